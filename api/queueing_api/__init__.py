@@ -1,0 +1,1 @@
+"""Wire types of the APIs that queueing speaks; imports nothing of the controller."""
