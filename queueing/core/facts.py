@@ -247,7 +247,7 @@ class PodSet:
     group: str | None = None
     """Pod sets of one group get the same flavors."""
     shape: str = ""
-    """Digest of everything of the template that a decision may depend on; equal means equivalent."""
+    """Digest of all that a decision may depend on in the template; equal means equivalent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,7 +328,7 @@ class WorkloadFact:
     past_execution_s: int = 0
     deleting: bool = False
     misconfigured: str = ""
-    """Why it can never be judged as it stands (LimitRange, negative request, …); empty when fine."""
+    """Why it can never be judged as it stands (LimitRange, …); empty when it can."""
 
     def is_true(self, condition: str) -> bool:
         """Say whether a condition is present and True."""

@@ -1,0 +1,71 @@
+# Everything a newcomer needs; `make help` lists it.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+ARGS ?=
+
+.PHONY: help
+help: ## Show this list
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## */\1\t/' | awk -F'\t' '{printf "  %-14s %s\n", $$1, $$2}'
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "queueing needs Python 3.11 or newer; run make with PYTHON=/path/to/python3.11")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing queueing and its tools into $(VENV) (once; takes about a minute)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,bench]'
+	@touch $@
+
+.PHONY: setup
+setup: $(VENV)/.ready ## Create the virtual environment with all tools
+
+.PHONY: demo
+demo: setup ## Show forty Jobs of three teams queueing, in a minute and without a cluster
+	@$(BIN)/queueing demo $(ARGS)
+
+.PHONY: dev
+dev: setup ## Run the embedded API server with queueing and simulated nodes; kubectl works on it
+	@$(BIN)/queueing dev $(ARGS)
+
+.PHONY: test
+test: setup ## Run the fast tests (under three minutes)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m 'not slow' tests $(ARGS)
+
+.PHONY: property
+property: setup ## Run the long property, history and fault tests
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m slow tests $(ARGS)
+
+.PHONY: e2e
+e2e: setup ## Build the real control plane (once) and run the end-to-end tests on it
+	$(BIN)/python -m e2e.controlplane.build
+	$(BIN)/python -m pytest -q -p no:cacheprovider e2e $(ARGS)
+
+.PHONY: bench
+bench: setup ## Measure admissions on the real API server beside their floor, and the core alone
+	$(BIN)/python -m bench $(ARGS)
+
+.PHONY: check
+check: setup ## Format, lint, types, import rules, and that generated files are fresh
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy queueing api/queueing_api tests e2e bench
+	$(BIN)/lint-imports
+	$(BIN)/python -m queueing_api.crd --check config/crd
+	$(BIN)/python -m queueing.cli.reference --check docs/reference
+
+.PHONY: fix
+fix: setup ## Format the code and apply the linter's safe fixes
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.PHONY: generate
+generate: setup ## Write the CRDs and the reference pages anew
+	$(BIN)/python -m queueing_api.crd --write config/crd
+	$(BIN)/python -m queueing.cli.reference --write docs/reference
+
+.PHONY: clean
+clean: ## Remove the virtual environment and all caches
+	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
