@@ -201,7 +201,7 @@ class FlavorFact:
     """A ResourceFlavor."""
 
     name: FlavorName
-    node_labels: Mapping[str, str] = EMPTY
+    node_labels: Mapping[str, str] = field(default_factory=lambda: EMPTY)
     taints: tuple[Taint, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
     topology: str | None = None
@@ -229,7 +229,7 @@ class NamespaceFact:
     """A namespace and its labels."""
 
     name: str
-    labels: Mapping[str, str] = EMPTY
+    labels: Mapping[str, str] = field(default_factory=lambda: EMPTY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,7 +240,7 @@ class PodSet:
     count: int
     requests: Mapping[ResourceName, int]
     min_count: int | None = None
-    node_selector: Mapping[str, str] = EMPTY
+    node_selector: Mapping[str, str] = field(default_factory=lambda: EMPTY)
     node_affinity: tuple[tuple[Requirement, ...], ...] | None = None
     """Required node affinity: a disjunction of conjunctions; None asks for nothing."""
     tolerations: tuple[Toleration, ...] = ()
