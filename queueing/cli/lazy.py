@@ -1,0 +1,51 @@
+"""A group of commands that are imported only when they run: completion and `--help` stay quick."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+from typing_extensions import override
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where a command lives, and the line that the list of commands shows for it."""
+
+    module: str
+    summary: str
+
+
+class LazyGroup(click.Group):
+    """Looks commands up in a table of module names; each module has its command as `command`."""
+
+    def __init__(self, *args: Any, entries: Mapping[str, Entry], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.entries = entries
+
+    @override
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.entries)
+
+    @override
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = self.entries.get(cmd_name)
+        if entry is None:
+            return None
+        command: click.Command = import_module(entry.module).command
+        return command
+
+    @override
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands from the table, importing none of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in self.entries.items()])
+
+    @override
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete from the table as well: the shell asks at every press of TAB."""
+        matching = (name for name in self.entries if name.startswith(incomplete))
+        items = [CompletionItem(name, help=self.entries[name].summary) for name in matching]
+        return items + click.Command.shell_complete(self, ctx, incomplete)

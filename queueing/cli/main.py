@@ -1,0 +1,64 @@
+"""The entry point: `queueing COMMAND`."""
+
+import sys
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import click
+
+from queueing.cli.lazy import Entry, LazyGroup
+
+COMMANDS: Mapping[str, Entry] = MappingProxyType(
+    {
+        "demo": Entry("queueing.cli.demo", "Watch forty Jobs of three teams queue, in a minute."),
+        "dev": Entry("queueing.cli.dev", "Run a cluster of one process for kubectl to play with."),
+        "plan": Entry(
+            "queueing.cli.plan", "Say what would be admitted, preempted or kept waiting."
+        ),
+        "run": Entry("queueing.cli.run", "Run the controller on a cluster."),
+        "crds": Entry("queueing.cli.crds", "Print the custom resource definitions."),
+        "completion": Entry("queueing.cli.completion", "Print the shell's completion script."),
+        "version": Entry("queueing.cli.version", "Print the version."),
+    }
+)
+
+EPILOG = """\b
+Examples:
+  queueing demo                                   see it work, without a cluster
+  queueing plan -f queues.yaml -f job.yaml        ask what would happen
+  queueing run --config /etc/queueing/config.yaml run the controller
+"""
+
+
+@click.group(
+    cls=LazyGroup,
+    entries=COMMANDS,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+def cli() -> None:
+    """Job queueing and gang admission for Kubernetes, speaking Kueue's API."""
+
+
+def main() -> None:
+    """Run the command line; Ctrl-C ends with the code that shells expect of it."""
+    try:
+        code = cli.main(standalone_mode=False, prog_name=program_name())
+    except click.Abort:
+        click.echo("Interrupted.", err=True)
+        code = 130
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except BrokenPipeError:
+        code = 141
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def program_name() -> str:
+    """Return the name that the user knows: as a kubectl plugin it is `kubectl queueing`."""
+    return "kubectl queueing" if "kubectl-queueing" in sys.argv[0] else "queueing"
+
+
+if __name__ == "__main__":
+    main()
