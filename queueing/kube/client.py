@@ -1,0 +1,309 @@
+"""Requests to the API server: bytes in, bytes out, every one with a hard timeout.
+
+Replies are not parsed here, so that a hot path decodes just what it uses. Failures are raised as
+`KubeError`s.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlencode
+
+import aiohttp
+import msgspec
+from yarl import URL
+
+from queueing.kube.config import Cluster
+from queueing.kube.credentials import Grant
+from queueing.kube.errors import KubeError, LostError, UnauthorizedError, error_of
+from queueing.kube.resources import Target
+from queueing.kube.session import CONNECT_TIMEOUT_S, named_failures, open_session
+
+Body = bytes | Mapping[str, Any] | Sequence[Any] | msgspec.Struct
+"""What can be sent: encoded already, or anything msgspec can encode."""
+
+READ_TIMEOUT_S = 30.0
+WRITE_TIMEOUT_S = 10.0
+_SERVER_SHARE = 0.9
+_WATCH_SILENCE_S = 150.0
+_JSON = "application/json"
+_NO_QUERY: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """How one request is made. `timeout_s` bounds all of it; None means the default of its kind.
+
+    `field_manager` defaults to the client's own; `force` takes fields over in an apply;
+    `traceparent` is sent as the W3C header.
+    """
+
+    timeout_s: float | None = None
+    dry_run: bool = False
+    field_manager: str = ""
+    force: bool = False
+    traceparent: str = ""
+
+
+PLAIN = Call()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListQuery:
+    """One page of a quorum list: no resourceVersion is ever sent, so the answer is never stale."""
+
+    label_selector: str = ""
+    field_selector: str = ""
+    limit: int = 500
+    continue_token: str = ""
+
+    def parameters(self) -> dict[str, str]:
+        """Return the URL's query."""
+        return _stated(
+            labelSelector=self.label_selector,
+            fieldSelector=self.field_selector,
+            limit=str(self.limit or ""),
+            **{"continue": self.continue_token},
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchQuery:
+    """A watch from `resource_version` on; the server ends it after `timeout_s`."""
+
+    resource_version: str
+    label_selector: str = ""
+    field_selector: str = ""
+    timeout_s: int = 300
+
+    def parameters(self) -> dict[str, str]:
+        """Return the URL's query."""
+        return _stated(
+            watch="true",
+            allowWatchBookmarks="true",
+            resourceVersion=self.resource_version,
+            labelSelector=self.label_selector,
+            fieldSelector=self.field_selector,
+            timeoutSeconds=str(self.timeout_s),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request as it goes out; `path` is encoded already."""
+
+    method: str
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    content_type: str = _JSON
+
+    @property
+    def label(self) -> str:
+        """Method and path, for messages."""
+        return f"{self.method} {self.path}"
+
+
+class Client:
+    """A connection to one API server; use it as an async context manager.
+
+    `connected` tells whether the last finished request got any answer.
+    """
+
+    def __init__(
+        self, cluster: Cluster, user_agent: str = "queueing", field_manager: str = "queueing"
+    ) -> None:
+        self.cluster = cluster
+        self.field_manager = field_manager
+        self.connected = True
+        self._user_agent = user_agent
+        self._session: aiohttp.ClientSession | None = None
+        self._retired: list[aiohttp.ClientSession] = []
+        self._certificate: bytes | None = None
+
+    async def __aenter__(self) -> Self:
+        self._session = open_session(self.cluster, self._user_agent)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        current, self._session = self._session, None
+        for session in (*self._retired, current):
+            if session is not None:
+                await session.close()
+        self._retired.clear()
+
+    async def get(self, target: Target, call: Call = PLAIN) -> bytes:
+        """Read one object from the quorum."""
+        return await self.send(Request("GET", target.path), call)
+
+    async def list_page(
+        self, target: Target, query: ListQuery | None = None, call: Call = PLAIN
+    ) -> bytes:
+        """Read one page of a collection; a spent token raises GoneError."""
+        parameters = (query or ListQuery()).parameters()
+        return await self.send(Request("GET", target.path, parameters), call)
+
+    async def create(self, target: Target, body: Body, call: Call = PLAIN) -> bytes:
+        """Create an object in a collection, or POST to a subresource."""
+        return await self._write("POST", target, body, call)
+
+    async def patch_merge(self, target: Target, body: Body, call: Call = PLAIN) -> bytes:
+        """Apply a JSON merge patch; with `metadata.resourceVersion` in it, only to that version."""
+        return await self._write("PATCH", target, body, call, "application/merge-patch+json")
+
+    async def patch_json(self, target: Target, body: Body, call: Call = PLAIN) -> bytes:
+        """Apply a list of JSON patch operations."""
+        return await self._write("PATCH", target, body, call, "application/json-patch+json")
+
+    async def apply(self, target: Target, body: Body, call: Call = PLAIN) -> bytes:
+        """Server-side apply, as the field manager of the call."""
+        return await self._write("PATCH", target, body, call, "application/apply-patch+yaml")
+
+    async def replace(self, target: Target, body: Body, call: Call = PLAIN) -> bytes:
+        """Replace the object; with `metadata.resourceVersion` in it, only that version."""
+        return await self._write("PUT", target, body, call)
+
+    async def delete(
+        self, target: Target, options: Body | None = None, call: Call = PLAIN
+    ) -> bytes:
+        """Delete an object; `options` is a DeleteOptions (preconditions, propagationPolicy)."""
+        return await self._write("DELETE", target, {} if options is None else options, call)
+
+    async def _write(
+        self, method: str, target: Target, body: Body, call: Call, content_type: str = _JSON
+    ) -> bytes:
+        timeout = WRITE_TIMEOUT_S if call.timeout_s is None else call.timeout_s
+        query = _stated(
+            # The server gives up before we do, so that a write that we called lost cannot land much
+            # later.
+            timeout=f"{timeout * _SERVER_SHARE:.3f}s",
+            dryRun="All" if call.dry_run else "",
+            force="true" if call.force else "",
+            fieldManager="" if method == "DELETE" else call.field_manager or self.field_manager,
+        )
+        encoded = body if isinstance(body, bytes) else msgspec.json.encode(body)
+        return await self.send(Request(method, target.path, query, encoded, content_type), call)
+
+    async def send(self, request: Request, call: Call = PLAIN) -> bytes:
+        """Send any request and return the reply's body; raises a KubeError for all but success."""
+        timeout = call.timeout_s
+        if timeout is None:
+            timeout = READ_TIMEOUT_S if request.method == "GET" else WRITE_TIMEOUT_S
+        limits = aiohttp.ClientTimeout(total=timeout, sock_connect=CONNECT_TIMEOUT_S)
+        try:
+            return await self._send_as_known(request, call, limits)
+        except LostError as error:
+            # A read may meet a kept connection that the server has closed; asking once more harms
+            # nobody.
+            if request.method != "GET" or isinstance(error.__cause__, TimeoutError):
+                raise
+            return await self._send_as_known(request, call, limits)
+
+    async def _send_as_known(
+        self, request: Request, call: Call, limits: aiohttp.ClientTimeout
+    ) -> bytes:
+        """Send with the current credentials; a 401 came before anything happened, so once more."""
+        grant = await self._grant()
+        try:
+            return await self._exchange(request, call, limits, grant)
+        except UnauthorizedError:
+            renewed = await self.cluster.credentials.renewed(grant)
+            if renewed is grant:
+                raise
+        return await self._exchange(request, call, limits, await self._grant())
+
+    async def _exchange(
+        self, request: Request, call: Call, limits: aiohttp.ClientTimeout, grant: Grant
+    ) -> bytes:
+        try:
+            with named_failures(request.label):
+                async with self._open(request, call, limits, grant) as response:
+                    body = await response.read()
+        except KubeError:
+            self.connected = False
+            raise
+        self.connected = True
+        if response.status >= HTTPStatus.MULTIPLE_CHOICES:
+            raise error_of(response.status, body, response.headers.get("Retry-After", ""))
+        return body
+
+    @asynccontextmanager
+    async def watch(
+        self, target: Target, query: WatchQuery
+    ) -> AsyncGenerator[AsyncIterator[bytes]]:
+        """Open a watch and give its bytes as they come; the chunks know nothing of lines.
+
+        Silence of 150 s means a dead connection, since the server sends a bookmark each minute.
+        """
+        request = Request("GET", target.path, query.parameters())
+        limits = aiohttp.ClientTimeout(
+            total=None, sock_connect=CONNECT_TIMEOUT_S, sock_read=_WATCH_SILENCE_S
+        )
+        grant = await self._grant()
+        what = f"watch {target.path}"
+        with named_failures(what):
+            response = await self._open(request, PLAIN, limits, grant)
+        try:
+            self.connected = True
+            if response.status != HTTPStatus.OK:
+                if response.status == HTTPStatus.UNAUTHORIZED:
+                    await self.cluster.credentials.renewed(grant)
+                with named_failures(what):
+                    body = await response.read()
+                raise error_of(response.status, body, response.headers.get("Retry-After", ""))
+            yield _chunks(response, what)
+        finally:
+            response.close()
+
+    def _open(
+        self, request: Request, call: Call, limits: aiohttp.ClientTimeout, grant: Grant
+    ) -> "aiohttp.client._RequestContextManager":
+        if self._session is None:
+            raise RuntimeError("the client is not open: use `async with Client(...)`")
+        headers = {"Authorization": grant.authorization} if grant.authorization else {}
+        if request.body:
+            headers["Content-Type"] = request.content_type
+        if call.traceparent:
+            headers["traceparent"] = call.traceparent
+        query = f"?{urlencode(request.query)}" if request.query else ""
+        return self._session.request(
+            request.method,
+            URL(f"{self.cluster.server}{request.path}{query}", encoded=True),
+            data=request.body or None,
+            headers=headers,
+            timeout=limits,
+            allow_redirects=False,
+            proxy=self.cluster.proxy,
+            server_hostname=self.cluster.server_name,
+        )
+
+    async def _grant(self) -> Grant:
+        """Return what to present; a rotated client certificate needs a new session.
+
+        The old session keeps its running requests and is closed with the client.
+        """
+        grant = await self.cluster.credentials.current()
+        if self._session is not None and grant.certificate != self._certificate:
+            if self._certificate is not None:
+                self._retired.append(self._session)
+                self._session = open_session(self.cluster, self._user_agent)
+            self._certificate = grant.certificate
+        return grant
+
+
+async def _chunks(response: aiohttp.ClientResponse, what: str) -> AsyncIterator[bytes]:
+    with named_failures(what):
+        async for chunk in response.content.iter_any():
+            yield chunk
+
+
+def _stated(**parameters: str) -> dict[str, str]:
+    return {name: value for name, value in parameters.items() if value}

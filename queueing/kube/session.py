@@ -1,0 +1,72 @@
+"""The one aiohttp session: its sockets and TLS, and what aiohttp's failures mean."""
+
+import asyncio
+import socket
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import aiohttp
+
+from queueing.kube.config import Cluster
+from queueing.kube.errors import LostError, UnreachableError
+
+CONNECT_TIMEOUT_S = 10.0
+_KEEP_ALIVE_S = 75.0
+_PROBE_AFTER_S = 15
+_DEAD_AFTER_MS = 30_000
+_READ_BUFFER = 2**21
+
+
+def open_session(cluster: Cluster, user_agent: str) -> aiohttp.ClientSession:
+    """Open the session; must be called inside the running loop.
+
+    `trust_env` stays off: it reads ~/.netrc in a thread at every request. Replies are asked for
+    uncompressed, since unpacking costs more than loopback or a cluster network does.
+    """
+    connector = aiohttp.TCPConnector(
+        limit=0,
+        ssl=cluster.tls if cluster.tls is not None else True,
+        keepalive_timeout=_KEEP_ALIVE_S,
+        socket_factory=_socket,
+    )
+    session = aiohttp.ClientSession(
+        connector=connector,
+        trust_env=False,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
+        read_bufsize=_READ_BUFFER,
+        skip_auto_headers={"Accept-Encoding"},
+        headers={"User-Agent": user_agent, "Accept": "application/json"},
+    )
+    # aiohttp silently sends a PUT or DELETE again when a kept connection turns out dead. We must
+    # know of every resend, because after one a 409 no longer means that the write did not happen.
+    session._retry_connection = False  # noqa: SLF001 - there is no public switch
+    return session
+
+
+@contextmanager
+def named_failures(what: str) -> Generator[None]:
+    """Turn aiohttp's failures into errors that say whether the request may have been sent."""
+    try:
+        yield
+    except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+        raise UnreachableError(f"{what}: no connection: {error}") from error
+    except (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError, OSError) as error:
+        reason = str(error) or type(error).__name__
+        raise LostError(f"{what}: no reply: {reason}") from error
+
+
+def _socket(address: aiohttp.AddrInfoType) -> socket.socket:
+    """Create a socket that notices a dead peer within half a minute, also when idle."""
+    family, kind, protocol, *_ = address
+    made = socket.socket(family, kind, protocol)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (
+        ("TCP_KEEPIDLE", _PROBE_AFTER_S),
+        ("TCP_KEEPINTVL", _PROBE_AFTER_S),
+        ("TCP_USER_TIMEOUT", _DEAD_AFTER_MS),
+    ):
+        option = getattr(socket, name, None)  # the names differ between systems
+        if option is not None:
+            made.setsockopt(socket.IPPROTO_TCP, option, value)
+    return made
