@@ -1,0 +1,134 @@
+"""ClusterQueue, Cohort and LocalQueue → facts."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TypeVar
+
+from queueing.core.facts import (
+    CheckRule,
+    ClusterQueueFact,
+    CohortFact,
+    FlavorPolicy,
+    FlavorPreference,
+    Fungibility,
+    LocalQueueFact,
+    Preemption,
+    PreemptionPolicy,
+    StopPolicy,
+    Strategy,
+)
+from queueing.core.names import CheckName, CohortName, FlavorName, QueueName
+from queueing.translate.inbound.quotas import resource_groups
+from queueing.translate.problems import Problems
+from queueing.translate.selectors import selector
+from queueing.translate.wire import queues as wire
+
+USAGE_BASED = "UsageBasedAdmissionFairSharing"
+Word = TypeVar("Word", bound=StrEnum)
+
+
+def cluster_queue(found: wire.ClusterQueue) -> ClusterQueueFact:
+    """Translate a ClusterQueue."""
+    problems = Problems()
+    spec = found.spec
+    has_parent = bool(spec.cohort_name)
+    groups = resource_groups(
+        spec.resource_groups, problems, parent="cohort" if not has_parent else None, own=True
+    )
+    return ClusterQueueFact(
+        name=QueueName(found.metadata.name),
+        cohort=CohortName(spec.cohort_name) if has_parent else None,
+        groups=groups,
+        strategy=_word(Strategy, spec.queueing_strategy, "spec.queueingStrategy", problems),
+        namespace_selector=selector(spec.namespace_selector, "spec.namespaceSelector", problems),
+        fungibility=_fungibility(spec.flavor_fungibility, problems),
+        preemption=_preemption(spec.preemption, problems),
+        checks=tuple(
+            CheckRule(name=CheckName(rule.name), on_flavors=tuple(map(FlavorName, rule.on_flavors)))
+            for rule in spec.admission_checks_strategy.admission_checks
+        ),
+        stop_policy=_word(StopPolicy, spec.stop_policy, "spec.stopPolicy", problems),
+        fair_weight=problems.weight("spec.fairSharing.weight", spec.fair_sharing.weight),
+        admission_fair_sharing=spec.admission_scope.admission_mode == USAGE_BASED,
+        deleting=found.metadata.deleting,
+        misconfigured=problems.text(),
+    )
+
+
+def cohort(found: wire.Cohort) -> CohortFact:
+    """Translate a Cohort."""
+    problems = Problems()
+    spec = found.spec
+    has_parent = bool(spec.parent_name)
+    return CohortFact(
+        name=CohortName(found.metadata.name),
+        parent=CohortName(spec.parent_name) if has_parent else None,
+        groups=resource_groups(
+            spec.resource_groups, problems, parent="parent" if not has_parent else None, own=False
+        ),
+        fair_weight=problems.weight("spec.fairSharing.weight", spec.fair_sharing.weight),
+        misconfigured=problems.text(),
+    )
+
+
+def local_queue(found: wire.LocalQueue) -> LocalQueueFact:
+    """Translate a LocalQueue; an unknown stop policy or weight counts as the default."""
+    problems = Problems()
+    return LocalQueueFact(
+        key=found.metadata.key,
+        cluster_queue=QueueName(found.spec.cluster_queue),
+        stop_policy=_word(StopPolicy, found.spec.stop_policy, "spec.stopPolicy", problems),
+        fair_weight=problems.weight("spec.fairSharing.weight", found.spec.fair_sharing.weight),
+        deleting=found.metadata.deleting,
+    )
+
+
+def _fungibility(found: wire.Fungibility, problems: Problems) -> Fungibility:
+    path = "spec.flavorFungibility"
+    borrow = _word(FlavorPolicy, found.when_can_borrow, f"{path}.whenCanBorrow", problems)
+    preempt = _word(FlavorPolicy, found.when_can_preempt, f"{path}.whenCanPreempt", problems)
+    prefer = _word(FlavorPreference, found.preference, f"{path}.preference", problems)
+    return Fungibility(when_can_borrow=borrow, when_can_preempt=preempt, preference=prefer)
+
+
+def _preemption(found: wire.Preemption, problems: Problems) -> Preemption:
+    path = "spec.preemption"
+    borrow = found.borrow_within_cohort
+    rules = Preemption(
+        within_cluster_queue=_word(
+            PreemptionPolicy, found.within_cluster_queue, f"{path}.withinClusterQueue", problems
+        ),
+        reclaim_within_cohort=_word(
+            PreemptionPolicy, found.reclaim_within_cohort, f"{path}.reclaimWithinCohort", problems
+        ),
+        borrow_within_cohort=_word(
+            PreemptionPolicy, borrow.policy, f"{path}.borrowWithinCohort.policy", problems
+        ),
+        max_priority_threshold=borrow.max_priority_threshold,
+    )
+    never = PreemptionPolicy.NEVER
+    if rules.reclaim_within_cohort is never and rules.borrow_within_cohort is not never:
+        problems.add(path, "reclaimWithinCohort=Never and borrowWithinCohort.Policy!=Never")
+    return rules
+
+
+_DEFAULTS: Mapping[type[StrEnum], StrEnum] = {
+    Strategy: Strategy.BEST_EFFORT_FIFO,
+    StopPolicy: StopPolicy.NONE,
+    FlavorPolicy: FlavorPolicy.MAY_STOP_SEARCH,
+    FlavorPreference: FlavorPreference.BORROWING_OVER_PREEMPTION,
+    PreemptionPolicy: PreemptionPolicy.NEVER,
+}
+_FORMERLY = {"Borrow": "MayStopSearch", "Preempt": "MayStopSearch"}
+"""Words of v1beta1 for flavor fungibility."""
+
+
+def _word(words: type[Word], found: str, path: str, problems: Problems) -> Word:
+    """Read one word of an enumeration; an empty one is the default."""
+    default = _DEFAULTS[words]
+    assert isinstance(default, words)  # noqa: S101 - the table above maps each to its own member
+    try:
+        return words(_FORMERLY.get(found, found)) if found else default
+    except ValueError:
+        problems.add(path, f"{found!r} is not one of {', '.join(words)}")
+        return default

@@ -1,0 +1,66 @@
+"""ResourceFlavor, AdmissionCheck, Topology and Namespace → facts."""
+
+from queueing.core.facts import (
+    CheckFact,
+    FlavorFact,
+    NamespaceFact,
+    Taint,
+    Toleration,
+    TopologyFact,
+)
+from queueing.core.names import CheckName, FlavorName
+from queueing.translate.wire import cluster, pods, queues
+
+
+def flavor(found: queues.ResourceFlavor) -> FlavorFact:
+    """Translate a ResourceFlavor."""
+    spec = found.spec
+    return FlavorFact(
+        name=FlavorName(found.metadata.name),
+        node_labels=spec.node_labels,
+        taints=tuple(
+            Taint(key=taint.key, value=taint.value, effect=taint.effect)
+            for taint in spec.node_taints
+        ),
+        tolerations=tuple(map(toleration, spec.tolerations)),
+        topology=spec.topology_name or None,
+    )
+
+
+def toleration(found: pods.Toleration) -> Toleration:
+    """Translate a toleration; no operator means Equal."""
+    return Toleration(
+        key=found.key,
+        operator=found.operator or "Equal",
+        value=found.value,
+        effect=found.effect,
+        toleration_seconds=found.toleration_seconds,
+    )
+
+
+def check(found: queues.AdmissionCheck) -> CheckFact:
+    """Translate an AdmissionCheck; it is active when its controller says so."""
+    return CheckFact(
+        name=CheckName(found.metadata.name),
+        controller=found.spec.controller_name,
+        active=any(
+            condition.type == "Active" and condition.status == "True"
+            for condition in found.status.conditions
+        ),
+    )
+
+
+def topology(found: queues.Topology) -> TopologyFact:
+    """Translate a Topology."""
+    return TopologyFact(
+        name=found.metadata.name, levels=tuple(level.node_label for level in found.spec.levels)
+    )
+
+
+NAMESPACE_LABEL = "kubernetes.io/metadata.name"
+
+
+def namespace(found: cluster.Namespace) -> NamespaceFact:
+    """Translate a Namespace; its own name is always among its labels."""
+    name = found.metadata.name
+    return NamespaceFact(name=name, labels={NAMESPACE_LABEL: name, **found.metadata.labels})

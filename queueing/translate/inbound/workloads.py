@@ -1,0 +1,173 @@
+"""Workload → fact: what it asks, and what its status says was decided."""
+
+from hashlib import blake2b
+
+import msgspec
+
+from queueing.core.facts import (
+    Admission,
+    CheckPhase,
+    CheckState,
+    Condition,
+    PodSet,
+    PodSetAssignment,
+    Requirement,
+    WorkloadFact,
+)
+from queueing.core.names import CheckName, FlavorName, Key, PodSetName, QueueName, ResourceName
+from queueing.translate.inbound.surroundings import toleration
+from queueing.translate.labels import ADMISSION_GATED_BY, PRIORITY_BOOST
+from queueing.translate.problems import Problems
+from queueing.translate.requests import Surroundings, counted_requests
+from queueing.translate.selectors import requirement
+from queueing.translate.times import seconds
+from queueing.translate.wire import workloads as wire
+from queueing.translate.wire.pods import PodSpec
+from queueing_api.quantity import QuantityError, amount
+
+_ALONE = Surroundings()
+
+
+def workload(found: wire.Workload, around: Surroundings = _ALONE) -> WorkloadFact:
+    """Translate a Workload in its namespace's surroundings."""
+    problems = Problems()
+    meta, spec, status = found.metadata, found.spec, found.status
+    return WorkloadFact(
+        key=meta.key,
+        uid=meta.life,
+        local_queue=_local_queue(found),
+        pod_sets=tuple(
+            _pod_set(pod_set, around, f"spec.podSets[{position}]", problems)
+            for position, pod_set in enumerate(spec.pod_sets)
+        ),
+        created=meta.created,
+        priority=(spec.priority or 0) + _boost(meta.annotations, problems),
+        active=spec.active,
+        admission=_admission(status.admission, spec.pod_sets, problems),
+        conditions={
+            one.type: Condition(
+                type=one.type,
+                status=one.status == "True",
+                reason=one.reason,
+                message=one.message,
+                changed=one.changed,
+            )
+            for one in status.conditions
+        },
+        checks=tuple(map(_check, status.admission_checks)),
+        admission_gates=_gates(meta.annotations.get(ADMISSION_GATED_BY, "")),
+        preemption_gated=_gated(found),
+        reclaimable={PodSetName(one.name): one.count for one in status.reclaimable_pods},
+        requeue_count=status.requeue_state.count if status.requeue_state else 0,
+        requeue_at=seconds(status.requeue_state.requeue_at) if status.requeue_state else None,
+        max_execution_s=spec.maximum_execution_time_seconds,
+        past_execution_s=status.accumulated_past_execution_time_seconds,
+        deleting=meta.deleting,
+        misconfigured=problems.text(),
+    )
+
+
+def _local_queue(found: wire.Workload) -> Key | None:
+    name = found.spec.queue_name
+    return Key(f"{found.metadata.namespace or 'default'}/{name}") if name else None
+
+
+def _pod_set(found: wire.PodSet, around: Surroundings, path: str, problems: Problems) -> PodSet:
+    spec = found.template.spec
+    requests = counted_requests(spec, around, path=f"{path}.template.spec", problems=problems)
+    ordered = {ResourceName(name): requests[name] for name in sorted(requests)}
+    group = found.topology_request.pod_set_group_name if found.topology_request else ""
+    return PodSet(
+        name=PodSetName(found.name),
+        count=found.count,
+        requests=ordered,
+        min_count=found.min_count,
+        node_selector=spec.node_selector,
+        node_affinity=node_affinity(spec),
+        tolerations=tuple(map(toleration, spec.tolerations)),
+        group=group or None,
+        shape=_shape(found, ordered),
+    )
+
+
+def node_affinity(spec: PodSpec) -> tuple[tuple[Requirement, ...], ...] | None:
+    """Return the required node affinity as alternatives; terms on node fields do not select."""
+    if spec.affinity is None or spec.affinity.node_affinity is None:
+        return None
+    required = spec.affinity.node_affinity.required_during_scheduling_ignored_during_execution
+    if required is None:
+        return None
+    return tuple(
+        tuple(map(requirement, term.match_expressions)) for term in required.node_selector_terms
+    )
+
+
+def _shape(found: wire.PodSet, requests: dict[ResourceName, int]) -> str:
+    """Digest what of a template a decision may depend on, in a form that no order can change."""
+    spec = found.template.spec
+    seen = (requests, spec.node_selector, spec.affinity, spec.tolerations, found.topology_request)
+    return blake2b(msgspec.json.encode(seen, order="sorted"), digest_size=12).hexdigest()
+
+
+def _boost(annotations: dict[str, str], problems: Problems) -> int:
+    text = annotations.get(PRIORITY_BOOST)
+    if text is None:
+        return 0
+    try:
+        return int(text)
+    except ValueError:
+        problems.add(
+            f"metadata.annotations[{PRIORITY_BOOST}]",
+            f'{text!r} must be a valid signed integer; use "0" explicitly',
+        )
+        return 0
+
+
+def _gates(text: str) -> tuple[str, ...]:
+    return tuple(gate.strip() for gate in text.split(",") if gate.strip())
+
+
+def _gated(found: wire.Workload) -> bool:
+    """Say whether a preemption gate of the spec is not open yet."""
+    opened = {gate.name for gate in found.status.preemption_gates if gate.position == "Open"}
+    return any(gate.name not in opened for gate in found.spec.preemption_gates)
+
+
+def _check(found: wire.CheckState) -> CheckState:
+    return CheckState(
+        name=CheckName(found.name),
+        state=CheckPhase(found.state) if found.state in list(CheckPhase) else CheckPhase.PENDING,
+        changed=seconds(found.last_transition_time) or 0.0,
+        message=found.message,
+        requeue_after_s=found.requeue_after_seconds,
+        retry_count=found.retry_count,
+    )
+
+
+def _admission(
+    found: wire.Admission | None, pod_sets: list[wire.PodSet], problems: Problems
+) -> Admission | None:
+    if found is None or not found.cluster_queue:
+        return None
+    counts = {pod_set.name: pod_set.count for pod_set in pod_sets}
+    return Admission(
+        cluster_queue=QueueName(found.cluster_queue),
+        pod_sets=tuple(
+            _assignment(one, counts.get(one.name, 0), problems) for one in found.pod_set_assignments
+        ),
+    )
+
+
+def _assignment(found: wire.PodSetAssignment, count: int, problems: Problems) -> PodSetAssignment:
+    usage: dict[ResourceName, int] = {}
+    for name in sorted(found.resource_usage):
+        try:
+            usage[ResourceName(name)] = amount(name, found.resource_usage[name])
+        except QuantityError as error:
+            problems.add(f"status.admission[{found.name}].resourceUsage[{name}]", str(error))
+    return PodSetAssignment(
+        name=PodSetName(found.name),
+        count=count if found.count is None else found.count,
+        flavors={ResourceName(name): FlavorName(found.flavors[name]) for name in found.flavors},
+        usage=usage,
+    )

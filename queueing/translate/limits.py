@@ -1,0 +1,71 @@
+"""LimitRanges of a namespace in one summary: defaults for containers, bounds for both."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from queueing.translate.problems import Problems
+from queueing.translate.wire.cluster import LimitRange
+from queueing.translate.wire.meta import Resources
+from queueing_api.quantity import amount
+
+Amounts = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """Limits of one type, in decision units."""
+
+    max: Amounts = field(default_factory=dict)
+    min: Amounts = field(default_factory=dict)
+    default: Amounts = field(default_factory=dict)
+    default_request: Amounts = field(default_factory=dict)
+
+    def judge(self, amounts: Amounts, path: str, problems: Problems) -> None:
+        """Note every amount that the bounds forbid."""
+        for name in sorted(amounts):
+            if name in self.max and amounts[name] > self.max[name]:
+                problems.add(f"{path}[{name}]", "exceeds the maximum that a LimitRange allows")
+            if name in self.min and amounts[name] < self.min[name]:
+                problems.add(f"{path}[{name}]", "is below the minimum that a LimitRange asks")
+
+
+NO_BOUNDS = Bounds()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitSummary:
+    """What the LimitRanges of one namespace say together."""
+
+    container: Bounds = NO_BOUNDS
+    pod: Bounds = NO_BOUNDS
+
+
+NO_LIMITS = LimitSummary()
+
+
+def summarize(ranges: Iterable[LimitRange]) -> LimitSummary:
+    """Combine LimitRanges, in order of name: tightest bounds, first default."""
+    found: dict[str, Bounds] = {}
+    for one in sorted(ranges, key=lambda limit_range: limit_range.metadata.name):
+        for item in one.spec.limits:
+            before = found.get(item.type, NO_BOUNDS)
+            tops, bottoms = _amounts(item.max), _amounts(item.min)
+            found[item.type] = Bounds(
+                max={
+                    name: min(before.max.get(name, top), top)
+                    for name, top in {**before.max, **tops}.items()
+                },
+                min={
+                    name: max(before.min.get(name, bottom), bottom)
+                    for name, bottom in {**before.min, **bottoms}.items()
+                },
+                default={**_amounts(item.default), **before.default},
+                default_request={**_amounts(item.default_request), **before.default_request},
+            )
+    return LimitSummary(
+        container=found.get("Container", NO_BOUNDS), pod=found.get("Pod", NO_BOUNDS)
+    )
+
+
+def _amounts(resources: Resources) -> dict[str, int]:
+    return {name: amount(name, quantity) for name, quantity in resources.items()}

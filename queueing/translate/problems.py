@@ -1,0 +1,49 @@
+"""A list of what is wrong with an object that the API server nevertheless let in."""
+
+from fractions import Fraction
+
+from queueing.translate.wire.meta import Quantity, Resources
+from queueing_api.quantity import NANO_PER_UNIT, QuantityError, amount, parse
+
+
+class Problems:
+    """Collects sentences; an object with any of them is set aside as Misconfigured."""
+
+    def __init__(self) -> None:
+        self._found: list[str] = []
+
+    def add(self, path: str, message: str) -> None:
+        """Note that the field at `path` cannot be used."""
+        self._found.append(f"{path}: {message}")
+
+    def amount(self, path: str, resource: str, quantity: Quantity) -> int:
+        """Read a quantity that must not be negative; 0 when it cannot be used."""
+        try:
+            value = amount(resource, quantity)
+        except QuantityError as error:
+            self.add(path, str(error))
+            return 0
+        if value < 0:
+            self.add(path, f"{quantity} must be greater than or equal to 0")
+            return 0
+        return value
+
+    def amounts(self, path: str, resources: Resources) -> dict[str, int]:
+        """Read a resource list."""
+        return {name: self.amount(f"{path}[{name}]", name, resources[name]) for name in resources}
+
+    def weight(self, path: str, quantity: Quantity) -> Fraction:
+        """Read a fair-sharing weight: 0, or more than a billionth; 1 when it cannot be used."""
+        try:
+            nano = parse(quantity).nano
+        except QuantityError as error:
+            self.add(path, str(error))
+            return Fraction(1)
+        if nano == 1 or nano < 0:
+            self.add(path, f"{quantity} must be 0, or greater than 1n")
+            return Fraction(1)
+        return Fraction(nano, NANO_PER_UNIT)
+
+    def text(self) -> str:
+        """All problems in one line; empty when there are none."""
+        return "; ".join(self._found)

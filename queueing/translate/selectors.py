@@ -1,0 +1,52 @@
+"""Label selectors: from the wire, and matching."""
+
+from collections.abc import Mapping
+
+from queueing.core.facts import Requirement, Selector
+from queueing.translate.problems import Problems
+from queueing.translate.wire.meta import Expression, LabelSelector
+
+_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
+
+
+def selector(wire: LabelSelector | None, path: str, problems: Problems) -> Selector | None:
+    """Translate a label selector; None stays None, because it matches nothing."""
+    if wire is None:
+        return None
+    equal = [
+        Requirement(key=key, operator="In", values=(wire.match_labels[key],))
+        for key in sorted(wire.match_labels)
+    ]
+    for position, term in enumerate(wire.match_expressions):
+        _judge(term, f"{path}.matchExpressions[{position}]", problems)
+    return Selector((*equal, *map(requirement, wire.match_expressions)))
+
+
+def requirement(term: Expression) -> Requirement:
+    """Translate one term of a selector or of node affinity."""
+    return Requirement(key=term.key, operator=term.operator, values=tuple(term.values))
+
+
+def selects(found: Selector | None, labels: Mapping[str, str]) -> bool:
+    """Say whether labels match; a missing selector matches nothing."""
+    return found is not None and all(_holds(term, labels) for term in found.requirements)
+
+
+def _holds(term: Requirement, labels: Mapping[str, str]) -> bool:
+    present = term.key in labels
+    match term.operator:
+        case "In":
+            return present and labels[term.key] in term.values
+        case "NotIn":
+            return not present or labels[term.key] not in term.values
+        case "Exists":
+            return present
+        case _:
+            return not present
+
+
+def _judge(term: Expression, path: str, problems: Problems) -> None:
+    if term.operator not in _OPERATORS:
+        problems.add(path, f"{term.operator!r} is not one of {', '.join(_OPERATORS)}")
+    elif term.operator in ("In", "NotIn") and not term.values:
+        problems.add(path, f"values must be set with operator {term.operator}")

@@ -1,0 +1,13 @@
+"""Seconds since the epoch ↔ the API server's timestamps (RFC 3339, whole seconds, UTC)."""
+
+from datetime import UTC, datetime
+
+
+def seconds(moment: datetime | None) -> float | None:
+    """Return a wire timestamp as seconds since the epoch."""
+    return None if moment is None else moment.timestamp()
+
+
+def timestamp(now: float) -> str:
+    """Spell a time as `metav1.Time`; fractions of a second are cut off, as the server does."""
+    return datetime.fromtimestamp(int(now), tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,42 @@
+"""The batch/v1 Job; its template is kept as bytes, because a Workload copies it whole."""
+# ruff: noqa: RUF012 - msgspec gives every instance its own copy of an empty default
+
+from datetime import datetime
+
+import msgspec
+
+from queueing.translate.wire.meta import Condition, Meta, Wire
+
+
+class JobSpec(Wire, frozen=True):
+    """Spec of a Job."""
+
+    template: msgspec.Raw
+    suspend: bool = False
+    parallelism: int = 1
+    completions: int | None = None
+    completion_mode: str = "NonIndexed"
+    managed_by: str = ""
+    ttl_seconds_after_finished: int | None = None
+
+
+class JobStatus(Wire, frozen=True):
+    """Status of a Job."""
+
+    active: int = 0
+    ready: int = 0
+    succeeded: int = 0
+    failed: int = 0
+    terminating: int = 0
+    start_time: datetime | None = None
+    completed_indexes: str = ""
+    failed_indexes: str = ""
+    conditions: list[Condition] = []
+
+
+class Job(Wire, frozen=True):
+    """A batch/v1 Job."""
+
+    metadata: Meta
+    spec: JobSpec
+    status: JobStatus = JobStatus()

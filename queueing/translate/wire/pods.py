@@ -1,0 +1,98 @@
+"""Pod templates: what quota, flavors and injection read of them."""
+# ruff: noqa: RUF012 - msgspec gives every instance its own copy of an empty default
+
+from queueing.translate.wire.meta import Expression, Resources, Wire
+
+
+class Requirements(Wire, frozen=True):
+    """`resources` of a container or a pod."""
+
+    requests: Resources = {}
+    limits: Resources = {}
+
+
+class Container(Wire, frozen=True):
+    """A container; an init container with `restartPolicy: Always` is a sidecar."""
+
+    name: str = ""
+    image: str = ""
+    restart_policy: str = ""
+    resources: Requirements = Requirements()
+
+
+class Toleration(Wire, frozen=True):
+    """A toleration as the wire spells it."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+    toleration_seconds: int | None = None
+
+
+class Taint(Wire, frozen=True):
+    """A taint as the wire spells it."""
+
+    key: str = ""
+    value: str = ""
+    effect: str = ""
+
+
+class NodeSelectorTerm(Wire, frozen=True):
+    """A conjunction of requirements on a node's labels and fields."""
+
+    match_expressions: list[Expression] = []
+    match_fields: list[Expression] = []
+
+
+class NodeSelector(Wire, frozen=True):
+    """A disjunction of terms."""
+
+    node_selector_terms: list[NodeSelectorTerm] = []
+
+
+class NodeAffinity(Wire, frozen=True):
+    """Required node affinity; preferences do not concern quota."""
+
+    required_during_scheduling_ignored_during_execution: NodeSelector | None = None
+
+
+class SchedulingGate(Wire, frozen=True):
+    """A gate that keeps a pod from being scheduled."""
+
+    name: str = ""
+
+
+class Affinity(Wire, frozen=True):
+    """Affinity of a pod."""
+
+    node_affinity: NodeAffinity | None = None
+
+
+class PodSpec(Wire, frozen=True):
+    """What we read of a pod's spec."""
+
+    containers: list[Container] = []
+    init_containers: list[Container] = []
+    resources: Requirements = Requirements()
+    overhead: Resources = {}
+    node_selector: dict[str, str] = {}
+    affinity: Affinity | None = None
+    tolerations: list[Toleration] = []
+    scheduling_gates: list[SchedulingGate] = []
+    priority_class_name: str = ""
+    runtime_class_name: str = ""
+
+
+class TemplateMeta(Wire, frozen=True):
+    """Metadata of a pod template."""
+
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+
+
+class PodTemplate(Wire, frozen=True):
+    """A pod template."""
+
+    metadata: TemplateMeta = TemplateMeta()
+    spec: PodSpec = PodSpec()

@@ -1,0 +1,143 @@
+"""The Workload: its pod sets, and the status that is the only commit record."""
+# ruff: noqa: RUF012 - msgspec gives every instance its own copy of an empty default
+
+from datetime import datetime
+
+from queueing.translate.wire.meta import Condition, Meta, Resources, Wire
+from queueing.translate.wire.pods import PodTemplate, Toleration
+
+
+class TopologyRequest(Wire, frozen=True):
+    """The part of a topology request that groups pod sets."""
+
+    pod_set_group_name: str = ""
+
+
+class PodSet(Wire, frozen=True):
+    """Pods of one shape."""
+
+    name: str = "main"
+    template: PodTemplate = PodTemplate()
+    count: int = 1
+    min_count: int | None = None
+    topology_request: TopologyRequest | None = None
+
+
+class PriorityClassRef(Wire, frozen=True):
+    """Where the priority came from."""
+
+    group: str = ""
+    kind: str = ""
+    name: str = ""
+
+
+class GateName(Wire, frozen=True):
+    """A preemption gate named by the spec."""
+
+    name: str = ""
+
+
+class WorkloadSpec(Wire, frozen=True):
+    """Spec of a Workload."""
+
+    pod_sets: list[PodSet] = []
+    queue_name: str = ""
+    priority_class_ref: PriorityClassRef | None = None
+    priority: int | None = None
+    active: bool = True
+    maximum_execution_time_seconds: int | None = None
+    preemption_gates: list[GateName] = []
+
+
+class PodSetAssignment(Wire, frozen=True):
+    """Flavors and usage of an admitted pod set."""
+
+    name: str = "main"
+    flavors: dict[str, str] = {}
+    resource_usage: Resources = {}
+    count: int | None = None
+
+
+class Admission(Wire, frozen=True):
+    """`status.admission`."""
+
+    cluster_queue: str = ""
+    pod_set_assignments: list[PodSetAssignment] = []
+
+
+class RequeueState(Wire, frozen=True):
+    """How often and until when a workload backs off."""
+
+    count: int = 0
+    requeue_at: datetime | None = None
+
+
+class ReclaimablePod(Wire, frozen=True):
+    """Pods of a set whose quota is no longer needed."""
+
+    name: str = ""
+    count: int = 0
+
+
+class PodSetUpdate(Wire, frozen=True):
+    """What an admission check adds to the pods of a set."""
+
+    name: str = ""
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    node_selector: dict[str, str] = {}
+    tolerations: list[Toleration] = []
+
+
+class CheckState(Wire, frozen=True):
+    """One entry of `status.admissionChecks`."""
+
+    name: str = ""
+    state: str = "Pending"
+    last_transition_time: datetime | None = None
+    message: str = ""
+    requeue_after_seconds: int | None = None
+    retry_count: int = 0
+    pod_set_updates: list[PodSetUpdate] = []
+
+
+class GateState(Wire, frozen=True):
+    """Position of a preemption gate."""
+
+    name: str = ""
+    position: str = "Closed"
+
+
+class EvictionCount(Wire, frozen=True):
+    """How often a workload was evicted for one reason."""
+
+    reason: str = ""
+    underlying_cause: str = ""
+    count: int = 0
+
+
+class SchedulingStats(Wire, frozen=True):
+    """`status.schedulingStats`."""
+
+    evictions: list[EvictionCount] = []
+
+
+class WorkloadStatus(Wire, frozen=True):
+    """Status of a Workload."""
+
+    conditions: list[Condition] = []
+    admission: Admission | None = None
+    requeue_state: RequeueState | None = None
+    reclaimable_pods: list[ReclaimablePod] = []
+    admission_checks: list[CheckState] = []
+    accumulated_past_execution_time_seconds: int = 0
+    scheduling_stats: SchedulingStats | None = None
+    preemption_gates: list[GateState] = []
+
+
+class Workload(Wire, frozen=True):
+    """A Workload."""
+
+    metadata: Meta
+    spec: WorkloadSpec = WorkloadSpec()
+    status: WorkloadStatus = WorkloadStatus()
