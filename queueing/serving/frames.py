@@ -1,0 +1,80 @@
+"""What the controller tells its serving process: frames on a Unix socket.
+
+A frame is four bytes of length (big endian) and a JSON document. Every frame is complete in itself
+for the keys that it carries, so a lost connection is mended by sending the latest state again.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import msgspec
+
+LENGTH_BYTES = 4
+FRAME_BYTES_MAX = 256 * 1024 * 1024
+
+
+class PendingRow(msgspec.Struct, frozen=True, rename="camel"):
+    """One pending workload in the order of its ClusterQueue."""
+
+    namespace: str
+    name: str
+    priority: int
+    local_queue: str
+    position_in_cluster_queue: int
+    position_in_local_queue: int
+    created: str = ""
+    owners: list[dict[str, object]] = []
+
+
+class Frame(msgspec.Struct, omit_defaults=True, rename="camel"):
+    """News for the serving process; None says nothing of that subject."""
+
+    leading: bool | None = None
+    synced: bool | None = None
+    alive: float | None = None
+    """Monotonic seconds of the controller's loop when it last turned."""
+    metrics: str | None = None
+    """The exposition text of the controller's own metrics."""
+    queues: dict[str, list[PendingRow] | None] | None = None
+    """Pending workloads per ClusterQueue; None means that the queue is gone."""
+
+
+ENCODER = msgspec.json.Encoder()
+DECODER = msgspec.json.Decoder(Frame)
+
+
+def encode(frame: Frame) -> bytes:
+    """Return the frame as it goes over the socket."""
+    body = ENCODER.encode(frame)
+    return len(body).to_bytes(LENGTH_BYTES, "big") + body
+
+
+async def frames(reader: asyncio.StreamReader) -> AsyncIterator[Frame]:
+    """Yield frames until the other side closes; a torn last frame is dropped."""
+    while True:
+        try:
+            head = await reader.readexactly(LENGTH_BYTES)
+            size = int.from_bytes(head, "big")
+            if size > FRAME_BYTES_MAX:
+                raise ValueError(f"a frame of {size} bytes is not one of ours")
+            yield DECODER.decode(await reader.readexactly(size))
+        except asyncio.IncompleteReadError:
+            return
+
+
+def merge(old: Frame, new: Frame) -> Frame:
+    """Return what is known after `new`; queues are merged by name."""
+    queues = {**(old.queues or {}), **(new.queues or {})}
+    return Frame(
+        leading=old.leading if new.leading is None else new.leading,
+        synced=old.synced if new.synced is None else new.synced,
+        alive=old.alive if new.alive is None else new.alive,
+        metrics=old.metrics if new.metrics is None else new.metrics,
+        queues=queues or None,
+    )
+
+
+def without_gone(frame: Frame) -> Frame:
+    """Forget queues that are gone, once everybody was told."""
+    kept = {name: rows for name, rows in (frame.queues or {}).items() if rows is not None}
+    return msgspec.structs.replace(frame, queues=kept or None)

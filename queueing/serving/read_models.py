@@ -1,0 +1,73 @@
+"""The serving process's end of the socket: what the controller last said."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from queueing.serving.frames import Frame, PendingRow, frames
+
+CLOSE_S = 2.0
+
+
+@dataclass(slots=True)
+class ReadModels:
+    """Everything that answers are made from. Empty until the controller has spoken."""
+
+    connected: bool = False
+    leading: bool = False
+    synced: bool = False
+    metrics: str = ""
+    heard: float = 0.0
+    """Loop time of the last frame: a controller that is stuck stops speaking."""
+    queues: dict[str, Sequence[PendingRow]] = field(default_factory=dict)
+
+    def take(self, frame: Frame, now: float) -> None:
+        """Remember what a frame says."""
+        self.heard = now
+        if frame.leading is not None:
+            self.leading = frame.leading
+        if frame.synced is not None:
+            self.synced = frame.synced
+        if frame.metrics is not None:
+            self.metrics = frame.metrics
+        for name, rows in (frame.queues or {}).items():
+            if rows is None:
+                self.queues.pop(name, None)
+            else:
+                self.queues[name] = rows
+
+    def lost(self) -> None:
+        """Forget what only a live controller may claim."""
+        self.connected = self.leading = self.synced = False
+
+
+@contextlib.asynccontextmanager
+async def listening(path: Path, models: ReadModels) -> AsyncIterator[None]:
+    """Take frames from the controller for as long as the block runs."""
+    talks: set[asyncio.Task[None]] = set()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            talks.add(task)
+            task.add_done_callback(talks.discard)
+        models.connected = True
+        try:
+            async for frame in frames(reader):
+                models.take(frame, asyncio.get_running_loop().time())
+        finally:
+            models.lost()
+            writer.close()
+
+    server = await asyncio.start_unix_server(talk, str(path))
+    try:
+        yield
+    finally:
+        server.close()
+        for task in list(talks):
+            task.cancel()
+        if talks:
+            await asyncio.wait(talks, timeout=CLOSE_S)
+        await asyncio.to_thread(path.unlink, missing_ok=True)

@@ -1,0 +1,180 @@
+"""The HTTP of the serving process: one small application per port."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+from queueing.serving.read_models import ReadModels
+from queueing.serving.visibility import (
+    GROUP,
+    VERSIONS,
+    QueryError,
+    group_document,
+    of_local_queue,
+    read_window,
+    resource_list,
+    summary,
+)
+from queueing.webhooks.admission import Rules, mutate, validate
+from queueing.webhooks.jobs import Surroundings
+
+BODY_BYTES_MAX = 32 * 1024 * 1024
+SILENCE_S = 60.0
+"""A controller that has said nothing for so long is stuck."""
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Allowed = Callable[[web.Request], Awaitable[bool]]
+Around = Callable[[Mapping[str, Any]], Surroundings]
+Convert = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+
+def document(body: Any, status: int = 200) -> web.Response:
+    """Answer with a JSON document."""
+    return web.Response(
+        body=msgspec.json.encode(body), status=status, content_type="application/json"
+    )
+
+
+def failure(status: int, reason: str, message: str) -> web.Response:
+    """Answer with a Status as the API server spells it."""
+    answer = document(
+        {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "reason": reason,
+            "message": message,
+            "code": status,
+        },
+        status,
+    )
+    if status == web.HTTPServiceUnavailable.status_code:
+        answer.headers["Retry-After"] = "1"
+    return answer
+
+
+def webhook_application(around: Around, rules: Rules, convert: Convert) -> web.Application:
+    """Serve admission and conversion reviews."""
+
+    async def mutating(request: web.Request) -> web.StreamResponse:
+        body = msgspec.json.decode(await request.read())
+        return document(mutate(body, around(body)))
+
+    async def validating(request: web.Request) -> web.StreamResponse:
+        body = msgspec.json.decode(await request.read())
+        return document(validate(body, around(body), rules))
+
+    async def converting(request: web.Request) -> web.StreamResponse:
+        return document(convert(msgspec.json.decode(await request.read())))
+
+    application = web.Application(client_max_size=BODY_BYTES_MAX)
+    application.router.add_post("/mutate-{kind}", mutating)
+    application.router.add_post("/validate-{kind}", validating)
+    application.router.add_post("/convert", converting)
+    return application
+
+
+@dataclass(slots=True)
+class Readiness:
+    """What must hold before traffic may come: each name is told when it does not."""
+
+    checks: dict[str, Callable[[], bool]]
+
+    def missing(self) -> list[str]:
+        """Return the names of the checks that do not hold."""
+        return [name for name, holds in self.checks.items() if not holds()]
+
+
+def probe_application(models: ReadModels, readiness: Readiness) -> web.Application:
+    """Serve /healthz and /readyz."""
+
+    async def healthy(_request: web.Request) -> web.StreamResponse:
+        silent = asyncio.get_running_loop().time() - models.heard
+        if models.connected and silent > SILENCE_S:
+            return web.Response(text=f"the controller is silent for {silent:.0f} s\n", status=500)
+        return web.Response(text="ok\n")
+
+    async def ready(_request: web.Request) -> web.StreamResponse:
+        missing = readiness.missing()
+        if missing:
+            return web.Response(text=f"not ready: {', '.join(missing)}\n", status=503)
+        return web.Response(text="ok\n")
+
+    application = web.Application()
+    application.router.add_get("/healthz", healthy)
+    application.router.add_get("/readyz", ready)
+    return application
+
+
+def metrics_application(models: ReadModels, allowed: Allowed) -> web.Application:
+    """Serve /metrics to whom the API server says may read it."""
+
+    async def exposition(request: web.Request) -> web.StreamResponse:
+        if not await allowed(request):
+            return failure(403, "Forbidden", "may not get the path /metrics")
+        return web.Response(text=models.metrics, content_type="text/plain", charset="utf-8")
+
+    application = web.Application()
+    application.router.add_get("/metrics", exposition)
+    return application
+
+
+def visibility_application(models: ReadModels, allowed: Allowed) -> web.Application:
+    """Serve the aggregated API of pending workloads."""
+
+    async def of_cluster_queue(request: web.Request) -> web.StreamResponse:
+        name = request.match_info["name"]
+        if name not in models.queues:
+            return failure(404, "NotFound", f'clusterqueues.{GROUP} "{name}" not found')
+        return _page(request, list(models.queues[name]))
+
+    async def of_local(request: web.Request) -> web.StreamResponse:
+        match = request.match_info
+        return _page(request, of_local_queue(models.queues, match["namespace"], match["name"]))
+
+    def guarded(handler: Handler) -> Handler:
+        async def answer(request: web.Request) -> web.StreamResponse:
+            if not await allowed(request):
+                return failure(403, "Forbidden", f"may not get {request.path}")
+            if not models.leading:
+                told = "this replica does not lead; the leader answers as soon as there is one"
+                return failure(503, "ServiceUnavailable", told)
+            return await handler(request)
+
+        return answer
+
+    application = web.Application()
+    router = application.router
+    base = f"/apis/{GROUP}/{{version:{'|'.join(VERSIONS)}}}"
+    router.add_get("/apis", _groups)
+    router.add_get(f"/apis/{GROUP}", _group)
+    router.add_get(base, _resources)
+    router.add_get(f"{base}/clusterqueues/{{name}}/pendingworkloads", guarded(of_cluster_queue))
+    local = f"{base}/namespaces/{{namespace}}/localqueues/{{name}}/pendingworkloads"
+    router.add_get(local, guarded(of_local))
+    return application
+
+
+def _page(request: web.Request, rows: list[Any]) -> web.StreamResponse:
+    try:
+        window = read_window(request.query)
+    except QueryError as error:
+        return failure(400, "BadRequest", str(error))
+    return document(summary(rows, request.match_info["version"], window))
+
+
+async def _groups(_request: web.Request) -> web.StreamResponse:
+    return document({"kind": "APIGroupList", "apiVersion": "v1", "groups": [group_document()]})
+
+
+async def _group(_request: web.Request) -> web.StreamResponse:
+    return document(group_document())
+
+
+async def _resources(request: web.Request) -> web.StreamResponse:
+    return document(resource_list(request.match_info["version"]))

@@ -1,0 +1,84 @@
+"""The controller speaks, the serving process remembers."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from queueing.serving.frames import Frame, PendingRow
+from queueing.serving.publisher import Publisher
+from queueing.serving.read_models import ReadModels, listening
+
+BOUND_S = 20.0
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(BOUND_S):
+        while not holds():
+            await asyncio.sleep(0.01)
+
+
+def row(name: str, place: int = 1) -> PendingRow:
+    return PendingRow(
+        namespace="default",
+        name=name,
+        priority=0,
+        local_queue="door",
+        position_in_cluster_queue=place,
+        position_in_local_queue=place,
+    )
+
+
+async def test_what_is_published_is_known_there(tmp_path: Path) -> None:
+    path, models = tmp_path / "s", ReadModels()
+    async with listening(path, models), asyncio.TaskGroup() as group:
+        publisher = Publisher(path)
+        speaking = group.create_task(publisher.run())
+        publisher.publish(Frame(leading=True, queues={"team": [row("a")]}))
+        publisher.publish(Frame(metrics="kueue_x 1\n"))
+        await until(lambda: models.metrics == "kueue_x 1\n")
+        speaking.cancel()
+        assert models.leading
+        assert [one.name for one in models.queues["team"]] == ["a"]
+
+
+async def test_a_queue_that_is_gone_is_forgotten(tmp_path: Path) -> None:
+    path, models = tmp_path / "s", ReadModels()
+    async with listening(path, models), asyncio.TaskGroup() as group:
+        publisher = Publisher(path)
+        speaking = group.create_task(publisher.run())
+        publisher.publish(Frame(queues={"team": [row("a")], "other": []}))
+        await until(lambda: "team" in models.queues)
+        publisher.publish(Frame(queues={"team": None}))
+        await until(lambda: "team" not in models.queues)
+        speaking.cancel()
+        assert models.queues == {"other": []}
+
+
+async def test_a_serving_process_that_starts_anew_hears_everything(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    async with asyncio.TaskGroup() as group:
+        publisher = Publisher(path)
+        speaking = group.create_task(publisher.run())
+        publisher.publish(Frame(leading=True, synced=True))
+        first = ReadModels()
+        async with listening(path, first):
+            await until(lambda: first.synced)
+        second = ReadModels()
+        async with listening(path, second):
+            publisher.publish(Frame(queues={"team": [row("a")]}))
+            await until(lambda: "team" in second.queues)
+            assert second.synced
+        speaking.cancel()
+
+
+async def test_nothing_is_claimed_for_a_controller_that_is_gone(tmp_path: Path) -> None:
+    path, models = tmp_path / "s", ReadModels()
+    async with listening(path, models), asyncio.TaskGroup() as group:
+        publisher = Publisher(path)
+        speaking = group.create_task(publisher.run())
+        publisher.publish(Frame(leading=True, synced=True))
+        await until(lambda: models.synced)
+        speaking.cancel()
+        await until(lambda: not models.connected)
+        assert not models.leading
+        assert not models.synced

@@ -1,0 +1,177 @@
+"""What the serving process answers over HTTP."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from aiohttp import ClientSession, web
+
+from queueing.serving.frames import PendingRow
+from queueing.serving.read_models import ReadModels
+from queueing.serving.routes import (
+    Readiness,
+    metrics_application,
+    probe_application,
+    visibility_application,
+    webhook_application,
+)
+from queueing.webhooks.admission import Rules
+from queueing.webhooks.jobs import QUEUE, Surroundings
+
+VISIBILITY = "/apis/visibility.kueue.x-k8s.io/v1beta2"
+
+
+@asynccontextmanager
+async def served(application: web.Application) -> AsyncIterator[tuple[ClientSession, str]]:
+    runner = web.AppRunner(application)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        async with ClientSession() as session:
+            yield session, f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def everybody(_request: web.Request) -> bool:
+    return True
+
+
+async def nobody(_request: web.Request) -> bool:
+    return False
+
+
+def row(name: str, place: int, queue: str = "door", place_there: int = 1) -> PendingRow:
+    return PendingRow(
+        namespace="default",
+        name=name,
+        priority=7,
+        local_queue=queue,
+        position_in_cluster_queue=place,
+        position_in_local_queue=place_there,
+    )
+
+
+def known() -> ReadModels:
+    rows = [row("a", 0, place_there=0), row("b", 1, "side", 0), row("c", 2)]
+    return ReadModels(connected=True, leading=True, synced=True, queues={"team": rows})
+
+
+async def names(application: web.Application, path: str) -> list[str]:
+    async with served(application) as (session, base), session.get(base + path) as answer:
+        return [item["metadata"]["name"] for item in (await answer.json())["items"]]
+
+
+@pytest.mark.parametrize(
+    ("path", "want"),
+    [
+        pytest.param("clusterqueues/team/pendingworkloads", ["a", "b", "c"], id="a cluster queue"),
+        pytest.param(
+            "clusterqueues/team/pendingworkloads?offset=1&limit=1", ["b"], id="a part of it"
+        ),
+        pytest.param(
+            "namespaces/default/localqueues/door/pendingworkloads", ["a", "c"], id="a local queue"
+        ),
+        pytest.param(
+            "namespaces/default/localqueues/none/pendingworkloads", [], id="a queue nobody uses"
+        ),
+    ],
+)
+async def test_who_waits_where(path: str, want: list[str]) -> None:
+    assert await names(visibility_application(known(), everybody), f"{VISIBILITY}/{path}") == want
+
+
+@pytest.mark.parametrize(
+    ("application", "path", "want"),
+    [
+        pytest.param(
+            visibility_application(known(), everybody),
+            f"{VISIBILITY}/clusterqueues/none/pendingworkloads",
+            404,
+            id="a queue that is not there",
+        ),
+        pytest.param(
+            visibility_application(known(), everybody),
+            f"{VISIBILITY}/clusterqueues/team/pendingworkloads?limit=many",
+            400,
+            id="a limit in words",
+        ),
+        pytest.param(
+            visibility_application(known(), nobody),
+            f"{VISIBILITY}/clusterqueues/team/pendingworkloads",
+            403,
+            id="a user who may not",
+        ),
+        pytest.param(
+            visibility_application(ReadModels(), everybody),
+            f"{VISIBILITY}/clusterqueues/team/pendingworkloads",
+            503,
+            id="a replica that does not lead",
+        ),
+        pytest.param(metrics_application(known(), nobody), "/metrics", 403, id="metrics refused"),
+        pytest.param(metrics_application(known(), everybody), "/metrics", 200, id="metrics"),
+    ],
+)
+async def test_how_a_request_ends(application: web.Application, path: str, want: int) -> None:
+    async with served(application) as (session, base), session.get(base + path) as answer:
+        assert answer.status == want
+
+
+async def test_discovery_lists_the_versions() -> None:
+    application = visibility_application(known(), everybody)
+    async with served(application) as (session, base), session.get(f"{base}/apis") as answer:
+        group = (await answer.json())["groups"][0]
+    assert [one["version"] for one in group["versions"]] == ["v1beta2", "v1beta1"]
+
+
+async def test_a_probe_says_what_is_missing() -> None:
+    readiness = Readiness({"caches": lambda: False, "certificate": lambda: True})
+    application = probe_application(ReadModels(), readiness)
+    async with served(application) as (session, base), session.get(f"{base}/readyz") as answer:
+        assert answer.status == 503
+        assert await answer.text() == "not ready: caches\n"
+
+
+async def test_a_controller_that_fell_silent_is_unhealthy() -> None:
+    silent_since = asyncio.get_running_loop().time() - 1000
+    models = ReadModels(connected=True, heard=silent_since)
+    async with served(probe_application(models, Readiness({}))) as (session, base):
+        async with session.get(f"{base}/healthz") as answer:
+            assert answer.status == 500
+        models.heard = asyncio.get_running_loop().time()
+        async with session.get(f"{base}/healthz") as answer:
+            assert answer.status == 200
+
+
+def review(kind: str, new: Mapping[str, Any]) -> dict[str, Any]:
+    request = {"uid": "u", "kind": {"kind": kind}, "operation": "CREATE", "object": new}
+    return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "allowed"),
+    [
+        pytest.param(
+            "/mutate-batch-v1-job",
+            review("Job", {"metadata": {"labels": {QUEUE: "door"}}, "spec": {}}),
+            True,
+            id="defaulting",
+        ),
+        pytest.param(
+            "/validate-kueue-x-k8s-io-v1beta2-cohort",
+            review("Cohort", {"spec": {"fairSharing": {"weight": "-1"}}}),
+            False,
+            id="validation",
+        ),
+    ],
+)
+async def test_webhooks_answer_reviews(path: str, body: Any, allowed: bool) -> None:
+    application = webhook_application(lambda _: Surroundings(), Rules(), lambda body: body)
+    async with (
+        served(application) as (session, base),
+        session.post(base + path, json=body) as answer,
+    ):
+        response = (await answer.json())["response"]
+    assert (response["uid"], response["allowed"]) == ("u", allowed)
