@@ -53,6 +53,18 @@ BOOKMARK = {"kind": "Job", "metadata": {"resourceVersion": "90"}}
 EXPIRED = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"}
 
 
+def in_short(event: WatchEvent[Job]) -> str:
+    match event:
+        case Added(found):
+            return f"+{found.metadata.name}@{found.metadata.resource_version}"
+        case Modified(found):
+            return f"~{found.metadata.name}@{found.metadata.resource_version}"
+        case Deleted(key, _, last):
+            return f"-{key.partition('/')[2]}{'' if last else '?'}"
+        case Synced(version, total):
+            return f"synced {total}@{version}"
+
+
 class Listener:
     """Remembers the events in short words, and lets a test wait for one."""
 
@@ -61,16 +73,7 @@ class Listener:
         self.news = asyncio.Event()
 
     def __call__(self, event: WatchEvent[Job]) -> None:
-        match event:
-            case Added(found):
-                word = f"+{found.metadata.name}@{found.metadata.resource_version}"
-            case Modified(found):
-                word = f"~{found.metadata.name}@{found.metadata.resource_version}"
-            case Deleted(key, _, found):
-                word = f"-{key.partition('/')[2]}{'' if found else '?'}"
-            case Synced(version, count):
-                word = f"synced {count}@{version}"
-        self.heard.append(word)
+        self.heard.append(in_short(event))
         self.news.set()
 
     async def hear(self, word: str) -> None:

@@ -1,0 +1,104 @@
+"""Keys to look at again: each at most once in the queue, and never in two hands at a time.
+
+The key is the whole message: whoever takes it looks at what is, not at what happened. A key added
+while it is in hand comes back when it is put down, so that nothing is missed.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Generic, NoReturn, TypeVar
+
+from queueing.kube.backoff import Backoff, Draw, draw
+from queueing.kube.errors import KubeError
+
+K = TypeVar("K", bound=str)
+
+_PATIENCE = Backoff(0.005, 60.0)
+
+
+class WorkQueue(Generic[K]):
+    """Three sets: keys that are ready, keys that want a look (dirty), keys in hand (running).
+
+    `add` is synchronous. Failed keys come back by `retry`, later each time; `forget` ends that
+    count.
+    """
+
+    def __init__(self, backoff: Backoff = _PATIENCE, draw: Draw = draw) -> None:
+        self._backoff = backoff
+        self._draw = draw
+        self._ready: asyncio.Queue[K] = asyncio.Queue()
+        self._dirty: set[K] = set()
+        self._running: set[K] = set()
+        self._failures: dict[K, int] = {}
+        self._timers: dict[K, asyncio.TimerHandle] = {}
+
+    def __len__(self) -> int:
+        """Count the keys that wait for a hand, without those that wait for their time."""
+        return self._ready.qsize()
+
+    def add(self, key: K) -> None:
+        """Ask for a look at the key; asking twice before the look is asking once."""
+        if key in self._dirty:
+            return
+        self._dirty.add(key)
+        if key not in self._running:
+            self._ready.put_nowait(key)
+
+    def add_after(self, key: K, delay_s: float) -> None:
+        """Ask for a look in `delay_s` seconds; of several such wishes the earliest holds."""
+        if delay_s <= 0:
+            self.add(key)
+            return
+        loop = asyncio.get_running_loop()
+        timer = self._timers.get(key)
+        if timer is not None:
+            if timer.when() <= loop.time() + delay_s:
+                return
+            timer.cancel()
+        self._timers[key] = loop.call_later(delay_s, self._ring, key)
+
+    def retry(self, key: K, at_least_s: float = 0.0) -> None:
+        """Ask for a look after a pause that grows with each failure in a row."""
+        failures = self._failures.get(key, 0)
+        self._failures[key] = failures + 1
+        self.add_after(key, max(self._backoff.delay(failures, self._draw), at_least_s))
+
+    def forget(self, key: K) -> None:
+        """Count the key's failures from the beginning again."""
+        self._failures.pop(key, None)
+
+    async def next(self) -> K:
+        """Wait for a key and take it in hand; every key taken must be put down by `done`."""
+        key = await self._ready.get()
+        self._dirty.discard(key)
+        self._running.add(key)
+        return key
+
+    def done(self, key: K) -> None:
+        """Put the key down; if it was added meanwhile it is ready again."""
+        self._running.discard(key)
+        if key in self._dirty:
+            self._ready.put_nowait(key)
+
+    async def serve(self, look: Callable[[K], Awaitable[None]]) -> NoReturn:
+        """Be one worker: look at key after key; a KubeError means later again, others end it."""
+        while True:
+            key = await self.next()
+            try:
+                await look(key)
+            except KubeError as error:
+                self.retry(key, error.retry_after)
+            else:
+                self.forget(key)
+            finally:
+                self.done(key)
+
+    def close(self) -> None:
+        """Drop the wishes for later, so that no timer outlives the queue."""
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+
+    def _ring(self, key: K) -> None:
+        del self._timers[key]
+        self.add(key)
