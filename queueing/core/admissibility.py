@@ -1,0 +1,150 @@
+"""The cheap refusals: what keeps a workload from being judged at all."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from queueing.core.decisions import Reason, Requeue
+from queueing.core.facts import (
+    CheckFact,
+    CheckPhase,
+    ClusterQueueFact,
+    FlavorFact,
+    NamespaceFact,
+    PodSetAssignment,
+    StopPolicy,
+    Strategy,
+    TopologyFact,
+    WorkloadFact,
+)
+from queueing.core.names import CheckName, FlavorName, QueueName, namespace_of
+from queueing.core.selectors import selects
+
+__all__ = [
+    "Refusal",
+    "applying_checks",
+    "inactivity",
+    "missing_queue",
+    "refusal",
+    "selects",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a workload is not judged, in the wire's words, and where it stands meanwhile."""
+
+    reason: Reason
+    message: str
+    requeue: Requeue
+
+
+def inactivity(
+    queue: ClusterQueueFact,
+    *,
+    flavors: Mapping[FlavorName, FlavorFact],
+    checks: Mapping[CheckName, CheckFact],
+    topologies: Mapping[str, TopologyFact],
+    cyclic: bool,
+) -> tuple[str, str] | None:
+    """Return reason and message of the queue's `Active=False`; None when it is active.
+
+    The first reason found names the condition, the message lists all.
+    """
+    if queue.deleting:
+        return "Terminating", "Can't admit new workloads; clusterQueue is terminating"
+    found: list[tuple[str, str]] = []
+    if queue.stop_policy is not StopPolicy.NONE:
+        found.append(("Stopped", "is stopped"))
+    if queue.misconfigured:
+        found.append(("Unknown", queue.misconfigured))
+    if cyclic:
+        found.append(("Unknown", "its Cohort is part of a cycle of Cohorts"))
+    named = [flavor.flavor for group in queue.groups for flavor in group.flavors]
+    missing = sorted({name for name in named if name not in flavors})
+    if missing:
+        text = f"references missing ResourceFlavor(s): {','.join(missing)}"
+        found.append(("FlavorNotFound", text))
+    found += _check_troubles(queue, checks)
+    found += _topology_troubles(named, flavors, topologies)
+    if not found:
+        return None
+    messages = ", ".join(message for _, message in found)
+    return found[0][0], f"Can't admit new workloads: {messages}."
+
+
+def missing_queue(name: QueueName) -> Refusal:
+    """Refuse a workload whose ClusterQueue does not exist."""
+    return Refusal(Reason.MISCONFIGURED, f"ClusterQueue {name} not found", Requeue.NOT_QUEUED)
+
+
+def refusal(
+    workload: WorkloadFact,
+    queue: ClusterQueueFact,
+    *,
+    queue_inactive: bool,
+    namespace: NamespaceFact | None,
+) -> Refusal | None:
+    """Return why a workload must not be judged now; None when it may be.
+
+    A namespace of which nothing is known has its name label only.
+    """
+    blocks = queue.strategy is Strategy.STRICT_FIFO
+    retry = Requeue.IMMEDIATE if blocks else Requeue.INADMISSIBLE
+    if any(one.state in (CheckPhase.RETRY, CheckPhase.REJECTED) for one in workload.checks):
+        text = "The workload has failed admission checks"
+        return Refusal(Reason.PENDING_EVALUATION, text, retry)
+    if queue_inactive:
+        text = f"ClusterQueue {queue.name} is inactive"
+        return Refusal(Reason.SUSPENDED, text, Requeue.INADMISSIBLE)
+    name = namespace_of(workload.key)
+    labels = {"kubernetes.io/metadata.name": name} if namespace is None else namespace.labels
+    if not selects(queue.namespace_selector, labels):
+        text = "Workload namespace doesn't match ClusterQueue selector"
+        return Refusal(Reason.MISCONFIGURED, text, Requeue.INADMISSIBLE)
+    if workload.misconfigured:
+        return Refusal(Reason.MISCONFIGURED, workload.misconfigured, retry)
+    return None
+
+
+def applying_checks(
+    queue: ClusterQueueFact, pod_sets: Iterable[PodSetAssignment]
+) -> tuple[CheckName, ...]:
+    """Return the queue's checks that apply to the assigned flavors, in the queue's order."""
+    if not queue.checks:
+        return ()
+    assigned = {flavor for one in pod_sets for flavor in one.flavors.values()}
+    return tuple(
+        rule.name
+        for rule in queue.checks
+        if not rule.on_flavors or not assigned.isdisjoint(rule.on_flavors)
+    )
+
+
+def _check_troubles(
+    queue: ClusterQueueFact, checks: Mapping[CheckName, CheckFact]
+) -> list[tuple[str, str]]:
+    names = [rule.name for rule in queue.checks]
+    missing = sorted(name for name in names if name not in checks)
+    inactive = sorted(name for name in names if name in checks and not checks[name].active)
+    troubles = []
+    if missing:
+        text = f"references missing AdmissionCheck(s): {','.join(missing)}"
+        troubles.append(("AdmissionCheckNotFound", text))
+    if inactive:
+        text = f"references inactive AdmissionCheck(s): {','.join(inactive)}"
+        troubles.append(("AdmissionCheckInactive", text))
+    return troubles
+
+
+def _topology_troubles(
+    named: Iterable[FlavorName],
+    flavors: Mapping[FlavorName, FlavorFact],
+    topologies: Mapping[str, TopologyFact],
+) -> list[tuple[str, str]]:
+    troubles = []
+    for name in named:
+        flavor = flavors.get(name)
+        if flavor is not None and flavor.topology and flavor.topology not in topologies:
+            text = f'there is no Topology "{flavor.topology}" for TAS flavor "{name}"'
+            troubles.append(("TopologyNotFound", text))
+    return troubles

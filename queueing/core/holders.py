@@ -1,0 +1,55 @@
+"""Workloads that hold quota, as preemption sees them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from queueing.core.facts import WorkloadFact
+from queueing.core.names import FlavorResource, Key, QueueName, Uid
+from queueing.core.ordering import queue_timestamp
+from queueing.core.settings import Settings
+from queueing.core.usage import held_usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Holder:
+    """A workload that is charged to the tree; `usage` is exactly what is charged for it."""
+
+    key: Key
+    uid: Uid
+    queue: QueueName
+    local_queue: Key | None
+    priority: int
+    timestamp: float
+    """Since when it queued, by which `newer` is judged."""
+    reserved_at: float
+    evicted: bool
+    usage: Mapping[FlavorResource, int]
+
+
+class Holders(Protocol):
+    """Where preemption finds its candidates."""
+
+    def holders(self, queue: QueueName) -> Iterable[Holder]:
+        """Return every charged workload of a queue, also the evicted ones, in any order."""
+
+    def local_usage(self, local_queue: Key) -> float:
+        """Return the usage history of a LocalQueue; 0 where admission fair sharing is off."""
+
+
+def holder_of(workload: WorkloadFact, settings: Settings) -> Holder:
+    """Read a holder from a workload whose status says that it holds quota."""
+    if workload.admission is None:
+        msg = f"workload {workload.key} has no status.admission and so holds no quota"
+        raise ValueError(msg)
+    return Holder(
+        key=workload.key,
+        uid=workload.uid,
+        queue=workload.admission.cluster_queue,
+        local_queue=workload.local_queue,
+        priority=workload.priority,
+        timestamp=queue_timestamp(workload, settings),
+        reserved_at=workload.conditions["QuotaReserved"].changed,
+        evicted=workload.is_true("Evicted"),
+        usage=held_usage(workload),
+    )

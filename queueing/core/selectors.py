@@ -1,0 +1,85 @@
+"""Label selectors, node affinity terms, taints and tolerations, as Kubernetes defines them."""
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+
+from queueing.core.facts import Requirement, Selector, Taint, Toleration
+
+
+def _is_in(value: str | None, values: tuple[str, ...]) -> bool:
+    return value is not None and value in values
+
+
+def _is_not_in(value: str | None, values: tuple[str, ...]) -> bool:
+    return value is None or value not in values
+
+
+def _exists(value: str | None, _: tuple[str, ...]) -> bool:
+    return value is not None
+
+
+def _is_absent(value: str | None, _: tuple[str, ...]) -> bool:
+    return value is None
+
+
+def _is_greater(value: str | None, values: tuple[str, ...]) -> bool:
+    pair = _numbers(value, values)
+    return pair is not None and pair[0] > pair[1]
+
+
+def _is_less(value: str | None, values: tuple[str, ...]) -> bool:
+    pair = _numbers(value, values)
+    return pair is not None and pair[0] < pair[1]
+
+
+def _numbers(value: str | None, values: tuple[str, ...]) -> tuple[int, int] | None:
+    if value is None or len(values) != 1:
+        return None
+    try:
+        return int(value), int(values[0])
+    except ValueError:
+        return None
+
+
+OPERATORS: Mapping[str, Callable[[str | None, tuple[str, ...]], bool]] = MappingProxyType(
+    {
+        "In": _is_in,
+        "NotIn": _is_not_in,
+        "Exists": _exists,
+        "DoesNotExist": _is_absent,
+        "Gt": _is_greater,
+        "Lt": _is_less,
+    }
+)
+
+
+def meets(requirement: Requirement, labels: Mapping[str, str]) -> bool:
+    """Say whether labels meet one requirement; an unknown operator is met by nothing."""
+    test = OPERATORS.get(requirement.operator)
+    return test is not None and test(labels.get(requirement.key), requirement.values)
+
+
+def selects(selector: Selector | None, labels: Mapping[str, str]) -> bool:
+    """Say whether a label selector matches: None matches nothing, an empty one everything."""
+    return selector is not None and all(meets(one, labels) for one in selector.requirements)
+
+
+def untolerated(taints: Iterable[Taint], tolerations: Iterable[Toleration]) -> Taint | None:
+    """Return the first taint that keeps pods away and that no toleration covers."""
+    tolerated_by = tuple(tolerations)
+    for taint in taints:
+        if taint.effect not in ("NoSchedule", "NoExecute"):
+            continue
+        if not any(_tolerates(toleration, taint) for toleration in tolerated_by):
+            return taint
+    return None
+
+
+def _tolerates(toleration: Toleration, taint: Taint) -> bool:
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    if toleration.operator == "Exists":
+        return True
+    return toleration.operator in ("", "Equal") and toleration.value == taint.value

@@ -1,0 +1,120 @@
+"""What workloads ask for and what they hold, in flavor-resources."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from queueing.core.facts import PodSet, PodSetAssignment, WorkloadFact
+from queueing.core.names import FlavorResource
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Everything of a workload's pod sets that flavor assignment depends on.
+
+    Equal shapes get equal answers from the same queue in the same state. The hash is kept, because
+    shapes are keys of memos on the hot path.
+    """
+
+    digest: int
+    parts: tuple[object, ...] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PodSetDemand:
+    """A pod set and how many of its pods are still to run."""
+
+    pod_set: PodSet
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What a pending workload asks for now; made once per fact, then shared by all its tries."""
+
+    pod_sets: tuple[PodSetDemand, ...]
+    shape: Shape
+
+    def reduced(self, counts: Sequence[int]) -> "Demand":
+        """Return the same demand with other pod counts."""
+        pod_sets = tuple(
+            PodSetDemand(one.pod_set, count)
+            for one, count in zip(self.pod_sets, counts, strict=True)
+        )
+        return Demand(pod_sets, _shape_of(pod_sets))
+
+    @property
+    def may_shrink(self) -> bool:
+        """Whether partial admission may lower a count."""
+        return any(
+            one.pod_set.min_count is not None and one.pod_set.min_count < one.count
+            for one in self.pod_sets
+        )
+
+
+def demand_of(workload: WorkloadFact) -> Demand:
+    """Prepare the requests of a workload: counts without the pods that it needs no more."""
+    reclaimable = workload.reclaimable
+    pod_sets = tuple(
+        PodSetDemand(
+            one, max(0, one.count - reclaimable.get(one.name, 0)) if reclaimable else one.count
+        )
+        for one in workload.pod_sets
+    )
+    return Demand(pod_sets, _shape_of(pod_sets))
+
+
+def assigned_usage(pod_sets: Iterable[PodSetAssignment]) -> dict[FlavorResource, int]:
+    """Sum what assignments charge, by flavor-resource."""
+    total: dict[FlavorResource, int] = {}
+    for one in pod_sets:
+        for resource, amount in one.usage.items():
+            flavor = one.flavors.get(resource)
+            if flavor is not None:
+                key = FlavorResource(flavor, resource)
+                total[key] = total.get(key, 0) + amount
+    return total
+
+
+def held_usage(workload: WorkloadFact) -> dict[FlavorResource, int]:
+    """Sum what a workload's admission charges, without the pods that it needs no more."""
+    if workload.admission is None:
+        return {}
+    reclaimable = workload.reclaimable
+    if not reclaimable:
+        return assigned_usage(workload.admission.pod_sets)
+    return assigned_usage(
+        _scaled(one, reclaimable.get(one.name, 0)) for one in workload.admission.pod_sets
+    )
+
+
+def _scaled(assignment: PodSetAssignment, reclaimable: int) -> PodSetAssignment:
+    if reclaimable <= 0 or assignment.count <= 0:
+        return assignment
+    count = max(0, assignment.count - reclaimable)
+    return PodSetAssignment(
+        name=assignment.name,
+        count=count,
+        flavors=assignment.flavors,
+        usage={
+            resource: amount * count // assignment.count
+            for resource, amount in assignment.usage.items()
+        },
+    )
+
+
+def _shape_of(pod_sets: Sequence[PodSetDemand]) -> Shape:
+    parts = tuple(
+        (
+            one.pod_set.name,
+            one.pod_set.shape,
+            one.count,
+            one.pod_set.min_count,
+            one.pod_set.group,
+            tuple(sorted(one.pod_set.requests.items())),
+            tuple(sorted(one.pod_set.node_selector.items())),
+            one.pod_set.node_affinity,
+            one.pod_set.tolerations,
+        )
+        for one in pod_sets
+    )
+    return Shape(hash(parts), parts)
