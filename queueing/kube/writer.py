@@ -1,0 +1,145 @@
+"""Who may write now: decisions before status before events, and one write per object.
+
+Invariants. Two jobs of one key never run at the same time, and jobs of one key and class run in the
+order given. A lower class starts only while no higher one waits, except that each class may always
+have one job in flight, so that none starves. A coalesced job runs at most once per interval and
+key, and the newest wins.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from enum import IntEnum
+from types import MappingProxyType
+
+Job = Callable[[], Awaitable[None]]
+"""One write with all that belongs to it; a failure that escapes it ends the writer."""
+
+
+class WriteClass(IntEnum):
+    """What a write is for; the lower the number, the sooner."""
+
+    ADMISSION = 0
+    STATUS = 1
+    EVENT = 2
+
+
+LIMITS: Mapping[WriteClass, int] = MappingProxyType(
+    {WriteClass.ADMISSION: 32, WriteClass.STATUS: 8, WriteClass.EVENT: 2}
+)
+"""Writes in flight per class. More than 32 only lengthens the server's queues."""
+
+EVENTS_WAITING_MAX = 2_000
+STATUS_INTERVAL_S = 1.0
+
+
+class Writer:
+    """Runs jobs within the limits. `submit` is synchronous; the work is done inside `run`."""
+
+    def __init__(
+        self,
+        limits: Mapping[WriteClass, int] = LIMITS,
+        *,
+        interval_s: float = STATUS_INTERVAL_S,
+        events_max: int = EVENTS_WAITING_MAX,
+    ) -> None:
+        self._limits = limits
+        self._interval_s = interval_s
+        self._events_max = events_max
+        self._waiting: dict[WriteClass, deque[tuple[str, Job]]] = {c: deque() for c in WriteClass}
+        self._running: dict[WriteClass, int] = dict.fromkeys(WriteClass, 0)
+        self._blocked: dict[str, deque[tuple[WriteClass, Job]]] = {}
+        self._latest: dict[str, Job] = {}
+        self._cooling: dict[str, asyncio.TimerHandle] = {}
+        self._group: asyncio.TaskGroup | None = None
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    async def run(self) -> None:
+        """Work until cancelled; running jobs are cancelled with it, so `drain` first."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                self._group = group
+                self._start_what_may()
+                await asyncio.Event().wait()
+        finally:
+            self._group = None
+            for timer in self._cooling.values():
+                timer.cancel()
+            self._cooling.clear()
+
+    def submit(self, key: str, kind: WriteClass, job: Job) -> bool:
+        """Queue a job; False, and nothing queued, if it is an event and too many wait already."""
+        if kind is WriteClass.EVENT and len(self._waiting[kind]) >= self._events_max:
+            return False
+        self._waiting[kind].append((key, job))
+        self._idle.clear()
+        self._start_what_may()
+        return True
+
+    def submit_latest(self, key: str, job: Job) -> None:
+        """Queue a status write in place of any earlier one of this key that has not begun."""
+        queued = key in self._latest
+        self._latest[key] = job
+        self._idle.clear()
+        if not queued and key not in self._cooling:
+            self._queue_latest(key)
+
+    def waiting(self, kind: WriteClass) -> int:
+        """Count the jobs of a class that wait for a slot: a measure of how far behind we are."""
+        return len(self._waiting[kind])
+
+    async def drain(self, timeout_s: float) -> bool:
+        """Wait until all that was submitted is done; False if time ran out."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._idle.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    def _queue_latest(self, key: str) -> None:
+        async def newest() -> None:
+            loop = asyncio.get_running_loop()
+            self._cooling[key] = loop.call_later(self._interval_s, self._cooled, key)
+            await self._latest.pop(key)()
+
+        self.submit(key, WriteClass.STATUS, newest)
+
+    def _cooled(self, key: str) -> None:
+        del self._cooling[key]
+        if key in self._latest:
+            self._queue_latest(key)
+
+    def _start_what_may(self) -> None:
+        if self._group is None:
+            return
+        higher_waits = False
+        for kind in WriteClass:
+            waiting = self._waiting[kind]
+            while waiting and self._has_room(kind, higher_waits=higher_waits):
+                key, job = waiting.popleft()
+                if key in self._blocked:
+                    self._blocked[key].append((kind, job))
+                    continue
+                self._blocked[key] = deque()
+                self._running[kind] += 1
+                self._group.create_task(self._work(kind, key, job), name=f"write {key}")
+            higher_waits = higher_waits or bool(waiting)
+
+    def _has_room(self, kind: WriteClass, *, higher_waits: bool) -> bool:
+        running = self._running[kind]
+        return running == 0 or (running < self._limits[kind] and not higher_waits)
+
+    async def _work(self, kind: WriteClass, key: str, job: Job) -> None:
+        try:
+            await job()
+        except BaseException:
+            self._group = None  # the end of this writer: nothing more is started
+            raise
+        self._running[kind] -= 1
+        for other, held in reversed(self._blocked.pop(key)):
+            self._waiting[other].appendleft((key, held))
+        self._start_what_may()
+        if not (self._blocked or self._latest or any(self._waiting.values())):
+            self._idle.set()
