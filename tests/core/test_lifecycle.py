@@ -1,0 +1,280 @@
+from typing import Any
+
+import pytest
+
+from queueing.core.backoff import Backoff
+from queueing.core.facts import (
+    Admission,
+    CheckPhase,
+    CheckState,
+    Condition,
+    StopPolicy,
+    WorkloadFact,
+)
+from queueing.core.lifecycle import (
+    TRANSITIONS,
+    Cause,
+    Condemn,
+    ConfirmAdmission,
+    Deactivate,
+    Doors,
+    Evict,
+    EvictionReason,
+    Life,
+    LifeRules,
+    Phase,
+    PodsReadyRules,
+    Remove,
+    Requeue,
+    Return,
+    judge,
+    phase_of,
+)
+from queueing.core.names import CheckName, Key, QueueName, Uid
+
+OPEN = Doors(local=StopPolicy.NONE, cluster=StopPolicy.NONE)
+NOW = 10_000.0
+HELD = Admission(cluster_queue=QueueName("cq"), pod_sets=())
+
+
+def workload(*conditions: Condition, **more: Any) -> WorkloadFact:
+    return WorkloadFact(
+        key=Key("ns/w"),
+        uid=Uid("u"),
+        local_queue=Key("ns/lq"),
+        pod_sets=(),
+        created=0.0,
+        conditions={one.type: one for one in conditions},
+        **more,
+    )
+
+
+def yes(kind: str, reason: str = "", at: float = NOW, message: str = "") -> Condition:
+    return Condition(type=kind, status=True, reason=reason, changed=at, message=message)
+
+
+def no(kind: str, reason: str = "", at: float = NOW) -> Condition:
+    return Condition(type=kind, status=False, reason=reason, changed=at)
+
+
+def check(state: CheckPhase, **more: Any) -> CheckState:
+    return CheckState(name=CheckName("ac"), state=state, **more)
+
+
+def running(*conditions: Condition, **more: Any) -> WorkloadFact:
+    """Admitted, pods ready, in the given other conditions."""
+    usual = (yes("QuotaReserved"), yes("Admitted"), yes("PodsReady"))
+    return workload(*usual, *conditions, admission=HELD, **more)
+
+
+def reserved(**more: Any) -> WorkloadFact:
+    return workload(yes("QuotaReserved"), admission=HELD, **more)
+
+
+def live(fact: WorkloadFact, doors: Doors = OPEN, rules: LifeRules | None = None) -> Life:
+    return judge(fact, doors, rules or LifeRules(), NOW)
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        pytest.param(workload(), id="pending"),
+        pytest.param(running(), id="running"),
+        pytest.param(running(yes("Evicted", "Preempted")), id="draining"),
+        pytest.param(reserved(checks=(check(CheckPhase.PENDING),)), id="waiting for a check"),
+        pytest.param(workload(yes("Finished")), id="finished and kept for ever"),
+        pytest.param(running(deleting=True, active=False), id="being deleted"),
+        pytest.param(
+            workload(yes("Evicted", "Preempted"), yes("Requeued", "Preempted")), id="requeued"
+        ),
+    ],
+)
+def test_nothing_is_due(fact: WorkloadFact) -> None:
+    assert live(fact) == Life()
+
+
+def test_checks_that_are_all_ready_admit() -> None:
+    assert live(reserved(checks=(check(CheckPhase.READY),))).step == ConfirmAdmission()
+
+
+def test_a_check_that_asks_to_retry_evicts_until_it_says() -> None:
+    step = live(reserved(checks=(check(CheckPhase.RETRY, changed=NOW, requeue_after_s=30),))).step
+    assert isinstance(step, Evict)
+    assert (step.reason, step.requeue_at) == (EvictionReason.ADMISSION_CHECK, NOW + 30)
+
+
+def test_a_rejected_check_condemns_even_a_running_workload() -> None:
+    step = live(running(checks=(check(CheckPhase.REJECTED),))).step
+    assert isinstance(step, Condemn)
+    assert step.cause is Cause.ADMISSION_CHECK
+
+
+@pytest.mark.parametrize(
+    ("doors", "fact", "want"),
+    [
+        pytest.param(
+            Doors(local=StopPolicy.NONE, cluster=StopPolicy.HOLD), running(), None, id="hold, run"
+        ),
+        pytest.param(
+            Doors(local=StopPolicy.NONE, cluster=StopPolicy.HOLD),
+            reserved(checks=(check(CheckPhase.PENDING),)),
+            EvictionReason.CLUSTER_QUEUE_STOPPED,
+            id="hold drops a reservation",
+        ),
+        pytest.param(
+            Doors(local=StopPolicy.NONE, cluster=StopPolicy.HOLD_AND_DRAIN),
+            running(),
+            EvictionReason.CLUSTER_QUEUE_STOPPED,
+            id="drain",
+        ),
+        pytest.param(
+            Doors(local=StopPolicy.HOLD_AND_DRAIN, cluster=StopPolicy.NONE),
+            running(),
+            EvictionReason.LOCAL_QUEUE_STOPPED,
+            id="drain the local queue",
+        ),
+        pytest.param(Doors(local=None, cluster=None), running(), None, id="no such queues"),
+    ],
+)
+def test_a_stopped_queue(doors: Doors, fact: WorkloadFact, want: EvictionReason | None) -> None:
+    step = live(fact, doors).step
+    assert (step.reason if isinstance(step, Evict) else None) == want
+
+
+@pytest.mark.parametrize(
+    ("held", "doors", "more", "want"),
+    [
+        pytest.param("Deactivated", OPEN, {}, Return.REACTIVATED, id="switched on again"),
+        pytest.param(
+            "ClusterQueueStopped", OPEN, {}, Return.CLUSTER_QUEUE_RESTARTED, id="queue restarted"
+        ),
+        pytest.param(
+            "LocalQueueStopped", OPEN, {}, Return.LOCAL_QUEUE_RESTARTED, id="local queue restarted"
+        ),
+        pytest.param(
+            "ClusterQueueStopped",
+            Doors(local=StopPolicy.NONE, cluster=StopPolicy.HOLD),
+            {},
+            None,
+            id="still stopped",
+        ),
+        pytest.param(
+            "PodsReadyTimeout", OPEN, {"requeue_at": NOW}, Return.BACKOFF_FINISHED, id="backed off"
+        ),
+        pytest.param(
+            "PodsReadyTimeout", OPEN, {"requeue_at": NOW + 5}, None, id="still backing off"
+        ),
+    ],
+)
+def test_a_workload_on_hold_returns_when_its_hold_ends(
+    held: str, doors: Doors, more: dict[str, Any], want: Return | None
+) -> None:
+    fact = workload(yes("Evicted", held), no("Requeued", held), **more)
+    assert phase_of(fact) is Phase.ON_HOLD
+    step = live(fact, doors).step
+    assert (step.reason if isinstance(step, Requeue) else None) == want
+
+
+def test_a_backoff_says_when_it_ends() -> None:
+    fact = workload(no("Requeued", "PodsReadyTimeout"), requeue_at=NOW + 5)
+    assert live(fact).look_again_at == NOW + 5
+
+
+def test_pods_that_never_get_ready_send_the_workload_back_with_backoff() -> None:
+    since = NOW - 1800
+    fact = workload(yes("QuotaReserved"), yes("Admitted", at=since), admission=HELD)
+    step = live(fact).step
+    assert isinstance(step, Evict)
+    assert (step.reason, step.requeue_count) == (EvictionReason.PODS_READY_TIMEOUT, 1)
+    assert step.requeue_at == NOW + 60
+
+
+def test_too_many_failed_starts_condemn() -> None:
+    rules = LifeRules(pods_ready=PodsReadyRules(timeout_s=10, backoff=Backoff(limit=1)))
+    since = NOW - 10
+    fact = workload(
+        yes("QuotaReserved"), yes("Admitted", at=since), admission=HELD, requeue_count=1
+    )
+    step = live(fact, rules=rules).step
+    assert isinstance(step, Condemn)
+    assert step.cause is Cause.REQUEUING_LIMIT_EXCEEDED
+
+
+def test_a_lost_pod_has_its_own_patience() -> None:
+    rules = LifeRules(pods_ready=PodsReadyRules(timeout_s=10, recovery_timeout_s=300))
+    lost = no("PodsReady", "WaitForRecovery", at=NOW - 100)
+    fact = workload(yes("QuotaReserved"), yes("Admitted", at=NOW - 5000), lost, admission=HELD)
+    assert live(fact, rules=rules) == Life(look_again_at=NOW + 200)
+
+
+def test_the_nearest_of_two_limits_is_looked_at_first() -> None:
+    fact = workload(yes("QuotaReserved"), yes("Admitted"), admission=HELD, max_execution_s=60)
+    assert live(fact).look_again_at == NOW + 60
+
+
+def test_execution_time_counts_earlier_runs() -> None:
+    fact = running(max_execution_s=100, past_execution_s=100)
+    step = live(fact).step
+    assert isinstance(step, Condemn)
+    assert step.cause is Cause.MAXIMUM_EXECUTION_TIME_EXCEEDED
+
+
+def test_a_condemned_workload_is_switched_off_then_evicted_with_its_cause() -> None:
+    target = yes("DeactivationTarget", "RequeuingLimitExceeded", message="too many")
+    assert live(running(target)).step == Deactivate()
+    step = live(running(target, active=False)).step
+    assert isinstance(step, Evict)
+    assert step.cause == "RequeuingLimitExceeded"
+    assert step.wire_reason == "DeactivatedDueToRequeuingLimitExceeded"
+
+
+def test_a_user_who_switches_off_evicts_at_once() -> None:
+    step = live(workload(active=False)).step
+    assert isinstance(step, Evict)
+    assert step.wire_reason == "Deactivated"
+
+
+@pytest.mark.parametrize(
+    ("at", "want"),
+    [
+        pytest.param(NOW - 60, Life(step=Remove()), id="over"),
+        pytest.param(NOW - 50, Life(look_again_at=NOW + 10), id="not yet"),
+    ],
+)
+def test_retention(at: float, want: Life) -> None:
+    rules = LifeRules(keep_finished_s=60, keep_deactivated_s=60)
+    assert live(workload(yes("Finished", at=at)), rules=rules) == want
+    evicted = yes("Evicted", "DeactivatedDueToAdmissionCheck", at=at)
+    assert live(workload(evicted, active=False), rules=rules) == want
+
+
+def test_only_what_the_controller_deactivated_is_removed() -> None:
+    evicted = yes("Evicted", "Deactivated", at=0.0)
+    assert live(workload(evicted, active=False), rules=LifeRules(keep_deactivated_s=1)) == Life()
+
+
+@pytest.mark.parametrize(
+    ("fact", "want"),
+    [
+        pytest.param(workload(), Phase.PENDING, id="pending"),
+        pytest.param(reserved(), Phase.RESERVED, id="reserved"),
+        pytest.param(running(), Phase.ADMITTED, id="admitted"),
+        pytest.param(running(yes("Evicted")), Phase.EVICTED, id="evicted"),
+        pytest.param(running(yes("Finished")), Phase.FINISHED, id="finished"),
+        pytest.param(workload(active=False), Phase.INACTIVE, id="inactive"),
+    ],
+)
+def test_the_phase_is_read_from_the_object(fact: WorkloadFact, want: Phase) -> None:
+    assert phase_of(fact) is want
+
+
+def test_every_phase_but_the_last_leads_somewhere() -> None:
+    assert {phase for phase, _ in TRANSITIONS} == set(Phase) - {Phase.FINISHED}
+    assert set(TRANSITIONS.values()) == set(Phase)
+
+
+@pytest.mark.parametrize(
+    ("attempt", "want"), [(1, 60.0), (2, 120.0), (7, 3600.0), (10_000, 3600.0)]
+)
+def test_backoff_doubles_up_to_its_maximum(attempt: int, want: float) -> None:
+    assert Backoff().delay_s(attempt) == want
