@@ -1,0 +1,154 @@
+"""Parts of the configuration about the process: addresses, certificates, leadership, clients."""
+
+from ipaddress import ip_address
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from queueing_api.config.duration import Duration
+from queueing_api.config.model import Settings
+from queueing_api.meta.v1 import LabelSelector
+
+LEADER_ELECTION_ID = "c1f6bfd2.kueue.x-k8s.io"
+
+Port = Annotated[int, Field(ge=0, le=65535)]
+
+
+def _address(value: str) -> str:
+    try:
+        ip_address(value)
+    except ValueError:
+        raise ValueError("must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)") from None
+    return value
+
+
+IpAddress = Annotated[str, AfterValidator(_address)]
+
+
+class ControllerWebhook(Settings):
+    """Where admission and conversion webhooks are served."""
+
+    port: Port = 9443
+    """Port of the webhook server."""
+    host: str = ""
+    """Address that it binds to; empty means all."""
+    cert_dir: str = "/tmp/k8s-webhook-server/serving-certs"  # noqa: S108 - Kueue's default
+    """Folder with tls.crt and tls.key."""
+
+
+class ControllerHealth(Settings):
+    """Where probes are answered."""
+
+    health_probe_bind_address: str = ":8081"
+    """Address of /healthz and /readyz; 0 switches them off."""
+    readiness_endpoint_name: str = "readyz"
+    """Path of the readiness probe."""
+    liveness_endpoint_name: str = "healthz"
+    """Path of the liveness probe."""
+
+
+class LocalQueueMetrics(Settings):
+    """Metrics per LocalQueue."""
+
+    enable: bool = True
+    """Whether they are reported."""
+    local_queue_selector: LabelSelector | None = None
+    """LocalQueues they are reported for; unset means all."""
+
+
+class ControllerMetricsCustomLabel(Settings):
+    """A metric label taken from a label or annotation of objects."""
+
+    name: Annotated[str, Field(min_length=1, max_length=63, pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]
+    """Name of the metric label, without its prefix."""
+    source_kind: Literal["ClusterQueue", "LocalQueue", "Cohort", "Workload"] = "ClusterQueue"
+    """Kind of the objects that it is taken from."""
+    source_label_key: str | None = None
+    """Label whose value it gets; the name itself when neither source is given."""
+    source_annotation_key: str | None = None
+    """Annotation whose value it gets."""
+    tracked_values: Annotated[list[str], Field(min_length=1, max_length=16)] | None = None
+    """Values that are kept apart; all others become one."""
+
+
+class ControllerMetrics(Settings):
+    """What is measured, and where it is read."""
+
+    bind_address: str = ":8443"
+    """Address of /metrics; 0 switches it off."""
+    enable_cluster_queue_resources: bool = False
+    """Whether quota and usage are reported per flavor and resource."""
+    local_queue_metrics: LocalQueueMetrics = LocalQueueMetrics()
+    """Metrics per LocalQueue."""
+    custom_labels: Annotated[list[ControllerMetricsCustomLabel], Field(max_length=20)] = Field(
+        default_factory=list
+    )
+    """Additional labels of metrics."""
+
+
+class LeaderElection(Settings):
+    """How replicas agree on who decides."""
+
+    leader_elect: bool = True
+    """Whether a replica waits until it leads."""
+    lease_duration: Duration = 15.0
+    """How long a lease holds without being renewed."""
+    renew_deadline: Duration = 10.0
+    """How long a leader tries to renew before it gives up."""
+    retry_period: Duration = 2.0
+    """Time between two tries."""
+    resource_lock: Literal["leases"] = "leases"
+    """Kind of the lock object."""
+    resource_name: str = LEADER_ELECTION_ID
+    """Name of the lock object."""
+    resource_namespace: str = ""
+    """Namespace of the lock object; the controller's own when empty."""
+
+
+class ControllerConcurrency(Settings):
+    """How the controller works through changes."""
+
+    group_kind_concurrency: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
+    """Objects handled at once, by Kind.group."""
+    cache_sync_timeout: Duration | None = 120.0
+    """How long the first read of all objects may take."""
+
+
+class TlsOptions(Settings):
+    """What the servers accept."""
+
+    min_version: Literal["VersionTLS12", "VersionTLS13"] | None = None
+    """Lowest version of TLS."""
+    cipher_suites: list[str] = Field(default_factory=list)
+    """Cipher suites for TLS 1.2, by their IANA names."""
+    curve_preferences: list[int] = Field(default_factory=list)
+    """Key exchanges in order of preference, by their numbers."""
+
+
+class ClientConnection(Settings):
+    """How fast the API server may be asked."""
+
+    qps: Annotated[float, Field(ge=0)] = 300.0
+    """Requests per second in the long run."""
+    burst: Annotated[int, Field(ge=0)] = 500
+    """Requests at once."""
+
+
+class InternalCertManagement(Settings):
+    """Certificates that the controller makes for itself."""
+
+    enable: bool = True
+    """Whether it does; otherwise certDir must be filled by somebody else."""
+    webhook_service_name: str = "kueue-webhook-service"
+    """Service of the webhook server."""
+    webhook_secret_name: str = "kueue-webhook-server-cert"  # noqa: S105 - an object's name
+    """Secret that the certificate is kept in."""
+
+
+class VisibilityServer(Settings):
+    """Where pending workloads are listed."""
+
+    bind_address: IpAddress = "0.0.0.0"
+    """Address of the aggregated API."""
+    bind_port: Port = 8082
+    """Port of the aggregated API."""

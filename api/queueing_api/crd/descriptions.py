@@ -1,0 +1,107 @@
+"""Own words for the top levels of Kubernetes' pod template, for `kubectl explain`."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+_POD_SPEC: Final = {
+    "activeDeadlineSeconds": "Seconds after which a pod that started is failed.",
+    "affinity": "Where the pod must or should run, by labels of nodes and of other pods.",
+    "automountServiceAccountToken": "Whether containers get the service account's token.",
+    "containers": "Containers of the pod; their requests are what quota is charged for.",
+    "dnsConfig": "Additions to the pod's name resolution.",
+    "dnsPolicy": "How the pod resolves names, for example ClusterFirst or Default.",
+    "enableServiceLinks": "Whether services of the namespace become environment variables.",
+    "ephemeralContainers": "Containers added to a running pod; not allowed in a template.",
+    "hostAliases": "Additional lines for the pod's hosts file.",
+    "hostIPC": "Whether the pod shares the node's IPC namespace.",
+    "hostNetwork": "Whether the pod shares the node's network.",
+    "hostPID": "Whether the pod shares the node's process namespace.",
+    "hostUsers": "Whether the pod runs without a user namespace of its own.",
+    "hostname": "Host name of the pod; its own name when unset.",
+    "hostnameOverride": "Host name as the pod itself sees it, in place of all others.",
+    "imagePullSecrets": "Secrets with access to the registries of the images.",
+    "initContainers": "Containers that run first, one by one; sidecars among them go on running.",
+    "nodeName": "Node that the pod is bound to without scheduling.",
+    "nodeSelector": "Labels that the node must have.",
+    "os": "Operating system that the pod is made for.",
+    "overhead": "What running the pod costs beside its containers; set from its runtime class.",
+    "preemptionPolicy": "Whether the pod's scheduling may preempt: PreemptLowerPriority or Never.",
+    "priority": "Priority of the pod in scheduling; set from its class.",
+    "priorityClassName": "PriorityClass of the pod.",
+    "readinessGates": "Conditions beside the containers' that make the pod ready.",
+    "resourceClaims": "Claims to devices that containers can use.",
+    "resources": "What the pod as a whole asks for, in place of the sum of its containers.",
+    "restartPolicy": "Whether ended containers are restarted: Always, OnFailure or Never.",
+    "runtimeClassName": "RuntimeClass that runs the pod.",
+    "schedulerName": "Scheduler that places the pod.",
+    "schedulingGates": "What must happen before the pod is scheduled.",
+    "schedulingGroup": "Group of pods that this pod is scheduled with.",
+    "securityContext": "Users, groups and privileges for the pod as a whole.",
+    "serviceAccount": "Old name of serviceAccountName.",
+    "serviceAccountName": "Service account that the pod runs as.",
+    "setHostnameAsFQDN": "Whether the host name is the fully qualified one.",
+    "shareProcessNamespace": "Whether the containers see each other's processes.",
+    "subdomain": "Subdomain of the pod's fully qualified name.",
+    "terminationGracePeriodSeconds": "Seconds between the polite signal and the hard one.",
+    "tolerations": "Taints of nodes that the pod does not mind.",
+    "topologySpreadConstraints": "How pods spread over zones, nodes and the like.",
+    "volumes": "Storage that containers can mount.",
+}
+_CONTAINER: Final = {
+    "args": "Arguments of the command.",
+    "command": "Command in place of the image's.",
+    "env": "Environment variables.",
+    "envFrom": "Sources of further environment variables.",
+    "image": "Image to run.",
+    "imagePullPolicy": "When the image is pulled: Always, IfNotPresent or Never.",
+    "lifecycle": "Actions after the start and before the end.",
+    "livenessProbe": "Check whose failure restarts the container.",
+    "name": "Name, unique in the pod.",
+    "ports": "Ports that the container listens on.",
+    "readinessProbe": "Check whose failure makes the container unready.",
+    "resizePolicy": "Whether a change of resources restarts the container.",
+    "resources": "What the container asks for and may use at most.",
+    "restartPolicy": "Whether it is restarted; Always makes an init container a sidecar.",
+    "restartPolicyRules": "Restart rules by exit code.",
+    "securityContext": "User and privileges of the container.",
+    "startupProbe": "Check that must succeed before the others begin.",
+    "stdin": "Whether standard input stays open.",
+    "stdinOnce": "Whether standard input closes after the first user.",
+    "terminationMessagePath": "File whose content becomes the last message.",
+    "terminationMessagePolicy": "Where the last message comes from: File or FallbackToLogsOnError.",
+    "tty": "Whether the container gets a terminal.",
+    "volumeDevices": "Block devices that the container uses.",
+    "volumeMounts": "Volumes that the container mounts.",
+    "workingDir": "Directory that the command starts in.",
+}
+
+DESCRIPTIONS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+    {
+        "Container": _CONTAINER,
+        "PodSpec": _POD_SPEC,
+        "PodTemplateSpec": {
+            "metadata": "Labels and annotations that each pod gets.",
+            "spec": "What each pod should be.",
+        },
+        "ResourceRequirements": {
+            "claims": "Claims of the pod that the container uses.",
+            "limits": "Most that may be used, by resource.",
+            "requests": "What must be free for it, by resource.",
+        },
+        "Taint": {
+            "effect": "What it does to pods that do not tolerate it: NoSchedule, PreferNoSchedule,"
+            " NoExecute.",
+            "key": "Key of the taint.",
+            "timeAdded": "When it was added.",
+            "value": "Value of the taint.",
+        },
+        "Toleration": {
+            "effect": "Effect of the taints that are tolerated; empty means all.",
+            "key": "Key of the taints that are tolerated; empty, with Exists, means all.",
+            "operator": "Equal compares the value, Exists does not. Unset means Equal.",
+            "tolerationSeconds": "Seconds that a NoExecute taint is borne; unset means for ever.",
+            "value": "Value of the taints that are tolerated.",
+        },
+    }
+)

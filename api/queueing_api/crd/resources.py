@@ -1,0 +1,108 @@
+"""How each kind is served and printed: names, scope, columns, subresources."""
+
+from dataclasses import dataclass
+from typing import Final
+
+CREATED: Final = ".metadata.creationTimestamp"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of `kubectl get`; priority 1 shows it with `-o wide` only."""
+
+    name: str
+    path: str
+    description: str
+    type: str = "string"
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A kind as the API server offers it."""
+
+    kind: str
+    plural: str
+    short_names: tuple[str, ...]
+    namespaced: bool = False
+    has_status: bool = True
+    columns: tuple[Column, ...] = ()
+    selectable: tuple[str, ...] = ()
+
+    @property
+    def singular(self) -> str:
+        """Return the name for one object, as `kubectl` takes it."""
+        return self.kind.lower()
+
+
+def _condition(name: str, condition: str, description: str) -> Column:
+    return Column(name, f".status.conditions[?(@.type=='{condition}')].status", description)
+
+
+_PENDING: Final = Column(
+    "Pending Workloads", ".status.pendingWorkloads", "Workloads that wait for quota", "integer"
+)
+_ADMITTED: Final = "Workloads that are admitted and not finished"
+_AGE: Final = Column("Age", CREATED, "Time since the object was created", "date")
+
+RESOURCES: Final = (
+    Resource("AdmissionCheck", "admissionchecks", ("ac",)),
+    Resource(
+        "ClusterQueue",
+        "clusterqueues",
+        ("cq",),
+        columns=(
+            Column("Cohort", ".spec.cohortName", "Cohort that the ClusterQueue belongs to"),
+            Column(
+                "Strategy", ".spec.queueingStrategy", "How workloads wait in the queue", priority=1
+            ),
+            _PENDING,
+            Column(
+                "Admitted Workloads", ".status.admittedWorkloads", _ADMITTED, "integer", priority=1
+            ),
+        ),
+    ),
+    Resource("Cohort", "cohorts", ("co",)),
+    Resource(
+        "LocalQueue",
+        "localqueues",
+        ("queue", "queues", "lq"),
+        namespaced=True,
+        columns=(
+            Column("ClusterQueue", ".spec.clusterQueue", "ClusterQueue that the queue leads to"),
+            _PENDING,
+            Column("Admitted Workloads", ".status.admittedWorkloads", _ADMITTED, "integer"),
+        ),
+    ),
+    Resource(
+        "MultiKueueCluster",
+        "multikueueclusters",
+        ("mkc",),
+        columns=(_condition("Connected", "Active", "Whether the worker is connected"), _AGE),
+    ),
+    Resource("MultiKueueConfig", "multikueueconfigs", ("mkconf",), has_status=False),
+    Resource("ProvisioningRequestConfig", "provisioningrequestconfigs", ("prc",), has_status=False),
+    Resource("ResourceFlavor", "resourceflavors", ("flavor", "flavors", "rf"), has_status=False),
+    Resource("Topology", "topologies", ("topo",), has_status=False),
+    Resource(
+        "Workload",
+        "workloads",
+        ("kwl", "kueueworkload", "kueueworkloads"),
+        namespaced=True,
+        columns=(
+            Column("Queue", ".spec.queueName", "LocalQueue that the workload waits in"),
+            Column("Reserved in", ".status.admission.clusterQueue", "ClusterQueue that is charged"),
+            _condition("Admitted", "Admitted", "Whether the workload is admitted"),
+            _condition("Finished", "Finished", "Whether the workload is finished"),
+            _AGE,
+        ),
+        selectable=(".status.admission.clusterQueue",),
+    ),
+    Resource(
+        "WorkloadPriorityClass",
+        "workloadpriorityclasses",
+        ("wpc",),
+        has_status=False,
+        columns=(Column("Value", ".value", "Priority that the name stands for", "integer"),),
+    ),
+)

@@ -1,0 +1,1 @@
+"""`kueue.x-k8s.io`: the queueing API, one package per version."""
