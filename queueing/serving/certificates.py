@@ -22,7 +22,7 @@ BACKDATE_S = 3600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificates:
-    """PEM texts of the CA's certificate, the serving certificate, and its key."""
+    """PEM texts: the CA that signed (and after it the one before), the certificate, its key."""
 
     ca: bytes
     certificate: bytes
@@ -85,6 +85,14 @@ def is_usable(held: Certificates, names: Sequence[str], now: float) -> bool:
         return False
     fresh = certificate.not_valid_after_utc.timestamp() - now > RENEW_BEFORE_S
     return fresh and set(names) <= set(served.value.get_values_for_type(x509.DNSName))
+
+
+def first_certificate(bundle: bytes) -> bytes:
+    """Return the first certificate of a PEM bundle; nothing when there is none."""
+    try:
+        return x509.load_pem_x509_certificate(bundle).public_bytes(serialization.Encoding.PEM)
+    except ValueError:
+        return b""
 
 
 def service_names(service: str, namespace: str) -> tuple[str, ...]:

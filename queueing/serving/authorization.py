@@ -1,0 +1,130 @@
+"""Who asks, and may they: TokenReview and SubjectAccessReview, remembered for a few seconds.
+
+A request through the API server's aggregator carries the user in headers; they are believed only
+from a client certificate that the aggregator's CA signed. Everybody else shows a bearer token.
+"""
+
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+from queueing.kube.client import Client
+from queueing.kube.errors import KubeError
+from queueing.kube.resources import SUBJECT_ACCESS_REVIEWS, TOKEN_REVIEWS
+from queueing.serving.visibility import GROUP
+
+REMEMBER_S = 10.0
+REMEMBERED_MAX = 1024
+USER_HEADER = "X-Remote-User"
+GROUP_HEADER = "X-Remote-Group"
+
+Attributes = Mapping[str, Any]
+Verify = Callable[[web.Request], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Who asks, as the API server knows them."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Memory:
+    """Answers of the API server, each believed for `REMEMBER_S` seconds."""
+
+    now: Callable[[], float]
+    entries: dict[tuple[str, ...], tuple[float, Any]] = field(default_factory=dict)
+
+    async def recall(self, key: tuple[str, ...], ask: Callable[[], Awaitable[Any]]) -> Any:
+        """Return what is remembered under the key, or ask and remember."""
+        known = self.entries.get(key)
+        now = self.now()
+        if known is not None and now - known[0] < REMEMBER_S:
+            return known[1]
+        answer = await ask()
+        if len(self.entries) >= REMEMBERED_MAX:
+            self.entries.pop(next(iter(self.entries)))
+        self.entries[key] = (now, answer)
+        return answer
+
+
+class Reviewer:
+    """Asks the API server about users. An API server that is away means no."""
+
+    def __init__(self, client: Client, now: Callable[[], float], is_aggregator: Verify) -> None:
+        self._client = client
+        self._memory = Memory(now)
+        self._is_aggregator = is_aggregator
+
+    async def may_read_path(self, request: web.Request) -> bool:
+        """Say whether the user may get a path outside the resources, such as /metrics."""
+        attributes = {"nonResourceAttributes": {"path": request.path, "verb": "get"}}
+        return await self._may(request, attributes)
+
+    async def may_see_pending(self, request: web.Request) -> bool:
+        """Say whether the user may see the pending workloads that the path names."""
+        parts = request.path.strip("/").split("/")
+        resource = "localqueues" if "localqueues" in parts else "clusterqueues"
+        attributes = {
+            "group": GROUP,
+            "version": request.match_info.get("version", "*"),
+            "resource": resource,
+            "subresource": "pendingworkloads",
+            "namespace": request.match_info.get("namespace", ""),
+            "name": request.match_info.get("name", ""),
+            "verb": "get",
+        }
+        return await self._may(request, {"resourceAttributes": attributes})
+
+    async def _may(self, request: web.Request, attributes: Attributes) -> bool:
+        try:
+            user = await self._user(request)
+            return user is not None and await self._is_allowed(user, attributes)
+        except KubeError:
+            return False
+
+    async def _user(self, request: web.Request) -> User | None:
+        if self._is_aggregator(request) and request.headers.get(USER_HEADER):
+            groups = tuple(request.headers.getall(GROUP_HEADER, []))
+            return User(request.headers[USER_HEADER], groups)
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            return None
+        digest = hashlib.sha256(token.encode()).hexdigest()
+
+        async def ask() -> User | None:
+            body = {
+                "apiVersion": "authentication.k8s.io/v1",
+                "kind": "TokenReview",
+                "spec": {"token": token},
+            }
+            answer = await self._client.create(TOKEN_REVIEWS.within(), body)
+            status = msgspec.json.decode(answer).get("status", {})
+            if not status.get("authenticated"):
+                return None
+            user = status.get("user", {})
+            return User(user.get("username", ""), tuple(user.get("groups", ())))
+
+        found: User | None = await self._memory.recall(("token", digest), ask)
+        return found
+
+    async def _is_allowed(self, user: User, attributes: Attributes) -> bool:
+        spec = {"user": user.name, "groups": list(user.groups), **attributes}
+
+        async def ask() -> bool:
+            body = {
+                "apiVersion": "authorization.k8s.io/v1",
+                "kind": "SubjectAccessReview",
+                "spec": spec,
+            }
+            answer = await self._client.create(SUBJECT_ACCESS_REVIEWS.within(), body)
+            return bool(msgspec.json.decode(answer).get("status", {}).get("allowed"))
+
+        key = ("access", msgspec.json.encode(spec).decode())
+        return bool(await self._memory.recall(key, ask))

@@ -1,0 +1,79 @@
+"""The TLS identity that the ports share: exchanged while they serve, without a restart."""
+
+import asyncio
+import logging
+import ssl
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from queueing.serving.aggregator import Aggregator
+from queueing.serving.certificates import Certificates
+
+logger = logging.getLogger(__name__)
+
+TURN_S = 10.0
+PRIVATE = 0o600
+
+
+class Identity:
+    """TLS contexts whose certificate can change; `present` is False until there is one."""
+
+    def __init__(self, folder: Path, aggregator: Aggregator) -> None:
+        self.present = False
+        self.plain = _context()
+        self.aggregated = _context()
+        aggregator.trust(self.aggregated)
+        self._folder = folder
+
+    def use(self, held: Certificates) -> None:
+        """Serve with this certificate from the next connection on.
+
+        `ssl` reads certificates from files only, so they pass through a private folder.
+        """
+        certificate, key = self._folder / "tls.crt", self._folder / "tls.key"
+        for file, text in ((certificate, held.certificate), (key, held.key)):
+            file.touch(PRIVATE)
+            file.write_bytes(text)
+        self.load(certificate, key)
+        key.unlink()
+
+    def load(self, certificate: Path, key: Path) -> None:
+        """Serve with the certificate of two files from the next connection on."""
+        for context in (self.plain, self.aggregated):
+            context.load_cert_chain(certificate, key)
+        self.present = True
+
+
+def _context() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    return context
+
+
+@contextmanager
+def private_folder() -> Iterator[Path]:
+    """Give a folder that nobody else can read, gone at the end."""
+    with tempfile.TemporaryDirectory(prefix="queueing-tls-") as name:
+        yield Path(name)
+
+
+async def follow_files(identity: Identity, folder: Path) -> None:
+    """Serve the certificate of a folder that somebody else (cert-manager, say) renews."""
+    seen: tuple[int, ...] = ()
+    certificate, key = folder / "tls.crt", folder / "tls.key"
+    while True:
+        try:
+            stamps = await asyncio.to_thread(_stamps, certificate, key)
+            if stamps != seen:
+                identity.load(certificate, key)
+                seen = stamps
+                logger.info("serving with the certificate of %s", folder)
+        except (OSError, ssl.SSLError) as error:
+            logger.warning("the certificate in %s cannot be used yet: %s", folder, error)
+        await asyncio.sleep(TURN_S)
+
+
+def _stamps(*files: Path) -> tuple[int, ...]:
+    return tuple(file.stat().st_mtime_ns for file in files)

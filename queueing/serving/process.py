@@ -1,0 +1,145 @@
+"""The serving process from its start to its end: what runs in it, and on which ports."""
+
+import asyncio
+import logging
+import ssl
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from queueing.clock import SystemClock
+from queueing.core.facts import Selector
+from queueing.kube.client import Client
+from queueing.kube.config import Source, load_cluster
+from queueing.serving.aggregator import read_aggregator
+from queueing.serving.authorization import Reviewer
+from queueing.serving.identity import Identity, follow_files, private_folder
+from queueing.serving.keeper import Keeping, keep
+from queueing.serving.read_models import ReadModels, listening
+from queueing.serving.routes import (
+    Readiness,
+    metrics_application,
+    probe_application,
+    visibility_application,
+    webhook_application,
+)
+from queueing.serving.surroundings import Cluster, watches
+from queueing.webhooks.admission import Rules
+
+logger = logging.getLogger(__name__)
+
+CLOSE_S = 2.0
+"""How long an open request may take at the end, so that a pod stops within its grace period."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to listen; an empty host means every interface, port 0 lets the system choose."""
+
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServingOptions:
+    """How to serve. An address of None leaves that port out."""
+
+    source: Source
+    socket: Path
+    """Unix socket on which the controller of this replica speaks."""
+    managed: Selector
+    manage_without_queue: bool = False
+    rules: Rules = field(default_factory=Rules)
+    webhooks: Address | None = None
+    probes: Address | None = None
+    metrics: Address | None = None
+    visibility: Address | None = None
+    keeping: Keeping | None = None
+    """Make and keep the certificate ourselves; else it is read from `certificates`."""
+    certificates: Path | None = None
+    plain_http: bool = False
+    """Serve without TLS, for a server on loopback only."""
+
+
+Convert = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+
+async def serve(options: ServingOptions, convert: Convert) -> None:
+    """Serve until cancelled."""
+    async with AsyncExitStack() as stack:
+        source = options.source
+        where = await load_cluster(source.kubeconfig, source.context, strict_tls=source.strict_tls)
+        client = await stack.enter_async_context(Client(where, "queueing-serving"))
+        models = ReadModels()
+        await stack.enter_async_context(listening(options.socket, models))
+        aggregator = await read_aggregator(client)
+        identity = Identity(stack.enter_context(private_folder()), aggregator)
+        reviewer = Reviewer(client, SystemClock().monotonic, aggregator.is_caller)
+        cluster = Cluster(options.managed, options.manage_without_queue)
+        reflectors = watches(client, cluster)
+        readiness = Readiness(
+            {
+                "caches": lambda: all(one.synced.is_set() for one in reflectors),
+                "certificate": lambda: options.plain_http or identity.present,
+                "controller": lambda: models.connected and (models.synced or not models.leading),
+            }
+        )
+        ports = (
+            (
+                options.webhooks,
+                webhook_application(cluster.around, options.rules, convert),
+                identity.plain,
+            ),
+            (options.probes, probe_application(models, readiness), None),
+            (
+                options.metrics,
+                metrics_application(models, reviewer.may_read_path),
+                identity.plain,
+            ),
+            (
+                options.visibility,
+                visibility_application(models, reviewer.may_see_pending),
+                identity.aggregated,
+            ),
+        )
+        async with asyncio.TaskGroup() as group:
+            for reflector in reflectors:
+                group.create_task(reflector.run())
+            if options.keeping is not None:
+                turn = keep(client, options.keeping, SystemClock().now, identity.use)
+                group.create_task(turn, name="certificate")
+            elif options.certificates is not None:
+                group.create_task(follow_files(identity, options.certificates))
+            for address, application, tls in ports:
+                if address is not None:
+                    tls_here = None if options.plain_http else tls
+                    await stack.enter_async_context(_Site(application, address, tls_here))
+
+
+class _Site:
+    """One listening port, closed within `CLOSE_S` whatever its clients do."""
+
+    def __init__(
+        self, application: web.Application, address: Address, tls: ssl.SSLContext | None
+    ) -> None:
+        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=CLOSE_S)
+        self._make = partial(
+            web.TCPSite,
+            host=address.host or None,
+            port=address.port,
+            ssl_context=tls,
+        )
+
+    async def __aenter__(self) -> None:
+        await self._runner.setup()
+        await self._make(self._runner).start()
+        for where in self._runner.addresses:
+            logger.info("serving on %s", where)
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self._runner.cleanup()

@@ -1,0 +1,123 @@
+"""What defaulting must know of the cluster, kept by three small watches."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from queueing.core.facts import Selector
+from queueing.core.selectors import selects
+from queueing.kube.client import Client
+from queueing.kube.objects import ObjectMeta, key_of
+from queueing.kube.reflector import (
+    Added,
+    Deleted,
+    Modified,
+    Reflector,
+    ReflectorSettings,
+    Synced,
+    WatchEvent,
+)
+from queueing.kube.resources import LOCAL_QUEUES, NAMESPACES, WORKLOAD_PRIORITY_CLASSES
+from queueing.webhooks.findings import dig
+from queueing.webhooks.jobs import DEFAULT, Surroundings
+
+MANAGED_OWNERS = frozenset(
+    {
+        ("batch/v1", "Job"),
+        ("jobset.x-k8s.io/v1alpha2", "JobSet"),
+        ("kueue.x-k8s.io/v1beta2", "Workload"),
+    }
+)
+"""Owners that queue for their children themselves; a CronJob, say, does not."""
+
+
+class _Labelled(msgspec.Struct, rename="camel", frozen=True):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    labels: dict[str, str] = {}
+
+
+class _Namespace(msgspec.Struct, frozen=True):
+    metadata: _Labelled
+
+
+class _Named(msgspec.Struct, frozen=True):
+    metadata: ObjectMeta
+
+
+@dataclass(slots=True)
+class Cluster:
+    """What the watches have told so far."""
+
+    managed: Selector
+    """Namespaces that the Configuration puts under management."""
+    manage_without_queue: bool = False
+    namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    default_queues: set[str] = field(default_factory=set)
+    """Keys of the LocalQueues named `default`."""
+    default_classes: set[str] = field(default_factory=set)
+
+    def around(self, body: Mapping[str, Any]) -> Surroundings:
+        """Say what surrounds the object of an AdmissionReview."""
+        request = body.get("request") or {}
+        namespace = str(request.get("namespace") or "")
+        labels = self.namespaces.get(namespace, {"kubernetes.io/metadata.name": namespace})
+        return Surroundings(
+            namespace_managed=selects(self.managed, labels),
+            manage_without_queue=self.manage_without_queue,
+            default_local_queue=f"{namespace}/{DEFAULT}" in self.default_queues,
+            default_priority_class=DEFAULT in self.default_classes,
+            owner_managed=_has_managed_owner(request.get("object")),
+        )
+
+    def hear_namespace(self, event: WatchEvent[_Namespace]) -> None:
+        """Keep the labels of namespaces."""
+        match event:
+            case Added(object=one) | Modified(object=one):
+                self.namespaces[one.metadata.name] = one.metadata.labels
+            case Deleted(key=key):
+                self.namespaces.pop(key, None)
+            case Synced():
+                pass
+
+    def hear_queue(self, event: WatchEvent[_Named]) -> None:
+        """Keep which namespaces have a LocalQueue named `default`."""
+        _keep(self.default_queues, event)
+
+    def hear_class(self, event: WatchEvent[_Named]) -> None:
+        """Keep whether there is a WorkloadPriorityClass named `default`."""
+        _keep(self.default_classes, event)
+
+
+def _keep(names: set[str], event: WatchEvent[_Named]) -> None:
+    match event:
+        case Added(object=one) | Modified(object=one):
+            names.add(key_of(one.metadata))
+        case Deleted(key=key):
+            names.discard(key)
+        case Synced():
+            pass
+
+
+def _has_managed_owner(thing: Any) -> bool:
+    owners = dig(thing, "metadata", "ownerReferences") or ()
+    return any(
+        owner.get("controller") and (owner.get("apiVersion"), owner.get("kind")) in MANAGED_OWNERS
+        for owner in owners
+    )
+
+
+def watches(client: Client, cluster: Cluster) -> tuple[Reflector[Any], ...]:
+    """Return the watches that keep the surroundings; each must run, and be synced first."""
+    named_default = ReflectorSettings(field_selector=f"metadata.name={DEFAULT}")
+    return (
+        Reflector(client, NAMESPACES.within(), _Namespace, cluster.hear_namespace),
+        Reflector(client, LOCAL_QUEUES.within(), _Named, cluster.hear_queue, named_default),
+        Reflector(
+            client, WORKLOAD_PRIORITY_CLASSES.within(), _Named, cluster.hear_class, named_default
+        ),
+    )
