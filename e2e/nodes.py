@@ -1,0 +1,62 @@
+"""Simulated nodes: KWOK runs the pods that the real scheduler puts on them."""
+
+from collections.abc import Iterable, Mapping
+
+from e2e.api import Api, holds
+from e2e.wire import Object
+
+FAKE = "queueing.test/node"
+"""Label of every simulated node; Jobs of `e2e.objects` select it."""
+GROUP = "queueing.test/group"
+NOT_READY = "node.kubernetes.io/not-ready"
+HEALTHY = {"type": "Ready", "status": "True", "reason": "Simulated", "message": ""}
+
+
+def make_nodes(
+    api: Api,
+    count: int,
+    *,
+    group: str = "node",
+    resources: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+    taints: Iterable[Mapping[str, str]] = (),
+) -> list[str]:
+    """Make `count` usable nodes (each 64 cpu, 256Gi unless said otherwise); return their names."""
+    capacity = {"cpu": "64", "memory": "256Gi", "pods": "500", **(resources or {})}
+    names = [f"{group}-{number:03}" for number in range(count)]
+    for name in names:
+        own_labels = {"kubernetes.io/hostname": name, FAKE: "fake", GROUP: group}
+        api.create(_node(name, {**own_labels, **(labels or {})}, list(taints)))
+        status = {"capacity": capacity, "allocatable": capacity, "conditions": [HEALTHY]}
+        api.patch("Node", name, {"status": status}, subresource="status")
+    api.wait(
+        "Node",
+        lambda nodes: sum(_usable(node) for node in nodes) == count,
+        labels=f"{GROUP}={group}",
+        what=f"{count} usable nodes of group {group}",
+    )
+    return names
+
+
+def delete_nodes(api: Api, names: Iterable[str]) -> None:
+    """Delete nodes; the pods on them go with them."""
+    for name in names:
+        api.delete("Node", name)
+
+
+def _node(name: str, labels: Mapping[str, str], taints: list[Mapping[str, str]]) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": name,
+            "labels": dict(labels),
+            "annotations": {"kwok.x-k8s.io/node": "fake"},
+        },
+        "spec": {"taints": [dict(taint) for taint in taints]},
+    }
+
+
+def _usable(node: Object) -> bool:
+    taints = node["spec"].get("taints") or []
+    return holds(node, "Ready") and NOT_READY not in {taint["key"] for taint in taints}

@@ -1,0 +1,111 @@
+"""The product as its own process, run as in production: its service account, its configuration."""
+
+import http.client
+import sys
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from e2e import identities
+from e2e.cluster import Cluster
+from e2e.components import HOST
+from e2e.loopback import free_ports
+from e2e.process import Process
+from e2e.wire import Object
+
+CONFIG = Path(__file__).parent.parent / "config"
+LEASE = "c1f6bfd2.kueue.x-k8s.io"
+READY_S = 90.0
+CRD_S = 60.0
+
+
+def install(cluster: Cluster) -> None:
+    """Apply CRDs and RBAC as an administrator would, and wait until the CRDs are served."""
+    cluster.ensure_controller_account()
+    api = cluster.api()
+    for manifest in manifests("crd") + manifests("rbac"):
+        api.apply(manifest)
+    api.wait("CustomResourceDefinition", _all_established, timeout_s=CRD_S, what="CRDs served")
+
+
+def manifests(folder: str) -> list[Object]:
+    """Read the manifests of a folder of `config/`, in the order of their files."""
+    found: list[Object] = []
+    for path in sorted((CONFIG / folder).glob("*.yaml")):
+        found += [item for item in yaml.safe_load_all(path.read_text()) if item]
+    return found
+
+
+@dataclass(slots=True)
+class Controller:
+    """A running `queueing run`."""
+
+    cluster: Cluster
+    process: Process
+    health: int
+    """Port of /readyz and /healthz."""
+    metrics: int
+
+    def ready(self) -> bool:
+        """Tell whether /readyz says so."""
+        return _status(self.health, "/readyz") == http.client.OK
+
+    def wait_ready(self, timeout_s: float = READY_S) -> None:
+        """Wait until the process is ready to do its work, leading or standing by."""
+        self.process.wait_until(self.ready, timeout_s=timeout_s, what="ready")
+
+    def stop(self) -> int:
+        """SIGTERM; returns the exit code."""
+        return self.process.terminate(grace_s=30)
+
+
+def start(cluster: Cluster, name: str, settings: Mapping[str, Any] | None = None) -> Controller:
+    """Start the product under its service account; `settings` go into its Configuration."""
+    health, metrics, webhook = free_ports(3)
+    configuration = {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        "health": {"healthProbeBindAddress": f"{HOST}:{health}"},
+        "metrics": {"bindAddress": f"{HOST}:{metrics}"},
+        "webhook": {"host": HOST, "port": webhook},
+        "leaderElection": {"leaderElect": True, "resourceName": LEASE},
+        **(settings or {}),
+    }
+    config = cluster.folder / f"{name}.yaml"
+    config.write_text(yaml.safe_dump(configuration))
+    command = [str(Path(sys.executable).with_name("queueing")), "run", f"--config={config}"]
+    kubeconfig = str(cluster.kubeconfig(identities.CONTROLLER))
+    process = cluster.run(name, command, KUBECONFIG=kubeconfig, PYTHONUNBUFFERED="1")
+    return Controller(cluster, process, health, metrics)
+
+
+def leader(cluster: Cluster) -> str:
+    """Return who holds the product's Lease, or nothing."""
+    lease = cluster.api().find("Lease", LEASE, identities.CONTROLLER_NAMESPACE)
+    return str((lease or {}).get("spec", {}).get("holderIdentity") or "")
+
+
+def _all_established(definitions: list[Object]) -> bool:
+    wanted = {item["metadata"]["name"] for item in manifests("crd")}
+    served = {
+        item["metadata"]["name"]
+        for item in definitions
+        if any(
+            one["type"] == "Established" and one["status"] == "True"
+            for one in item.get("status", {}).get("conditions", [])
+        )
+    }
+    return wanted <= served
+
+
+def _status(port: int, path: str) -> int:
+    try:
+        with closing(http.client.HTTPConnection(HOST, port, timeout=5)) as connection:
+            connection.request("GET", path)
+            return connection.getresponse().status
+    except (OSError, http.client.HTTPException):
+        return 0
