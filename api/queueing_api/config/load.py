@@ -50,7 +50,9 @@ def from_document(document: Any, source: str = "configuration") -> Configuration
         document = v1beta1.as_v1beta2(document)
     missing = [name for name in ("apiVersion", "kind") if name not in document]
     if missing:
-        raise ConfigurationError(source, [f"{name}: Required value" for name in missing])
+        raise ConfigurationError(
+            source, [f"{name}: Required value: must be specified" for name in missing]
+        )
     try:
         return Configuration.model_validate(document)
     except ValidationError as error:
@@ -65,7 +67,7 @@ def _sentence(detail: ErrorDetails) -> str:
     demand = detail["msg"].removeprefix("Value error, ")
     match detail["type"]:
         case "missing":
-            return f"{path}: Required value"
+            return f"{path}: Required value: must be specified"
         case "extra_forbidden":
             return f"{path}: Invalid value: {value}: unknown field"
         case "literal_error":

@@ -25,11 +25,23 @@ class Rule:
     message_expression: str = ""
 
 
-def _held(condition: str, of: str = "oldSelf") -> str:
+def _holds(condition: str, of: str) -> str:
+    """Say in CEL that `of` has a condition that is true."""
     return (
-        f"{of}.?status.conditions.orValue([])"
-        f".exists(c, c.type == '{condition}' && c.status == 'True')"
+        f"has({of}.conditions) &&"
+        f" {of}.conditions.exists(c, c.type == '{condition}' && c.status == 'True')"
     )
+
+
+def _held(condition: str) -> str:
+    """Say in CEL that the object, before the write, had a condition that was true."""
+    return f"(has(oldSelf.status) && {_holds(condition, 'oldSelf.status')})"
+
+
+def _unchanged(field: str, at: str = "") -> str:
+    """Say in CEL that an optional field is as it was: absent still, or equal."""
+    new, old = f"self{at}.{field}", f"oldSelf{at}.{field}"
+    return f"has({new}) == has({old}) && (!has({new}) || {new} == {old})"
 
 
 def _without_parent(parent: str, word: str) -> tuple[Rule, ...]:
@@ -46,16 +58,13 @@ def _without_parent(parent: str, word: str) -> tuple[Rule, ...]:
 
 
 def _total(field: str, word: str) -> Rule:
-    total = f"self.map(g, size(g.{field})).sum()"
     return Rule(
         "spec.resourceGroups",
-        f"{total} <= 256",
+        f"self.map(g, size(g.{field})).sum() <= 256",
         f"total number of {word} across all resourceGroups must be ≤ 256",
-        f"'total number of {word} across all resourceGroups must be ≤ 256, got ' + string({total})",
     )
 
 
-_COMBINATIONS: Final = "size(self.flavors) * size(self.coveredResources)"
 _GROUPS: Final = (
     _total("flavors", "flavors"),
     _total("coveredResources", "covered resources"),
@@ -66,10 +75,8 @@ _GROUPS: Final = (
     ),
     Rule(
         "spec.resourceGroups[]",
-        f"{_COMBINATIONS} <= 512",
+        "size(self.flavors) * size(self.coveredResources) <= 512",
         "number of flavor-resource combinations in a resourceGroup must be ≤ 512",
-        "'number of flavor-resource combinations in a resourceGroup must be ≤ 512, got '"
-        f" + string({_COMBINATIONS})",
     ),
     Rule(
         "spec.resourceGroups[]",
@@ -79,12 +86,13 @@ _GROUPS: Final = (
 )
 _WEIGHT: Final = Rule(
     "spec.fairSharing",
-    "!has(self.weight) || quantity(string(self.weight)).sign() == 0"
+    "!has(self.weight) || quantity(string(self.weight)).compareTo(quantity('0')) == 0"
     " || quantity(string(self.weight)).isGreaterThan(quantity('1n'))",
     "When not 0, weight must be > 10e-9",
 )
 
 _CONCURRENT: Final = "!has(self.concurrentAdmissionPolicy)"
+_CONSTRAINTS: Final = "self.concurrentAdmissionPolicy.migration.constraints"
 _WHEN_CONCURRENT: Final = "when ConcurrentAdmissionPolicy is defined"
 CLUSTER_QUEUE: Final = (
     *_without_parent("cohortName", "cohort"),
@@ -92,7 +100,9 @@ CLUSTER_QUEUE: Final = (
     _WEIGHT,
     Rule(
         "spec.preemption",
-        "self.reclaimWithinCohort != 'Never' || self.borrowWithinCohort.policy == 'Never'",
+        "(has(self.reclaimWithinCohort) && self.reclaimWithinCohort != 'Never')"
+        " || !has(self.borrowWithinCohort) || !has(self.borrowWithinCohort.policy)"
+        " || self.borrowWithinCohort.policy == 'Never'",
         "reclaimWithinCohort=Never and borrowWithinCohort.Policy!=Never",
     ),
     Rule(
@@ -121,15 +131,14 @@ CLUSTER_QUEUE: Final = (
     ),
     Rule(
         "spec",
-        "!has(oldSelf.concurrentAdmissionPolicy)"
-        " || self.?concurrentAdmissionPolicy == oldSelf.?concurrentAdmissionPolicy",
+        f"!has(oldSelf.concurrentAdmissionPolicy) || ({_unchanged('concurrentAdmissionPolicy')})",
         "concurrentAdmissionPolicy is immutable",
     ),
     Rule(
         "spec",
-        "!self.?concurrentAdmissionPolicy.migration.constraints.lastAcceptableFlavorName.hasValue()"
-        " || self.?resourceGroups.orValue([]).exists(g, g.flavors.exists(f, f.name =="
-        " self.concurrentAdmissionPolicy.migration.constraints.lastAcceptableFlavorName))",
+        f"{_CONCURRENT} || !has({_CONSTRAINTS}) || !has({_CONSTRAINTS}.lastAcceptableFlavorName)"
+        " || !has(self.resourceGroups) || self.resourceGroups.exists(g, g.flavors.exists("
+        f"f, f.name == {_CONSTRAINTS}.lastAcceptableFlavorName))",
         "lastAcceptableFlavorName must be one of the flavors defined in the ClusterQueue",
     ),
 )
@@ -146,7 +155,7 @@ RESOURCE_FLAVOR: Final = (
     ),
     Rule(
         "spec",
-        "!has(oldSelf.topologyName) || self.?topologyName == oldSelf.?topologyName",
+        f"!has(oldSelf.topologyName) || ({_unchanged('topologyName')})",
         "topologyName is immutable when topologyName is set",
     ),
     Rule(
@@ -161,22 +170,22 @@ RESOURCE_FLAVOR: Final = (
     ),
     Rule(
         "spec.tolerations[]",
-        "has(self.key) || self.?operator.orValue('') == 'Exists'",
+        "has(self.key) || (has(self.operator) && self.operator == 'Exists')",
         "operator must be Exists when 'key' is empty, which means 'match all values and all keys'",
     ),
     Rule(
         "spec.tolerations[]",
-        "self.?operator.orValue('') != 'Exists' || self.?value.orValue('') == ''",
+        "!has(self.operator) || self.operator != 'Exists' || !has(self.value) || self.value == ''",
         "a value must be empty when 'operator' is 'Exists'",
     ),
     Rule(
         "spec.tolerations[]",
-        "!has(self.tolerationSeconds) || self.?effect.orValue('') == 'NoExecute'",
+        "!has(self.tolerationSeconds) || (has(self.effect) && self.effect == 'NoExecute')",
         "effect must be 'NoExecute' when 'tolerationSeconds' is set",
     ),
     Rule(
         "spec.tolerations[]",
-        f"self.?effect.orValue('') in ['', {_EFFECTS}]",
+        f"!has(self.effect) || self.effect in ['', {_EFFECTS}]",
         f"supported taint effect values: {_EFFECTS}",
     ),
 )
@@ -205,22 +214,20 @@ TOPOLOGY: Final = (
 WORKLOAD: Final = (
     Rule(
         "",
-        "self.spec.?queueName == oldSelf.spec.?queueName || !" + _held("QuotaReserved"),
+        f"({_unchanged('queueName', '.spec')}) || !{_held('QuotaReserved')}",
         FIELD_IS_IMMUTABLE,
     ),
     Rule(
         "",
-        "self.spec.?priorityClassRef == oldSelf.spec.?priorityClassRef || !"
-        + _held("QuotaReserved")
-        + " || (has(self.spec.priorityClassRef) && has(oldSelf.spec.priorityClassRef)"
+        f"({_unchanged('priorityClassRef', '.spec')}) || !{_held('QuotaReserved')}"
+        " || (has(self.spec.priorityClassRef) && has(oldSelf.spec.priorityClassRef)"
         " && self.spec.priorityClassRef.kind == 'WorkloadPriorityClass'"
         " && oldSelf.spec.priorityClassRef.kind == 'WorkloadPriorityClass')",
         FIELD_IS_IMMUTABLE,
     ),
     Rule(
         "",
-        "self.spec.?maximumExecutionTimeSeconds == oldSelf.spec.?maximumExecutionTimeSeconds || !"
-        + _held("Admitted"),
+        f"({_unchanged('maximumExecutionTimeSeconds', '.spec')}) || !{_held('Admitted')}",
         "maximumExecutionTimeSeconds is immutable while admitted",
     ),
     Rule(
@@ -251,8 +258,7 @@ WORKLOAD: Final = (
     ),
     Rule(
         "status",
-        "has(self.admission) || !self.?conditions.orValue([])"
-        ".exists(c, c.type == 'QuotaReserved' && c.status == 'True')",
+        f"has(self.admission) || !({_holds('QuotaReserved', 'self')})",
         "admission must be set while the QuotaReserved condition is true",
     ),
     Rule(
@@ -263,13 +269,15 @@ WORKLOAD: Final = (
     ),
     Rule(
         "status",
-        "!has(self.clusterName) || size(self.?nominatedClusterNames.orValue([])) == 0",
+        "!has(self.clusterName) || !has(self.nominatedClusterNames)"
+        " || size(self.nominatedClusterNames) == 0",
         "clusterName and nominatedClusterNames are mutually exclusive",
     ),
     Rule(
         "status",
         "!has(self.clusterName) || has(oldSelf.clusterName)"
-        " || self.clusterName in oldSelf.?nominatedClusterNames.orValue([])",
+        " || (has(oldSelf.nominatedClusterNames)"
+        " && self.clusterName in oldSelf.nominatedClusterNames)",
         "when setting clusterName it must be one of the nominatedClusterNames",
     ),
 )
