@@ -1,0 +1,128 @@
+"""The Configuration file → what decisions depend on: settings of the core, and resource rules."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from queueing.core.names import ResourceName
+from queueing.core.settings import (
+    AdmissionFairSharing,
+    Compatibility,
+    FairSharing,
+    QuotaCheck,
+    RequeuingTimestamp,
+    Settings,
+)
+from queueing.translate.transformations import (
+    ResourceRules,
+    Transformation,
+    TransformationStrategy,
+)
+from queueing_api.config.v1beta2 import Configuration
+
+_ON = """
+ManagedJobsNamespaceSelectorAlwaysRespected TLSOptions PartialAdmission FlavorFungibility
+VisibilityOnDemand PrioritySortingWithinCohort FairSharingPreemptWithinNominal
+FairSharingPrioritizeNonBorrowing MultiKueue TopologyAwareScheduling LocalQueueMetrics
+TASProfileMixed AdmissionFairSharing TASFailedNodeReplacement ElasticJobsViaWorkloadSlices
+TASFailedNodeReplacementFailFast TASReplaceNodeOnPodTermination
+SkipReassignmentForPodOwnedWorkloads TASAssignmentsEncodingByHostnamePrefix KueueDRAIntegration
+KueueDRAIntegrationExtendedResource KueueDRARejectWorkloadsWhenDRADisabled
+KueueDRAIntegrationPartitionableDevices MultiKueueAdaptersForCustomJobs
+MultiKueueKubeConfigPathValidation ReclaimablePods RemoveFinalizersWithStrictPatch
+TASReplaceNodeOnNodeTaints AssignQueueLabelsForPods TASMultiLayerTopology
+SchedulingEquivalenceHashing AdmissionGatedBy FinishOrphanedWorkloads
+MultiKueueIncrementalDispatcherConfig MultiKueueIncrementalDispatcherRespectConfigOrder
+QuotaCheckStrategy MetricForWorkloadCreationLatency WorkloadIdentifierAnnotations
+WorkloadPriorityClassDefaulting MetricsForCohorts CleanupProvisioningRequestsOnEviction
+TASHandleOverlappingFlavors UnadmittedWorkloadsObservability
+TASRecomputeAssignmentWithinSchedulingCycle DeferRayServiceFinalizationForRedisCleanup
+TASCacheNodeMatchResults TASCachingRemainingResources TASCacheTopologyTree
+VectorizedResourceRequests WorkloadValidateResourcesAreNonNegative TASValidateWorkloadSliceSize
+WorkloadValidationForPodSetMetadata LWSImmutableGroupSize FlavorFungibilityPreserveScanProgress
+SkipAncestorCheckForDeletedWorkloads MultiKueueRemoteSpecSync
+RecomputeAssignmentUponPreemptionTargetsOverlap PodIntegrationValidateGroupOwner
+ValidateRayAndSparkJobUpdates
+"""
+_OFF = """
+DisableWaitForPodsReady ElasticJobsViaWorkloadSlicesWithTAS TASBalancedPlacement
+KueueDRAIntegrationConsumableCapacity WorkloadRequestUseMergePatch MultiKueueClusterProfile
+FailureRecoveryPolicy CustomMetricLabels SparkApplicationIntegration
+MultiKueueOrchestratedPreemption PriorityBoost ShortWorkloadNames
+FastQuotaReleaseInPodIntegration RejectUpdatesToCQWithInvalidOnFlavors ConcurrentAdmission
+TASRespectNodeAffinityPreferred MultiKueueManagerQuotaAutomation SchedulerLibraryIntegration
+PrioritizePreemptorWorkloads UnadmittedWorkloadsExplicitStatus
+TASReplaceNodeDueToNotReadyOverFixedTime
+"""
+
+GATES: Mapping[str, bool] = MappingProxyType(
+    dict.fromkeys(_ON.split(), True) | dict.fromkeys(_OFF.split(), False)
+)
+"""Every feature gate of Kueue 0.20 and its default."""
+
+
+def unknown_gates(configuration: Configuration) -> tuple[str, ...]:
+    """Return the gates of the configuration that Kueue does not have, sorted."""
+    return tuple(sorted(set(configuration.feature_gates) - GATES.keys()))
+
+
+def is_enabled(configuration: Configuration, gate: str) -> bool:
+    """Say whether a gate is on; raises KeyError for one that does not exist."""
+    return configuration.feature_gates.get(gate, GATES[gate])
+
+
+def settings_of(configuration: Configuration, *, compatibility: Compatibility) -> Settings:
+    """Return what decisions depend on."""
+    ready = configuration.wait_for_pods_ready
+    return Settings(
+        compatibility=compatibility,
+        fair_sharing=_fair_sharing(configuration),
+        admission_fair_sharing=_admission_fair_sharing(configuration),
+        quota_check=QuotaCheck(configuration.resources.quota_check_strategy),
+        requeuing_timestamp=RequeuingTimestamp(ready.requeuing_strategy.timestamp),
+        partial_admission=is_enabled(configuration, "PartialAdmission"),
+        priority_sorting_within_cohort=is_enabled(configuration, "PrioritySortingWithinCohort"),
+        flavor_fungibility=is_enabled(configuration, "FlavorFungibility"),
+        equivalence_hashing=is_enabled(configuration, "SchedulingEquivalenceHashing"),
+        explicit_reasons=is_enabled(configuration, "UnadmittedWorkloadsObservability"),
+        block_admission_until_pods_ready=ready.block_admission
+        and not is_enabled(configuration, "DisableWaitForPodsReady"),
+    )
+
+
+def _fair_sharing(configuration: Configuration) -> FairSharing | None:
+    if configuration.fair_sharing is None:
+        return None
+    return FairSharing(
+        strategies=tuple(configuration.fair_sharing.preemption_strategies),
+        prioritize_non_borrowing=is_enabled(configuration, "FairSharingPrioritizeNonBorrowing"),
+        preempt_within_nominal=is_enabled(configuration, "FairSharingPreemptWithinNominal"),
+    )
+
+
+def _admission_fair_sharing(configuration: Configuration) -> AdmissionFairSharing | None:
+    found = configuration.admission_fair_sharing
+    if found is None or not is_enabled(configuration, "AdmissionFairSharing"):
+        return None
+    return AdmissionFairSharing(
+        half_life_s=found.usage_half_life_time,
+        sampling_interval_s=found.usage_sampling_interval,
+        weights={
+            ResourceName(name): weight for name, weight in sorted(found.resource_weights.items())
+        },
+    )
+
+
+def rules_of(configuration: Configuration) -> ResourceRules:
+    """Return which resources count, and as what."""
+    found = configuration.resources
+    return ResourceRules(
+        excluded_prefixes=tuple(found.exclude_resource_prefixes),
+        transformations={
+            one.input: Transformation(
+                outputs=dict(one.outputs),
+                strategy=TransformationStrategy(one.strategy),
+                multiply_by=one.multiply_by or "",
+            )
+            for one in found.transformations
+        },
+    )

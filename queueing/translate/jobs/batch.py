@@ -1,0 +1,153 @@
+"""batch/v1 Job: one pod set of `parallelism` pods, suspended until it is admitted."""
+
+from typing import Any
+
+import msgspec
+
+from queueing.translate import labels
+from queueing.translate.jobs.composition import JobKind
+from queueing.translate.jobs.indexes import count_of_union
+from queueing.translate.jobs.injection import Injection, inject, restore
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.pods import PodTemplate
+from queueing.translate.wire.workloads import PodSet, Workload
+
+KIND = JobKind(api_version="batch/v1", kind="Job")
+MAIN = "main"
+
+_template = msgspec.json.Decoder(PodTemplate)
+_parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_mapping = msgspec.json.Decoder(dict[str, Any])
+
+
+def template_of(job: Job) -> PodTemplate:
+    """Decode the fields of the pod template that we read."""
+    return _template.decode(job.spec.template)
+
+
+def pod_count(job: Job) -> int:
+    """Return how many pods run at once: parallelism, or the completions if these are fewer."""
+    completions = job.spec.completions
+    return job.spec.parallelism if completions is None else min(job.spec.parallelism, completions)
+
+
+def min_count(job: Job) -> int | None:
+    """Return the fewest pods that the Job may start with; None asks for all."""
+    text = job.metadata.annotations.get(labels.MIN_PARALLELISM, "")
+    return int(text) if text.isdecimal() and int(text) > 0 else None
+
+
+def pod_sets(job: Job) -> list[dict[str, Any]]:
+    """Return the pod sets of the Job's Workload, with the template as it stands."""
+    parts = _parts.decode(job.spec.template)
+    if "metadata" in parts:
+        metadata = _mapping.decode(parts["metadata"])
+        metadata.pop("creationTimestamp", None)
+        parts["metadata"] = msgspec.Raw(msgspec.json.encode(metadata))
+    found: dict[str, Any] = {"name": MAIN, "count": pod_count(job), "template": parts}
+    floor = min_count(job)
+    return [found | {"minCount": floor}] if floor is not None else [found]
+
+
+def start(job: Job, added: Injection) -> dict[str, Any]:
+    """Return the spec of the patch that starts the Job with what its admission adds.
+
+    Raises ConflictError.
+    """
+    spec: dict[str, Any] = {"suspend": False}
+    template = inject(template_of(job), added)
+    if template:
+        spec["template"] = template
+    if min_count(job) is not None:
+        spec |= _parallelism(job, added.count)
+    return spec
+
+
+def undo(job: Job, workload: Workload) -> dict[str, Any]:
+    """Return the spec of the patch that gives a stopped Job its own template back; may be empty."""
+    original = workload.spec.pod_sets[0]
+    template = restore(template_of(job), original.template)
+    spec: dict[str, Any] = {"template": template} if template else {}
+    if min_count(job) is not None:
+        spec |= _parallelism(job, original.count)
+    return spec
+
+
+def _parallelism(job: Job, count: int) -> dict[str, Any]:
+    """Set the count of a Job that may run with fewer pods; its completions may have to follow."""
+    if count == job.spec.parallelism:
+        return {}
+    synced = job.metadata.annotations.get(labels.COMPLETIONS_EQUAL_PARALLELISM) == "true"
+    return {"parallelism": count} | ({"completions": count} if synced else {})
+
+
+def finished(job: Job) -> tuple[bool, str] | None:
+    """Return whether the Job succeeded and its message; None while it has not ended."""
+    for condition in job.status.conditions:
+        if condition.status == "True" and condition.type in ("Complete", "Failed"):
+            succeeded = condition.type == "Complete"
+            default = "Job finished successfully" if succeeded else "Job failed"
+            return succeeded, condition.message or default
+    return None
+
+
+def is_active(job: Job) -> bool:
+    """Say whether pods of the Job may still run, those being terminated included."""
+    return job.status.active > 0 or job.status.terminating > 0
+
+
+def are_pods_ready(job: Job) -> bool:
+    """Say whether all pods run and are ready, or have succeeded."""
+    return job.status.ready + job.status.succeeded >= pod_count(job)
+
+
+def reclaimable(job: Job) -> int:
+    """Return how many pods will never be needed again: `parallelism - what is left to do`."""
+    if job.spec.parallelism <= 1:
+        return 0
+    completions = job.spec.completions
+    if completions is None:
+        completions = job.spec.parallelism
+    done = job.status.succeeded
+    if job.spec.completion_mode == "Indexed":
+        done = count_of_union(job.status.completed_indexes, job.status.failed_indexes)
+    if done <= 0:
+        return 0
+    return max(job.spec.parallelism - max(completions - done, 0), 0)
+
+
+def equivalent(job: Job, workload: Workload) -> bool:
+    """Say whether a Workload still speaks of the Job as it is.
+
+    Count and containers always; what the admission itself changes (tolerations, node selector)
+    only while no quota is held. A Job that runs with fewer pods by partial admission matches.
+    """
+    if len(workload.spec.pod_sets) != 1:
+        return False
+    want = workload.spec.pod_sets[0]
+    admission = workload.status.admission
+    counts = {want.count}
+    if admission is not None and want.min_count is not None:
+        counts |= {one.count for one in admission.pod_set_assignments if one.count is not None}
+    if pod_count(job) not in counts or min_count(job) != want.min_count:
+        return False
+    return _same_template(template_of(job), want, reserved=admission is not None)
+
+
+def _same_template(template: PodTemplate, want: PodSet, *, reserved: bool) -> bool:
+    mine, other = template.spec, want.template.spec
+    fixed = (mine.containers, mine.init_containers, mine.resources, mine.priority_class_name)
+    if fixed != (
+        other.containers,
+        other.init_containers,
+        other.resources,
+        other.priority_class_name,
+    ):
+        return False
+    if reserved:
+        return True
+    return (mine.tolerations, mine.node_selector, mine.affinity) == (
+        other.tolerations,
+        other.node_selector,
+        other.affinity,
+    )

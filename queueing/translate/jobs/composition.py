@@ -1,0 +1,102 @@
+"""A Workload for a job: its first bytes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from queueing.translate import labels
+from queueing.translate.jobs.identity import owner_reference, workload_name
+from queueing.translate.jobs.priority import Priority
+from queueing.translate.wire.meta import Meta
+
+API_VERSION = "kueue.x-k8s.io/v1beta2"
+_COPIED_PREFIXES = ("provreq.kueue.x-k8s.io/",)
+_LABEL_VALUE_MAX = 63
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobKind:
+    """What a kind of job is called."""
+
+    api_version: str
+    kind: str
+
+    @property
+    def group(self) -> str:
+        """The API group; empty for the core group."""
+        return self.api_version.rpartition("/")[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """The job that a Workload is made for."""
+
+    kind: JobKind
+    metadata: Meta
+    labels_to_copy: Sequence[str] = field(default=())
+
+    @property
+    def name(self) -> str:
+        """Name of the job's Workload."""
+        return workload_name(self.kind.kind, self.kind.group, self.metadata)
+
+
+def compose(origin: Origin, pod_sets: list[dict[str, Any]], priority: Priority) -> bytes:
+    """Return the Workload to create, owned by the job and held by our finalizer.
+
+    The finalizer keeps the record of the original pod template until the job was put right.
+    """
+    job = origin.metadata
+    spec: dict[str, Any] = {"podSets": pod_sets, "active": True, **priority.fields()}
+    queue = job.labels.get(labels.QUEUE_NAME, "")
+    if queue:
+        spec["queueName"] = queue
+    limit = max_execution_time(job)
+    if limit is not None:
+        spec["maximumExecutionTimeSeconds"] = limit
+    return msgspec.json.encode(
+        {
+            "apiVersion": API_VERSION,
+            "kind": "Workload",
+            "metadata": {
+                "name": origin.name,
+                "namespace": job.namespace,
+                "labels": _labels(origin),
+                "annotations": _annotations(origin),
+                "finalizers": [labels.RESOURCE_IN_USE],
+                "ownerReferences": [
+                    owner_reference(origin.kind.api_version, origin.kind.kind, job)
+                ],
+            },
+            "spec": spec,
+        }
+    )
+
+
+def max_execution_time(job: Meta) -> int | None:
+    """Read the limit from the job's label; None when there is none or it is no positive number."""
+    text = job.labels.get(labels.MAX_EXECUTION_TIME, "")
+    return int(text) if text.isdecimal() and int(text) > 0 else None
+
+
+def _labels(origin: Origin) -> dict[str, str]:
+    job = origin.metadata
+    copied = {name: job.labels[name] for name in origin.labels_to_copy if name in job.labels}
+    own = {labels.JOB_UID: job.uid} if len(job.uid) <= _LABEL_VALUE_MAX else {}
+    return {**copied, **own}
+
+
+def _annotations(origin: Origin) -> dict[str, str]:
+    found: Mapping[str, str] = origin.metadata.annotations
+    copied = {
+        key: value
+        for key, value in found.items()
+        if key.startswith(_COPIED_PREFIXES) or key == labels.ADMISSION_GATED_BY
+    }
+    return {
+        **copied,
+        labels.JOB_OWNER_GVK: f"{origin.kind.api_version}, Kind={origin.kind.kind}",
+        labels.JOB_OWNER_NAME: origin.metadata.name,
+    }

@@ -1,0 +1,132 @@
+"""What an admission adds to a pod template, and its exact inverse.
+
+`inject` and `restore` give the part of a merge patch that concerns the template: `restore` applied
+to what `inject` made yields the original, and to the original nothing.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from queueing.translate import labels
+from queueing.translate.wire.pods import PodTemplate, Toleration
+from queueing.translate.wire.queues import ResourceFlavor
+from queueing.translate.wire.workloads import PodSetAssignment, PodSetUpdate
+
+_LABEL_VALUE_MAX = 63
+_MAPS = (
+    ("label", "metadata", "labels"),
+    ("annotation", "metadata", "annotations"),
+    ("node selector", "spec", "nodeSelector"),
+)
+
+
+class ConflictError(ValueError):
+    """A key would need two values: the job can never start as it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Injection:
+    """What is added to the pods of one set."""
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+    tolerations: tuple[Toleration, ...] = ()
+    count: int = 0
+
+    def merged(self, update: PodSetUpdate) -> "Injection":
+        """Add what an admission check asks for. Raises ConflictError."""
+        return Injection(
+            labels=_joined("label", self.labels, update.labels),
+            annotations=_joined("annotation", self.annotations, update.annotations),
+            node_selector=_joined("node selector", self.node_selector, update.node_selector),
+            tolerations=_together(self.tolerations, update.tolerations),
+            count=self.count,
+        )
+
+
+def injection_of(
+    assignment: PodSetAssignment,
+    flavors: Iterable[ResourceFlavor],
+    *,
+    marks: Mapping[str, str],
+    workload: str,
+) -> Injection:
+    """Collect what the assigned flavors and the admission itself add; `marks` are labels.
+
+    Raises ConflictError when two flavors of one pod set disagree.
+    """
+    selector: Mapping[str, str] = {}
+    tolerations: tuple[Toleration, ...] = ()
+    for flavor in flavors:
+        selector = _joined("node selector", selector, flavor.spec.node_labels)
+        tolerations = _together(tolerations, flavor.spec.tolerations)
+    valid = {key: value for key, value in marks.items() if 0 < len(value) <= _LABEL_VALUE_MAX}
+    return Injection(
+        labels={labels.POD_SET: assignment.name, **valid},
+        annotations={labels.POD_WORKLOAD: workload},
+        node_selector=selector,
+        tolerations=tolerations,
+        count=assignment.count or 0,
+    )
+
+
+def inject(template: PodTemplate, added: Injection) -> dict[str, Any]:
+    """Return the merge patch of a template. Raises ConflictError."""
+    patch: dict[str, dict[str, Any]] = {}
+    wanted = (added.labels, added.annotations, added.node_selector)
+    for (what, part, name), found, more in zip(_MAPS, _maps(template), wanted, strict=True):
+        joined = _joined(what, found, more)
+        gained = {key: value for key, value in joined.items() if key not in found}
+        if gained:
+            patch.setdefault(part, {})[name] = gained
+    own = tuple(template.spec.tolerations)
+    together = _together(own, added.tolerations)
+    if together != own:
+        patch.setdefault("spec", {})["tolerations"] = msgspec.to_builtins(together)
+    return patch
+
+
+def restore(template: PodTemplate, original: PodTemplate) -> dict[str, Any]:
+    """Return the merge patch that makes a template what it was; empty when it is."""
+    patch: dict[str, dict[str, Any]] = {}
+    for (_, part, name), found, want in zip(_MAPS, _maps(template), _maps(original), strict=True):
+        change = _back(found, want)
+        if found != want:
+            patch.setdefault(part, {})[name] = change
+    for name, now, before in (
+        ("tolerations", template.spec.tolerations, original.spec.tolerations),
+        ("schedulingGates", template.spec.scheduling_gates, original.spec.scheduling_gates),
+    ):
+        if now != before:
+            patch.setdefault("spec", {})[name] = msgspec.to_builtins(before) or None
+    return patch
+
+
+def _maps(template: PodTemplate) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    meta = template.metadata
+    return meta.labels, meta.annotations, template.spec.node_selector
+
+
+def _back(found: Mapping[str, str], want: Mapping[str, str]) -> dict[str, str | None] | None:
+    if not want:
+        return None
+    changed: dict[str, str | None] = {key: None for key in found if key not in want}
+    return changed | {key: value for key, value in want.items() if found.get(key) != value}
+
+
+def _joined(what: str, first: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
+    for key in sorted(more):
+        if first.get(key, more[key]) != more[key]:
+            raise ConflictError(
+                f"conflicting values for {what} {key!r}: {first[key]!r} and {more[key]!r}"
+            )
+    return {**first, **more}
+
+
+def _together(first: Iterable[Toleration], more: Iterable[Toleration]) -> tuple[Toleration, ...]:
+    kept = tuple(first)
+    return kept + tuple(one for one in dict.fromkeys(more) if one not in kept)

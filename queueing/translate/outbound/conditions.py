@@ -1,0 +1,79 @@
+"""Lists of conditions: set, flip and drop, with Kubernetes' rules for the time of change."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from queueing.core.names import Uid
+from queueing.translate.times import timestamp
+from queueing.translate.wire.meta import Condition, Meta
+
+_MESSAGE_MAX = 32_768
+"""What the API server takes as the message of a condition."""
+
+
+class Conditions:
+    """The conditions of one object, being changed; order is kept."""
+
+    def __init__(self, found: Iterable[Condition], *, now: float, generation: int = 0) -> None:
+        self._found = {one.type: one for one in found}
+        self._before = dict(self._found)
+        self._now, self._generation = now, generation
+        self._entries: dict[str, dict[str, Any]] = {
+            one.type: _entry(one) for one in self._found.values()
+        }
+
+    def is_true(self, kind: str) -> bool:
+        """Say whether a condition is True by now."""
+        return self._entries.get(kind, {}).get("status") == "True"
+
+    def reason(self, kind: str) -> str:
+        """Return the reason of a condition; empty when there is none."""
+        return str(self._entries.get(kind, {}).get("reason", ""))
+
+    def message(self, kind: str) -> str:
+        """Return the message of a condition; empty when there is none."""
+        return str(self._entries.get(kind, {}).get("message", ""))
+
+    def set(self, kind: str, *, true: bool, reason: str, message: str) -> None:
+        """Set a condition; its time changes only when its status does."""
+        status = "True" if true else "False"
+        before = self._entries.get(kind)
+        same = before is not None and before["status"] == status
+        self._entries[kind] = {
+            "type": kind,
+            "status": status,
+            "reason": reason,
+            "message": message[:_MESSAGE_MAX],
+            "observedGeneration": self._generation,
+            "lastTransitionTime": before["lastTransitionTime"]
+            if before is not None and same
+            else timestamp(self._now),
+        }
+
+    def drop(self, kind: str) -> None:
+        """Remove a condition."""
+        self._entries.pop(kind, None)
+
+    def wire(self) -> list[dict[str, Any]]:
+        """Return the whole list, as a merge patch must give it."""
+        return list(self._entries.values())
+
+
+def _entry(found: Condition) -> dict[str, Any]:
+    return {
+        "type": found.type,
+        "status": found.status,
+        "reason": found.reason,
+        "message": found.message,
+        "observedGeneration": found.observed_generation,
+        "lastTransitionTime": timestamp(found.changed),
+    }
+
+
+def patch(of: Meta, body: dict[str, Any]) -> bytes:
+    """Encode a merge patch that only the object as we saw it takes."""
+    metadata = {"uid": Uid(of.uid), "resourceVersion": of.resource_version}
+    given = body.get("metadata", {})
+    return msgspec.json.encode({**body, "metadata": {**metadata, **given}})

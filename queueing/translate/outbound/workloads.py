@@ -1,0 +1,263 @@
+"""Patches of a Workload: one function per step of its life."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from queueing.core.decisions import Admit, Wait
+from queueing.core.facts import PodSetAssignment
+from queueing.core.lifecycle import Condemn, Evict, Requeue, Return
+from queueing.translate.labels import RESOURCE_IN_USE
+from queueing.translate.outbound.conditions import Conditions, patch
+from queueing.translate.times import timestamp
+from queueing.translate.wire.workloads import SchedulingStats, Workload
+from queueing_api.quantity import format_amount
+
+RETURN_MESSAGES: Mapping[Return, str] = {
+    Return.REACTIVATED: "The workload was reactivated",
+    Return.BACKOFF_FINISHED: "The workload backoff was finished",
+    Return.CLUSTER_QUEUE_RESTARTED: "The ClusterQueue was restarted after being stopped",
+    Return.LOCAL_QUEUE_RESTARTED: "The LocalQueue was restarted after being stopped",
+}
+_RETURNS_AT_ONCE = ("Preempted", "NodeFailures", "FlavorMigration")
+"""Reasons of eviction after which a workload may queue again as soon as it is free."""
+
+
+def reserve(workload: Workload, decision: Admit, now: float) -> bytes:
+    """Record a reservation; without checks it is the admission too, in the same write."""
+    conditions = _conditions(workload, now)
+    conditions.set(
+        "QuotaReserved",
+        true=True,
+        reason="QuotaReserved",
+        message=f"Quota reserved in ClusterQueue {decision.cluster_queue}",
+    )
+    for earlier in ("Evicted", "Preempted"):
+        if conditions.is_true(earlier):
+            message = f"Previously: {conditions.message(earlier)}"
+            conditions.set(earlier, true=False, reason="QuotaReserved", message=message)
+    status: dict[str, Any] = {
+        "admission": {
+            "clusterQueue": decision.cluster_queue,
+            "podSetAssignments": [_assignment(one) for one in decision.pod_sets],
+        }
+    }
+    if decision.checks:
+        retries = {one.name: one.retry_count for one in workload.status.admission_checks}
+        status["admissionChecks"] = [
+            _pending_check(name, retries.get(name, 0), now) for name in decision.checks
+        ]
+    else:
+        _admit(conditions)
+        if workload.status.admission_checks:
+            status["admissionChecks"] = None
+    return _status(workload, status, conditions)
+
+
+def confirm(workload: Workload, now: float) -> bytes:
+    """Record the admission of a workload whose checks are all ready."""
+    conditions = _conditions(workload, now)
+    _admit(conditions)
+    return _status(workload, {}, conditions)
+
+
+def evict(workload: Workload, step: Evict, now: float, *, preempted: str = "") -> bytes:
+    """Mark as evicted. `preempted` is the reason of a preemption, else empty.
+
+    A workload that holds no quota is set aside in the same write.
+    """
+    conditions = _conditions(workload, now)
+    reason = step.wire_reason
+    conditions.set("Evicted", true=True, reason=reason, message=step.message)
+    if preempted:
+        conditions.set("Preempted", true=True, reason=preempted, message=step.message)
+    conditions.drop("DeactivationTarget")
+    if conditions.is_true("PodsReady"):
+        conditions.set(
+            "PodsReady", true=False, reason="WaitForStart", message="Not all pods are ready"
+        )
+    status: dict[str, Any] = {"schedulingStats": _counted(workload, step)}
+    status |= _requeue_state(workload, step)
+    if step.reason == "AdmissionCheck":
+        status["admissionChecks"] = [
+            _pending_check(one.name, one.retry_count + 1, now, message=one.message)
+            for one in workload.status.admission_checks
+        ]
+    if not conditions.is_true("QuotaReserved"):
+        _set_aside(conditions, reason, step.message)
+    return _status(workload, status, conditions)
+
+
+def release(workload: Workload, now: float) -> bytes:
+    """Give an evicted workload's quota back, once nothing of it runs any more."""
+    conditions = _conditions(workload, now)
+    reason, message = conditions.reason("Evicted"), conditions.message("Evicted")
+    _set_aside(conditions, reason, message)
+    started = next((one for one in workload.status.conditions if one.type == "Admitted"), None)
+    status: dict[str, Any] = {"admission": None}
+    if started is not None and started.status == "True":
+        ran_s = max(int(now - started.changed), 0)
+        before_s = workload.status.accumulated_past_execution_time_seconds
+        deactivated = reason.startswith("Deactivated")
+        status["accumulatedPastExecutionTimeSeconds"] = 0 if deactivated else before_s + ran_s
+    return _status(workload, status, conditions)
+
+
+def requeue(workload: Workload, step: Requeue, now: float) -> bytes:
+    """Let a workload that was set aside queue again."""
+    conditions = _conditions(workload, now)
+    message = RETURN_MESSAGES[step.reason]
+    conditions.set("Requeued", true=True, reason=step.reason, message=message)
+    status: dict[str, Any] = {}
+    if step.reason is Return.REACTIVATED:
+        status["requeueState"] = None
+    elif workload.status.requeue_state is not None:
+        status["requeueState"] = {"requeueAt": None}
+    return _status(workload, status, conditions)
+
+
+def condemn(workload: Workload, step: Condemn, now: float) -> bytes:
+    """Announce that the workload is about to be deactivated, and why."""
+    conditions = _conditions(workload, now)
+    conditions.set("DeactivationTarget", true=True, reason=step.cause, message=step.message)
+    return _status(workload, {}, conditions)
+
+
+def deactivate(workload: Workload) -> bytes:
+    """Switch `spec.active` off."""
+    return patch(workload.metadata, {"spec": {"active": False}})
+
+
+def wait(workload: Workload, decision: Wait, now: float) -> bytes:
+    """Say why the workload is not admitted."""
+    conditions = _conditions(workload, now)
+    conditions.set("QuotaReserved", true=False, reason=decision.reason, message=decision.message)
+    return _status(workload, {}, conditions)
+
+
+def pods_ready(workload: Workload, *, ready: bool, now: float) -> bytes:
+    """Record that all pods are ready, or that some no longer are."""
+    conditions = _conditions(workload, now)
+    lost_before = conditions.reason("PodsReady") == "WaitForRecovery"
+    if ready:
+        message = "All pods reached readiness and the workload is running"
+        reason = "Recovered" if lost_before else "Started"
+        conditions.set("PodsReady", true=True, reason=reason, message=message)
+    else:
+        message = "At least one pod has failed, waiting for recovery"
+        conditions.set("PodsReady", true=False, reason="WaitForRecovery", message=message)
+    return _status(workload, {}, conditions)
+
+
+def finish(workload: Workload, reason: str, message: str, now: float) -> bytes:
+    """Record the end: Succeeded, Failed, OutOfSync, OwnerNotFound or FailedToStart."""
+    conditions = _conditions(workload, now)
+    conditions.set("Finished", true=True, reason=reason, message=message)
+    return _status(workload, {}, conditions)
+
+
+def reclaim(workload: Workload, counts: Mapping[str, int], now: float) -> bytes:
+    """Record pods that will not be needed again; counts only grow."""
+    pods = [{"name": name, "count": count} for name, count in counts.items()]
+    return _status(workload, {"reclaimablePods": pods}, _conditions(workload, now))
+
+
+def drop_finalizer(workload: Workload) -> bytes:
+    """Let go of a Workload that is no longer needed."""
+    kept = [name for name in workload.metadata.finalizers if name != RESOURCE_IN_USE]
+    return patch(workload.metadata, {"metadata": {"finalizers": kept or None}})
+
+
+def change_spec(workload: Workload, fields: Mapping[str, Any]) -> bytes:
+    """Bring fields of the spec in line with the job."""
+    return patch(workload.metadata, {"spec": dict(fields)})
+
+
+def _conditions(workload: Workload, now: float) -> Conditions:
+    generation = workload.metadata.generation
+    return Conditions(workload.status.conditions, now=now, generation=generation)
+
+
+def _status(workload: Workload, fields: Mapping[str, Any], conditions: Conditions) -> bytes:
+    return patch(workload.metadata, {"status": {**fields, "conditions": conditions.wire()}})
+
+
+def _admit(conditions: Conditions) -> None:
+    conditions.set("Admitted", true=True, reason="Admitted", message="The workload is admitted")
+
+
+def _set_aside(conditions: Conditions, reason: str, message: str) -> None:
+    """Without quota: pending again, or on hold until the reason of the eviction is over."""
+    waits_as = {"ClusterQueueStopped": "OnHold", "LocalQueueStopped": "OnHold"}.get(reason)
+    if reason.startswith("Deactivated"):
+        waits_as = "Deactivated"
+    conditions.set(
+        "QuotaReserved", true=False, reason=waits_as or "PendingEvaluation", message=message
+    )
+    if conditions.reason("Admitted"):
+        conditions.set(
+            "Admitted",
+            true=False,
+            reason="NoReservation",
+            message="The workload has no reservation",
+        )
+    conditions.set("Requeued", true=reason in _RETURNS_AT_ONCE, reason=reason, message=message)
+
+
+def _assignment(found: PodSetAssignment) -> dict[str, Any]:
+    return {
+        "name": found.name,
+        "count": found.count,
+        "flavors": dict(found.flavors),
+        "resourceUsage": {name: format_amount(name, value) for name, value in found.usage.items()},
+    }
+
+
+def _pending_check(name: str, retries: int, now: float, message: str = "") -> dict[str, Any]:
+    counted = {"retryCount": retries} if retries else {}
+    return {
+        "name": name,
+        "state": "Pending",
+        "lastTransitionTime": timestamp(now),
+        "message": message,
+        **counted,
+    }
+
+
+def _requeue_state(workload: Workload, step: Evict) -> dict[str, Any]:
+    if step.reason == "Deactivated":
+        return {"requeueState": None} if workload.status.requeue_state else {}
+    if step.requeue_at is None:
+        return {}
+    state: dict[str, Any] = {"requeueAt": timestamp(step.requeue_at)}
+    if step.requeue_count is not None:
+        state["count"] = step.requeue_count
+    return {"requeueState": state}
+
+
+def _counted(workload: Workload, step: Evict) -> dict[str, Any]:
+    """Count the eviction in `schedulingStats`."""
+    stats = workload.status.scheduling_stats or SchedulingStats()
+    counts = {(one.reason, one.underlying_cause): one.count for one in stats.evictions}
+    key = (str(step.reason), step.cause)
+    counts[key] = counts.get(key, 0) + 1
+    return {
+        "evictions": [
+            {"reason": reason, "underlyingCause": cause, "count": count}
+            for (reason, cause), count in counts.items()
+        ]
+    }
+
+
+def resource_version_of(reply: bytes) -> str:
+    """Read the resourceVersion of a written object."""
+    return msgspec.json.decode(reply, type=_Written).metadata.resource_version
+
+
+class _WrittenMeta(msgspec.Struct, rename="camel"):
+    resource_version: str
+
+
+class _Written(msgspec.Struct):
+    metadata: _WrittenMeta
