@@ -36,7 +36,9 @@ def manifests(folder: str) -> list[Object]:
     """Read the manifests of a folder of `config/`, in the order of their files."""
     found: list[Object] = []
     for path in sorted((CONFIG / folder).glob("*.yaml")):
-        found += [item for item in yaml.safe_load_all(path.read_text()) if item]
+        documents = yaml.safe_load_all(path.read_text())
+        # A kustomization stands beside the manifests and is none.
+        found += [item for item in documents if item and "metadata" in item]
     return found
 
 
