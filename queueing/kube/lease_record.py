@@ -1,7 +1,7 @@
 """What stands in a Lease object, and where it is kept."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Protocol
 
 import msgspec
@@ -9,6 +9,7 @@ import msgspec
 from queueing.kube.client import Call, Client
 from queueing.kube.errors import NotFoundError
 from queueing.kube.resources import LEASES
+from queueing.kube.times import micro_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +79,8 @@ class KubeLeaseStore:
         spec = {
             "holderIdentity": record.holder,
             "leaseDurationSeconds": max(1, round(record.duration_s)),
-            "acquireTime": _micro_time(record.acquired),
-            "renewTime": _micro_time(record.renewed),
+            "acquireTime": micro_time(record.acquired),
+            "renewTime": micro_time(record.renewed),
             "leaseTransitions": record.transitions,
         }
         call = Call(timeout_s=timeout_s)
@@ -107,7 +108,3 @@ def _record(body: bytes) -> LeaseRecord:
         transitions=spec.lease_transitions or 0,
         version=lease.metadata.resource_version,
     )
-
-
-def _micro_time(epoch: float) -> str:
-    return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

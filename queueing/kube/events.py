@@ -1,0 +1,222 @@
+"""Events for people: cheap to give, written last, and dropped sooner than they delay a decision.
+
+The same event again within six minutes is counted in a series instead of written anew. An object
+that talks too much is cut off until its allowance has grown back. All memory is bounded, the least
+recently used goes first.
+"""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Generic, TypeVar
+
+from queueing.clock import Clock
+from queueing.kube.client import Client
+from queueing.kube.errors import KubeError
+from queueing.kube.resources import EVENTS
+from queueing.kube.times import micro_time
+from queueing.kube.writer import WriteClass, Writer
+
+logger = logging.getLogger(__name__)
+
+_SERIES_LIFE_S = 360.0
+_NOTE_LIMIT = 1024
+_NAME_LIMIT = 230
+_NANO = 1_000_000_000
+
+
+class EventType(StrEnum):
+    """The two types that Kubernetes knows."""
+
+    NORMAL = "Normal"
+    WARNING = "Warning"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regarding:
+    """The object an event is about; `namespace` is empty for a cluster-wide one."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
+    namespace: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventNote:
+    """What happened: `reason` and `action` are words for machines, `message` is for people."""
+
+    reason: str
+    action: str
+    message: str
+    type: EventType = EventType.NORMAL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventLimits:
+    """How much is remembered and let through; times in seconds.
+
+    An object may give `burst` new events at once and one more each `refill_s`, as client-go allows.
+    """
+
+    remembered: int = 4_096
+    burst: int = 25
+    refill_s: float = 300.0
+    series_every_s: float = 60.0
+
+
+@dataclass(slots=True)
+class _Series:
+    regarding: Regarding
+    name: str
+    count: int
+    last_seen: float
+    timer: asyncio.TimerHandle | None = None
+
+
+@dataclass(slots=True)
+class _Allowance:
+    left: float
+    since: float
+
+
+V = TypeVar("V")
+
+
+class _Recent(OrderedDict[tuple[Any, ...], V], Generic[V]):
+    """The most recently used entries, up to a limit."""
+
+    def keep(self, key: tuple[Any, ...], value: V, limit: int) -> V | None:
+        """Store the entry as the newest and return the one that had to go."""
+        self[key] = value
+        self.move_to_end(key)
+        return self.popitem(last=False)[1] if len(self) > limit else None
+
+
+class EventRecorder:
+    """Takes events synchronously and hands them to the writer's lowest class.
+
+    `dropped` counts those that were not written: too many, refused or lost.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        writer: Writer,
+        clock: Clock,
+        *,
+        reporter: tuple[str, str],
+        limits: EventLimits | None = None,
+    ) -> None:
+        """Report as `reporter`: the controller's name and this instance's, such as its pod's."""
+        self.dropped = 0
+        self._client = client
+        self._writer = writer
+        self._clock = clock
+        self._reporter = reporter
+        self._limits = limits or EventLimits()
+        self._series: _Recent[_Series] = _Recent()
+        self._allowances: _Recent[_Allowance] = _Recent()
+        self._last_stamp = 0
+
+    def record(self, regarding: Regarding, note: EventNote) -> None:
+        """Note that something happened; returns at once."""
+        now = self._clock.now()
+        key = (regarding.uid or regarding.name, note.type, note.reason, note.action, note.message)
+        series = self._series.get(key)
+        if series is not None and now - series.last_seen < _SERIES_LIFE_S:
+            self._series.move_to_end(key)
+            self._count(series, now)
+            return
+        if not self._is_allowed(regarding, now):
+            self.dropped += 1
+            return
+        series = _Series(regarding, self._new_name(regarding, now), 1, now)
+        forgotten = self._series.keep(key, series, self._limits.remembered)
+        if forgotten is not None and forgotten.timer is not None:
+            forgotten.timer.cancel()
+        body = self._event(series, note, now)
+        where = EVENTS.within(regarding.namespace or "default")
+        self._submit(series, lambda: self._client.create(where, body))
+
+    def close(self) -> None:
+        """Forget the series that were not written yet, so that no timer outlives the recorder."""
+        for series in self._series.values():
+            if series.timer is not None:
+                series.timer.cancel()
+        self._series.clear()
+
+    def _count(self, series: _Series, now: float) -> None:
+        series.count += 1
+        series.last_seen = now
+        if series.timer is None:
+            delay = self._limits.series_every_s
+            loop = asyncio.get_running_loop()
+            series.timer = loop.call_later(delay, self._write_series, series)
+
+    def _write_series(self, series: _Series) -> None:
+        series.timer = None
+        last = micro_time(series.last_seen)
+        patch = {"series": {"count": series.count, "lastObservedTime": last}}
+        target = EVENTS.at(series.name, series.regarding.namespace or "default")
+        self._submit(series, lambda: self._client.patch_merge(target, patch))
+
+    def _submit(self, series: _Series, send: Callable[[], Awaitable[bytes]]) -> None:
+        async def job() -> None:
+            try:
+                await send()
+            except KubeError as error:
+                self.dropped += 1
+                series.last_seen = float("-inf")  # the next one of its kind starts afresh
+                logger.debug("an event about %s was lost: %s", series.regarding.name, error)
+
+        if not self._writer.submit(f"event {series.name}", WriteClass.EVENT, job):
+            self.dropped += 1
+
+    def _is_allowed(self, regarding: Regarding, now: float) -> bool:
+        key = (regarding.uid or regarding.name,)
+        limits = self._limits
+        allowance = self._allowances.get(key) or _Allowance(float(limits.burst), now)
+        grown = (now - allowance.since) / limits.refill_s
+        allowance.left = min(float(limits.burst), allowance.left + grown)
+        allowance.since = now
+        self._allowances.keep(key, allowance, limits.remembered)
+        if allowance.left < 1.0:
+            return False
+        allowance.left -= 1.0
+        return True
+
+    def _new_name(self, regarding: Regarding, now: float) -> str:
+        """Return the object's name and a stamp that no other event of this process has."""
+        self._last_stamp = max(self._last_stamp + 1, int(now * _NANO))
+        return f"{regarding.name[:_NAME_LIMIT]}.{self._last_stamp:x}"
+
+    def _event(self, series: _Series, note: EventNote, now: float) -> dict[str, Any]:
+        regarding = series.regarding
+        namespace = regarding.namespace or "default"
+        controller, instance = self._reporter
+        reference = {
+            "apiVersion": regarding.api_version,
+            "kind": regarding.kind,
+            "name": regarding.name,
+            "uid": regarding.uid,
+        }
+        if regarding.namespace:
+            reference["namespace"] = regarding.namespace
+        return {
+            "apiVersion": EVENTS.api_version,
+            "kind": EVENTS.kind,
+            "metadata": {"name": series.name, "namespace": namespace},
+            "eventTime": micro_time(now),
+            "reportingController": controller,
+            "reportingInstance": instance[:128],
+            "action": note.action,
+            "reason": note.reason,
+            "type": note.type.value,
+            "note": note.message[:_NOTE_LIMIT],
+            "regarding": reference,
+        }

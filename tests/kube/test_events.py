@@ -1,0 +1,135 @@
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from queueing.kube.client import Client
+from queueing.kube.events import EventLimits, EventNote, EventRecorder, EventType, Regarding
+from queueing.kube.writer import Writer
+
+WORKLOAD = Regarding(
+    api_version="kueue.x-k8s.io/v1beta2", kind="Workload", namespace="ns", name="w", uid="u"
+)
+ADMITTED = EventNote(reason="Admitted", action="Admit", message="Admitted by ClusterQueue cq")
+
+
+@dataclass
+class HandClock:
+    time: float = 1000.0
+
+    def now(self) -> float:
+        return self.time
+
+    def monotonic(self) -> float:
+        return self.time
+
+
+@asynccontextmanager
+async def recording(
+    client: Client, clock: HandClock, limits: EventLimits | None = None
+) -> AsyncIterator[tuple[EventRecorder, Writer]]:
+    writer = Writer()
+    recorder = EventRecorder(client, writer, clock, reporter=("queueing", "pod-1"), limits=limits)
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        running = group.create_task(writer.run())
+        yield recorder, writer
+        await writer.drain(20)
+        recorder.close()
+        running.cancel()
+
+
+async def test_an_event_is_written_with_all_that_the_api_demands(
+    server: Any, client: Client
+) -> None:
+    server.otherwise = server.reply(201)
+    async with recording(client, HandClock()) as (recorder, _):
+        recorder.record(WORKLOAD, replace(ADMITTED, message="x" * 2000))
+    (seen,) = server.seen
+    body = json.loads(seen.body)
+    assert seen.path == "/apis/events.k8s.io/v1/namespaces/ns/events"
+    assert body["metadata"]["name"].startswith("w.")
+    assert body["eventTime"] == "1970-01-01T00:16:40.000000Z"
+    assert (body["reportingController"], body["reportingInstance"]) == ("queueing", "pod-1")
+    assert (body["type"], body["reason"], body["action"]) == ("Normal", "Admitted", "Admit")
+    assert len(body["note"]) == 1024
+    assert body["regarding"]["uid"] == "u"
+
+
+async def test_an_event_about_a_cluster_wide_object_is_in_default(
+    server: Any, client: Client
+) -> None:
+    server.otherwise = server.reply(201)
+    queue = replace(WORKLOAD, kind="ClusterQueue", namespace="")
+    async with recording(client, HandClock()) as (recorder, _):
+        recorder.record(queue, replace(ADMITTED, type=EventType.WARNING))
+    body = json.loads(server.seen[0].body)
+    assert body["metadata"]["namespace"] == "default"
+    assert "namespace" not in body["regarding"]
+    assert body["type"] == "Warning"
+
+
+async def test_the_same_event_again_is_counted_in_a_series(server: Any, client: Client) -> None:
+    server.otherwise = server.reply(200)
+    clock = HandClock()
+    async with recording(client, clock, EventLimits(series_every_s=0.02)) as (recorder, _):
+        for _ in range(3):
+            recorder.record(WORKLOAD, ADMITTED)
+            clock.time += 1
+        await server.wait_for(2)
+    create, patch = server.seen
+    assert (create.method, patch.method) == ("POST", "PATCH")
+    name = json.loads(create.body)["metadata"]["name"]
+    assert patch.path.endswith(f"/events/{name}")
+    series = {"count": 3, "lastObservedTime": "1970-01-01T00:16:42.000000Z"}
+    assert json.loads(patch.body) == {"series": series}
+
+
+async def test_after_a_long_silence_a_new_event_is_written(server: Any, client: Client) -> None:
+    server.otherwise = server.reply(201)
+    clock = HandClock()
+    async with recording(client, clock) as (recorder, _):
+        recorder.record(WORKLOAD, ADMITTED)
+        clock.time += 361
+        recorder.record(WORKLOAD, ADMITTED)
+    names = [json.loads(seen.body)["metadata"]["name"] for seen in server.seen]
+    assert len(set(names)) == 2
+
+
+async def test_an_object_that_talks_too_much_is_cut_off_for_a_while(
+    server: Any, client: Client
+) -> None:
+    server.otherwise = server.reply(201)
+    clock = HandClock()
+    async with recording(client, clock, EventLimits(burst=2, refill_s=10.0)) as (recorder, _):
+        for number in range(5):
+            recorder.record(WORKLOAD, replace(ADMITTED, message=f"message {number}"))
+        recorder.record(replace(WORKLOAD, name="other", uid="v"), ADMITTED)
+        assert recorder.dropped == 3
+        clock.time += 10
+        recorder.record(WORKLOAD, replace(ADMITTED, message="after the pause"))
+    assert len(server.seen) == 4
+
+
+async def test_a_lost_event_harms_nobody_and_the_next_starts_afresh(
+    server: Any, client: Client
+) -> None:
+    server.script = [server.refuse(403, "Forbidden"), server.reply(201)]
+    async with recording(client, HandClock()) as (recorder, writer):
+        recorder.record(WORKLOAD, ADMITTED)
+        await writer.drain(20)
+        recorder.record(WORKLOAD, ADMITTED)
+    assert [seen.method for seen in server.seen] == ["POST", "POST"]
+    assert recorder.dropped == 1
+
+
+async def test_memory_is_bounded(server: Any, client: Client) -> None:
+    server.otherwise = server.reply(201)
+    async with recording(client, HandClock(), EventLimits(remembered=3)) as (recorder, _):
+        for number in range(10):
+            regarding = replace(WORKLOAD, uid=f"u{number}")
+            recorder.record(regarding, ADMITTED)
+            recorder.record(regarding, ADMITTED)
+        assert len(recorder._series) == 3
+        assert len(recorder._allowances) == 3
