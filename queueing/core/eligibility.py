@@ -1,0 +1,73 @@
+"""Which flavors of a resource group the pods of a workload could run on at all."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from queueing.core.facts import FlavorFact, PodSet, ResourceGroup
+from queueing.core.names import FlavorName, FlavorResource, ResourceName
+from queueing.core.selectors import meets, untolerated
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One flavor of a group; `flavor` is None while the ResourceFlavor does not exist."""
+
+    name: FlavorName
+    flavor: FlavorFact | None
+    resources: Mapping[ResourceName, FlavorResource]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A resource group ready for the search: its flavors in order of preference."""
+
+    index: int
+    covered: frozenset[ResourceName]
+    options: tuple[Option, ...]
+    label_keys: frozenset[str]
+    """Labels of the group's flavors: the only keys by which pods may choose among them."""
+
+
+def compile_group(
+    index: int, group: ResourceGroup, flavors: Mapping[FlavorName, FlavorFact]
+) -> Group:
+    """Join a resource group with the flavors that it names."""
+    options = tuple(
+        Option(
+            one.flavor,
+            flavors.get(one.flavor),
+            {resource: FlavorResource(one.flavor, resource) for resource in group.covered},
+        )
+        for one in group.flavors
+    )
+    known = [option.flavor for option in options if option.flavor is not None]
+    keys = frozenset(key for flavor in known for key in flavor.node_labels)
+    return Group(index, frozenset(group.covered), options, keys)
+
+
+def ineligibility(group: Group, option: Option, pod_sets: Iterable[PodSet]) -> str | None:
+    """Return why pods may not use a flavor, None when they may."""
+    flavor = option.flavor
+    if flavor is None:
+        return f"flavor {option.name} not found"
+    for pod_set in pod_sets:
+        taint = untolerated(flavor.taints, (*pod_set.tolerations, *flavor.tolerations))
+        if taint is not None:
+            spelled = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
+            return f"untolerated taint {spelled} in flavor {flavor.name}"
+        if not _matches_nodes(pod_set, flavor, group.label_keys):
+            return f"flavor {flavor.name} doesn't match node affinity"
+    return None
+
+
+def _matches_nodes(pod_set: PodSet, flavor: FlavorFact, keys: frozenset[str]) -> bool:
+    """Match node selector and required affinity, as far as they speak of the group's labels."""
+    labels = flavor.node_labels
+    for key, value in pod_set.node_selector.items():
+        if key in keys and labels.get(key) != value:
+            return False
+    if not pod_set.node_affinity:
+        return True
+    terms = [[one for one in term if one.key in keys] for term in pod_set.node_affinity]
+    # A term that says nothing of these labels is true of every flavor, and terms are alternatives.
+    return any(all(meets(one, labels) for one in term) for term in terms)

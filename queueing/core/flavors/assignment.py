@@ -1,0 +1,102 @@
+"""The answer of flavor assignment, and how far the search over flavors came."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from queueing.core.decisions import Reason
+from queueing.core.facts import PodSetAssignment
+from queueing.core.flavors.grades import Grade
+from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
+from queueing.core.outline import Outline
+from queueing.core.reasons import REASONS, Lack, Obstacle, Severity, describe
+from queueing.core.usage import Demand, Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The flavor that one resource of a part would get."""
+
+    flavor: FlavorName
+    grade: Grade
+    borrow: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The flavor last tried, per part and resource group, while some are left to try.
+
+    It counts only for the same demand, and while no quota of the queue's tree has changed.
+    """
+
+    generation: int
+    shape: Shape
+    tried: Mapping[tuple[int, int], int]
+
+
+@dataclass(slots=True, kw_only=True)
+class Assignment:
+    """Flavors of the parts that were assigned, what they use, and what stood in the way."""
+
+    demand: Demand
+    outline: Outline
+    grade: Grade = Grade.FIT
+    """The worst of all parts. NO_CANDIDATES, PREEMPT and RECLAIM all need preemption."""
+    borrow: int = 0
+    choices: list[Mapping[ResourceName, Choice]] = field(default_factory=list)
+    usage: dict[FlavorResource, int] = field(default_factory=dict)
+    contested: list[FlavorResource] = field(default_factory=list)
+    """Flavor-resources that need preemption, in the order in which they were met."""
+    troubles: list[tuple[PodSetName, Sequence[Obstacle]]] = field(default_factory=list)
+    """Obstacles of the resource groups that do not fit."""
+    passed_over: list[tuple[PodSetName, Sequence[Obstacle]]] = field(default_factory=list)
+    """Obstacles at flavors before the ones that fit."""
+    severity: Severity = Severity.WAITING_FOR_QUOTA
+    progress: Progress | None = None
+
+    @property
+    def fits(self) -> bool:
+        return self.grade is Grade.FIT
+
+    @property
+    def needs_preemption(self) -> bool:
+        return Grade.NO_FIT < self.grade < Grade.FIT
+
+    @property
+    def reason(self) -> Reason:
+        """Why it does not fit, in the wire's word."""
+        return REASONS[self.severity]
+
+    @property
+    def message(self) -> str:
+        """Why it does not fit, in a sentence."""
+        return describe(self.troubles)
+
+    def lacks(self) -> tuple[Lack, ...]:
+        """Return the quota that was missing anywhere in the search, each one once."""
+        found = (one.lack() for _, obstacles in self.troubles for one in obstacles)
+        return tuple(dict.fromkeys(lack for lack in found if lack is not None))
+
+    def pod_sets(self) -> tuple[PodSetAssignment, ...]:
+        """Spell the assignment per pod set; parts that were not reached are left out."""
+        flavors: dict[int, Mapping[ResourceName, Choice]] = {}
+        for part, choices in zip(self.outline.parts, self.choices, strict=False):
+            flavors.update(dict.fromkeys(part.pod_sets, choices))
+        return tuple(
+            _pod_set(one.pod_set.name, one.count, self.outline.totals[number], flavors[number])
+            for number, one in enumerate(self.demand.pod_sets)
+            if number in flavors
+        )
+
+
+def _pod_set(
+    name: PodSetName,
+    count: int,
+    totals: Mapping[ResourceName, int],
+    choices: Mapping[ResourceName, Choice],
+) -> PodSetAssignment:
+    return PodSetAssignment(
+        name=name,
+        count=count,
+        flavors={one: choices[one].flavor for one in totals if one in choices},
+        usage={one: amount for one, amount in totals.items() if one in choices},
+    )

@@ -1,0 +1,207 @@
+"""The search over flavors (the rules are in `grades`, the sentences in `reasons`)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from queueing.core.facts import PreemptionPolicy
+from queueing.core.flavors.assignment import Assignment, Choice, Progress
+from queueing.core.flavors.grades import Grade, Rank, rank, tries_next
+from queueing.core.names import FlavorResource, PodSetName, ResourceName
+from queueing.core.outline import Ask, Part
+from queueing.core.queue_rules import QueueRules
+from queueing.core.quota.node import Node
+from queueing.core.reasons import Excess, Obstacle, Severity, Shortage, Unsuitable, uncovered
+from queueing.core.settings import Settings
+from queueing.core.usage import Demand
+
+
+class Oracle(Protocol):
+    """Answers what preemption for one flavor-resource could reach."""
+
+    def simulate(self, resource: FlavorResource, amount: int) -> tuple[Grade, int]:
+        """Return NO_CANDIDATES, PREEMPT or RECLAIM, and the borrowing level once victims left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What the search over one resource group found."""
+
+    choices: Mapping[ResourceName, Choice]
+    grade: Grade
+    tried: int
+    obstacles: Sequence[Obstacle]
+    severity: Severity
+
+
+class Search:
+    """Assigns flavors to the demands of one workload in one queue."""
+
+    __slots__ = ("_node", "_oracle", "_preempts_borrowing", "_rules", "_settings")
+
+    def __init__(
+        self, rules: QueueRules, node: Node, *, oracle: Oracle, settings: Settings
+    ) -> None:
+        self._rules = rules
+        self._node = node
+        self._oracle = oracle
+        self._settings = settings
+        policies = rules.fact.preemption
+        self._preempts_borrowing = policies.borrow_within_cohort is not PreemptionPolicy.NEVER or (
+            settings.fair_sharing is not None
+            and policies.reclaim_within_cohort is not PreemptionPolicy.NEVER
+        )
+
+    def assign(self, demand: Demand, progress: Progress | None = None) -> Assignment:
+        """Assign every part in turn, each on top of the ones before; stop at one that fails."""
+        outline = self._rules.outline(demand, self._settings.quota_check)
+        answer = Assignment(demand=demand, outline=outline)
+        generation = self._node.root().generation
+        start: Mapping[tuple[int, int], int] = {}
+        if (
+            progress is not None
+            and progress.generation == generation
+            and progress.shape == demand.shape
+        ):
+            start = progress.tried
+        tried: dict[tuple[int, int], int] = {}
+        for part in outline.parts:
+            if not self._assign_part(part, answer, start, tried):
+                break
+        if tried:
+            answer.progress = Progress(generation, demand.shape, tried)
+        return answer
+
+    def _assign_part(
+        self,
+        part: Part,
+        answer: Assignment,
+        start: Mapping[tuple[int, int], int],
+        tried: dict[tuple[int, int], int],
+    ) -> bool:
+        names = [answer.demand.pod_sets[number].pod_set.name for number in part.pod_sets]
+        if part.uncovered is not None:
+            answer.severity = Severity.NO_MATCHING_FLAVOR
+            return self._fail(answer, names, [uncovered(part.uncovered)])
+        choices: dict[ResourceName, Choice] = {}
+        obstacles: list[Obstacle] = []
+        for ask in part.asks:
+            place = (part.index, ask.group.index)
+            scan = self._scan(ask, answer.usage, start.get(place, -1) + 1)
+            if scan.grade is Grade.FIT:
+                answer.passed_over += [(names[0], scan.obstacles)] if scan.obstacles else []
+            else:
+                answer.severity = max(answer.severity, scan.severity)
+                obstacles += scan.obstacles
+            if not scan.choices:
+                return self._fail(answer, names, scan.obstacles)
+            choices.update(scan.choices)
+            if scan.tried >= 0:
+                tried[place] = scan.tried
+        self._accept(part, answer, choices)
+        if obstacles:
+            answer.troubles += [(name, obstacles) for name in names]
+        return True
+
+    @staticmethod
+    def _fail(
+        answer: Assignment, names: Sequence[PodSetName], obstacles: Sequence[Obstacle]
+    ) -> bool:
+        answer.grade = Grade.NO_FIT
+        answer.troubles.append((names[0], obstacles))
+        return False
+
+    @staticmethod
+    def _accept(part: Part, answer: Assignment, choices: Mapping[ResourceName, Choice]) -> None:
+        answer.choices.append(choices)
+        for ask in part.asks:
+            for resource, amount in ask.amounts:
+                choice = choices[resource]
+                key = FlavorResource(choice.flavor, resource)
+                answer.usage[key] = answer.usage.get(key, 0) + amount
+                answer.grade = min(answer.grade, choice.grade)
+                answer.borrow = max(answer.borrow, choice.borrow)
+                if choice.grade < Grade.FIT and key not in answer.contested:
+                    answer.contested.append(key)
+
+    def _scan(self, ask: Ask, earlier: Mapping[FlavorResource, int], start: int) -> Scan:
+        """Try the flavors of one group from `start` on, and keep the best."""
+        rules = self._rules.fact.fungibility
+        fungible = self._settings.flavor_fungibility
+        best: Mapping[ResourceName, Choice] = {}
+        best_grade = Grade.NO_FIT
+        best_rank: Rank = (0,)
+        obstacles: list[Obstacle] = []
+        severity = Severity.NO_MATCHING_FLAVOR
+        last = tried = len(ask.group.options) - 1
+        for index in range(start, last + 1):
+            tried = index
+            obstacle = ask.obstacles[index]
+            if obstacle is not None:
+                obstacles.append(Unsuitable(obstacle))
+                continue
+            choices, grade, borrow = self._try(ask, index, earlier, obstacles)
+            if grade is Grade.FIT and not borrow:
+                best, best_grade = choices, grade
+                break
+            severity = min(severity, _severity(obstacles, grade))
+            if grade is not Grade.NO_FIT:
+                found = rank(grade, borrow, rules.preference) if fungible else (int(grade),)
+                stops = fungible and not tries_next(grade, borrow, rules)
+                if stops or found > best_rank:
+                    best, best_grade, best_rank = choices, grade, found
+                if stops or (not fungible and grade is Grade.FIT):
+                    break
+        if tried == last or not best or not fungible:
+            tried = -1
+        return Scan(best, best_grade, tried, obstacles, severity)
+
+    def _try(
+        self,
+        ask: Ask,
+        index: int,
+        earlier: Mapping[FlavorResource, int],
+        obstacles: list[Obstacle],
+    ) -> tuple[Mapping[ResourceName, Choice], Grade, int]:
+        """Judge one flavor by the worst of its resources; what is in the way is noted."""
+        option = ask.group.options[index]
+        preference = self._rules.fact.fungibility.preference
+        choices: dict[ResourceName, Choice] = {}
+        worst, level = Grade.FIT, 0
+        for resource, amount in ask.amounts:
+            key = option.resources[resource]
+            grade, borrow = self._fit(key, earlier.get(key, 0) if earlier else 0, amount, obstacles)
+            if rank(grade, borrow, preference) < rank(worst, level, preference):
+                worst, level = grade, borrow
+            if grade is Grade.NO_FIT:
+                break
+            choices[resource] = Choice(option.name, grade, borrow)
+        return choices, worst, level
+
+    def _fit(
+        self, key: FlavorResource, earlier: int, amount: int, obstacles: list[Obstacle]
+    ) -> tuple[Grade, int]:
+        """Judge one flavor-resource: fit, fit by preemption, or not."""
+        cell = self._node.cell(key)
+        total = earlier + amount
+        free = max(0, cell.available())
+        if total <= free:
+            if cell.quota >= cell.usage + total:
+                return Grade.FIT, 0
+            return Grade.FIT, cell.height_of_fit(total)[0]
+        capacity = cell.potential()
+        if total > capacity:
+            obstacles.append(Excess(key, earlier, amount, capacity))
+            return Grade.NO_FIT, 0
+        obstacles.append(Shortage(key, total - free))
+        borrow, may_reclaim = cell.height_of_fit(total)
+        if cell.limits.nominal >= total or may_reclaim or self._preempts_borrowing:
+            return self._oracle.simulate(key, total)
+        return Grade.NO_FIT, borrow
+
+
+def _severity(obstacles: Sequence[Obstacle], grade: Grade) -> Severity:
+    """Return how bad the flavor just tried is: its last obstacle decided, if it does not fit."""
+    if grade is Grade.NO_FIT and obstacles:
+        return obstacles[-1].severity
+    return Severity.WAITING_FOR_QUOTA

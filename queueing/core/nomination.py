@@ -1,0 +1,104 @@
+"""Nomination: what each head of a round would get, judged on the tree as it stands."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from queueing.core.facts import WorkloadFact
+from queueing.core.flavors.assignment import Assignment, Progress
+from queueing.core.flavors.partial import largest_that_fits
+from queueing.core.flavors.search import Search
+from queueing.core.holders import Holders
+from queueing.core.names import QueueName, Uid
+from queueing.core.preemption.classical import classical_targets
+from queueing.core.preemption.query import Preemptor, Target
+from queueing.core.preemption.search import Preemption, nobody
+from queueing.core.queue_rules import QueueRules
+from queueing.core.quota.node import Node
+from queueing.core.quota.tree import QuotaTree
+from queueing.core.settings import Settings
+from queueing.core.usage import Demand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """The first workload of a queue; `timestamp` is since when it queues."""
+
+    workload: WorkloadFact
+    queue: QueueName
+    demand: Demand
+    timestamp: float
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """All that a round looks at besides its heads. Only the tree's usage is ever changed."""
+
+    tree: QuotaTree
+    rules: Mapping[QueueName, QueueRules]
+    holders: Holders
+    settings: Settings
+    pods_ready: bool = True
+    """Whether all admitted workloads are PodsReady; read only if admission is to wait for that."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """A nominated head: its assignment, and whom it would preempt."""
+
+    head: Head
+    rules: QueueRules
+    node: Node
+    assignment: Assignment
+    targets: list[Target] = field(default_factory=list)
+
+
+def nominate(head: Head, world: World, *, spared: frozenset[Uid] = frozenset()) -> Entry:
+    """Assign flavors to a head and, if it needs that, find victims other than the `spared`.
+
+    A workload that may run with fewer pods is reduced as little as makes it fit, by preemption if
+    need be. If nothing helps, the full assignment is returned without targets.
+    """
+    rules, node = world.rules[head.queue], world.tree.queue(head.queue)
+    preemption = _preemption(head, world, spared)
+    search = Search(rules, node, oracle=preemption, settings=world.settings)
+    full = search.assign(head.demand, head.progress)
+    if full.fits:
+        return Entry(head, rules, node, full)
+    if full.needs_preemption:
+        targets = preemption.targets(full.usage, full.contested)
+        if targets:
+            return Entry(head, rules, node, full, targets)
+    if world.settings.partial_admission and head.demand.may_shrink:
+
+        def judge(demand: Demand) -> Entry | None:
+            assignment = search.assign(demand, head.progress)
+            if assignment.fits:
+                return Entry(head, rules, node, assignment)
+            targets = (
+                preemption.targets(assignment.usage, assignment.contested)
+                if assignment.needs_preemption
+                else []
+            )
+            return Entry(head, rules, node, assignment, targets) if targets else None
+
+        partial = largest_that_fits(head.demand, judge)
+        if partial is not None:
+            return partial
+    return Entry(head, rules, node, full)
+
+
+def _preemption(head: Head, world: World, spared: frozenset[Uid]) -> Preemption:
+    rules, settings = world.rules[head.queue], world.settings
+    preemptor = Preemptor(
+        priority=head.workload.priority,
+        timestamp=head.timestamp,
+        node=world.tree.queue(head.queue),
+        policies=rules.fact.preemption,
+        by_local_usage=(
+            settings.admission_fair_sharing is not None and rules.fact.admission_fair_sharing
+        ),
+        spared=spared,
+    )
+    strategy = nobody if rules.never_preempts else classical_targets
+    return Preemption(preemptor, world.tree, holders=world.holders, strategy=strategy)

@@ -1,0 +1,84 @@
+"""Preemption by priority and by quota: the rules without fair sharing."""
+
+from collections.abc import Sequence
+
+from queueing.core.facts import PreemptionPolicy
+from queueing.core.holders import Holders
+from queueing.core.preemption.candidates import REASON, Candidate, Variant, candidates
+from queueing.core.preemption.query import Query, Target
+from queueing.core.preemption.room import Room
+from queueing.core.quota.cell import Cell
+from queueing.core.quota.node import Node
+from queueing.core.quota.tree import QuotaTree
+
+
+def classical_targets(query: Query, tree: QuotaTree, holders: Holders) -> list[Target]:
+    """Return the victims that make room, in the order chosen; none when nothing helps enough."""
+    found = candidates(query, holders)
+    if not found:
+        return []
+    for borrowing in _attempts(query, found):
+        with tree.attempt():
+            targets = _greedy(query, tree, found, borrowing=borrowing)
+        if targets:
+            return targets
+    return []
+
+
+def _attempts(query: Query, found: Sequence[Candidate]) -> tuple[bool, ...]:
+    """Return whether the preemptor may borrow, attempt by attempt."""
+    preemptor = query.preemptor
+    forbidden = preemptor.policies.borrow_within_cohort is PreemptionPolicy.NEVER
+    if all(one.variant is Variant.SAME_QUEUE for one in found):
+        return (True,)
+    if forbidden and not _under_nominal(query):
+        return (True,)
+    if forbidden and not any(one.variant is Variant.HIERARCHICAL for one in found):
+        return (False, True)
+    return (True, False)
+
+
+def _under_nominal(query: Query) -> bool:
+    """Say whether the queue uses strictly less than its nominal quota of all that is contested."""
+    cells = [query.preemptor.node.cell(one) for one in query.contested]
+    return all(cell.usage < cell.limits.nominal for cell in cells)
+
+
+def _greedy(
+    query: Query, tree: QuotaTree, found: Sequence[Candidate], *, borrowing: bool
+) -> list[Target]:
+    """Clear candidates in order until it fits, then spare those that were not needed."""
+    room = Room(tree, query.preemptor.node, query.requests)
+    over = _Over(query)
+    targets: list[Target] = []
+    for one in found:
+        if one.common is not None:
+            if borrowing and one.variant is Variant.RECLAIM_WITHOUT_BORROWING:
+                continue
+            if not over.borrows(one.node, one.common):
+                continue
+        room.clear(one.holder)
+        targets.append(Target(one.holder, REASON[one.variant]))
+        if room.fits(borrowing=borrowing):
+            return room.fill_back(targets, borrowing=borrowing)
+    return []
+
+
+class _Over:
+    """Whether a candidate's queue, and all above it below the common cohort, still borrow."""
+
+    __slots__ = ("_contested", "_levels")
+
+    def __init__(self, query: Query) -> None:
+        self._contested = query.contested
+        self._levels: dict[Node, list[list[Cell]]] = {}
+
+    def borrows(self, node: Node, common: Node) -> bool:
+        levels = self._levels.get(node)
+        if levels is None:
+            levels = self._levels[node] = []
+            below: Node | None = node
+            while below is not None and below is not common:
+                levels.append([below.cell(one) for one in self._contested])
+                below = below.parent
+        return all(any(cell.usage > cell.quota for cell in level) for level in levels)

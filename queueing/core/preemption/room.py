@@ -1,0 +1,48 @@
+"""Making room on the tree, step by step, and giving back what was not needed."""
+
+from collections.abc import Mapping
+
+from queueing.core.holders import Holder
+from queueing.core.names import FlavorResource
+from queueing.core.preemption.query import Target
+from queueing.core.quota.node import Node
+from queueing.core.quota.tree import QuotaTree
+
+
+class Room:
+    """The room that one workload needs in its queue; used inside `QuotaTree.attempt()`."""
+
+    __slots__ = ("_needs", "_tree")
+
+    def __init__(self, tree: QuotaTree, node: Node, requests: Mapping[FlavorResource, int]) -> None:
+        self._tree = tree
+        self._needs = [(node.cell(resource), amount) for resource, amount in requests.items()]
+
+    def fits(self, *, borrowing: bool) -> bool:
+        """Say whether all that is needed is available, if need be without borrowing."""
+        for cell, amount in self._needs:
+            if not borrowing and cell.quota < cell.usage + amount:
+                return False
+            if amount > max(0, cell.available()):
+                return False
+        return True
+
+    def clear(self, holder: Holder) -> None:
+        """Take a victim's usage away."""
+        self._tree.remove_usage(holder.queue, holder.usage)
+
+    def restore(self, holder: Holder) -> None:
+        """Give a victim its usage back."""
+        self._tree.add_usage(holder.queue, holder.usage)
+
+    def fill_back(self, targets: list[Target], *, borrowing: bool) -> list[Target]:
+        """Spare every victim, from the last but one to the first, without whom it fits as well."""
+        kept = list(targets)
+        for index in range(len(targets) - 2, -1, -1):
+            holder = targets[index].holder
+            self.restore(holder)
+            if self.fits(borrowing=borrowing):
+                del kept[index]
+            else:
+                self.clear(holder)
+        return kept

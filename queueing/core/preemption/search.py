@@ -1,0 +1,58 @@
+"""Preemption as one workload asks it: for a single flavor-resource, and for all it needs."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from queueing.core.decisions import PreemptionReason
+from queueing.core.flavors.grades import Grade
+from queueing.core.holders import Holders
+from queueing.core.names import FlavorResource
+from queueing.core.preemption.query import Preemptor, Query, Target
+from queueing.core.quota.tree import QuotaTree
+
+Strategy = Callable[[Query, QuotaTree, Holders], list[Target]]
+"""Classical or fair-sharing preemption."""
+
+
+class Preemption:
+    """Answers for one preemptor while the tree stays as it is; equal questions are asked once."""
+
+    __slots__ = ("_answers", "_holders", "_preemptor", "_strategy", "_tree")
+
+    def __init__(
+        self, preemptor: Preemptor, tree: QuotaTree, *, holders: Holders, strategy: Strategy
+    ) -> None:
+        self._preemptor = preemptor
+        self._tree = tree
+        self._holders = holders
+        self._strategy = strategy
+        self._answers: dict[tuple[object, ...], list[Target]] = {}
+
+    def targets(
+        self, requests: Mapping[FlavorResource, int], contested: Sequence[FlavorResource]
+    ) -> list[Target]:
+        """Return whom to preempt so that all requests fit; none when that cannot be had."""
+        key = (*requests.items(), *contested)
+        found = self._answers.get(key)
+        if found is None:
+            query = Query(self._preemptor, requests, contested)
+            found = self._answers[key] = self._strategy(query, self._tree, self._holders)
+        return found
+
+    def simulate(self, resource: FlavorResource, amount: int) -> tuple[Grade, int]:
+        """Return the grade that preemption gives one flavor-resource, and the borrowing then."""
+        targets = self.targets({resource: amount}, [resource])
+        cell = self._preemptor.node.cell(resource)
+        if not targets:
+            return Grade.NO_CANDIDATES, cell.height_of_fit(amount)[0]
+        with self._tree.attempt():
+            for target in targets:
+                self._tree.remove_usage(target.holder.queue, target.holder.usage)
+            borrow = cell.height_of_fit(amount)[0]
+        if any(target.reason is PreemptionReason.IN_CLUSTER_QUEUE for target in targets):
+            return Grade.PREEMPT, borrow
+        return Grade.RECLAIM, borrow
+
+
+def nobody(_query: Query, _tree: QuotaTree, _holders: Holders) -> list[Target]:
+    """Answer for a queue whose policies allow no preemption at all."""
+    return []

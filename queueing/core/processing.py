@@ -1,0 +1,234 @@
+"""Deciding one nominated head after another on the same tree."""
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from queueing.core.admissibility import applying_checks
+from queueing.core.decisions import Admit, Mode, Preempt, Reason, Requeue, Wait
+from queueing.core.facts import CheckPhase, PreemptionPolicy, Strategy
+from queueing.core.names import CheckName, FlavorResource, QueueName, Uid
+from queueing.core.nomination import Entry, World, nominate
+from queueing.core.preemption.query import Target
+from queueing.core.quota.node import Node
+from queueing.core.reasons import (
+    AWAITS_RELEASE,
+    DEFERRED,
+    GATED,
+    NO_LONGER_FITS,
+    PODS_NOT_READY,
+    passed_over,
+    pending_preemption,
+)
+from queueing.core.settings import Compatibility
+
+Sums = dict[QueueName, dict[FlavorResource, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What was decided of an entry."""
+
+    entry: Entry
+    decision: Admit | Wait
+    preemptions: tuple[Preempt, ...] = ()
+
+
+class Ledger:
+    """What the entries of this round took and will free, beside what the tree says.
+
+    In each tree of cohorts: `freed` is the usage of the victims so far, still charged; `claimed`
+    is charged by this round for entries that were not admitted.
+    """
+
+    __slots__ = ("_claimed", "_freed", "admitted_one", "victims", "world")
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.victims: dict[Uid, None] = {}
+        self.admitted_one = False
+        self._freed: dict[Node, Sums] = {}
+        self._claimed: dict[Node, Sums] = {}
+
+    def claim(self, entry: Entry, usage: Mapping[FlavorResource, int]) -> None:
+        """Charge, for this round only, what others must not take."""
+        self.world.tree.add_usage(entry.head.queue, usage)
+        _add(self._claimed.setdefault(entry.node.root(), {}), entry.head.queue, usage)
+
+    def free(self, entry: Entry) -> None:
+        """Count the victims of an entry as gone for whoever is decided later."""
+        freed = self._freed.setdefault(entry.node.root(), {})
+        for target in entry.targets:
+            self.victims[target.holder.uid] = None
+            _add(freed, target.holder.queue, target.holder.usage)
+
+    @contextmanager
+    def without_victims(self, entry: Entry) -> Generator[None]:
+        """Look at the tree as it will be when the victims so far have gone."""
+        with self.world.tree.attempt():
+            for queue, usage in self._freed.get(entry.node.root(), {}).items():
+                self.world.tree.remove_usage(queue, usage)
+            yield
+
+    def fits(self, entry: Entry) -> bool:
+        """Say whether an entry fits once all victims so far, and its own, have gone."""
+        if entry.node.root() not in self._freed and not entry.targets:
+            return _fits(entry)
+        with self.without_victims(entry):
+            for target in entry.targets:
+                self.world.tree.remove_usage(target.holder.queue, target.holder.usage)
+            return _fits(entry)
+
+    def fits_now(self, entry: Entry) -> bool:
+        """Say whether an entry fits while all victims still hold what they hold."""
+        if entry.node.root() not in self._freed:
+            return True
+        with self.world.tree.attempt():
+            for queue, usage in self._claimed.get(entry.node.root(), {}).items():
+                self.world.tree.remove_usage(queue, usage)
+            return _fits(entry)
+
+
+def rule(entry: Entry, ledger: Ledger) -> Ruling:
+    """Decide one entry, and charge what it takes from those that come after it."""
+    deferred = False
+    if any(target.holder.uid in ledger.victims for target in entry.targets):
+        with ledger.without_victims(entry):
+            entry = nominate(entry.head, ledger.world, spared=frozenset(ledger.victims))
+        deferred = entry.assignment.fits
+    assignment = entry.assignment
+    if not assignment.fits and not assignment.needs_preemption:
+        return _wait(entry, Mode.NO_FIT, assignment.reason, assignment.message)
+    if assignment.needs_preemption and not entry.targets:
+        if entry.rules.fact.preemption.reclaim_within_cohort is not PreemptionPolicy.ANY:
+            ledger.claim(entry, _reservation(entry))
+        return _wait(entry, Mode.NO_CANDIDATES, assignment.reason, assignment.message)
+    if assignment.needs_preemption and entry.head.workload.preemption_gated:
+        return _wait(entry, Mode.PREEMPT, Reason.WAITING_FOR_QUOTA, GATED)
+    if deferred:
+        ledger.claim(entry, assignment.usage)
+        return _retry(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, DEFERRED)
+    if not ledger.fits(entry):
+        return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, NO_LONGER_FITS)
+    if entry.targets:
+        return _preempt(entry, ledger)
+    return _admit(entry, ledger)
+
+
+def _preempt(entry: Entry, ledger: Ledger) -> Ruling:
+    ledger.claim(entry, entry.assignment.usage)
+    ledger.free(entry)
+    message = pending_preemption(entry.assignment.message, len(entry.targets))
+    ruling = _retry(entry, Mode.PREEMPT, Reason.WAITING_FOR_PREEMPTED, message)
+    issued = tuple(_issue(entry, target, ledger.world) for target in entry.targets)
+    return Ruling(entry, ruling.decision, issued)
+
+
+def _issue(entry: Entry, target: Target, world: World) -> Preempt:
+    head, victim = entry.head, target.holder
+    return Preempt(
+        workload=victim.key,
+        uid=victim.uid,
+        cluster_queue=victim.queue,
+        preemptor=head.workload.key,
+        preemptor_uid=head.workload.uid,
+        preemptor_queue=head.queue,
+        reason=target.reason,
+        preemptor_path=entry.node.path(),
+        victim_path=world.tree.queue(victim.queue).path(),
+        already_evicted=victim.evicted,
+    )
+
+
+def _admit(entry: Entry, ledger: Ledger) -> Ruling:
+    head, assignment, world = entry.head, entry.assignment, ledger.world
+    if world.settings.compatibility is Compatibility.QUEUEING and not ledger.fits_now(entry):
+        ledger.claim(entry, assignment.usage)
+        return _retry(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, AWAITS_RELEASE)
+    if world.settings.block_admission_until_pods_ready and (
+        ledger.admitted_one or not world.pods_ready
+    ):
+        ledger.claim(entry, assignment.usage)
+        return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_PODS_READY, PODS_NOT_READY)
+    world.tree.add_usage(head.queue, assignment.usage)
+    ledger.admitted_one = True
+    pod_sets = assignment.pod_sets()
+    admit = Admit(
+        workload=head.workload.key,
+        uid=head.workload.uid,
+        cluster_queue=head.queue,
+        pod_sets=pod_sets,
+        borrowing=assignment.borrow > 0,
+        checks=_open_checks(entry, applying_checks(entry.rules.fact, pod_sets)),
+        note=passed_over(assignment.passed_over),
+    )
+    return Ruling(entry, admit)
+
+
+def _open_checks(entry: Entry, names: tuple[CheckName, ...]) -> tuple[CheckName, ...]:
+    """Leave out the checks that the workload's status already says are Ready."""
+    if not names:
+        return ()
+    ready = {one.name for one in entry.head.workload.checks if one.state is CheckPhase.READY}
+    return tuple(name for name in names if name not in ready)
+
+
+def _wait(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:
+    """Set a head aside, unless its queue is strict or flavors are left to try."""
+    again = entry.rules.strategy is Strategy.STRICT_FIFO or entry.assignment.progress is not None
+    requeue = Requeue.IMMEDIATE if again else Requeue.INADMISSIBLE
+    return _rule_wait(entry, mode, (reason, message), requeue)
+
+
+def _retry(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:
+    """Have a head judged again in the next round."""
+    return _rule_wait(entry, mode, (reason, message), Requeue.IMMEDIATE)
+
+
+def _rule_wait(entry: Entry, mode: Mode, why: tuple[Reason, str], requeue: Requeue) -> Ruling:
+    head = entry.head
+    wait = Wait(
+        workload=head.workload.key,
+        uid=head.workload.uid,
+        cluster_queue=head.queue,
+        requeue=requeue,
+        reason=why[0],
+        message=why[1],
+        mode=mode,
+        nominated=entry.assignment.pod_sets(),
+        targets=tuple(target.holder.key for target in entry.targets),
+    )
+    return Ruling(entry, wait)
+
+
+def _fits(entry: Entry) -> bool:
+    cell = entry.node.cell
+    return all(
+        amount <= max(0, cell(resource).available())
+        for resource, amount in entry.assignment.usage.items()
+    )
+
+
+def _reservation(entry: Entry) -> dict[FlavorResource, int]:
+    """Return what a head without candidates keeps from others, so that it is not starved.
+
+    While it borrows: up to its borrowing limit, else what is left of its nominal quota.
+    """
+    borrows = entry.assignment.borrow > 0
+    kept: dict[FlavorResource, int] = {}
+    for resource, amount in entry.assignment.usage.items():
+        cell = entry.node.cell(resource)
+        left = cell.limits.nominal - cell.usage
+        if not borrows:
+            kept[resource] = max(0, min(amount, left))
+        elif cell.limits.borrowing_limit is None:
+            kept[resource] = amount
+        else:
+            kept[resource] = max(0, min(amount, left + cell.limits.borrowing_limit))
+    return kept
+
+
+def _add(sums: Sums, queue: QueueName, usage: Mapping[FlavorResource, int]) -> None:
+    total = sums.setdefault(queue, {})
+    for resource, amount in usage.items():
+        total[resource] = total.get(resource, 0) + amount

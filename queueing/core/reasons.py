@@ -1,0 +1,139 @@
+"""What stands in a workload's way, and the sentences that say so: all of them are here."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from types import MappingProxyType
+
+from queueing.core.decisions import Reason
+from queueing.core.names import FlavorResource, PodSetName, ResourceName
+from queueing.core.quantities import quantity
+
+OVERLAPPING = "Workload has overlapping preemption targets with another workload"
+DEFERRED = f"{OVERLAPPING}, but will fit after these preemptions complete"
+NO_LONGER_FITS = "Workload no longer fits after processing another workload"
+AWAITS_RELEASE = (
+    "Workload fits only once the workloads preempted for another one have released their quota"
+)
+GATED = "Workload requires preemption, but it's gated"
+PODS_NOT_READY = "waiting for all admitted workloads to be in PodsReady condition"
+
+
+class Severity(IntEnum):
+    """How far an obstacle is from going away by itself; the largest counts over groups."""
+
+    WAITING_FOR_QUOTA = 1
+    EXCEEDS_MAX_QUOTA = 2
+    NO_MATCHING_FLAVOR = 3
+
+
+REASONS = MappingProxyType(
+    {
+        Severity.WAITING_FOR_QUOTA: Reason.WAITING_FOR_QUOTA,
+        Severity.EXCEEDS_MAX_QUOTA: Reason.EXCEEDS_MAX_QUOTA,
+        Severity.NO_MATCHING_FLAVOR: Reason.NO_MATCHING_FLAVOR,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lack:
+    """Quota that is missing at the queue; with `capacity` even an idle cluster has too little."""
+
+    resource: FlavorResource
+    missing: int
+    capacity: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Unsuitable:
+    """A flavor that cannot be used at all, or a resource that the queue does not cover."""
+
+    text: str
+
+    severity = Severity.NO_MATCHING_FLAVOR
+
+    def lack(self) -> Lack | None:
+        """No quota is missing here."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """A flavor-resource of which more is asked than is free now."""
+
+    resource: FlavorResource
+    missing: int
+
+    severity = Severity.WAITING_FOR_QUOTA
+
+    @property
+    def text(self) -> str:
+        """The sentence of the status."""
+        flavor, name = self.resource
+        more = quantity(name, self.missing)
+        return f"insufficient unused quota for {name} in flavor {flavor}, {more} more needed"
+
+    def lack(self) -> Lack | None:
+        """Return what a release has to cover."""
+        return Lack(resource=self.resource, missing=self.missing, capacity=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """A flavor-resource of which more is asked than can ever be free."""
+
+    resource: FlavorResource
+    earlier: int
+    asked: int
+    capacity: int
+
+    severity = Severity.EXCEEDS_MAX_QUOTA
+
+    @property
+    def text(self) -> str:
+        """The sentence of the status."""
+        flavor, name = self.resource
+        return (
+            f"insufficient quota for {name} in flavor {flavor}, previously considered podsets "
+            f"requests ({quantity(name, self.earlier)}) + current podset request "
+            f"({quantity(name, self.asked)}) > maximum capacity ({quantity(name, self.capacity)})"
+        )
+
+    def lack(self) -> Lack | None:
+        """Return what a larger quota has to cover."""
+        missing = self.earlier + self.asked - self.capacity
+        return Lack(resource=self.resource, missing=missing, capacity=True)
+
+
+Obstacle = Unsuitable | Shortage | Excess
+
+
+def uncovered(resource: ResourceName) -> Unsuitable:
+    """Name a resource that no resource group of the queue covers."""
+    return Unsuitable(f"resource {resource} unavailable in ClusterQueue")
+
+
+def describe(troubles: Iterable[tuple[PodSetName, Sequence[Obstacle]]]) -> str:
+    """Say for each pod set what stands in its way."""
+    return "; ".join(
+        f"couldn't assign flavors to pod set {name}: "
+        + ", ".join(sorted(obstacle.text for obstacle in obstacles))
+        for name, obstacles in troubles
+        if obstacles
+    )
+
+
+def pending_preemption(message: str, victims: int) -> str:
+    """Say that victims are on their way out."""
+    return f"{message}. Pending the preemption of {victims} workload(s)"
+
+
+def passed_over(troubles: Iterable[tuple[PodSetName, Sequence[Obstacle]]]) -> str:
+    """Say which flavors were considered and passed over by an assignment that fits."""
+    parts = [
+        f"{name}: {'; '.join(obstacle.text for obstacle in obstacles)}"
+        for name, obstacles in troubles
+        if obstacles
+    ]
+    return f"Flavors passed over: {', '.join(parts)}" if parts else ""

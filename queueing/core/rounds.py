@@ -1,0 +1,76 @@
+"""One round: nominate every head, order them, and decide one after the other."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from queueing.core.decisions import Admit, Preempt, Wait
+from queueing.core.flavors.assignment import Progress
+from queueing.core.names import FlavorResource
+from queueing.core.nomination import Entry, Head, World, nominate
+from queueing.core.processing import Ledger, Ruling, rule
+from queueing.core.reasons import Lack
+
+__all__ = ["Head", "Judgement", "Lack", "Progress", "World", "judge_round"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What was decided of one head, and what its next try depends on."""
+
+    head: Head
+    decision: Admit | Wait
+    preemptions: tuple[Preempt, ...] = ()
+    """To be carried out; they come before the Wait."""
+    progress: Progress | None = None
+    """Set while flavors are left to try."""
+    lacks: tuple[Lack, ...] = ()
+    """All quota that was missing on the way; empty when only a change of objects can help."""
+    wants_candidates: bool = False
+    """Preemption was possible but found nobody, so that new or changed holders may help."""
+    usage: Mapping[FlavorResource, int]
+    """What the Admit charges, or what the head would use."""
+
+
+def judge_round(heads: Sequence[Head], world: World) -> list[Judgement]:
+    """Decide every head once, in the order of the entries.
+
+    On return the tree holds the usage of every Admit and is otherwise as it was. Raises KeyError
+    for the head of a queue that is not in the tree or the rules.
+    """
+    entries = [nominate(head, world) for head in heads]
+    judgements: list[Judgement] = []
+    with world.tree.attempt():
+        ledger = Ledger(world)
+        for entry in _ordered(entries, world):
+            ruling = rule(entry, ledger)
+            judgements.append(_judgement(ruling))
+    for judgement in judgements:
+        if isinstance(judgement.decision, Admit):
+            world.tree.add_usage(judgement.head.queue, judgement.usage)
+    return judgements
+
+
+def _ordered(entries: Sequence[Entry], world: World) -> Iterator[Entry]:
+    """Order entries: least borrowing, highest priority, longest queued, uid."""
+    by_priority = world.settings.priority_sorting_within_cohort
+
+    def key(entry: Entry) -> tuple[int, int, float, str]:
+        workload = entry.head.workload
+        priority = -workload.priority if by_priority else 0
+        return entry.assignment.borrow, priority, entry.head.timestamp, workload.uid
+
+    return iter(sorted(entries, key=key))
+
+
+def _judgement(ruling: Ruling) -> Judgement:
+    assignment = ruling.entry.assignment
+    waits = isinstance(ruling.decision, Wait)
+    return Judgement(
+        head=ruling.entry.head,
+        decision=ruling.decision,
+        preemptions=ruling.preemptions,
+        progress=assignment.progress if waits else None,
+        lacks=assignment.lacks() if waits else (),
+        wants_candidates=assignment.needs_preemption and not ruling.entry.targets,
+        usage=assignment.usage,
+    )

@@ -1,0 +1,119 @@
+"""One round of the core without the engine: facts in, judgements out."""
+
+from collections.abc import Iterable
+
+from queueing.core.decisions import Admit
+from queueing.core.facts import ClusterQueueFact, CohortFact, FlavorFact, WorkloadFact
+from queueing.core.flavors.assignment import Progress
+from queueing.core.holders import Holder, holder_of
+from queueing.core.names import FlavorName, Key, QueueName, name_of
+from queueing.core.ordering import queue_timestamp
+from queueing.core.queue_rules import QueueRules, compile_rules
+from queueing.core.quota.tree import QuotaTree
+from queueing.core.rounds import Head, Judgement, World, judge_round
+from queueing.core.settings import Settings
+from queueing.core.usage import demand_of
+from queueing.testing.builders import LOCAL_QUEUE
+
+
+class Arena:
+    """Queues, flavors and running workloads; pending ones are judged by `round`.
+
+    A workload belongs to the ClusterQueue named like its LocalQueue. Flavors that a queue names
+    and no fact gives exist, without labels and taints, unless `missing` lists them.
+    """
+
+    def __init__(
+        self,
+        *facts: ClusterQueueFact | CohortFact | FlavorFact | WorkloadFact,
+        settings: Settings | None = None,
+        missing: Iterable[str] = (),
+    ) -> None:
+        self.settings = settings or Settings()
+        self.tree = QuotaTree()
+        self.held: dict[QueueName, dict[Key, Holder]] = {}
+        self.local_usages: dict[Key, float] = {}
+        queues = [fact for fact in facts if isinstance(fact, ClusterQueueFact)]
+        flavors = _flavors(queues, facts, frozenset(missing))
+        self.rules: dict[QueueName, QueueRules] = {}
+        for fact in facts:
+            if isinstance(fact, CohortFact):
+                self.tree.put_cohort(fact)
+        for queue in queues:
+            self.tree.put_queue(queue)
+            self.rules[queue.name] = compile_rules(queue, flavors)
+        for fact in facts:
+            if isinstance(fact, WorkloadFact):
+                self.hold(holder_of(fact, self.settings))
+
+    def hold(self, holder: Holder) -> None:
+        """Charge a running workload."""
+        self.tree.add_usage(holder.queue, holder.usage)
+        self.held.setdefault(holder.queue, {})[holder.key] = holder
+
+    def release(self, key: Key) -> None:
+        """Let a running workload end."""
+        for held in self.held.values():
+            holder = held.pop(key, None)
+            if holder is not None:
+                self.tree.remove_usage(holder.queue, holder.usage)
+
+    def holders(self, queue: QueueName) -> Iterable[Holder]:
+        return self.held.get(queue, {}).values()
+
+    def local_usage(self, local_queue: Key) -> float:
+        return self.local_usages.get(local_queue, 0.0)
+
+    def round(self, *workloads: WorkloadFact, pods_ready: bool = True) -> list[Judgement]:
+        """Judge one round whose heads are these workloads."""
+        return self.judge([self.head(one) for one in workloads], pods_ready=pods_ready)
+
+    def judge(self, heads: list[Head], *, pods_ready: bool = True) -> list[Judgement]:
+        """Judge one round, and hold what it admits."""
+        world = World(
+            tree=self.tree,
+            rules=self.rules,
+            holders=self,
+            settings=self.settings,
+            pods_ready=pods_ready,
+        )
+        judgements = judge_round(heads, world)
+        for judgement in judgements:
+            if isinstance(judgement.decision, Admit):
+                self._keep(judgement)
+        self.tree.check()
+        return judgements
+
+    def head(self, workload: WorkloadFact, progress: Progress | None = None) -> Head:
+        """Make a head of a pending workload."""
+        return Head(
+            workload=workload,
+            queue=QueueName(name_of(workload.local_queue or Key(LOCAL_QUEUE))),
+            demand=demand_of(workload),
+            timestamp=queue_timestamp(workload, self.settings),
+            progress=progress,
+        )
+
+    def _keep(self, judgement: Judgement) -> None:
+        head = judgement.head
+        holder = Holder(
+            key=head.workload.key,
+            uid=head.workload.uid,
+            queue=head.queue,
+            local_queue=head.workload.local_queue,
+            priority=head.workload.priority,
+            timestamp=head.timestamp,
+            reserved_at=head.timestamp,
+            evicted=False,
+            usage=judgement.usage,
+        )
+        self.held.setdefault(holder.queue, {})[holder.key] = holder
+
+
+def _flavors(
+    queues: Iterable[ClusterQueueFact], facts: Iterable[object], missing: frozenset[str]
+) -> dict[FlavorName, FlavorFact]:
+    named = {one.flavor for queue in queues for group in queue.groups for one in group.flavors}
+    flavors = {name: FlavorFact(name=name) for name in sorted(named) if name not in missing}
+    flavors.update((fact.name, fact) for fact in facts if isinstance(fact, FlavorFact))
+    return flavors

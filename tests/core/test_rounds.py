@@ -1,0 +1,262 @@
+"""A round: who is admitted, who waits, in which order, and what the tree holds afterwards."""
+
+import pytest
+
+from queueing.core.decisions import Admit, Mode, Reason, Requeue, Wait
+from queueing.core.facts import (
+    CheckPhase, ClusterQueueFact, PreemptionPolicy, Strategy, WorkloadFact,
+)
+    CheckPhase,
+    PreemptionPolicy,
+    Strategy,
+    WorkloadFact,
+)
+from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName
+from queueing.core.rounds import Judgement
+from queueing.core.settings import Compatibility, Settings
+from queueing.testing.arena import Arena
+from queueing.testing.builders import (
+    admitted,
+    check_rule,
+    check_state,
+    cluster_queue,
+    cohort,
+    preemption,
+    quota,
+    workload,
+)
+
+CPU = FlavorResource(FlavorName("default"), ResourceName("cpu"))
+
+
+def job(
+    name: str, queue: str, cpu: int, *, priority: int = 0, created: float = 0.0
+) -> WorkloadFact:
+    return workload(
+        name, {"cpu": cpu}, local_queue=f"team/{queue}", priority=priority, created=created
+    )
+
+
+def running(
+    name: str, queue: str, cpu: int, *, priority: int = 0, created: float = 0.0
+) -> WorkloadFact:
+    return admitted(
+        name,
+        {"cpu": cpu},
+        queue=queue,
+        local_queue=f"team/{queue}",
+        priority=priority,
+        created=created,
+    )
+
+
+def queue(
+    name: str, cpu: int, parent: str | None = None, **limits: int
+) -> ClusterQueueFact:
+    return cluster_queue(name, {"default": {"cpu": quota(cpu, **limits)}}, cohort=parent)
+
+
+def names(judgements: list[Judgement], kind: type) -> list[str]:
+    return [
+        str(one.head.workload.key).removeprefix("team/")
+        for one in judgements
+        if isinstance(one.decision, kind)
+    ]
+
+
+def wait_of(judgement: Judgement) -> Wait:
+    assert isinstance(judgement.decision, Wait)
+    return judgement.decision
+
+
+def test_a_head_that_fits_is_admitted_and_charged() -> None:
+    arena = Arena(queue("a", 10))
+    [judgement] = arena.round(job("one", "a", 4))
+    assert isinstance(judgement.decision, Admit)
+    [pod_set] = judgement.decision.pod_sets
+    assert (pod_set.flavors, pod_set.usage) == ({"cpu": "default"}, {"cpu": 4})
+    assert arena.tree.queue(QueueName("a")).usage(CPU) == 4
+
+
+def test_a_head_that_does_not_fit_says_how_much_is_missing() -> None:
+    arena = Arena(queue("a", 10_000), running("busy", "a", 8_000))
+    [judgement] = arena.round(job("one", "a", 4_000))
+    wait = wait_of(judgement)
+    assert wait.message == (
+        "couldn't assign flavors to pod set main: "
+        "insufficient unused quota for cpu in flavor default, 2 more needed"
+    )
+    assert (wait.reason, wait.mode) == (Reason.WAITING_FOR_QUOTA, Mode.NO_CANDIDATES)
+    assert [(lack.missing, lack.capacity) for lack in judgement.lacks] == [(2_000, False)]
+
+
+def test_a_head_larger_than_all_there_is_says_so() -> None:
+    arena = Arena(queue("a", 10_000))
+    wait = wait_of(arena.round(job("one", "a", 10_500))[0])
+    assert wait.message == (
+        "couldn't assign flavors to pod set main: insufficient quota for cpu in flavor default, "
+        "previously considered podsets requests (0) + current podset request (10500m) "
+        "> maximum capacity (10)"
+    )
+    assert (wait.reason, wait.mode) == (Reason.EXCEEDS_MAX_QUOTA, Mode.NO_FIT)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "want"),
+    [
+        pytest.param(Strategy.BEST_EFFORT_FIFO, Requeue.INADMISSIBLE, id="best effort sets aside"),
+        pytest.param(Strategy.STRICT_FIFO, Requeue.IMMEDIATE, id="strict keeps its head"),
+    ],
+)
+def test_where_a_head_that_does_not_fit_goes(strategy: Strategy, want: Requeue) -> None:
+    arena = Arena(cluster_queue("a", {"default": {"cpu": 1}}, strategy=strategy))
+    assert wait_of(arena.round(job("one", "a", 2))[0]).requeue is want
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param(
+            job("home", "a", 4), job("borrower", "b", 9), id="who borrows less comes first"
+        ),
+        pytest.param(
+            job("high", "b", 9, priority=5, created=2),
+            job("low", "a", 9, created=1),
+            id="among equals the higher priority comes first",
+        ),
+        pytest.param(
+            job("early", "b", 9, created=1),
+            job("late", "a", 9, created=2),
+            id="then the one that queues longer",
+        ),
+    ],
+)
+def test_the_order_of_entries(first: WorkloadFact, second: WorkloadFact) -> None:
+    arena = Arena(queue("a", 6, "c"), queue("b", 6, "c"))
+    judgements = arena.round(second, first)
+    assert [one.head.workload.key for one in judgements] == [first.key, second.key]
+    assert isinstance(judgements[0].decision, Admit)
+    assert (
+        wait_of(judgements[1]).message
+        == "Workload no longer fits after processing another workload"
+    )
+    assert wait_of(judgements[1]).requeue is Requeue.IMMEDIATE
+
+
+def test_priority_does_not_order_entries_when_that_is_switched_off() -> None:
+    arena = Arena(
+        queue("a", 6, "c"),
+        queue("b", 6, "c"),
+        settings=Settings(priority_sorting_within_cohort=False),
+    )
+    judgements = arena.round(
+        job("high", "b", 9, priority=5, created=2), job("low", "a", 9, created=1)
+    )
+    assert names(judgements, Admit) == ["low"]
+
+
+def test_heads_of_one_cohort_share_what_is_there() -> None:
+    arena = Arena(queue("a", 5, "c"), queue("b", 5, "c"), queue("d", 5, "c"))
+    judgements = arena.round(job("one", "a", 7), job("two", "b", 8), job("three", "d", 1))
+    assert names(judgements, Admit) == ["three", "one"]
+    root = arena.tree.queue(QueueName("a")).root()
+    assert root.usage(CPU) == 8
+
+
+def test_a_head_without_candidates_keeps_its_nominal_quota_from_others() -> None:
+    arena = Arena(
+        queue("a", 10, "c"),
+        queue("b", 0, "c"),
+        running("mine", "a", 4, priority=9),
+    )
+    judgements = arena.round(job("big", "a", 8, priority=9), job("thief", "b", 5))
+    assert names(judgements, Admit) == []
+    assert arena.tree.queue(QueueName("a")).usage(CPU) == 4
+
+
+def test_a_head_that_can_always_reclaim_keeps_nothing_from_others() -> None:
+    arena = Arena(
+        cluster_queue(
+            "a",
+            {"default": {"cpu": 10}},
+            cohort="c",
+            preemption=preemption(reclaim=PreemptionPolicy.ANY),
+        ),
+        queue("b", 0, "c"),
+        running("mine", "a", 4, priority=9),
+    )
+    judgements = arena.round(job("big", "a", 8, priority=9), job("thief", "b", 5))
+    assert names(judgements, Admit) == ["thief"]
+
+
+def test_checks_that_apply_and_are_not_ready_only_reserve() -> None:
+    arena = Arena(
+        cluster_queue(
+            "a",
+            {"default": {"cpu": 10}},
+            checks=(check_rule("all"), check_rule("other", "gpu"), check_rule("done")),
+        )
+    )
+    head = workload(
+        "one", {"cpu": 1}, local_queue="team/a", checks=(check_state("done", CheckPhase.READY),)
+    )
+    [judgement] = arena.round(head)
+    assert isinstance(judgement.decision, Admit)
+    assert judgement.decision.checks == ("all",)
+
+
+def test_admission_waits_for_pods_to_be_ready_one_at_a_time() -> None:
+    settings = Settings(block_admission_until_pods_ready=True)
+    arena = Arena(queue("a", 5), queue("b", 5), settings=settings)
+    judgements = arena.round(job("one", "a", 1, created=1), job("two", "b", 1, created=2))
+    assert names(judgements, Admit) == ["one"]
+    assert wait_of(judgements[1]).reason is Reason.WAITING_FOR_PODS_READY
+    judgements = arena.round(job("two", "b", 1), pods_ready=False)
+    assert names(judgements, Admit) == []
+
+
+def test_flavors_left_to_try_bring_a_head_back_at_once() -> None:
+    arena = Arena(
+        cluster_queue("a", {"one": {"cpu": quota(2)}, "two": {"cpu": quota(2)}}, cohort="c"),
+        cluster_queue("b", {"one": {"cpu": quota(2)}, "two": {"cpu": quota(2)}}, cohort="c"),
+    )
+    judgements = arena.round(job("first", "a", 3, created=1), job("second", "b", 3, created=2))
+    assert names(judgements, Admit) == ["first"]
+    again = judgements[1]
+    assert again.progress is not None
+    [judgement] = arena.judge([arena.head(again.head.workload, again.progress)])
+    assert isinstance(judgement.decision, Admit)
+    assert judgement.decision.pod_sets[0].flavors == {"cpu": "two"}
+    assert judgement.decision.borrowing
+
+
+def test_progress_is_forgotten_when_quota_changes() -> None:
+    facts = cluster_queue("a", {"one": {"cpu": quota(2)}, "two": {"cpu": quota(2)}}, cohort="c")
+    arena = Arena(facts, cluster_queue("b", {"one": {"cpu": quota(2)}}, cohort="c"))
+    judgements = arena.round(job("first", "b", 3, created=1), job("second", "a", 3, created=2))
+    progress = judgements[1].progress
+    arena.release(judgements[0].head.workload.key)
+    arena.tree.put_cohort(cohort("c", quotas={"two": {"cpu": 5}}))
+    [judgement] = arena.judge([arena.head(judgements[1].head.workload, progress)])
+    assert isinstance(judgement.decision, Admit)
+    assert judgement.decision.pod_sets[0].flavors == {"cpu": "one"}
+
+
+def test_nobody_is_admitted_into_room_that_victims_still_hold() -> None:
+    policies = preemption(within=PreemptionPolicy.LOWER_PRIORITY)
+    facts = (
+        cluster_queue("a", {"default": {"cpu": 10}}, cohort="c", preemption=policies),
+        queue("b", 0, "c"),
+        queue("d", 0, "c"),
+        running("victim", "a", 6),
+    )
+    heads = (
+        job("preemptor", "a", 5, priority=9),
+        job("one", "b", 2, created=1),
+        job("two", "d", 3, created=2),
+    )
+    ours = Arena(*facts).round(*heads)
+    assert names(ours, Admit) == ["one"]
+    assert wait_of(ours[2]).mode is Mode.DEFERRED_FIT
+    theirs = Arena(*facts, settings=Settings(compatibility=Compatibility.KUEUE)).round(*heads)
+    assert names(theirs, Admit) == ["one", "two"]
