@@ -1,0 +1,223 @@
+"""Documents → facts and settings: what a plan starts from.
+
+Every document is held against the schema of its kind first; what the API server would refuse is an
+error, what only a webhook would refuse is a warning. The order of the documents does not matter.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from queueing.core.facts import Fact
+from queueing.core.settings import Compatibility, Settings
+from queueing.sim.documents import Document, load
+from queueing.sim.jobs import JobReader
+from queueing.sim.kinds import (
+    CONFIG,
+    NAMESPACED,
+    WITHOUT_EFFECT,
+    body,
+    check_shape,
+    is_known,
+    rule_warnings,
+)
+from queueing.sim.yaml_text import ManifestError
+from queueing.translate.configuration import rules_of, settings_of, unknown_gates
+from queueing.translate.inbound import manifests, queues, surroundings, workloads
+from queueing.translate.inbound.manifests import read
+from queueing.translate.jobs.priority import PriorityClasses
+from queueing.translate.limits import summarize
+from queueing.translate.problems import Problems
+from queueing.translate.requests import Surroundings
+from queueing.translate.times import timestamp
+from queueing.translate.wire import cluster
+from queueing.translate.wire import queues as wire
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.meta import Wire
+from queueing.translate.wire.workloads import Workload
+from queueing_api.config.v1beta2 import Configuration
+
+W = TypeVar("W", bound=Wire)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intake:
+    """What a set of documents says."""
+
+    facts: tuple[Fact, ...]
+    settings: Settings
+    warnings: tuple[str, ...]
+
+
+def read_world(
+    documents: Iterable[Document],
+    *,
+    now: float,
+    compatibility: Compatibility,
+    configuration: Configuration | None = None,
+) -> Intake:
+    """Translate documents. A `configuration` given here wins over one among the documents.
+
+    Raises ManifestError, naming file, line and field, for the first document that is broken.
+    """
+    found, warnings = _sort(documents)
+    for document in found:
+        check_shape(document)
+        warnings += rule_warnings(document)
+        _complete(document, now)
+    settled = configuration or _configuration(found)
+    warnings += [f"feature gate {gate} is not known" for gate in unknown_gates(settled)]
+    reader = _Reader(found, settled)
+    facts = reader.facts()
+    return Intake(
+        facts=facts,
+        settings=settings_of(settled, compatibility=compatibility),
+        warnings=(*warnings, *reader.warnings),
+    )
+
+
+def _sort(documents: Iterable[Document]) -> tuple[list[Document], list[str]]:
+    """Return the known documents by kind and name, and a warning per kind that has no effect."""
+    known: dict[tuple[str, ...], Document] = {}
+    warnings: dict[str, None] = {}
+    for document in documents:
+        kind = f"{document.kind} ({document.api_version})"
+        if not is_known(document):
+            warnings[f"{document.file}: {kind} is not known and was left out"] = None
+            continue
+        if document.kind in WITHOUT_EFFECT:
+            warnings[f"{document.file}: {kind} has no effect on a plan yet"] = None
+        if document.kind in NAMESPACED:
+            document.value["metadata"].setdefault("namespace", "default")
+        namespace = document.value["metadata"].get("namespace") or ""
+        identity = (document.group, document.kind, str(namespace), document.name)
+        if identity in known:
+            first = known[identity]
+            problem = f"{document.title} is already defined at {first.file}:{first.line}"
+            raise document.error([], problem)
+        known[identity] = document
+    return [known[identity] for identity in sorted(known)], list(warnings)
+
+
+def _complete(document: Document, now: float) -> None:
+    """Fill in what the API server would have: a creation time and an identity."""
+    metadata = document.value["metadata"]
+    if not metadata.get("creationTimestamp"):
+        metadata["creationTimestamp"] = timestamp(now)
+    if not metadata.get("uid"):
+        namespace = metadata.get("namespace")
+        metadata["uid"] = f"{namespace}/{document.name}" if namespace else document.name
+
+
+def read_configuration(file: str) -> Configuration:
+    """Read a Configuration from a file of its own.
+
+    Raises ManifestError when the file holds anything else, or a field that cannot be used.
+    """
+    documents = load([file])
+    if len(documents) != 1 or documents[0].kind != "Configuration":
+        problem = "must hold one Configuration and nothing else"
+        raise ManifestError(file=file, line=1, problem=problem)
+    if not is_known(documents[0]):
+        raise documents[0].error(["apiVersion"], f"must be {CONFIG}/v1beta2")
+    check_shape(documents[0])
+    return Configuration.model_validate(body(documents[0]))
+
+
+def _configuration(documents: Sequence[Document]) -> Configuration:
+    written = [one for one in documents if one.kind == "Configuration"]
+    if len(written) > 1:
+        first = written[0]
+        problem = f"there is already a Configuration at {first.file}:{first.line}"
+        raise written[1].error([], problem)
+    return Configuration.model_validate(body(written[0])) if written else Configuration()
+
+
+class _Reader:
+    """Translates documents that are known to be well formed."""
+
+    def __init__(self, documents: Sequence[Document], configuration: Configuration) -> None:
+        self.documents = documents
+        self.warnings: list[str] = []
+        self._rules = rules_of(configuration)
+        self._labels_to_copy = tuple(configuration.integrations.label_keys_to_copy)
+        self._ranges = self._wire("LimitRange", cluster.LimitRange)
+        self._overheads = {
+            one.metadata.name: Problems().amounts("overhead.podFixed", one.overhead.pod_fixed)
+            for one in self._wire("RuntimeClass", cluster.RuntimeClass)
+        }
+        self._around: dict[str, Surroundings] = {}
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Return facts in the order in which they depend on each other, each kind by name."""
+        doors = self._each("LocalQueue", wire.LocalQueue, queues.local_queue)
+        return (
+            *self._each("ResourceFlavor", wire.ResourceFlavor, surroundings.flavor),
+            *self._each("Topology", wire.Topology, surroundings.topology),
+            *self._each("AdmissionCheck", wire.AdmissionCheck, surroundings.check),
+            *self._namespaces(),
+            *self._each("Cohort", wire.Cohort, queues.cohort),
+            *self._each("ClusterQueue", wire.ClusterQueue, queues.cluster_queue),
+            *doors,
+            *self._workloads(),
+        )
+
+    def _workloads(self) -> list[Fact]:
+        known = self._wire("Workload", Workload)
+        reader = JobReader(
+            classes=PriorityClasses(
+                workload={
+                    one.metadata.name: one
+                    for one in self._wire("WorkloadPriorityClass", wire.WorkloadPriorityClass)
+                },
+                pod={
+                    one.metadata.name: one
+                    for one in self._wire("PriorityClass", cluster.PriorityClass)
+                },
+            ),
+            doors=frozenset(one.metadata.key for one in self._wire("LocalQueue", wire.LocalQueue)),
+            known=frozenset(one.metadata.key for one in known),
+            labels_to_copy=self._labels_to_copy,
+        )
+        made = [reader.workload_of(job) for job in self._wire("Job", Job)]
+        self.warnings += reader.warnings
+        everything = [*known, *(one for one in made if one is not None)]
+        everything.sort(key=lambda one: one.metadata.key)
+        return [workloads.workload(one, self._surroundings(one)) for one in everything]
+
+    def _surroundings(self, workload: Workload) -> Surroundings:
+        namespace = workload.metadata.namespace
+        if namespace not in self._around:
+            inside = [one for one in self._ranges if one.metadata.namespace == namespace]
+            self._around[namespace] = Surroundings(
+                limits=summarize(inside), overheads=self._overheads, rules=self._rules
+            )
+        return self._around[namespace]
+
+    def _namespaces(self) -> list[Fact]:
+        """Return every namespace that is written or used; an unwritten one has just its name."""
+        written = {one.metadata.name: one for one in self._wire("Namespace", cluster.Namespace)}
+        used = {
+            str(one.value["metadata"]["namespace"])
+            for one in self.documents
+            if one.kind in NAMESPACED
+        }
+        return [
+            surroundings.namespace(
+                written.get(name) or read(cluster.Namespace, {"metadata": {"name": name}})
+            )
+            for name in sorted(written.keys() | used)
+        ]
+
+    def _each(self, kind: str, shape: type[W], translate: Callable[[W], Fact]) -> list[Fact]:
+        return [translate(one) for one in self._wire(kind, shape)]
+
+    def _wire(self, kind: str, shape: type[W]) -> list[W]:
+        return [_decode(one, shape) for one in self.documents if one.kind == kind]
+
+
+def _decode(document: Document, shape: type[W]) -> W:
+    try:
+        return read(shape, document.value)
+    except manifests.ManifestError as error:
+        raise document.error([], str(error)) from error

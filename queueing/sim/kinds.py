@@ -1,0 +1,122 @@
+"""The kinds that a plan knows: their schema, and what the webhooks would say about them."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from queueing.sim.documents import Document, Step
+from queueing.sim.yaml_text import ManifestError
+from queueing.webhooks.cluster_queues import check_cluster_queue, check_cohort
+from queueing.webhooks.findings import Finding
+from queueing.webhooks.flavors import check_flavor, check_topology
+from queueing.webhooks.jobs import check_job
+from queueing.webhooks.workloads import check_workload
+from queueing_api.batch.v1 import Job
+from queueing_api.config.v1beta2 import Configuration
+from queueing_api.core.cluster import LimitRange, Namespace, Node, PriorityClass, RuntimeClass
+from queueing_api.core.pod import Pod
+from queueing_api.kueue import v1beta2
+
+KUEUE = "kueue.x-k8s.io"
+CONFIG = "config.kueue.x-k8s.io"
+
+MODELS: Mapping[tuple[str, str], type[BaseModel]] = MappingProxyType(
+    {
+        (f"{KUEUE}/v1beta2", "AdmissionCheck"): v1beta2.AdmissionCheck,
+        (f"{KUEUE}/v1beta2", "ClusterQueue"): v1beta2.ClusterQueue,
+        (f"{KUEUE}/v1beta2", "Cohort"): v1beta2.Cohort,
+        (f"{KUEUE}/v1beta2", "LocalQueue"): v1beta2.LocalQueue,
+        (f"{KUEUE}/v1beta2", "ResourceFlavor"): v1beta2.ResourceFlavor,
+        (f"{KUEUE}/v1beta2", "Topology"): v1beta2.Topology,
+        (f"{KUEUE}/v1beta2", "Workload"): v1beta2.Workload,
+        (f"{KUEUE}/v1beta2", "WorkloadPriorityClass"): v1beta2.WorkloadPriorityClass,
+        (f"{CONFIG}/v1beta2", "Configuration"): Configuration,
+        ("batch/v1", "Job"): Job,
+        ("v1", "LimitRange"): LimitRange,
+        ("v1", "Namespace"): Namespace,
+        ("v1", "Node"): Node,
+        ("v1", "Pod"): Pod,
+        ("node.k8s.io/v1", "RuntimeClass"): RuntimeClass,
+        ("scheduling.k8s.io/v1", "PriorityClass"): PriorityClass,
+    }
+)
+
+NAMESPACED = frozenset({"Job", "LimitRange", "LocalQueue", "Pod", "Workload"})
+
+WITHOUT_EFFECT = frozenset({"Node", "Pod"})
+"""Kinds that are checked, but on which no decision depends yet."""
+
+CHECKS: Mapping[str, Callable[[dict[str, Any]], list[Finding]]] = MappingProxyType(
+    {
+        "ClusterQueue": check_cluster_queue,
+        "Cohort": check_cohort,
+        "Job": check_job,
+        "ResourceFlavor": check_flavor,
+        "Topology": check_topology,
+        "Workload": check_workload,
+    }
+)
+
+
+def is_known(document: Document) -> bool:
+    """Say whether a document is of a kind that a plan reads.
+
+    Raises ManifestError for a known kind in a version that is not read.
+    """
+    if (document.api_version, document.kind) in MODELS:
+        return True
+    for api_version, kind in MODELS:
+        if kind == document.kind and api_version.rpartition("/")[0] == document.group:
+            problem = f"{document.api_version} is not read here; write {api_version}"
+            raise document.error(["apiVersion"], problem)
+    return False
+
+
+def check_shape(document: Document) -> None:
+    """Raise ManifestError at the first field that the API server's schema would refuse."""
+    if document.kind != "Configuration" and not document.name:
+        raise document.error(["metadata", "name"], "required")
+    model = MODELS[document.api_version, document.kind]
+    try:
+        model.model_validate(body(document))
+    except ValidationError as error:
+        for found in error.errors(include_url=False):
+            if not _may_be_left_out(found["loc"], found["type"]):
+                raise _as_manifest_error(
+                    document, found["loc"], found["type"], found["msg"]
+                ) from error
+
+
+def body(document: Document) -> dict[str, Any]:
+    """Return what the schema speaks of: a Configuration is a file and has no metadata."""
+    if document.kind != "Configuration":
+        return document.value
+    return {key: value for key, value in document.value.items() if key != "metadata"}
+
+
+def _may_be_left_out(path: tuple[Step, ...], fault: str) -> bool:
+    """Say whether a field that the schema requires may be missing: in a status, for brevity."""
+    return fault == "missing" and path[:1] == ("status",)
+
+
+def _as_manifest_error(
+    document: Document, path: tuple[Step, ...], fault: str, message: str
+) -> ManifestError:
+    shown = document.value_at(path)
+    what = message.removeprefix("Value error, ").removeprefix("Input ")
+    if fault == "missing":
+        what = "required"
+    elif fault == "extra_forbidden":
+        what = "unknown field"
+    elif not isinstance(shown, dict | list) and repr(shown) not in what:
+        what = f"{shown!r} {what}"
+    return document.error(path, what)
+
+
+def rule_warnings(document: Document) -> list[str]:
+    """Return what the webhooks would refuse: a plan goes on, and says so."""
+    check = CHECKS.get(document.kind)
+    findings = check(document.value) if check else []
+    return [f"{document.file}:{document.line}: {document.title}: {one}" for one in findings]

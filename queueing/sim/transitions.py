@@ -1,0 +1,58 @@
+"""What a decision or an eviction makes of a workload: one fact in, the next fact out."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from queueing.core.decisions import Admit, Preempt
+from queueing.core.facts import Admission, CheckPhase, CheckState, Condition, WorkloadFact
+
+_REQUEUES_AT_ONCE = frozenset({"Preempted", "NodeFailures", "FlavorMigration"})
+"""Eviction reasons after which a workload may queue again without waiting for anything."""
+
+
+def _with(fact: WorkloadFact, *conditions: Condition) -> Mapping[str, Condition]:
+    return dict(fact.conditions) | {one.type: one for one in conditions}
+
+
+def admitted(fact: WorkloadFact, decision: Admit, *, now: float) -> WorkloadFact:
+    """Return the workload with the quota that it was given; checks start as Pending."""
+    changes = [
+        Condition(type="QuotaReserved", status=True, reason="QuotaReserved", changed=now),
+        *(
+            Condition(type=one.type, status=False, reason="QuotaReserved", changed=now)
+            for one in fact.conditions.values()
+            if one.type in {"Evicted", "Preempted"} and one.status
+        ),
+    ]
+    if not decision.checks:
+        changes.append(Condition(type="Admitted", status=True, reason="Admitted", changed=now))
+    return replace(
+        fact,
+        admission=Admission(cluster_queue=decision.cluster_queue, pod_sets=decision.pod_sets),
+        conditions=_with(fact, *changes),
+        checks=tuple(
+            CheckState(name=name, state=CheckPhase.PENDING, changed=now) for name in decision.checks
+        ),
+    )
+
+
+def preempted(fact: WorkloadFact, decision: Preempt, *, now: float) -> WorkloadFact:
+    """Return the victim as evicted. It keeps its quota: its pods may still run."""
+    if fact.is_true("Evicted"):
+        return fact
+    evicted = Condition(type="Evicted", status=True, reason="Preempted", changed=now)
+    why = Condition(type="Preempted", status=True, reason=decision.reason, changed=now)
+    return replace(fact, conditions=_with(fact, evicted, why))
+
+
+def drained(fact: WorkloadFact, *, now: float) -> WorkloadFact:
+    """Return an evicted workload whose pods are gone: without quota, and queueing if it may."""
+    reason = fact.conditions["Evicted"].reason
+    requeued = Condition(
+        type="Requeued", status=reason in _REQUEUES_AT_ONCE, reason=reason, changed=now
+    )
+    released = (
+        Condition(type=one, status=False, reason=why, changed=now)
+        for one, why in (("QuotaReserved", "Pending"), ("Admitted", "NoReservation"))
+    )
+    return replace(fact, admission=None, checks=(), conditions=_with(fact, requeued, *released))

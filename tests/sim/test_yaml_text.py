@@ -1,0 +1,77 @@
+from typing import Any
+
+import pytest
+
+from queueing.sim.yaml_text import ManifestError, read
+
+
+def value_of(text: str) -> Any:
+    return next(read(text, file="f.yaml"))[0]
+
+
+@pytest.mark.parametrize(
+    ("written", "want"),
+    [
+        pytest.param("2026-01-31", "2026-01-31", id="a date is text"),
+        pytest.param("12:30:45", "12:30:45", id="a time is text and not a base-60 number"),
+        pytest.param("yes", True, id="yes is a boolean, as for kubectl"),
+        pytest.param("off", False, id="off is a boolean"),
+        pytest.param('"yes"', "yes", id="a quoted word is text"),
+        pytest.param("0x1F", 31, id="hexadecimal"),
+        pytest.param("010", 10.0, id="a leading zero is no octal number"),
+        pytest.param("1e3", 1000.0, id="an exponent makes a number"),
+        pytest.param("1.5", 1.5, id="a fraction"),
+        pytest.param("-7", -7, id="a negative integer"),
+        pytest.param("1Gi", "1Gi", id="a quantity is text"),
+        pytest.param("", None, id="nothing is null"),
+        pytest.param("~", None, id="a tilde is null"),
+    ],
+)
+def test_scalars_mean_what_they_mean_to_kubectl(written: str, want: object) -> None:
+    got = value_of(f"field: {written}\n")["field"]
+    assert got == want
+    assert type(got) is type(want)
+
+
+def test_aliases_and_merges_are_expanded() -> None:
+    text = "base: &base {a: 1, b: 2}\nmore: {<<: *base, b: 3}\nsame: *base\n"
+    assert value_of(text) == {
+        "base": {"a": 1, "b": 2},
+        "more": {"a": 1, "b": 3},
+        "same": {"a": 1, "b": 2},
+    }
+
+
+def test_tabs_are_white_space_in_json() -> None:
+    assert value_of('{\n\t"a":\t[1, "x"]\n}') == {"a": [1, "x"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        pytest.param("a: 1\nb: [1, 2\n", 3, "flow sequence", id="an open bracket"),
+        pytest.param("a: 1\na: 2\n", 2, "'a' is written twice", id="a key that is written twice"),
+        pytest.param("a: &x\n  b: *x\n", 1, "contains it", id="a value that contains itself"),
+        pytest.param("a: 1\n? [b]\n: 2\n", 2, "must be a string", id="a key that is a list"),
+        pytest.param("<<: 7\n", 1, "only mappings can be merged", id="a merge of a number"),
+        pytest.param("a: \x01\n", 1, "control characters", id="a control character"),
+    ],
+)
+def test_broken_text_is_refused_with_its_line(text: str, line: int, problem: str) -> None:
+    with pytest.raises(ManifestError) as caught:
+        list(read(text, file="f.yaml"))
+    assert caught.value.line == line
+    assert problem in caught.value.problem
+    assert str(caught.value).startswith(f"f.yaml:{line}: ")
+
+
+def test_nested_aliases_cannot_blow_a_small_file_up() -> None:
+    levels = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    levels += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
+    with pytest.raises(ManifestError, match="are there nested aliases"):
+        list(read("\n".join(levels), file="f.yaml"))
+
+
+def test_a_text_that_is_nested_too_deeply_is_refused() -> None:
+    with pytest.raises(ManifestError, match="nested too deeply"):
+        list(read("[" * 20_000 + "]" * 20_000, file="f.yaml"))
