@@ -4,9 +4,8 @@ import pytest
 
 from queueing.core.decisions import Admit, Mode, Reason, Requeue, Wait
 from queueing.core.facts import (
-    CheckPhase, ClusterQueueFact, PreemptionPolicy, Strategy, WorkloadFact,
-)
     CheckPhase,
+    ClusterQueueFact,
     PreemptionPolicy,
     Strategy,
     WorkloadFact,
@@ -50,9 +49,7 @@ def running(
     )
 
 
-def queue(
-    name: str, cpu: int, parent: str | None = None, **limits: int
-) -> ClusterQueueFact:
+def queue(name: str, cpu: int, parent: str | None = None, **limits: int) -> ClusterQueueFact:
     return cluster_queue(name, {"default": {"cpu": quota(cpu, **limits)}}, cohort=parent)
 
 
