@@ -1,0 +1,150 @@
+"""Pods and pod templates: the defaults that clients see again, and the checks they rely on."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from queueing.apiserver.failures import Cause, invalid_value, required
+from queueing.apiserver.schema.structural import shown
+from queueing.apiserver.tree import Object, dig
+
+_SPEC_DEFAULTS: Object = {
+    "restartPolicy": "Always",
+    "terminationGracePeriodSeconds": 30,
+    "dnsPolicy": "ClusterFirst",
+    "schedulerName": "default-scheduler",
+}
+_CONTAINER_DEFAULTS: Object = {
+    "terminationMessagePath": "/dev/termination-log",
+    "terminationMessagePolicy": "File",
+}
+_MUTABLE = ("activeDeadlineSeconds", "tolerations", "schedulingGates")
+
+
+def created(obj: Object) -> Object:
+    """Return a pod as it is born: pending, with its class of service."""
+    return {
+        **obj,
+        "status": {"phase": "Pending", "qosClass": quality_of_service(obj.get("spec") or {})},
+    }
+
+
+def defaulted(obj: Object) -> Object:
+    """Return the pod with the defaults of the API."""
+    spec = {**pod_spec_defaulted(obj.get("spec") or {}, pod=True)}
+    return {**obj, "spec": {"enableServiceLinks": True, **spec}}
+
+
+def pod_spec_defaulted(spec: Object, *, pod: bool = False) -> Object:
+    """Return a pod spec with the defaults of the API."""
+    made: Object = {**_SPEC_DEFAULTS, "securityContext": {}, **spec}
+    for name in ("containers", "initContainers"):
+        if isinstance(spec.get(name), list):
+            made[name] = [_container(entry) for entry in spec[name] if isinstance(entry, dict)]
+    if pod and spec.get("serviceAccountName"):
+        made.setdefault("serviceAccount", spec["serviceAccountName"])
+    return made
+
+
+def _container(entry: Object) -> Object:
+    image = str(entry.get("image") or "")
+    tag = image.rpartition("/")[2].partition("@")[0].partition(":")[2]
+    latest = "@" not in image and tag in ("", "latest")
+    made: Object = {
+        **_CONTAINER_DEFAULTS,
+        "imagePullPolicy": "Always" if latest else "IfNotPresent",
+        **entry,
+        "resources": _resources(entry.get("resources") or {}),
+    }
+    if isinstance(entry.get("ports"), list):
+        made["ports"] = [{"protocol": "TCP", **port} for port in entry["ports"]]
+    return made
+
+
+def _resources(resources: Object) -> Object:
+    """Return the resources with requests defaulted to limits."""
+    limits = resources.get("limits") or {}
+    if not limits:
+        return resources
+    return {**resources, "requests": {**limits, **(resources.get("requests") or {})}}
+
+
+def quality_of_service(spec: Object) -> str:
+    """Return the pod's class: Guaranteed, Burstable or BestEffort."""
+    containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    demands = [entry.get("resources") or {} for entry in containers]
+    if not any(demand.get("requests") or demand.get("limits") for demand in demands):
+        return "BestEffort"
+    for demand in demands:
+        limits, requests = demand.get("limits") or {}, demand.get("requests") or {}
+        if not {"cpu", "memory"} <= set(limits) or any(
+            limits.get(name) != requests.get(name, limits.get(name)) for name in ("cpu", "memory")
+        ):
+            return "Burstable"
+    return "Guaranteed"
+
+
+def violations(obj: Object, old: Object | None) -> Iterator[Cause]:
+    """Yield what is wrong with a pod; on update, what may not change."""
+    spec = obj.get("spec") or {}
+    if old is None:
+        yield from pod_spec_violations(spec, "spec")
+        return
+    before = old.get("spec") or {}
+    if _fixed(spec) != _fixed(before):
+        detail = (
+            "Forbidden: pod updates may not change fields other than `spec.containers[*].image`,"
+            "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
+            "`spec.tolerations` (only additions to existing tolerations),"
+            "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously "
+            "negative)"
+        )
+        yield Cause("FieldValueForbidden", detail, "spec")
+
+
+def _fixed(spec: Object) -> Object:
+    """Return the part of a pod's spec that may not change once it exists."""
+    gated = bool(spec.get("schedulingGates"))
+    hidden = {
+        *_MUTABLE,
+        "containers",
+        "initContainers",
+        "nodeName",
+        *(("nodeSelector", "affinity") if gated else ()),
+    }
+    images = [
+        [{**entry, "image": None} for entry in spec.get(name) or ()]
+        for name in ("containers", "initContainers")
+    ]
+    return {"images": images, **{name: value for name, value in spec.items() if name not in hidden}}
+
+
+def pod_spec_violations(spec: Object, path: str) -> Iterator[Cause]:
+    """Yield what is wrong with a pod spec at `path`."""
+    containers = spec.get("containers") or []
+    if not containers:
+        yield required(f"{path}.containers")
+    seen: set[Any] = set()
+    for index, entry in enumerate(containers):
+        here = f"{path}.containers[{index}]"
+        name = entry.get("name")
+        if not name:
+            yield required(f"{here}.name")
+        elif name in seen:
+            yield Cause("FieldValueDuplicate", f"Duplicate value: {shown(name)}", f"{here}.name")
+        seen.add(name)
+        if not entry.get("image"):
+            yield required(f"{here}.image")
+        yield from _quantities(entry, here)
+
+
+def _quantities(entry: Object, path: str) -> Iterator[Cause]:
+    limits = dig(entry, "resources", "limits", default={}) or {}
+    requests = dig(entry, "resources", "requests", default={}) or {}
+    for word, amounts in (("limits", limits), ("requests", requests)):
+        for name, amount in amounts.items():
+            if str(amount).startswith("-"):
+                yield invalid_value(
+                    f"{path}.resources.{word}[{name}]",
+                    shown(str(amount)),
+                    "must be greater than or equal to 0",
+                )

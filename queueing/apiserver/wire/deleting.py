@@ -1,0 +1,113 @@
+"""Delete one object or a collection."""
+
+from typing import Any
+
+from queueing.apiserver.admission.webhooks import Review
+from queueing.apiserver.failures import bad_request
+from queueing.apiserver.memory.writes import DeleteOptions
+from queueing.apiserver.tree import Object, metadata, name_of, namespace_of
+from queueing.apiserver.wire.api import Asked
+from queueing.apiserver.wire.bodies import Reply, decoded, reply
+from queueing.apiserver.wire.listing import selected
+
+_RETURNS_OBJECT = frozenset(
+    {
+        "pods",
+        "serviceaccounts",
+        "services",
+        "resourceclaims.resource.k8s.io",
+        "resourcequotas",
+        "podtemplates",
+    }
+)
+_POLICIES = ("Orphan", "Background", "Foreground")
+
+
+async def delete(asked: Asked) -> Reply:
+    """Answer a DELETE of one object."""
+    options = _options(asked)
+    old = asked.current()
+    await _reviewed(asked, old, options)
+    state, gone = asked.api.writes.delete(asked.resource, old, options)
+    if not gone or asked.resource.key in _RETURNS_OBJECT:
+        return reply(await asked.shown(state))
+    return reply(_success(asked, state))
+
+
+async def delete_collection(asked: Asked) -> Reply:
+    """Answer a DELETE of everything that the selectors match."""
+    options = _options(asked)
+    objects = selected(asked)
+    for obj in objects:
+        await _reviewed(asked, obj, options)
+        current = asked.api.store.peek(asked.resource, namespace_of(obj), name_of(obj))
+        if current is not None:
+            asked.api.writes.delete(asked.resource, current, options)
+    shown = await asked.shown_all(objects)
+    api_version = asked.resource.api_version(asked.version.name)
+    version = {"resourceVersion": str(asked.api.store.version)}
+    return reply(
+        {
+            "kind": asked.resource.list_kind,
+            "apiVersion": api_version,
+            "metadata": version,
+            "items": shown,
+        }
+    )
+
+
+async def _reviewed(asked: Asked, old: Object, options: DeleteOptions) -> None:
+    review = Review(
+        resource=asked.resource,
+        operation="DELETE",
+        obj=None,
+        old=old,
+        namespace=namespace_of(old),
+        name=name_of(old),
+        dry_run=options.dry_run,
+    )
+    await asked.api.admission.validated(review)
+
+
+def _options(asked: Asked) -> DeleteOptions:
+    """Return what the body and the query say; the body wins."""
+    call = asked.call
+    body: Any = decoded(call.body, call.content_type) if call.body.strip() else {}
+    if not isinstance(body, dict):
+        raise bad_request("DeleteOptions must be an object")
+    conditions = body.get("preconditions") or {}
+    policy = str(body.get("propagationPolicy") or call.query.get("propagationPolicy") or "")
+    if body.get("orphanDependents") is not None:
+        policy = "Orphan" if body["orphanDependents"] else "Background"
+    if policy and policy not in _POLICIES:
+        listing = ", ".join(f'"{word}"' for word in (*_POLICIES, "nil"))
+        text = (
+            'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported '
+            f'value: "{policy}": supported values: {listing}'
+        )
+        raise bad_request(text)
+    grace = body.get("gracePeriodSeconds", call.query.get("gracePeriodSeconds"))
+    return DeleteOptions(
+        uid=str(conditions.get("uid") or ""),
+        version=str(conditions.get("resourceVersion") or ""),
+        propagation=policy,
+        grace=int(grace) if grace is not None else None,
+        dry_run=call.dry_run or "All" in (body.get("dryRun") or ()),
+    )
+
+
+def _success(asked: Asked, state: Object) -> Object:
+    details: Object = {
+        "name": name_of(state),
+        "kind": asked.resource.plural,
+        "uid": metadata(state).get("uid"),
+    }
+    if asked.resource.group:
+        details["group"] = asked.resource.group
+    return {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": details,
+    }

@@ -1,0 +1,59 @@
+"""Fields that a kind does not know: dropped, warned about, or refused, as the client asked."""
+
+from queueing.apiserver.failures import bad_request
+from queueing.apiserver.schema.defaulting import pruned
+from queueing.apiserver.tree import Object
+from queueing.apiserver.wire.api import Asked
+
+_METADATA_FIELDS = frozenset(
+    {
+        "annotations",
+        "creationTimestamp",
+        "deletionGracePeriodSeconds",
+        "deletionTimestamp",
+        "finalizers",
+        "generateName",
+        "generation",
+        "labels",
+        "managedFields",
+        "name",
+        "namespace",
+        "ownerReferences",
+        "resourceVersion",
+        "selfLink",
+        "uid",
+    }
+)
+
+
+def admitted_fields(asked: Asked, body: Object, warnings: list[str]) -> Object:
+    """Return the body less unknown fields; `fieldValidation=Strict` refuses (400) them instead."""
+    unknown: list[str] = []
+    made = _known_metadata(body, unknown)
+    if asked.resource.custom and asked.version.schema:
+        made = pruned(asked.version.schema, made, unknown)
+    if not unknown:
+        return made
+    word = asked.call.query.get("fieldValidation", "Warn")
+    sentences = [f'unknown field "{field}"' for field in unknown]
+    if word == "Strict":
+        kind, version = asked.resource.kind, asked.version.name
+        text = f"strict decoding error: {', '.join(sentences)}"
+        raise bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {text}')
+    if word == "Warn":
+        warnings.extend(sentences)
+    return made
+
+
+def _known_metadata(body: Object, unknown: list[str]) -> Object:
+    meta = body.get("metadata")
+    if not isinstance(meta, dict):
+        return body
+    strange = [name for name in meta if name not in _METADATA_FIELDS]
+    if not strange:
+        return body
+    unknown.extend(f"metadata.{name}" for name in strange)
+    return {
+        **body,
+        "metadata": {name: value for name, value in meta.items() if name in _METADATA_FIELDS},
+    }

@@ -1,0 +1,261 @@
+"""Create, update, patch."""
+
+from typing import Any
+
+from queueing.apiserver.admission.webhooks import Review
+from queueing.apiserver.change import json_patch, merge_patch, strategic_patch
+from queueing.apiserver.change.apply_patch import Application, applied
+from queueing.apiserver.change.ownership import Manager
+from queueing.apiserver.failures import (
+    ApiFailure,
+    bad_request,
+    invalid,
+    invalid_value,
+    not_found,
+    required,
+    unsupported_media,
+)
+from queueing.apiserver.memory.writes import Author, structure_of, wire_time
+from queueing.apiserver.rules.creation import check, defaulted
+from queueing.apiserver.rules.updating import updated
+from queueing.apiserver.schema.structure import Structure
+from queueing.apiserver.tree import Object, metadata, name_of, with_value
+from queueing.apiserver.wire.api import Asked
+from queueing.apiserver.wire.bodies import Reply, decoded, object_body, reply
+from queueing.apiserver.wire.strictness import admitted_fields
+
+MERGE = "application/merge-patch+json"
+JSON_PATCH = "application/json-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+APPLY = "application/apply-patch+yaml"
+_PATCH_TYPES = (JSON_PATCH, MERGE, APPLY)
+_RETRIES = 5
+
+
+async def create(asked: Asked) -> Reply:
+    """Answer a POST to a collection."""
+    body = object_body(asked.call.body, asked.call.content_type)
+    return await _create(asked, body, 201)
+
+
+async def _create(
+    asked: Asked, body: Object, status: int, entries: list[Object] | None = None
+) -> Reply:
+    writes, resource = asked.api.writes, asked.resource
+    _check_type(asked, body)
+    warnings: list[str] = []
+    body = await asked.stored(admitted_fields(asked, body, warnings))
+    made = writes.prepare_create(resource, asked.namespace, body)
+    if entries is not None:
+        made = with_value(made, ("metadata", "managedFields"), entries)
+    review = Review(
+        resource=resource,
+        operation="CREATE",
+        obj=made,
+        old=None,
+        namespace=asked.namespace,
+        name=name_of(made),
+        dry_run=asked.call.dry_run,
+    )
+    made = await _mutated(asked, review, made)
+    check(resource, resource.stored, made)
+    warnings += await asked.api.admission.validated(review.with_object(made))
+    stored = writes.commit_create(resource, made, _author(asked))
+    return await _answer(asked, stored, status, warnings)
+
+
+async def _mutated(asked: Asked, review: Review, made: Object) -> Object:
+    changed = await asked.api.admission.mutated(review)
+    if changed is None or changed is made:
+        return made
+    return defaulted(asked.resource, asked.resource.stored, changed)
+
+
+async def _answer(asked: Asked, stored: Object, status: int, warnings: list[str]) -> Reply:
+    if asked.version.deprecation:
+        warnings.append(asked.version.deprecation)
+    answer = reply(await asked.shown(stored), status)
+    answer.warnings = warnings
+    return answer
+
+
+def _author(asked: Asked) -> Author:
+    return Author(
+        name=asked.call.manager,
+        subresource=asked.target.subresource,
+        dry_run=asked.call.dry_run,
+        api_version=asked.resource.api_version(asked.version.name),
+    )
+
+
+def _check_type(asked: Asked, body: Object) -> None:
+    """Refuse a body of another kind or version than the path's; fill in absent words."""
+    wanted = asked.resource.api_version(asked.version.name)
+    body.setdefault("apiVersion", wanted)
+    body.setdefault("kind", asked.resource.kind)
+    if not isinstance(body.get("metadata", {}), dict):
+        raise bad_request("metadata must be an object")
+    if body["apiVersion"] != wanted:
+        message = (
+            f"the API version in the data ({body['apiVersion']}) does not match the "
+            f"expected API version ({wanted})"
+        )
+        raise bad_request(message)
+    if body["kind"] != asked.resource.kind:
+        raise bad_request(
+            f"the kind in the data ({body['kind']}) does not match the expected kind "
+            f"({asked.resource.kind})"
+        )
+
+
+async def update(asked: Asked) -> Reply:
+    """Answer a PUT of an object or of its status."""
+    body = object_body(asked.call.body, asked.call.content_type)
+    _check_type(asked, body)
+    if name_of(body) != asked.name:
+        message = (
+            f"the name of the object ({name_of(body)}) does not match the name on the URL "
+            f"({asked.name})"
+        )
+        raise bad_request(message)
+    warnings: list[str] = []
+    old = asked.current()
+    body = await asked.stored(admitted_fields(asked, body, warnings))
+    if asked.resource.custom and not metadata(body).get("resourceVersion"):
+        cause = invalid_value("metadata.resourceVersion", "0", "must be specified for an update")
+        raise invalid(asked.resource.group, asked.resource.plural, asked.name, [cause])
+    return await _replace(asked, old, body, warnings)
+
+
+async def _replace(asked: Asked, old: Object, new: Object, warnings: list[str]) -> Reply:
+    resource, writes = asked.resource, asked.api.writes
+    subresource = asked.target.subresource
+    made = writes.prepare_update(resource, old, new, subresource)
+    review = Review(
+        resource=resource,
+        operation="UPDATE",
+        obj=made,
+        old=old,
+        namespace=asked.namespace,
+        name=asked.name,
+        subresource=subresource,
+        dry_run=asked.call.dry_run,
+    )
+    changed = await _mutated(asked, review, made)
+    if changed is not made:
+        made = updated(resource, old, changed, subresource)
+    check(resource, resource.stored, made, old)
+    warnings += await asked.api.admission.validated(review.with_object(made))
+    author = _author(asked)
+    if _patch_type(asked) == APPLY:
+        author = Author(name="", dry_run=author.dry_run)
+    stored = writes.commit_update(resource, old, made, author)
+    return await _answer(asked, stored, 200, warnings)
+
+
+def _patch_type(asked: Asked) -> str:
+    return asked.call.content_type.partition(";")[0].strip() if asked.call.method == "PATCH" else ""
+
+
+async def patch(asked: Asked) -> Reply:
+    """Answer a PATCH; without a resourceVersion in it, a lost race is tried again."""
+    kind = _patch_type(asked)
+    if kind not in (*_PATCH_TYPES, *(() if asked.resource.custom else (STRATEGIC,))):
+        raise unsupported_media(kind, _PATCH_TYPES)
+    body = decoded(asked.call.body, kind)
+    for attempt in range(_RETRIES):
+        try:
+            return await _patch_once(asked, kind, body)
+        except ApiFailure as failure:
+            if (
+                failure.reason != "Conflict"
+                or attempt == _RETRIES - 1
+                or not _lost_race(kind, body, failure)
+            ):
+                raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _lost_race(kind: str, body: Any, failure: ApiFailure) -> bool:
+    """Tell whether a conflict is ours: another write came between read and write."""
+    if kind == APPLY or "Precondition" in failure.message or not isinstance(body, dict):
+        return kind == JSON_PATCH and "modified" in failure.message and not _names_version(body)
+    return not (body.get("metadata") or {}).get("resourceVersion")
+
+
+def _names_version(operations: Any) -> bool:
+    return any(operation.get("path") == "/metadata/resourceVersion" for operation in operations)
+
+
+async def _patch_once(asked: Asked, kind: str, body: Any) -> Reply:
+    if kind == APPLY:
+        return await _apply(asked, body)
+    live = asked.current()
+    view = await asked.shown(live)
+    if kind == JSON_PATCH:
+        made = json_patch.patched(view, body)
+    elif kind == STRATEGIC:
+        made = strategic_patch.merged(Structure(None), view, body)
+    else:
+        made = merge_patch.merged(view, body)
+    if not isinstance(made, dict) or not isinstance(made.get("metadata"), dict):
+        raise bad_request("the patch leaves no object behind")
+    warnings: list[str] = []
+    new = await asked.stored(admitted_fields(asked, made, warnings))
+    return await _replace(asked, live, new, warnings)
+
+
+async def _apply(asked: Asked, config: Any) -> Reply:
+    resource = asked.resource
+    _check_application(asked, config)
+    now = wire_time(asked.api.clock())
+    warnings: list[str] = []
+    config = admitted_fields(asked, config, warnings)
+    manager = Manager(
+        name=asked.call.query["fieldManager"],
+        operation="Apply",
+        api_version=resource.api_version(asked.version.name),
+        subresource=asked.target.subresource,
+    )
+    order = Application(config=config, manager=manager, force=asked.call.flag("force"), now=now)
+    structure = Structure(asked.version.schema) if resource.custom else structure_of(resource)
+    live = asked.api.store.peek(resource, asked.namespace, asked.name)
+    if live is None:
+        if (
+            asked.target.subresource
+            or metadata(config).get("uid")
+            or metadata(config).get("resourceVersion")
+        ):
+            raise not_found(resource.group, resource.plural, asked.name)
+        blank = {
+            "apiVersion": config["apiVersion"],
+            "kind": config["kind"],
+            "metadata": {"name": asked.name},
+        }
+        made = applied(structure, blank, order)
+        return await _create(asked, made, 201, metadata(made).get("managedFields") or [])
+    made = applied(structure, await asked.shown(live), order)
+    if metadata(config).get("resourceVersion"):
+        made = with_value(
+            made, ("metadata", "resourceVersion"), metadata(config)["resourceVersion"]
+        )
+    return await _replace(asked, live, await asked.stored(made), warnings)
+
+
+def _check_application(asked: Asked, config: Any) -> None:
+    if not isinstance(config, dict):
+        raise bad_request("the body of an apply patch must be an object")
+    if not asked.call.query.get("fieldManager"):
+        cause = required("fieldManager", "is required for apply patch")
+        raise invalid("meta.k8s.io", "PatchOptions", "", [cause])
+    if not config.get("apiVersion") or not config.get("kind"):
+        raise bad_request("error decoding YAML: Object 'Kind' and 'apiVersion' must be set")
+    _check_type(asked, config)
+    if metadata(config).get("managedFields") is not None:
+        raise bad_request("metadata.managedFields must be nil")
+    if name_of(config) not in ("", asked.name):
+        message = (
+            f"the name of the object ({name_of(config)}) does not match the name on the "
+            f"URL ({asked.name})"
+        )
+        raise bad_request(message)
