@@ -41,6 +41,8 @@ class Lack:
     """Quota that is missing at the queue; with `capacity` even an idle cluster has too little."""
 
     resource: FlavorResource
+    asked: int
+    """Available at the queue, this much is enough."""
     missing: int
     capacity: bool
 
@@ -63,6 +65,7 @@ class Shortage:
     """A flavor-resource of which more is asked than is free now."""
 
     resource: FlavorResource
+    asked: int
     missing: int
 
     severity = Severity.WAITING_FOR_QUOTA
@@ -76,7 +79,7 @@ class Shortage:
 
     def lack(self) -> Lack | None:
         """Return what a release has to cover."""
-        return Lack(resource=self.resource, missing=self.missing, capacity=False)
+        return Lack(resource=self.resource, asked=self.asked, missing=self.missing, capacity=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +105,9 @@ class Excess:
 
     def lack(self) -> Lack | None:
         """Return what a larger quota has to cover."""
-        missing = self.earlier + self.asked - self.capacity
-        return Lack(resource=self.resource, missing=missing, capacity=True)
+        asked = self.earlier + self.asked
+        missing = asked - self.capacity
+        return Lack(resource=self.resource, asked=asked, missing=missing, capacity=True)
 
 
 Obstacle = Unsuitable | Shortage | Excess

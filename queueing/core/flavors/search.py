@@ -193,7 +193,7 @@ class Search:
         if total > capacity:
             obstacles.append(Excess(key, earlier, amount, capacity))
             return Grade.NO_FIT, 0
-        obstacles.append(Shortage(key, total - free))
+        obstacles.append(Shortage(key, total, total - free))
         borrow, may_reclaim = cell.height_of_fit(total)
         if cell.limits.nominal >= total or may_reclaim or self._preempts_borrowing:
             return self._oracle.simulate(key, total)

@@ -1,0 +1,320 @@
+"""Rounds until nobody is left whom another try could help.
+
+Every cycle ends: in each round each tree either admits somebody, or sets somebody aside until
+something changes, or advances somebody's search over flavors, of which there are finitely many; a
+tree in which nothing of this happens sets aside whoever was judged in it.
+"""
+
+from collections.abc import Iterable
+from heapq import heappop
+
+from queueing.core.decisions import Admit, Cycle, Decision, Mode, Requeue, Wait
+from queueing.core.facts import Strategy
+from queueing.core.holders import Holder
+from queueing.core.names import FlavorResource, Key, ResourceName
+from queueing.core.quota.node import Node
+from queueing.core.rounds import Judgement, World, judge_round
+from queueing.state.claims import Claim
+from queueing.state.intake import enqueue, isolate, place, touch_charged
+from queueing.state.ledger import Charge
+from queueing.state.memory import Memory
+from queueing.state.pending import Item, Peers, Stand
+from queueing.state.selection import Selection, has_turn, head_of, heads_of_all, is_active, select
+from queueing.state.waits import current_wait, suspended
+from queueing.state.wakes import preempts, wake_waiting
+
+PODS = ResourceName("pods")
+TRIES_MAX = 256
+"""Tries in a row of one workload over its flavors; more than one queue can have of them."""
+
+
+def run_cycle(memory: Memory, now: float, budget: int | None) -> Cycle:
+    """Run rounds until all is judged, or until `budget` heads were."""
+    _begin(memory, now)
+    rounds: list[tuple[Decision, ...]] = []
+    judged = 0
+    told = _announce(memory)
+    while True:
+        left = None if budget is None else max(0, budget - judged)
+        selection = select(memory, left)
+        decided = [*told, *selection.decisions]
+        if selection.items:
+            decided += _judge(memory, selection, now)
+        judged += len(selection.items)
+        told = []
+        if decided:
+            rounds.append(tuple(decided))
+        finished = not selection.items and not selection.decisions
+        wake_waiting(memory)
+        if finished or (budget is not None and judged >= budget):
+            break
+    return _cycle(memory, now, rounds, judged)
+
+
+def run_round(memory: Memory, now: float) -> Cycle:
+    """Run exactly one round, as one Kueue cycle, and tell of every pending workload."""
+    _begin(memory, now)
+    for queue in memory.queues.values():
+        for peers in list(queue.waiting):
+            if peers.stand is not Stand.PARKED:
+                memory.wake_peers(peers)
+    memory.announcements.clear()
+    selection = heads_of_all(memory)
+    decided = list(selection.decisions)
+    if selection.items:
+        decided += _judge(memory, selection, now)
+    seen = {one.workload for one in decided if not hasattr(one, "preemptor")}
+    for name in sorted(memory.queues):
+        items = [item for peers in memory.queues[name].peers.values() for item in peers.items()]
+        for item in sorted(items, key=lambda one: one.order):
+            if item.fact.key not in seen:
+                decided.append(current_wait(memory, item))
+    decided += [memory.held[key].wait for key in sorted(memory.held)]
+    wake_waiting(memory)
+    return _cycle(memory, now, [tuple(decided)], len(selection.items))
+
+
+def _cycle(memory: Memory, now: float, rounds: list[tuple[Decision, ...]], judged: int) -> Cycle:
+    timers = memory.timers
+    while timers and timers[0][1] not in memory.held:
+        heappop(timers)
+    return Cycle(
+        number=memory.cycles,
+        now=now,
+        rounds=tuple(rounds),
+        judged=judged,
+        finished=not any(has_turn(memory, memory.queues[name]) for name in memory.ready),
+        wake_at=timers[0][0] if timers else None,
+    )
+
+
+def _begin(memory: Memory, now: float) -> None:
+    memory.cycles += 1
+    memory.clock = max(memory.clock, now)
+    while memory.timers and memory.timers[0][0] <= memory.clock:
+        _, key = heappop(memory.timers)
+        fact = memory.workloads.get(key)
+        if fact is not None and key in memory.held:
+            enqueue(memory, fact)
+    for key, delay in memory.delays.items():
+        fact = memory.workloads.get(key)
+        if fact is not None:
+            memory.punished[key] = memory.clock + delay
+            place(memory, fact)
+    memory.delays.clear()
+    wake_waiting(memory)
+
+
+def _announce(memory: Memory) -> list[Decision]:
+    """Tell, once, of those that no round will speak of."""
+    told: list[Decision] = []
+    for key in memory.announcements:
+        item = memory.items.get(key)
+        if key in memory.held:
+            told.append(memory.held[key].wait)
+        elif item is not None and item.peers is not None:
+            name = item.peers.queue.name
+            if not is_active(memory, name):
+                told.append(suspended(item, name))
+    memory.announcements.clear()
+    for decision in told:
+        memory.stories.add(memory.clock, decision)
+    return told
+
+
+def _judge(memory: Memory, selection: Selection, now: float) -> list[Decision]:
+    world = World(
+        tree=memory.tree,
+        rules=memory.objects.rules,
+        holders=memory.ledger,
+        settings=memory.settings,
+        pods_ready=not memory.unready,
+    )
+    charged = [claim for claim in selection.claims if claim.reserve]
+    for claim in charged:
+        memory.tree.add_usage(claim.queue, claim.reserve)
+    heads = [head_of(item) for item in (*selection.items, *selection.companions)]
+    judgements = judge_round(heads, world)
+    for claim in charged:
+        memory.tree.remove_usage(claim.queue, claim.reserve)
+    along = {item.fact.key for item in selection.companions}
+    return _settle_all(memory, judgements, along, now)
+
+
+def _settle_all(
+    memory: Memory, judgements: list[Judgement], along: set[Key], now: float
+) -> list[Decision]:
+    decided: list[Decision] = []
+    moved: set[Node] = set()
+    skipped: list[Item] = []
+    for judgement in judgements:
+        decision = judgement.decision
+        key = decision.workload
+        item = memory.items[key]
+        if key in along and decision == item.wait:
+            continue
+        decided += judgement.preemptions
+        decided.append(decision)
+        for one in (*judgement.preemptions, decision):
+            memory.stories.add(now, one)
+        if isinstance(decision, Admit):
+            _assume(memory, item, judgement, decision, now)
+        elif decision.mode is Mode.SKIPPED:
+            item.wait = decision
+            skipped.append(item)
+            continue
+        else:
+            _settle(memory, item, judgement, decision)
+        moved.add(memory.roots[judgement.head.queue])
+    for item in skipped:
+        _stay_or_give_up(memory, item, moved)
+    return decided
+
+
+def _stay_or_give_up(memory: Memory, item: Item, moved: set[Node]) -> None:
+    """Keep the turn of one that another got in the way of, unless nobody did."""
+    if item.peers is None or memory.roots[item.peers.queue.name] in moved:
+        return
+    peers = _alone(item, sticky=False)
+    peers.wait = item.wait
+    _stand(memory, peers, _aside(memory, peers))
+    peers.queue.hope(peers, _resources(memory, peers), wants_victims=True)
+
+
+def _assume(memory: Memory, item: Item, judgement: Judgement, decision: Admit, now: float) -> None:
+    fact = item.fact
+    charge = Charge(
+        Holder(
+            key=fact.key,
+            uid=fact.uid,
+            queue=decision.cluster_queue,
+            local_queue=fact.local_queue,
+            priority=fact.priority,
+            timestamp=item.timestamp,
+            reserved_at=now,
+            evicted=False,
+            usage=judgement.usage,
+        ),
+        not decision.checks,
+        decision,
+    )
+    memory.claims.drop(fact.key)
+    if item.peers is not None:
+        item.peers.queue.remove(item)
+    del memory.items[fact.key]
+    memory.assumed_from[fact.key] = fact
+    memory.ledger.assume(charge, may_be_victim=memory.as_kueue)
+    if charge.admitted:
+        memory.unready.add(fact.key)
+    touch_charged(memory, charge)
+
+
+def _settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None:
+    """Put an item that was not admitted where it waits, and note what would help it."""
+    item.wait = wait
+    item.progress = judgement.progress
+    if judgement.progress is not None and item.tries < TRIES_MAX:
+        item.tries += 1
+        return
+    for preemption in judgement.preemptions:
+        memory.ledger.evict(preemption.workload)
+    if not judgement.preemptions:
+        memory.end_claim(item.fact.key)
+    peers = item.peers
+    if peers is None:
+        raise AssertionError(f"{item.fact.key} was judged and is in no queue")
+    if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES) or wait.requeue is Requeue.IMMEDIATE:
+        peers = _alone(item, sticky=memory.as_kueue and bool(judgement.preemptions))
+    peers.wait = wait
+    _stand(memory, peers, _stand_of(memory, peers, wait))
+    if not memory.as_kueue:
+        _note_hopes(memory, peers, item, judgement)
+    item.tries = 0
+
+
+def _alone(item: Item, *, sticky: bool) -> Peers:
+    isolate(item, sticky=sticky)
+    if item.peers is None:
+        raise AssertionError(f"{item.fact.key} is in no queue")
+    return item.peers
+
+
+def _stand(memory: Memory, peers: Peers, stand: Stand) -> None:
+    peers.queue.settle(peers, stand)
+    if stand is Stand.BLOCKING:
+        memory.blocked[peers.queue.name] = None
+    memory.touch(peers.queue.name, peers.local_queue)
+
+
+def _stand_of(memory: Memory, peers: Peers, wait: Wait) -> Stand:
+    return _aside(memory, peers) if wait.requeue is Requeue.IMMEDIATE else Stand.PARKED
+
+
+def _aside(memory: Memory, peers: Peers) -> Stand:
+    """Say whether those behind one that waits for others may pass it."""
+    strict = memory.objects.queues[peers.queue.name].strategy is Strategy.STRICT_FIFO
+    return Stand.BLOCKING if strict or memory.as_kueue else Stand.ASIDE
+
+
+def _note_hopes(memory: Memory, peers: Peers, item: Item, judgement: Judgement) -> None:
+    """Note what may help: for simple demands the very amounts that they lack."""
+    queue = peers.queue
+    node = memory.tree.queue(queue.name)
+    if judgement.preemptions:
+        _put_claim(memory, item, judgement)
+        for resource, asked in judgement.usage.items():
+            if node.available(resource) < asked:
+                queue.lack(peers, resource, asked)
+        return
+    if peers.stand is Stand.PARKED and _knows_its_lacks(memory, item, judgement):
+        for lack in judgement.lacks:
+            if not lack.capacity:
+                queue.lack(peers, lack.resource, lack.asked)
+        return
+    lacking = (one.resource for one in judgement.lacks)
+    queue.hope(peers, (*lacking, *_resources(memory, peers)), wants_victims=True)
+
+
+def _knows_its_lacks(memory: Memory, item: Item, judgement: Judgement) -> bool:
+    """Say whether nothing helps but to cover one of the lacks.
+
+    Something else may: where victims count, where fewer pods will do, where flavors were passed
+    over in an earlier try, or where one pod set's flavor depends on what another one got.
+    """
+    demand = judgement.head.demand
+    return not (
+        preempts(memory.objects.queues[judgement.head.queue].preemption)
+        or len(demand.pod_sets) > 1
+        or demand.may_shrink
+        or item.tries
+    )
+
+
+def _put_claim(memory: Memory, item: Item, judgement: Judgement) -> None:
+    charges = memory.ledger.charges
+    victims = (one.workload for one in judgement.preemptions)
+    memory.claims.put(
+        Claim(
+            owner=item.fact.key,
+            uid=item.fact.uid,
+            queue=judgement.head.queue,
+            rank=item.rank,
+            usage=judgement.usage,
+            victims={key: charges[key].holder.usage for key in victims if key in charges},
+            reserve={},
+        )
+    )
+
+
+def _resources(memory: Memory, peers: Peers) -> Iterable[FlavorResource]:
+    """Every flavor-resource of the queue that the peers could use."""
+    asked = {name for one in peers.demand.pod_sets for name in one.pod_set.requests}
+    asked.add(PODS)
+    groups = memory.objects.queues[peers.queue.name].groups
+    return [
+        FlavorResource(flavor.flavor, resource)
+        for group in groups
+        for flavor in group.flavors
+        for resource in group.covered
+        if resource in asked
+    ]

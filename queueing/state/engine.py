@@ -1,0 +1,131 @@
+"""The engine: facts in, decisions out. It awaits nothing and asks no clock."""
+
+from queueing.core.decisions import Admit, Cycle, Outcome, Verdict, Wait
+from queueing.core.facts import (
+    Fact,
+    Gone,
+    Kind,
+    WorkloadFact,
+)
+from queueing.core.names import CohortName, Key, QueueName
+from queueing.core.settings import Settings
+from queueing.state import invariants, reports
+from queueing.state.driver import run_cycle, run_round
+from queueing.state.intake import enqueue, forget_workload, give_back, observe_workload
+from queueing.state.memory import Memory
+from queueing.state.surroundings import drop_object, put_object
+from queueing.state.views import Changed, CohortView, PendingItem, QueueView
+from queueing.state.waits import wait_of
+
+RETRY_DELAY_S_MAX = 60.0
+"""Longest time for which a workload is held back whose decisions are refused over and over."""
+
+
+class Engine:
+    """Memory between cycles, and the driver of the rules over it.
+
+    Facts of one object must come in the order in which the API server made them. While the outcome
+    of a write is unknown, the next fact of its workload is taken as the answer: feed it one read
+    with quorum, and none of the watch's that may be older.
+    """
+
+    __slots__ = ("_memory",)
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self._memory = Memory.empty(settings or Settings())
+
+    def observe(self, fact: Fact) -> None:
+        """Take in what the cluster says. The same fact twice changes nothing and wakes nobody."""
+        match fact:
+            case WorkloadFact():
+                observe_workload(self._memory, fact)
+            case Gone(kind=Kind.WORKLOAD, name=name):
+                forget_workload(self._memory, Key(name))
+            case Gone():
+                drop_object(self._memory, fact)
+            case _:
+                put_object(self._memory, fact)
+
+    def cycle(self, now: float, budget: int | None = None) -> Cycle:
+        """Decide all that can be decided now, or as much as judging `budget` heads allows.
+
+        What is admitted or preempted is assumed from here on. A budget is overrun by at most the
+        heads of one tree of cohorts, because these compete and are judged together.
+        """
+        return run_cycle(self._memory, now, budget)
+
+    def round(self, now: float) -> Cycle:
+        """Run one round, exactly one Kueue cycle; every pending workload appears in it once."""
+        return run_round(self._memory, now)
+
+    def settle(self, outcome: Outcome) -> None:
+        """Learn what became of the write of a decision.
+
+        Refused takes it back and lets the workload be judged again, later and later if that goes
+        on; Done and Unknown leave it charged until a fact tells.
+        """
+        settle_outcome(self._memory, outcome)
+
+    def cluster_queue(self, name: QueueName) -> QueueView | None:
+        return reports.cluster_queue(self._memory, name)
+
+    def local_queue(self, key: Key) -> QueueView | None:
+        return reports.local_queue(self._memory, key)
+
+    def cohort(self, name: CohortName) -> CohortView | None:
+        return reports.cohort(self._memory, name)
+
+    def pending(self, cluster_queue: QueueName) -> tuple[PendingItem, ...]:
+        """Return the pending workloads of a ClusterQueue in its order, inadmissible ones too."""
+        return reports.pending(self._memory, cluster_queue)
+
+    def waiting(self, workload: Key) -> Wait | None:
+        """Return why a workload waits; None when it does not, or is unknown."""
+        return wait_of(self._memory, workload)
+
+    def changed(self) -> Changed:
+        """Return what to look at again since the last call of this."""
+        return reports.changed(self._memory)
+
+    def story(self, workload: Key) -> tuple[str, ...]:
+        """Tell the last things that happened to a workload, oldest first."""
+        return self._memory.stories.read(workload)
+
+    def check(self) -> None:
+        """Raise AssertionError unless every invariant holds."""
+        invariants.check(self._memory)
+
+
+def settle_outcome(memory: Memory, outcome: Outcome) -> None:
+    """Carry an outcome over to what was assumed."""
+    decision = outcome.decision
+    key = decision.workload
+    fact = memory.workloads.get(key)
+    memory.stories.add(memory.clock, outcome)
+    if fact is None or fact.uid != decision.uid:
+        return
+    if isinstance(decision, Admit):
+        charge = memory.ledger.charges.get(key)
+        if charge is None or charge.decision != decision:
+            return
+        if outcome.verdict is Verdict.UNKNOWN:
+            memory.unknown.add(key)
+        elif outcome.verdict is Verdict.REFUSED:
+            give_back(memory, key)
+            enqueue(memory, fact)
+            _count_refusal(memory, key, key)
+    elif outcome.verdict is Verdict.REFUSED:
+        memory.ledger.spare(key)
+        memory.victim_changed(key)
+        _count_refusal(memory, key, decision.preemptor)
+
+
+def _count_refusal(memory: Memory, refused: Key, retried: Key) -> None:
+    """Hold back, from the second refusal in a row on, who would only ask for the same again."""
+    count = memory.refusals.get(refused, 0) + 1
+    memory.refusals[refused] = count
+    if count > 1:
+        memory.delays[retried] = min(2.0 ** (count - 2), RETRY_DELAY_S_MAX)
+    item = memory.items.get(retried)
+    if item is not None:
+        memory.wake(item)

@@ -1,0 +1,333 @@
+"""Where a workload stands, from what is known of it: holding quota, in a queue, or in none.
+
+Invariant: after `place` a workload is charged, or pending in one queue, or held, or none of these
+(finished, going away); never two.
+"""
+
+from collections.abc import Hashable
+from heapq import heappush
+
+from queueing.core.decisions import Reason, Requeue, Wait
+from queueing.core.facts import LocalQueueFact, StopPolicy, Strategy, WorkloadFact
+from queueing.core.holders import holder_of
+from queueing.core.names import Key, QueueName, name_of
+from queueing.core.ordering import queue_key, queue_timestamp
+from queueing.core.usage import demand_of
+from queueing.state.claims import Claim, preemptor_of
+from queueing.state.ledger import Charge
+from queueing.state.memory import Held, Memory
+from queueing.state.pending import Item
+
+
+def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
+    """Take in what the cluster says of a workload."""
+    key = fact.key
+    old = memory.workloads.get(key)
+    if old == fact and key not in memory.unknown:
+        return
+    if old is not None and old.uid != fact.uid:
+        forget_workload(memory, key)
+        old = None
+    if old is None:
+        memory.uids[fact.uid] = key
+    if old is None or old.local_queue != fact.local_queue:
+        _index(memory, key, old, fact)
+    if old != fact:
+        memory.refusals.pop(key, None)
+        memory.punished.pop(key, None)
+    memory.workloads[key] = fact
+    place(memory, fact)
+
+
+def forget_workload(memory: Memory, key: Key) -> None:
+    """Take in that a workload is no more."""
+    old = memory.workloads.pop(key, None)
+    if old is None:
+        return
+    memory.uids.pop(old.uid, None)
+    _index(memory, key, old, None)
+    leave(memory, key)
+    give_back(memory, key)
+    memory.refusals.pop(key, None)
+    memory.punished.pop(key, None)
+    memory.stories.forget(key)
+
+
+def place(memory: Memory, fact: WorkloadFact) -> None:
+    """Put a workload where its fact says that it belongs."""
+    key = fact.key
+    if fact.holds_quota:
+        leave(memory, key)
+        _hold_quota(memory, fact)
+        return
+    charge = memory.ledger.charges.get(key)
+    if charge is not None and charge.decision is not None and _may_be_older(memory, fact):
+        return
+    give_back(memory, key)
+    enqueue(memory, fact)
+
+
+def enqueue(memory: Memory, fact: WorkloadFact) -> None:
+    """Put a workload that holds no quota in its queue, or say why it is in none."""
+    key = fact.key
+    if fact.is_true("Finished") or fact.deleting:
+        leave(memory, key)
+        return
+    door = None if fact.local_queue is None else memory.objects.local_queues.get(fact.local_queue)
+    held = _why_held(memory, fact, door)
+    if held is not None:
+        _hold_back(memory, fact, held)
+    elif door is not None:
+        _unhold(memory, key)
+        _join(memory, fact, door.cluster_queue)
+
+
+def leave(memory: Memory, key: Key) -> None:
+    """Take a workload out of its queue, or out of those that are held."""
+    _unhold(memory, key)
+    item = memory.items.pop(key, None)
+    if item is None or item.peers is None:
+        return
+    memory.end_claim(key)
+    peers = item.peers
+    peers.queue.remove(item)
+    memory.ready.add(peers.queue.name)
+    memory.touch(peers.queue.name, peers.local_queue)
+
+
+def give_back(memory: Memory, key: Key) -> None:
+    """Release what a workload holds, and the claim of its preemptor with it."""
+    charge = memory.ledger.discharge(key)
+    memory.assumed_from.pop(key, None)
+    memory.unknown.discard(key)
+    if charge is None:
+        return
+    memory.unready.discard(key)
+    memory.victim_changed(key)
+    uid = memory.named_by.pop(key, None)
+    if uid is not None:
+        memory.named[uid].pop(key)
+        if not memory.named[uid]:
+            del memory.named[uid]
+    touch_charged(memory, charge)
+
+
+def touch_charged(memory: Memory, charge: Charge) -> None:
+    """Note that usage changed."""
+    memory.touch(charge.holder.queue, charge.holder.local_queue)
+    memory.touched.charged.add(charge.holder.queue)
+
+
+def isolate(item: Item, *, sticky: bool = False) -> None:
+    """Take an item from its peers, because what was found holds for it alone."""
+    peers = item.peers
+    if peers is None:
+        raise AssertionError(f"{item.fact.key} is in no queue")
+    token = ("alone", item.fact.uid)
+    order = queue_key(item.fact, item.timestamp, sticky=sticky)
+    if peers.token == token and order == item.order:
+        return
+    peers.queue.remove(item)
+    item.order = order
+    peers.queue.add(item, token, peers.demand)
+
+
+def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
+    timestamp = queue_timestamp(fact, memory.settings)
+    known = memory.items.get(fact.key)
+    if known is not None and known.peers is not None:
+        if known.peers.queue.name == name and _material(known.fact) == _material(fact):
+            known.fact = fact
+            return
+        leave(memory, fact.key)
+    item = Item(fact, queue_key(fact, timestamp), timestamp)
+    memory.items[fact.key] = item
+    demand = demand_of(fact)
+    queue = memory.queue(name)
+    token: Hashable = (demand.shape, fact.priority, fact.local_queue)
+    if not _has_peers(memory, name):
+        token = ("alone", fact.uid)
+    first = queue.add(item, token, demand)
+    memory.ready.add(name)
+    memory.touch(name, fact.local_queue)
+    if not memory.active.get(name, True):
+        memory.announcements[fact.key] = None
+    if first and not memory.as_kueue:
+        memory.wake(item)
+    _restore_claim(memory, item)
+
+
+def _material(fact: WorkloadFact) -> tuple[object, ...]:
+    """Return what of a pending workload a judgement may depend on."""
+    evicted, requeued = fact.conditions.get("Evicted"), fact.conditions.get("Requeued")
+    return (
+        fact.pod_sets,
+        fact.priority,
+        fact.local_queue,
+        fact.created,
+        fact.reclaimable,
+        None if evicted is None else (evicted.status, evicted.reason, evicted.changed),
+        None if requeued is None else (requeued.status, requeued.reason, requeued.changed),
+        [(one.name, one.state) for one in fact.checks],
+        fact.preemption_gated,
+        fact.misconfigured,
+        fact.requeue_at,
+    )
+
+
+def _has_peers(memory: Memory, name: QueueName) -> bool:
+    """Say whether equal workloads of a queue are judged together.
+
+    Not where the first blocks the others anyway: there each has its own turn.
+    """
+    queue = memory.objects.queues.get(name)
+    strict = queue is not None and queue.strategy is Strategy.STRICT_FIFO
+    return memory.settings.equivalence_hashing and not strict
+
+
+def _hold_quota(memory: Memory, fact: WorkloadFact) -> None:
+    key = fact.key
+    memory.assumed_from.pop(key, None)
+    memory.unknown.discard(key)
+    admitted = fact.is_true("Admitted")
+    charge = Charge(holder_of(fact, memory.settings), admitted)
+    old = memory.ledger.charges.get(key)
+    if old is not None:
+        touch_charged(memory, old)
+    memory.ledger.charge(charge)
+    touch_charged(memory, charge)
+    if admitted and not fact.is_true("PodsReady"):
+        memory.unready.add(key)
+    else:
+        memory.unready.discard(key)
+    preempted = fact.conditions.get("Preempted")
+    if charge.holder.evicted and preempted is not None and preempted.status:
+        uid = preemptor_of(preempted.message)
+        if uid is not None and memory.named_by.get(key) is None:
+            memory.named_by[key] = uid
+            memory.named.setdefault(uid, {})[key] = None
+            item = memory.items.get(memory.uids.get(uid, Key("")))
+            if item is not None:
+                _restore_claim(memory, item)
+
+
+def _restore_claim(memory: Memory, item: Item) -> None:
+    """Let a preemptor whose victims an earlier process chose be judged before those it outranks.
+
+    Its claim has no amount yet: the judgement, which takes evicted victims first, makes it whole.
+    """
+    fact, peers = item.fact, item.peers
+    victims = memory.named.get(fact.uid)
+    if not victims or peers is None or memory.as_kueue or memory.claims.of(fact.key) is not None:
+        return
+    memory.claims.put(
+        Claim(
+            owner=fact.key,
+            uid=fact.uid,
+            queue=peers.queue.name,
+            rank=item.rank,
+            usage={},
+            victims={
+                key: memory.ledger.charges[key].holder.usage
+                for key in victims
+                if key in memory.ledger.charges
+            },
+            reserve={},
+        )
+    )
+
+
+def _may_be_older(memory: Memory, fact: WorkloadFact) -> bool:
+    """Say whether a fact without quota may be older than the admission that was assumed.
+
+    It is younger when the outcome was unknown and this is the answer, and when it tells of
+    something that can only have come after: an end, or another eviction.
+    """
+    key = fact.key
+    before = memory.assumed_from.get(key)
+    if key in memory.unknown or before is None:
+        return False
+    if fact.is_true("Finished") or fact.deleting or not fact.active:
+        return False
+    return (
+        fact.conditions.get("Evicted") == before.conditions.get("Evicted")
+        and fact.requeue_count == before.requeue_count
+    )
+
+
+def _why_held(memory: Memory, fact: WorkloadFact, door: LocalQueueFact | None) -> Held | None:
+    queue = None if door is None else door.cluster_queue
+    found = _first_hindrance(memory, fact, door)
+    if found is None:
+        return None
+    reason, message, counted = found
+    wait = Wait(
+        workload=fact.key,
+        uid=fact.uid,
+        cluster_queue=queue,
+        requeue=Requeue.NOT_QUEUED,
+        reason=reason,
+        message=message,
+    )
+    return Held(wait, fact.local_queue, counted)
+
+
+def _first_hindrance(
+    memory: Memory, fact: WorkloadFact, door: LocalQueueFact | None
+) -> tuple[Reason, str, bool] | None:
+    """Return why a workload is in no queue, and whether it counts as pending all the same."""
+    name = "" if fact.local_queue is None else name_of(fact.local_queue)
+    if not fact.active:
+        return Reason.DEACTIVATED, "The workload is deactivated", False
+    if door is None:
+        return Reason.MISCONFIGURED, f"LocalQueue {name} doesn't exist", False
+    if door.stop_policy is not StopPolicy.NONE:
+        return Reason.ON_HOLD, f"LocalQueue {name} is inactive", False
+    if door.cluster_queue not in memory.objects.queues:
+        return Reason.MISCONFIGURED, f"ClusterQueue {door.cluster_queue} doesn't exist", False
+    if fact.admission_gates:
+        gates = ", ".join(fact.admission_gates)
+        return Reason.ADMISSION_GATED, f"Admission is gated by {gates}", False
+    requeued = fact.conditions.get("Requeued")
+    if requeued is not None and not requeued.status:
+        text = f"Not to be queued after its eviction: {requeued.reason}"
+        return Reason.PENDING_EVALUATION, text, True
+    due = max(fact.requeue_at or memory.clock, memory.punished.get(fact.key, memory.clock))
+    if due > memory.clock:
+        heappush(memory.timers, (due, fact.key))
+        return Reason.PENDING_EVALUATION, "Backing off before the next try", True
+    return None
+
+
+def _hold_back(memory: Memory, fact: WorkloadFact, held: Held) -> None:
+    known = memory.held.get(fact.key)
+    leave(memory, fact.key)
+    memory.held[fact.key] = held
+    if held.counted and held.local_queue is not None:
+        memory.counted[held.local_queue] = memory.counted.get(held.local_queue, 0) + 1
+    memory.touch(held.wait.cluster_queue, held.local_queue)
+    if known is None or known.wait != held.wait:
+        memory.announcements[fact.key] = None
+
+
+def _unhold(memory: Memory, key: Key) -> None:
+    held = memory.held.pop(key, None)
+    memory.announcements.pop(key, None)
+    if held is None:
+        return
+    door = held.local_queue
+    if held.counted and door is not None:
+        memory.counted[door] -= 1
+        if not memory.counted[door]:
+            del memory.counted[door]
+    memory.touch(held.wait.cluster_queue, door)
+
+
+def _index(memory: Memory, key: Key, old: WorkloadFact | None, new: WorkloadFact | None) -> None:
+    if old is not None and old.local_queue is not None:
+        behind = memory.behind.get(old.local_queue, {})
+        behind.pop(key, None)
+        if not behind:
+            memory.behind.pop(old.local_queue, None)
+    if new is not None and new.local_queue is not None:
+        memory.behind.setdefault(new.local_queue, {})[key] = None

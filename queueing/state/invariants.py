@@ -1,0 +1,103 @@
+"""Everything that must hold between two calls of the engine."""
+
+from queueing.core.names import FlavorResource, Key, QueueName
+from queueing.state.ledger import Tally
+from queueing.state.memory import Memory
+from queueing.state.pending import PendingQueue, Stand
+
+
+def check(memory: Memory) -> None:
+    """Raise AssertionError, naming what is wrong, unless every invariant holds."""
+    memory.tree.check()
+    _check_sums(memory)
+    _check_places(memory)
+    for queue in memory.queues.values():
+        _check_queue(memory, queue)
+    _check_turns(memory)
+    _check_claims(memory)
+
+
+def _expect(holds: object, wrong: str) -> None:
+    if not holds:
+        raise AssertionError(wrong)
+
+
+def _check_sums(memory: Memory) -> None:
+    """Usage in the tree is the sum over the charges; what facts say is charged as they say."""
+    ledger = memory.ledger
+    tallies: dict[QueueName, Tally] = {}
+    doors: dict[Key, Tally] = {}
+    for charge in ledger.charges.values():
+        holder = charge.holder
+        tallies.setdefault(holder.queue, Tally()).add(charge, 1)
+        if holder.local_queue is not None:
+            doors.setdefault(holder.local_queue, Tally()).add(charge, 1)
+    _expect(tallies == ledger.tallies, "counts of ClusterQueues drifted from their charges")
+    _expect(doors == ledger.locals, "counts of LocalQueues drifted from their charges")
+    for name in memory.objects.queues:
+        node = memory.tree.queue(name)
+        want = tallies.get(name, Tally()).reserved
+        got: dict[FlavorResource, int] = {
+            one: node.usage(one) for one in node.resources() if node.usage(one)
+        }
+        _expect(got == want, f"{name}: the tree has {got}, its workloads hold {want}")
+
+
+def _check_places(memory: Memory) -> None:
+    """Nobody is in two places, and nobody who should be somewhere is nowhere."""
+    for key, fact in memory.workloads.items():
+        charge = memory.ledger.charges.get(key)
+        places = (charge is not None, key in memory.items, key in memory.held)
+        _expect(sum(places) <= 1, f"{key} is in two places: charged, queued, held = {places}")
+        over = not fact.holds_quota and (fact.is_true("Finished") or fact.deleting)
+        _expect(sum(places) == 1 or over, f"{key} is nowhere")
+        if fact.holds_quota and fact.admission is not None and charge is not None:
+            _expect(charge.decision is None, f"{key} holds quota and is still assumed to")
+            _expect(charge.holder.queue == fact.admission.cluster_queue, f"{key}: charged wrongly")
+        elif charge is not None:
+            _expect(charge.decision is not None, f"{key} is charged and nothing says why")
+    known = memory.workloads.keys()
+    _expect(memory.ledger.charges.keys() <= known, "somebody unknown is charged")
+    _expect(memory.items.keys() <= known, "somebody unknown is queued")
+    _expect(memory.held.keys() <= known, "somebody unknown is held")
+
+
+def _check_queue(memory: Memory, queue: PendingQueue) -> None:
+    """Check that counts are sizes, and that whoever competes can be reached from the heap."""
+    size = inadmissible = 0
+    offered = {id(order) for order, _ in queue.heap}
+    for peers in queue.peers.values():
+        items = list(peers.items())
+        _expect(len(items) == peers.size > 0, f"{queue.name}: peers of a wrong size")
+        size += peers.size
+        inadmissible += peers.size if peers.stand is Stand.PARKED else 0
+        waits = peers.stand is not Stand.READY
+        _expect((peers in queue.waiting) == waits, f"{queue.name}: waiting and READY, or neither")
+        top = peers.top()
+        if top is not None and peers.stand in (Stand.READY, Stand.BLOCKING):
+            _expect(id(top.order) in offered, f"{top.fact.key} is not in the heap of its queue")
+        for item in items:
+            mine = memory.items.get(item.fact.key) is item
+            _expect(mine, f"{item.fact.key} is queued twice")
+    _expect(queue.size == size, f"{queue.name}: {queue.size} counted, {size} there")
+    _expect(queue.inadmissible == inadmissible, f"{queue.name}: inadmissible ones miscounted")
+    doors = sum(count.size for count in queue.doors.values())
+    _expect(doors == size, f"{queue.name}: counts of LocalQueues drifted")
+
+
+def _check_turns(memory: Memory) -> None:
+    """Every queue with a head to judge is known to have one."""
+    for name, queue in memory.queues.items():
+        active = memory.objects.activity(name)
+        if active is not None and active.status and queue.head() is not None:
+            waits_for_look = memory.reshaped or name in memory.refitted
+            _expect(name in memory.ready or waits_for_look, f"{name} is never looked at")
+
+
+def _check_claims(memory: Memory) -> None:
+    """Check that who claims still waits, for victims that still hold quota."""
+    for claim in memory.claims:
+        _expect(claim.owner in memory.items, f"{claim.owner} claims quota and does not wait")
+        for victim in claim.victims:
+            held = victim in memory.ledger.charges
+            _expect(held, f"{claim.owner} waits for {victim}, which holds nothing")

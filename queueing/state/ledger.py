@@ -1,0 +1,246 @@
+"""Who holds quota: what facts say, and what was decided and is not yet a fact.
+
+Invariants: a workload is charged at most once, to one queue; the usage of a queue in the tree is
+the sum over its charges; quota is given back by a fact or a refusal, never by a guess.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from queueing.core.decisions import Admit
+from queueing.core.holders import Holder
+from queueing.core.names import FlavorResource, Key, QueueName
+from queueing.core.quota.tree import QuotaTree
+
+_Name = TypeVar("_Name")
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """Quota held by one workload. `decision` is set while it is assumed, not yet a fact."""
+
+    holder: Holder
+    admitted: bool
+    decision: Admit | None = None
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts and sums over the charges of one queue."""
+
+    reserving: int = 0
+    admitted: int = 0
+    reserved: dict[FlavorResource, int] = field(default_factory=dict)
+    used: dict[FlavorResource, int] = field(default_factory=dict)
+
+    def add(self, charge: Charge, sign: int) -> None:
+        """Count a charge in, or with sign -1 out."""
+        self.reserving += sign
+        _add(self.reserved, charge.holder.usage, sign)
+        if charge.admitted:
+            self.admitted += sign
+            _add(self.used, charge.holder.usage, sign)
+
+
+@dataclass(slots=True)
+class Tidings:
+    """What happened to quota since waiting workloads were last looked at."""
+
+    released: dict[QueueName, dict[FlavorResource, None]] = field(default_factory=dict)
+    """Flavor-resources of which a queue gave something back."""
+    newcomers: dict[QueueName, int] = field(default_factory=dict)
+    """Lowest priority of those who became possible victims in a queue."""
+
+    def release(self, queue: QueueName, resources: Iterable[FlavorResource]) -> None:
+        self.released.setdefault(queue, {}).update(dict.fromkeys(resources))
+
+    def welcome(self, holder: Holder) -> None:
+        lowest = self.newcomers.get(holder.queue, holder.priority)
+        self.newcomers[holder.queue] = min(lowest, holder.priority)
+
+
+class Ledger:
+    """Charges by workload, mirrored in the quota tree."""
+
+    __slots__ = (
+        "_by_queue",
+        "_victims",
+        "charges",
+        "evicting",
+        "locals",
+        "tallies",
+        "tidings",
+        "tree",
+    )
+
+    def __init__(self, tree: QuotaTree) -> None:
+        self.tree = tree
+        self.charges: dict[Key, Charge] = {}
+        self.evicting: dict[Key, None] = {}
+        """Victims whose eviction was decided and that no fact shows as Evicted yet."""
+        self.tallies: dict[QueueName, Tally] = {}
+        self.locals: dict[Key, Tally] = {}
+        self.tidings = Tidings()
+        self._by_queue: dict[QueueName, dict[Key, Charge]] = {}
+        self._victims: dict[QueueName, dict[Key, Holder]] = {}
+
+    # What preemption asks (core.holders.Holders).
+
+    def holders(self, queue: QueueName) -> Iterable[Holder]:
+        """Return the workloads of a queue that may be preempted."""
+        return self._victims.get(queue, {}).values()
+
+    def local_usage(self, local_queue: Key) -> float:  # noqa: ARG002 - asked through a protocol
+        """Return no history: admission fair sharing has none here."""
+        return 0.0
+
+    # Changes.
+
+    def assume(self, charge: Charge, *, may_be_victim: bool) -> None:
+        """Note an admission whose usage the round already added to the tree."""
+        self._note(charge, 1, may_be_victim=may_be_victim)
+
+    def charge(self, charge: Charge) -> None:
+        """Charge a workload by a fact, in place of what was charged for it before."""
+        old = self.charges.get(charge.holder.key)
+        new = self._marked(charge)
+        if old is not None and _same(old, new):
+            if old.decision is None:
+                return
+            self._note(old, -1)
+            self._note(new, 1)
+            self.tidings.welcome(new.holder)
+            return
+        if old is not None:
+            self._withdraw(old)
+        self._enter(new)
+        self.tidings.welcome(new.holder)
+        if old is not None:
+            self._tell_release(old, new)
+
+    def discharge(self, key: Key) -> Charge | None:
+        """Give back what a workload holds."""
+        charge = self.charges.get(key)
+        self.evicting.pop(key, None)
+        if charge is None:
+            return None
+        self._withdraw(charge)
+        self.tidings.release(charge.holder.queue, charge.holder.usage)
+        return charge
+
+    def evict(self, key: Key) -> None:
+        """Note that a victim's eviction was decided: it keeps its quota until a fact says so."""
+        charge = self.charges.get(key)
+        if charge is None or charge.holder.evicted:
+            return
+        self.evicting[key] = None
+        self._mark(charge, evicted=True)
+
+    def spare(self, key: Key) -> None:
+        """Take back `evict`: the write of the eviction was refused."""
+        charge = self.charges.get(key)
+        if self.evicting.pop(key, key) is None and charge is not None:
+            self._mark(charge, evicted=False)
+
+    def open_queue(self, name: QueueName) -> None:
+        """Charge the tree for what is held in a queue that was unknown so far."""
+        for charge in self._by_queue.get(name, {}).values():
+            self.tree.add_usage(name, charge.holder.usage)
+
+    def of_queue(self, name: QueueName) -> Mapping[Key, Charge]:
+        """Return the charges of one queue."""
+        return self._by_queue.get(name, {})
+
+    def take_tidings(self) -> Tidings:
+        """Return what happened since the last call, and start anew."""
+        told, self.tidings = self.tidings, Tidings()
+        return told
+
+    def _marked(self, charge: Charge) -> Charge:
+        """Carry a decided eviction over to what a fact says that does not know of it yet."""
+        key = charge.holder.key
+        if charge.holder.evicted:
+            self.evicting.pop(key, None)
+        elif key in self.evicting:
+            return replace(charge, holder=replace(charge.holder, evicted=True))
+        return charge
+
+    def _mark(self, charge: Charge, *, evicted: bool) -> None:
+        self._note(charge, -1)
+        marked = replace(charge, holder=replace(charge.holder, evicted=evicted))
+        self._note(marked, 1)
+
+    def _enter(self, charge: Charge) -> None:
+        self._note(charge, 1)
+        if self.tree.has_queue(charge.holder.queue):
+            self.tree.add_usage(charge.holder.queue, charge.holder.usage)
+
+    def _withdraw(self, charge: Charge) -> None:
+        self._note(charge, -1)
+        if self.tree.has_queue(charge.holder.queue):
+            self.tree.remove_usage(charge.holder.queue, charge.holder.usage)
+
+    def _tell_release(self, old: Charge, new: Charge) -> None:
+        kept: Mapping[FlavorResource, int] = {}
+        if old.holder.queue == new.holder.queue:
+            kept = new.holder.usage
+        less = [one for one, had in old.holder.usage.items() if kept.get(one, 0) < had]
+        if less:
+            self.tidings.release(old.holder.queue, less)
+
+    def _note(self, charge: Charge, sign: int, *, may_be_victim: bool = True) -> None:
+        holder = charge.holder
+        if sign > 0:
+            self.charges[holder.key] = charge
+            self._by_queue.setdefault(holder.queue, {})[holder.key] = charge
+            if may_be_victim:
+                self._victims.setdefault(holder.queue, {})[holder.key] = holder
+        else:
+            del self.charges[holder.key]
+            _remove(self._by_queue, holder.queue, holder.key)
+            _remove(self._victims, holder.queue, holder.key)
+        _tally(self.tallies, holder.queue, charge, sign)
+        if holder.local_queue is not None:
+            _tally(self.locals, holder.local_queue, charge, sign)
+
+
+def _tally(tallies: dict[_Name, Tally], name: _Name, charge: Charge, sign: int) -> None:
+    tally = tallies.get(name)
+    if tally is None:
+        tally = tallies[name] = Tally()
+    tally.add(charge, sign)
+    if not tally.reserving:
+        del tallies[name]
+
+
+def _remove(table: dict[_Name, dict[Key, _Value]], name: _Name, key: Key) -> None:
+    inner = table.get(name)
+    if inner is not None and inner.pop(key, None) is not None and not inner:
+        del table[name]
+
+
+def _add(total: dict[FlavorResource, int], usage: Mapping[FlavorResource, int], sign: int) -> None:
+    for resource, amount in usage.items():
+        left = total.get(resource, 0) + sign * amount
+        if left:
+            total[resource] = left
+        else:
+            total.pop(resource, None)
+
+
+def _same(old: Charge, new: Charge) -> bool:
+    """Say whether two charges of one workload differ in nothing that anybody asks for."""
+    one, other = old.holder, new.holder
+    return (
+        old.admitted == new.admitted
+        and one.uid == other.uid
+        and one.queue == other.queue
+        and one.local_queue == other.local_queue
+        and one.priority == other.priority
+        and one.timestamp == other.timestamp
+        and one.evicted == other.evicted
+        and one.usage == other.usage
+        and (old.decision is not None or one.reserved_at == other.reserved_at)
+    )

@@ -1,0 +1,142 @@
+"""All that the engine remembers, in one place; the modules beside this one work on it."""
+
+from dataclasses import dataclass, field
+
+from queueing.core.decisions import Wait
+from queueing.core.facts import WorkloadFact
+from queueing.core.names import Key, QueueName, Uid
+from queueing.core.quota.node import Node
+from queueing.core.quota.tree import QuotaTree
+from queueing.core.settings import Compatibility, Settings
+from queueing.state.claims import Claim, Claims
+from queueing.state.ledger import Ledger
+from queueing.state.objects import Objects
+from queueing.state.pending import Item, Peers, PendingQueue
+from queueing.state.story import Stories
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A workload that is in no queue, and why. `counted` ones show as pending nevertheless."""
+
+    wait: Wait
+    local_queue: Key | None
+    counted: bool
+
+
+@dataclass(slots=True)
+class Touched:
+    """Names of queues whose view may differ since somebody last asked."""
+
+    queues: set[QueueName] = field(default_factory=set)
+    doors: set[Key] = field(default_factory=set)
+    charged: set[QueueName] = field(default_factory=set)
+    """Queues whose usage changed: their cohorts' views did, too."""
+
+
+@dataclass(slots=True)
+class Memory:
+    """The engine's memory. `clock` is the latest `now`, seconds since the epoch."""
+
+    settings: Settings
+    tree: QuotaTree
+    objects: Objects
+    ledger: Ledger
+    claims: Claims = field(default_factory=Claims)
+    stories: Stories = field(default_factory=Stories)
+    workloads: dict[Key, WorkloadFact] = field(default_factory=dict)
+    behind: dict[Key, dict[Key, None]] = field(default_factory=dict)
+    """Workloads by the LocalQueue that they name."""
+    uids: dict[Uid, Key] = field(default_factory=dict)
+    queues: dict[QueueName, PendingQueue] = field(default_factory=dict)
+    items: dict[Key, Item] = field(default_factory=dict)
+    held: dict[Key, Held] = field(default_factory=dict)
+    counted: dict[Key, int] = field(default_factory=dict)
+    """Held workloads that count as pending, by LocalQueue."""
+    timers: list[tuple[float, Key]] = field(default_factory=list)
+    announcements: dict[Key, None] = field(default_factory=dict)
+    """Workloads whose reason for not being in a queue was not told yet."""
+    assumed_from: dict[Key, WorkloadFact] = field(default_factory=dict)
+    """What was known of a workload when its admission was assumed."""
+    unknown: set[Key] = field(default_factory=set)
+    """Assumed admissions of which only a fact can tell whether they were written."""
+    refusals: dict[Key, int] = field(default_factory=dict)
+    """How often in a row the API server refused a decision on a workload."""
+    delays: dict[Key, float] = field(default_factory=dict)
+    """Workloads to hold back, from the next cycle on, for so many seconds."""
+    punished: dict[Key, float] = field(default_factory=dict)
+    """Until when workloads are held back because their decisions were refused."""
+    named: dict[Uid, dict[Key, None]] = field(default_factory=dict)
+    """Evicted workloads that still hold quota, by the preemptor that their status names."""
+    named_by: dict[Key, Uid] = field(default_factory=dict)
+    unready: set[Key] = field(default_factory=set)
+    """Admitted workloads whose pods are not ready."""
+    ready: set[QueueName] = field(default_factory=set)
+    """Queues that may have a head to judge; only ever iterated sorted."""
+    blocked: dict[QueueName, None] = field(default_factory=dict)
+    """Queues that may have a head that blocks them."""
+    roots: dict[QueueName, Node] = field(default_factory=dict)
+    members: dict[Node, list[QueueName]] = field(default_factory=dict)
+    generations: dict[Node, int] = field(default_factory=dict)
+    active: dict[QueueName, bool] = field(default_factory=dict)
+    """Whether each ClusterQueue was active when last looked at."""
+    reshaped: bool = False
+    """The quota tree may have changed since `roots` was worked out."""
+    refitted: dict[QueueName, None] = field(default_factory=dict)
+    """Queues whose flavors, checks or activity changed."""
+    relabelled: dict[str, None] = field(default_factory=dict)
+    drained: dict[Key, None] = field(default_factory=dict)
+    """Preemptors some of whose victims hold nothing any more."""
+    pods_turned_ready: bool = False
+    touched: Touched = field(default_factory=Touched)
+    clock: float = float("-inf")
+    cycles: int = 0
+    cursor: str = ""
+    """Name of the root at which a cycle that ran out of budget goes on."""
+
+    @classmethod
+    def empty(cls, settings: Settings) -> "Memory":
+        """Know nothing yet."""
+        tree = QuotaTree()
+        return cls(settings=settings, tree=tree, objects=Objects(tree), ledger=Ledger(tree))
+
+    @property
+    def as_kueue(self) -> bool:
+        return self.settings.compatibility is Compatibility.KUEUE
+
+    def queue(self, name: QueueName) -> PendingQueue:
+        """Return the pending workloads of a ClusterQueue, known or not."""
+        found = self.queues.get(name)
+        if found is None:
+            found = self.queues[name] = PendingQueue(name)
+        return found
+
+    def touch(self, queue: QueueName | None, door: Key | None) -> None:
+        """Note that views of a queue and of a LocalQueue may differ."""
+        if queue is not None:
+            self.touched.queues.add(queue)
+        if door is not None:
+            self.touched.doors.add(door)
+
+    def wake(self, item: Item) -> None:
+        """Let an item that waits be judged again."""
+        if item.peers is not None:
+            self.wake_peers(item.peers)
+
+    def end_claim(self, owner: Key) -> Claim | None:
+        """End a claim; what it held back may help others."""
+        claim = self.claims.drop(owner)
+        if claim is not None:
+            self.ledger.tidings.release(claim.queue, claim.usage)
+        return claim
+
+    def victim_changed(self, victim: Key) -> None:
+        """Note that a victim gave its quota back, or will not be evicted."""
+        for claim in self.claims.drained(victim):
+            self.drained[claim.owner] = None
+
+    def wake_peers(self, peers: Peers) -> None:
+        """Let peers that wait be judged again."""
+        if peers.queue.wake(peers):
+            self.ready.add(peers.queue.name)
+            self.touch(peers.queue.name, peers.local_queue)

@@ -1,0 +1,299 @@
+"""Pending workloads, queue by queue, and which of them is worth judging.
+
+Workloads of one queue that every rule judges alike are `Peers`: one of them is judged, and what is
+found holds for all. A queue is a heap of peers, peers are a heap of items; both delete lazily.
+
+Invariant: an item is in exactly one `Peers`, a `Peers` in exactly one queue, and the counts of a
+queue are the sizes of its peers.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator
+from enum import Enum, auto
+from heapq import heapify, heappop, heappush
+
+from queueing.core.decisions import Wait
+from queueing.core.facts import WorkloadFact
+from queueing.core.names import FlavorResource, Key, QueueName
+from queueing.core.rounds import Progress
+from queueing.core.usage import Demand
+
+Order = tuple[float, int, int, float, str]
+Rank = tuple[int, float, str]
+"""Order across queues: highest priority, then the longest waiting, then by uid."""
+
+
+class Stand(Enum):
+    """Where peers stand since they were last judged."""
+
+    READY = auto()
+    """To be judged when their turn comes."""
+    BLOCKING = auto()
+    """Judged; still the head, and nobody behind is tried."""
+    ASIDE = auto()
+    """Judged; wants another try when others are done, and lets those behind pass."""
+    PARKED = auto()
+    """Judged; inadmissible until something that blocks it changes."""
+
+
+class Item:
+    """One pending workload. Its order is unique, because it ends with the uid."""
+
+    __slots__ = ("fact", "order", "peers", "progress", "timestamp", "tries", "wait")
+
+    def __init__(self, fact: WorkloadFact, order: Order, timestamp: float) -> None:
+        self.fact = fact
+        self.order = order
+        self.timestamp = timestamp
+        self.peers: Peers | None = None
+        self.progress: Progress | None = None
+        self.tries = 0
+        """How often it was judged and kept its turn, since its last relevant change."""
+        self.wait: Wait | None = None
+
+    def __lt__(self, other: "Item") -> bool:
+        return self.fact.key < other.fact.key
+
+    @property
+    def rank(self) -> Rank:
+        return (-self.fact.priority, self.timestamp, self.fact.uid)
+
+
+class Peers:
+    """Pending workloads of one LocalQueue that every rule judges alike, in their order."""
+
+    __slots__ = (
+        "demand",
+        "epoch",
+        "heap",
+        "hope",
+        "local_queue",
+        "priority",
+        "queue",
+        "size",
+        "stand",
+        "token",
+        "wait",
+        "wants_victims",
+    )
+
+    def __init__(
+        self, queue: "PendingQueue", token: Hashable, demand: Demand, first: WorkloadFact
+    ) -> None:
+        self.queue = queue
+        self.token = token
+        self.demand = demand
+        self.local_queue = first.local_queue
+        self.priority = first.priority
+        self.heap: list[tuple[Order, Item]] = []
+        self.size = 0
+        self.stand = Stand.READY
+        self.epoch = 0
+        self.wait: Wait | None = None
+        self.hope: frozenset[FlavorResource] = frozenset()
+        """Any release of one of these is worth another try."""
+        self.wants_victims = False
+        """So is a new possible victim."""
+
+    def __lt__(self, other: "Peers") -> bool:
+        return id(self) < id(other)
+
+    def top(self) -> Item | None:
+        """Return the first item, dropping what was removed before."""
+        heap = self.heap
+        while heap:
+            order, item = heap[0]
+            if item.peers is self and item.order is order:
+                return item
+            heappop(heap)
+        return None
+
+    def items(self) -> Iterator[Item]:
+        """Give the items in no particular order."""
+        for order, item in self.heap:
+            if item.peers is self and item.order is order:
+                yield item
+
+
+class Count:
+    """How many wait, and how many of them are inadmissible."""
+
+    __slots__ = ("inadmissible", "size")
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.inadmissible = 0
+
+
+class PendingQueue:
+    """The pending workloads of one ClusterQueue."""
+
+    __slots__ = (
+        "doors",
+        "heap",
+        "hopeful",
+        "inadmissible",
+        "lacking",
+        "name",
+        "peers",
+        "size",
+        "waiting",
+    )
+
+    def __init__(self, name: QueueName) -> None:
+        self.name = name
+        self.peers: dict[Hashable, Peers] = {}
+        self.heap: list[tuple[Order, Peers]] = []
+        self.size = 0
+        self.inadmissible = 0
+        self.doors: dict[Key | None, Count] = {}
+        self.waiting: dict[Peers, None] = {}
+        """Peers that are not READY, in the order in which they were judged."""
+        self.hopeful: dict[Peers, None] = {}
+        """Those of them that any release, or any new victim, may help."""
+        self.lacking: dict[FlavorResource, list[tuple[int, int, Peers]]] = {}
+        """Per flavor-resource a heap of (amount that would help, epoch, peers)."""
+
+    @property
+    def active(self) -> int:
+        return self.size - self.inadmissible
+
+    def add(self, item: Item, token: Hashable, demand: Demand) -> bool:
+        """Put an item among its peers and say whether it is now their first."""
+        peers = self.peers.get(token)
+        if peers is None:
+            peers = self.peers[token] = Peers(self, token, demand, item.fact)
+        before = peers.top()
+        item.peers = peers
+        heappush(peers.heap, (item.order, item))
+        peers.size += 1
+        self._count(peers, 1)
+        if before is not None and before.order < item.order:
+            return False
+        self._offer(peers)
+        return True
+
+    def remove(self, item: Item) -> None:
+        """Take an item out; its peers go when they are empty."""
+        peers = _peers(item)
+        was_top = peers.top() is item
+        item.peers = None
+        peers.size -= 1
+        self._count(peers, -1)
+        if not peers.size:
+            del self.peers[peers.token]
+            self._forget_waiting(peers)
+        elif was_top:
+            self._offer(peers)
+
+    def reorder(self, item: Item, order: Order) -> None:
+        """Give an item another place in the queue."""
+        peers = _peers(item)
+        item.order = order
+        heappush(peers.heap, (order, item))
+        self._offer(peers)
+
+    def head(self) -> Item | None:
+        """Return the first item whose peers are READY, None when a BLOCKING one comes first."""
+        heap = self.heap
+        while heap:
+            order, peers = heap[0]
+            top = peers.top()
+            if top is None or top.order is not order or not _competes(peers):
+                heappop(heap)
+                continue
+            return top if peers.stand is Stand.READY else None
+        return None
+
+    def front(self) -> Item | None:
+        """Return the head, or the one that blocks the queue."""
+        self.head()
+        return self.heap[0][1].top() if self.heap else None
+
+    def settle(self, peers: Peers, stand: Stand) -> None:
+        """Note that the peers were judged."""
+        self._stand(peers, stand)
+        self.waiting[peers] = None
+
+    def lack(self, peers: Peers, resource: FlavorResource, asked: int) -> None:
+        """Let the peers be woken once this much of a flavor-resource is available."""
+        heap = self.lacking.setdefault(resource, [])
+        if len(heap) > 2 * len(self.waiting) + 16:
+            heap[:] = [one for one in heap if one[2].epoch == one[1]]
+            heapify(heap)
+        heappush(heap, (asked, peers.epoch, peers))
+
+    def covered(self, resource: FlavorResource, available: int) -> list[Peers]:
+        """Take out the peers whose lack of a flavor-resource is covered, smallest first."""
+        heap = self.lacking.get(resource)
+        found = []
+        while heap and heap[0][0] <= available:
+            _, epoch, peers = heappop(heap)
+            if peers.epoch == epoch:
+                found.append(peers)
+        if heap is not None and not heap:
+            del self.lacking[resource]
+        return found
+
+    def hope(
+        self, peers: Peers, resources: Iterable[FlavorResource], *, wants_victims: bool
+    ) -> None:
+        """Let the peers be woken by any release of these, and by new victims if they want them."""
+        peers.hope = frozenset(resources)
+        peers.wants_victims = wants_victims
+        self.hopeful[peers] = None
+
+    def wake(self, peers: Peers) -> bool:
+        """Make the peers READY; say whether they were not."""
+        if peers.stand is Stand.READY:
+            return False
+        self._stand(peers, Stand.READY)
+        self._forget_waiting(peers)
+        self._offer(peers)
+        return True
+
+    def _count(self, peers: Peers, number: int) -> None:
+        door = self.doors.get(peers.local_queue)
+        if door is None:
+            door = self.doors[peers.local_queue] = Count()
+        door.size += number
+        self.size += number
+        if peers.stand is Stand.PARKED:
+            door.inadmissible += number
+            self.inadmissible += number
+        if not door.size:
+            del self.doors[peers.local_queue]
+
+    def _stand(self, peers: Peers, stand: Stand) -> None:
+        number = (stand is Stand.PARKED) - (peers.stand is Stand.PARKED)
+        self.inadmissible += number * peers.size
+        self.doors[peers.local_queue].inadmissible += number * peers.size
+        peers.stand = stand
+
+    def _forget_waiting(self, peers: Peers) -> None:
+        self.waiting.pop(peers, None)
+        self.hopeful.pop(peers, None)
+        peers.epoch += 1
+
+    def _offer(self, peers: Peers) -> None:
+        top = peers.top()
+        if top is None or not _competes(peers):
+            return
+        if len(self.heap) > 2 * len(self.peers) + 16:
+            self._rebuild()
+        else:
+            heappush(self.heap, (top.order, peers))
+
+    def _rebuild(self) -> None:
+        tops = ((peers.top(), peers) for peers in self.peers.values() if _competes(peers))
+        self.heap = [(top.order, peers) for top, peers in tops if top is not None]
+        heapify(self.heap)
+
+
+def _peers(item: Item) -> Peers:
+    if item.peers is None:
+        raise AssertionError(f"{item.fact.key} is in no queue, so it has no place in one")
+    return item.peers
+
+
+def _competes(peers: Peers) -> bool:
+    return peers.stand is Stand.READY or peers.stand is Stand.BLOCKING

@@ -1,0 +1,49 @@
+"""The last things that happened to a workload, for the one who asks why."""
+
+from queueing.core.decisions import Admit, Decision, Outcome, Preempt, Verdict
+from queueing.core.names import Key
+
+LENGTH = 12
+"""Entries kept per workload."""
+
+Entry = tuple[float, Decision | Outcome]
+
+
+class Stories:
+    """Decisions and outcomes by workload; sentences are made only when somebody reads."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self) -> None:
+        self._entries: dict[Key, tuple[Entry, ...]] = {}
+
+    def add(self, now: float, event: Decision | Outcome) -> None:
+        """Note an event; one that repeats the last changes nothing."""
+        decision = event.decision if isinstance(event, Outcome) else event
+        known = self._entries.get(decision.workload, ())
+        if known and known[-1][1] == event:
+            return
+        self._entries[decision.workload] = (*known[1 - LENGTH :], (now, event))
+
+    def forget(self, key: Key) -> None:
+        self._entries.pop(key, None)
+
+    def read(self, key: Key) -> tuple[str, ...]:
+        """Tell the story, oldest first; times are seconds since the epoch."""
+        return tuple(f"{now:.3f} {_sentence(event)}" for now, event in self._entries.get(key, ()))
+
+
+def _sentence(event: Decision | Outcome) -> str:
+    match event:
+        case Admit(cluster_queue=queue, borrowing=borrowing, checks=checks):
+            extra = " borrowing" if borrowing else ""
+            pending = f", checks pending: {', '.join(checks)}" if checks else ""
+            return f"admitted by {queue}{extra}{pending}"
+        case Preempt(preemptor=preemptor, preemptor_queue=queue, reason=reason):
+            return f"preempted for {preemptor} of {queue}: {reason}"
+        case Outcome(decision=decision, verdict=verdict, message=message):
+            what = "admission" if isinstance(decision, Admit) else "preemption"
+            why = f": {message}" if message and verdict is not Verdict.DONE else ""
+            return f"write of the {what}: {verdict}{why}"
+        case _:
+            return f"waits ({event.requeue}), {event.reason}: {event.message}"
