@@ -1,1 +1,8 @@
-"""observe."""
+"""What operators see: logs, metrics and traces.
+
+Invariants. Nothing here decides anything or speaks to the cluster. Names and labels of `kueue_*`
+metrics are Kueue's, so that its dashboards work. A trace belongs to a workload, and its id follows
+from the workload's UID alone. What is not configured costs nothing.
+
+Called by `controller`, `serving`, `cli` and `testing`.
+"""

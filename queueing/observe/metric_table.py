@@ -1,0 +1,345 @@
+"""Every metric in one table, of which the code and the reference are made."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from types import MappingProxyType
+
+
+class MetricKind(StrEnum):
+    """The three types of Prometheus that we use."""
+
+    COUNTER = "counter"
+    GAUGE = "gauge"
+    HISTOGRAM = "histogram"
+
+
+class Group(StrEnum):
+    """Metrics that the Configuration can turn on or off, by its setting."""
+
+    RESOURCES = "metrics.enableClusterQueueResources"
+    LOCAL_QUEUES = "metrics.localQueueMetrics"
+
+
+def exponential_buckets(first: float, count: int) -> tuple[float, ...]:
+    """Return `count` upper bounds, each twice the one before."""
+    return tuple(first * 2.0**power for power in range(count))
+
+
+WAIT_BUCKETS = (1.0, *exponential_buckets(2.5, 13))
+"""Seconds, 1 to 10,240: Kueue's buckets for waiting."""
+RUN_BUCKETS = (1.0, *exponential_buckets(2.5, 15))
+"""Seconds, 1 to 40,960: Kueue's buckets for running."""
+CREATION_BUCKETS = exponential_buckets(0.01, 11)
+"""Seconds, 0.01 to 10.24."""
+ATTEMPT_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Seconds; the customary ones of Prometheus."""
+SHORT_BUCKETS = exponential_buckets(0.0005, 14)
+"""Seconds, 0.5 ms to 4 s: our own work."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRow:
+    """One metric; `name` lacks the prefix, and all `groups` are needed for it to be kept."""
+
+    name: str
+    kind: MetricKind
+    labels: tuple[str, ...]
+    help: str
+    buckets: tuple[float, ...] = ()
+    groups: frozenset[Group] = frozenset()
+    prefix: str = "kueue"
+
+    @property
+    def full_name(self) -> str:
+        """The name as a query writes it."""
+        return f"{self.prefix}_{self.name}"
+
+
+def _counter(name: str, labels: str, text: str) -> MetricRow:
+    return MetricRow(name, MetricKind.COUNTER, tuple(labels.split()), text)
+
+
+def _gauge(name: str, labels: str, text: str) -> MetricRow:
+    return MetricRow(name, MetricKind.GAUGE, tuple(labels.split()), text)
+
+
+def _histogram(name: str, labels: str, buckets: tuple[float, ...], text: str) -> MetricRow:
+    return MetricRow(name, MetricKind.HISTOGRAM, tuple(labels.split()), text, buckets)
+
+
+def _of_local_queue(row: MetricRow) -> MetricRow:
+    """Return the same metric counted per LocalQueue."""
+    labels = tuple(label for label in row.labels if label != "cluster_queue")
+    return replace(
+        row,
+        name=f"local_queue_{row.name}",
+        labels=("name", "namespace", *labels),
+        help=f"Per LocalQueue: {row.help[0].lower()}{row.help[1:]}",
+        groups=row.groups | {Group.LOCAL_QUEUES},
+    )
+
+
+def _optional(row: MetricRow, *groups: Group) -> MetricRow:
+    return replace(row, groups=frozenset(groups))
+
+
+_QUEUE_AND_CLASS = "cluster_queue priority_class"
+
+_BOTH = (
+    _gauge(
+        "pending_workloads",
+        "cluster_queue status",
+        "Workloads that wait: `active` in the queue, `inadmissible` until something changes.",
+    ),
+    _counter(
+        "quota_reserved_workloads_total",
+        _QUEUE_AND_CLASS,
+        "Workloads that got a quota reservation.",
+    ),
+    _counter("admitted_workloads_total", _QUEUE_AND_CLASS, "Workloads that were admitted."),
+    _counter("finished_workloads_total", _QUEUE_AND_CLASS, "Workloads that finished."),
+    _gauge("finished_workloads", "cluster_queue", "Finished workloads that still exist."),
+    _histogram(
+        "quota_reserved_wait_time_seconds",
+        _QUEUE_AND_CLASS,
+        WAIT_BUCKETS,
+        "Time from creation, or from the last requeueing, to the quota reservation.",
+    ),
+    _histogram(
+        "admission_wait_time_seconds",
+        _QUEUE_AND_CLASS,
+        WAIT_BUCKETS,
+        "Time from creation, or from the last requeueing, to admission.",
+    ),
+    _histogram(
+        "admission_checks_wait_time_seconds",
+        _QUEUE_AND_CLASS,
+        WAIT_BUCKETS,
+        "Time from the quota reservation to admission.",
+    ),
+    _histogram(
+        "ready_wait_time_seconds",
+        _QUEUE_AND_CLASS,
+        WAIT_BUCKETS,
+        "Time from creation, or from the last requeueing, until all pods were ready.",
+    ),
+    _histogram(
+        "admitted_until_ready_wait_time_seconds",
+        _QUEUE_AND_CLASS,
+        WAIT_BUCKETS,
+        "Time from admission until all pods were ready.",
+    ),
+    _histogram(
+        "execution_time_seconds",
+        _QUEUE_AND_CLASS,
+        RUN_BUCKETS,
+        "Time from admission to the end of the workload.",
+    ),
+    _counter(
+        "evicted_workloads_total",
+        "cluster_queue reason underlying_cause priority_class",
+        "Evictions of workloads.",
+    ),
+    _gauge("reserving_active_workloads", "cluster_queue", "Workloads that hold quota."),
+    _gauge("admitted_active_workloads", "cluster_queue", "Workloads that are admitted and live."),
+    _gauge(
+        "unadmitted_workloads",
+        "cluster_queue reason underlying_cause",
+        "Workloads that are not admitted, by why.",
+    ),
+)
+"""Metrics that exist for each ClusterQueue and for each LocalQueue."""
+
+_FLAVOR = "cohort cluster_queue flavor resource"
+
+_RESOURCES = (
+    _gauge("cluster_queue_resource_reservation", _FLAVOR, "Quota that is reserved."),
+    _gauge("cluster_queue_resource_usage", _FLAVOR, "Quota that admitted workloads use."),
+    _gauge("cluster_queue_nominal_quota", _FLAVOR, "The queue's own quota."),
+    _gauge("cluster_queue_borrowing_limit", _FLAVOR, "The most that the queue may borrow."),
+    _gauge("cluster_queue_lending_limit", _FLAVOR, "The most that the queue lends."),
+    _gauge(
+        "cluster_queue_resource_pending",
+        "cluster_queue resource",
+        "What the waiting workloads of the queue ask for together.",
+    ),
+)
+
+_LOCAL_RESOURCES = (
+    _gauge(
+        "local_queue_resource_reservation",
+        "name namespace flavor resource",
+        "Quota that the workloads of a LocalQueue have reserved.",
+    ),
+    _gauge(
+        "local_queue_resource_usage",
+        "name namespace flavor resource",
+        "Quota that the admitted workloads of a LocalQueue use.",
+    ),
+)
+
+_CLUSTER_QUEUES = (
+    _counter(
+        "admission_attempts_total",
+        "result",
+        "Admission cycles that admitted something (`success`) or nothing (`inadmissible`).",
+    ),
+    _histogram(
+        "admission_attempt_duration_seconds",
+        "result",
+        ATTEMPT_BUCKETS,
+        "How long an admission cycle took.",
+    ),
+    _gauge(
+        "admission_cycle_preemption_skips",
+        "cluster_queue",
+        "Workloads of the last cycle that could preempt, but not beside another one's preemption.",
+    ),
+    _counter(
+        "preemption_target_recomputations_total",
+        "cluster_queue result",
+        "Searches for victims that were repeated because an earlier head had chosen the same ones.",
+    ),
+    _gauge(
+        "pending_scheduling_hashes",
+        "cluster_queue status",
+        "Different shapes among the workloads that wait.",
+    ),
+    _histogram(
+        "pods_ready_to_evicted_time_seconds",
+        "cluster_queue reason underlying_cause",
+        RUN_BUCKETS,
+        "Time from all pods being ready to the eviction.",
+    ),
+    _histogram(
+        "workload_creation_latency_seconds",
+        "job_kind",
+        CREATION_BUCKETS,
+        "Time from the creation of a job to that of its Workload.",
+    ),
+    _counter(
+        "evicted_workloads_once_total",
+        "cluster_queue reason underlying_cause priority_class",
+        "Workloads that were evicted for the first time.",
+    ),
+    _counter(
+        "preempted_workloads_total",
+        "preempting_cluster_queue reason",
+        "Workloads that were preempted, by the queue that gained from it.",
+    ),
+    _histogram(
+        "workload_eviction_latency_seconds",
+        "cluster_queue reason",
+        WAIT_BUCKETS,
+        "Time from the decision to evict until the quota was free.",
+    ),
+    _gauge(
+        "cluster_queue_status",
+        "cluster_queue status",
+        "1 for the state that the queue is in: `pending`, `active` or `terminating`; else 0.",
+    ),
+    _optional(
+        _gauge(
+            "local_queue_status",
+            "name namespace active",
+            "1 for whether the LocalQueue is active: `True`, `False` or `Unknown`; else 0.",
+        ),
+        Group.LOCAL_QUEUES,
+    ),
+    _optional(
+        _gauge(
+            "local_queue_admission_fair_sharing_usage",
+            "name namespace cluster_queue",
+            "The decayed usage by which the LocalQueues of a ClusterQueue take turns.",
+        ),
+        Group.LOCAL_QUEUES,
+    ),
+    _gauge(
+        "cluster_queue_weighted_share",
+        "cluster_queue cohort",
+        "The queue's share above its own quota, divided by its weight.",
+    ),
+    _gauge(
+        "cluster_queue_info",
+        "cluster_queue parent_cohort root_cohort",
+        "Always 1; the labels say where the queue is in the tree.",
+    ),
+)
+
+_COHORTS = (
+    _gauge(
+        "cohort_weighted_share",
+        "cohort",
+        "The cohort's share above its own quota, divided by its weight.",
+    ),
+    _gauge("cohort_subtree_quota", "cohort flavor resource", "Quota of all below the cohort."),
+    _gauge(
+        "cohort_subtree_resource_reservations",
+        "cohort flavor resource",
+        "Quota reserved by all below the cohort.",
+    ),
+    _counter(
+        "cohort_subtree_admitted_workloads_total",
+        "cohort priority_class",
+        "Workloads admitted below the cohort.",
+    ),
+    _gauge(
+        "cohort_subtree_admitted_active_workloads",
+        "cohort",
+        "Workloads below the cohort that are admitted and live.",
+    ),
+    _gauge(
+        "cohort_info",
+        "cohort parent_cohort root_cohort",
+        "Always 1; the labels say where the cohort is in the tree.",
+    ),
+)
+
+_BUILD = (
+    _gauge(
+        "build_info",
+        "git_version git_commit build_date go_version compiler platform",
+        "Always 1; the labels say which program runs. `go_version` is empty.",
+    ),
+)
+
+_OWN = (
+    _histogram("cycle_duration_seconds", "", SHORT_BUCKETS, "How long a cycle of decisions took."),
+    _counter("decisions_total", "decision", "Decisions by kind: Admit, Preempt, Evict, Wait."),
+    _counter(
+        "writes_total",
+        "purpose outcome",
+        "Writes to the API server by purpose and outcome (done, refused, unknown).",
+    ),
+    _histogram(
+        "write_duration_seconds",
+        "purpose",
+        SHORT_BUCKETS,
+        "How long a write took, with its repetitions.",
+    ),
+    _gauge("writes_waiting", "purpose", "Writes that wait for a slot."),
+    _gauge("events_dropped", "", "Events that were not written, since the start."),
+    _gauge("event_loop_lag_seconds", "", "How late the event loop woke up, at worst lately."),
+    _gauge("leader", "", "1 while this replica leads, else 0."),
+    _gauge(
+        "credit_balance",
+        "cluster_queue",
+        "Credits of the queue, in reference-GPU-seconds; negative when it owes.",
+    ),
+)
+
+TABLE: tuple[MetricRow, ...] = (
+    *_BOTH,
+    *(_of_local_queue(row) for row in _BOTH),
+    *_CLUSTER_QUEUES,
+    *(_optional(row, Group.RESOURCES) for row in _RESOURCES),
+    *(_optional(row, Group.RESOURCES, Group.LOCAL_QUEUES) for row in _LOCAL_RESOURCES),
+    *_COHORTS,
+    *_BUILD,
+    *(replace(row, prefix="queueing") for row in _OWN),
+)
+"""All metrics, Kueue's first. Every one carries the label `replica_role` besides its own."""
+
+ROWS: Mapping[str, MetricRow] = MappingProxyType({row.name: row for row in TABLE})
+"""The table by name without prefix; no name occurs twice."""

@@ -1,0 +1,171 @@
+"""The metrics of one process: series made on first use and forgotten with their object."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, Protocol, cast
+
+import prometheus_client
+from prometheus_client.exposition import choose_encoder
+from typing_extensions import override
+
+from queueing.observe.metric_table import ROWS, TABLE, Group, MetricKind, MetricRow
+
+ROLE_LABEL = "replica_role"
+"""On every metric: `leader`, `follower` or `standalone`."""
+
+_END = b"# EOF\n"
+_DEFAULT_GROUPS = frozenset({Group.LOCAL_QUEUES})
+
+
+class Series(Protocol):
+    """One time series; which methods work depends on the type of its metric."""
+
+    def inc(self, amount: float = 1) -> None: ...
+    def dec(self, amount: float = 1) -> None: ...
+    def set(self, value: float) -> None: ...
+    def observe(self, amount: float, exemplar: dict[str, str] | None = None) -> None: ...
+
+
+class Family:
+    """All series of one metric. Keep a series at hand where it is used often."""
+
+    def __init__(self, row: MetricRow, vector: Any, role: str) -> None:
+        self.row = row
+        self._vector = vector  # a Counter, Gauge or Histogram of prometheus_client, untyped there
+        self._role = role
+        self._series: dict[tuple[str, ...], Series] = {}
+
+    def labels(self, **values: str) -> Series:
+        """Return the series with these labels, all of them needed."""
+        try:
+            key = tuple([values[label] for label in self.row.labels])
+        except KeyError as error:
+            raise ValueError(f"{self.row.full_name} needs the label {error}") from None
+        if len(values) != len(key):
+            raise ValueError(f"{self.row.full_name} has the labels {self.row.labels} only")
+        series = self._series.get(key)
+        if series is None:
+            series = cast("Series", self._vector.labels(*key, self._role))
+            self._series[key] = series
+        return series
+
+    def replace_all(self, values: Mapping[tuple[str, ...], float]) -> None:
+        """Set a gauge's series to exactly these values, by label values in the row's order."""
+        for key in [key for key in self._series if key not in values]:
+            self._remove(key)
+        for key, value in values.items():
+            self.labels(**dict(zip(self.row.labels, key, strict=True))).set(value)
+
+    def forget(self, values: Mapping[str, str]) -> None:
+        """Drop the series that carry all of these labels with these values."""
+        if not values.keys() <= set(self.row.labels):
+            return
+        wanted = [(self.row.labels.index(label), value) for label, value in values.items()]
+        for key in [key for key in self._series if all(key[i] == v for i, v in wanted)]:
+            self._remove(key)
+
+    def _remove(self, key: tuple[str, ...]) -> None:
+        del self._series[key]
+        self._vector.remove(*key, self._role)
+
+
+class _Muted:
+    """A series of a metric that is turned off: takes everything, keeps nothing."""
+
+    def inc(self, amount: float = 1) -> None: ...
+    def dec(self, amount: float = 1) -> None: ...
+    def set(self, value: float) -> None: ...
+    def observe(self, amount: float, exemplar: dict[str, str] | None = None) -> None: ...
+
+
+_MUTED = _Muted()
+
+
+class _MutedFamily(Family):
+    """A metric that is turned off, so that its users need not ask."""
+
+    def __init__(self, row: MetricRow) -> None:
+        super().__init__(row, None, "")
+
+    @override
+    def labels(self, **values: str) -> Series:
+        return _MUTED
+
+
+class Exposition(NamedTuple):
+    """What a scraper gets."""
+
+    body: bytes
+    content_type: str
+
+
+class Metrics:
+    """All metrics of the table as attributes, under their names without prefix."""
+
+    def __init__(self, replica_role: str, groups: Iterable[Group] = _DEFAULT_GROUPS) -> None:
+        """Make every metric of the table; those that need a group not in `groups` stay silent."""
+        # Without this each counter and histogram has a second series with its time of creation.
+        prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
+        enabled = frozenset(groups)
+        self._registry = prometheus_client.CollectorRegistry(auto_describe=False)
+        # The library takes `x` and `x_total` for one metric; Kueue has both, so one lives apart.
+        self._twins = prometheus_client.CollectorRegistry(auto_describe=False)
+        self._families = {
+            row.name: self._family(row, replica_role)
+            if row.groups <= enabled
+            else _MutedFamily(row)
+            for row in TABLE
+        }
+
+    def __getattr__(self, name: str) -> Family:
+        try:
+            families: dict[str, Family] = self.__dict__["_families"]
+            return families[name]
+        except KeyError:
+            raise AttributeError(f"no metric {name!r} in the table") from None
+
+    def forget(self, **values: str) -> None:
+        """Drop every series that carries all of these labels: the object they name is gone."""
+        for family in self._families.values():
+            family.forget(values)
+
+    def exposition(self, accept: str = "") -> Exposition:
+        """Return all series in the format that the Accept header asks for.
+
+        Exemplars are part of OpenMetrics only.
+        """
+        encode, content_type = choose_encoder(accept)
+        body = encode(self._registry).removesuffix(_END) + encode(self._twins)
+        return Exposition(body, content_type)
+
+    def _family(self, row: MetricRow, role: str) -> Family:
+        labels = (*row.labels, ROLE_LABEL)
+        has_twin = row.kind is MetricKind.GAUGE and f"{row.name}_total" in ROWS
+        registry = self._twins if has_twin else self._registry
+        vector = _VECTORS[row.kind](row, labels, registry)
+        return Family(row, vector, role)
+
+
+def _histogram(row: MetricRow, labels: tuple[str, ...], registry: Any) -> Any:
+    return prometheus_client.Histogram(
+        row.full_name, _plain(row.help), labels, registry=registry, buckets=row.buckets
+    )
+
+
+def _counter(row: MetricRow, labels: tuple[str, ...], registry: Any) -> Any:
+    return prometheus_client.Counter(row.full_name, _plain(row.help), labels, registry=registry)
+
+
+def _gauge(row: MetricRow, labels: tuple[str, ...], registry: Any) -> Any:
+    return prometheus_client.Gauge(row.full_name, _plain(row.help), labels, registry=registry)
+
+
+def _plain(text: str) -> str:
+    return re.sub("`", "", text)
+
+
+_VECTORS: Mapping[MetricKind, Callable[[MetricRow, tuple[str, ...], Any], Any]] = {
+    MetricKind.COUNTER: _counter,
+    MetricKind.GAUGE: _gauge,
+    MetricKind.HISTOGRAM: _histogram,
+}
