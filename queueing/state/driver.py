@@ -83,7 +83,9 @@ def _cycle(memory: Memory, now: float, rounds: list[tuple[Decision, ...]], judge
         now=now,
         rounds=tuple(rounds),
         judged=judged,
-        finished=not any(has_turn(memory, memory.queues[name]) for name in memory.ready),
+        finished=not any(
+            has_turn(memory, memory.queues[name]) for name in memory.ready if name in memory.queues
+        ),
         wake_at=timers[0][0] if timers else None,
     )
 
