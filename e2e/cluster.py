@@ -2,7 +2,7 @@
 
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from e2e import identities
@@ -53,6 +53,13 @@ class Cluster:
     def kubeconfig(self, identity: str = identities.ADMIN) -> Path:
         """Return the path of an identity's kubeconfig."""
         return self.folder / f"{identity}.kubeconfig"
+
+    def through(self, port: int, identity: str) -> Path:
+        """Write a kubeconfig that goes by way of another port of loopback; return its path."""
+        access = replace(self.accesses[identity], server=f"https://127.0.0.1:{port}")
+        path = self.folder / f"{identity}-{port}.kubeconfig"
+        path.write_text(access.kubeconfig())
+        return path
 
     def kubectl(
         self, *arguments: str, stdin: str = "", identity: str = identities.ADMIN, **environment: str

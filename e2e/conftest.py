@@ -4,6 +4,7 @@ import os
 import secrets
 import signal
 from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -15,11 +16,12 @@ from e2e.cluster import Cluster
 from e2e.components import Options
 from e2e.controlplane.build import Binaries, BuildError, binaries
 from e2e.loopback import control_plane
-from e2e.nodes import make_nodes
+from e2e.nodes import POOL, make_nodes
 from e2e.product import Controller, install, start
 from e2e.world import World, new_world
 
 NODES = 20
+Launch = Callable[..., Controller]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -56,9 +58,10 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Attach the ends of the logs to what failed."""
     report = yield
-    found = getattr(item, "funcargs", {}).get("cluster")
-    if report.failed and isinstance(found, Cluster):
-        report.sections.append(("logs", found.log_tails()))
+    used = getattr(item, "funcargs", {}).values()
+    clusters = {id(one): one for one in used if isinstance(one, Cluster)}
+    if report.failed:
+        report.sections.extend(("logs", one.log_tails()) for one in clusters.values())
     return report
 
 
@@ -77,7 +80,7 @@ def cluster(built: Binaries, request: pytest.FixtureRequest) -> Iterator[Cluster
     named = external_kubeconfig()
     options = Options(emulated_version=request.config.getoption("--emulated-version"))
     with attached(built, named) if named else control_plane(built, options) as running:
-        make_nodes(running.api(), NODES)
+        make_nodes(running.api(), NODES, labels=POOL)
         yield running
 
 
@@ -108,23 +111,59 @@ def installed(cluster: Cluster) -> Cluster:
     return cluster
 
 
-@pytest.fixture
-def controllers(installed: Cluster) -> Iterator[Callable[..., Controller]]:
-    """Lend a factory: `controllers("a", settings)` starts one more replica and waits for it."""
+@contextmanager
+def launching(cluster: Cluster) -> Iterator[Launch]:
+    """Start replicas on demand, and end all of them."""
     running: list[Controller] = []
 
     def launch(name: str, settings: Mapping[str, Any] | None = None) -> Controller:
-        started = start(installed, f"{name}-{secrets.token_hex(2)}", settings)
+        started = start(cluster, f"{name}-{secrets.token_hex(2)}", settings)
         running.append(started)
         started.wait_ready()
         return started
 
-    yield launch
-    for one in running:
-        one.stop()
+    try:
+        yield launch
+    finally:
+        for one in running:
+            one.stop()
 
 
 @pytest.fixture
-def controller(controllers: Callable[..., Controller]) -> Controller:
+def controllers(installed: Cluster) -> Iterator[Launch]:
+    """Lend a factory: `controllers("a", settings)` starts one more replica and waits for it."""
+    with launching(installed) as launch:
+        yield launch
+
+
+@pytest.fixture
+def controller(controllers: Launch) -> Controller:
     """Lend one replica that is ready; SIGTERM when the test ends."""
     return controllers("controller")
+
+
+@pytest.fixture(scope="session")
+def audited(cluster: Cluster, built: Binaries) -> Iterator[Cluster]:
+    """Lend a cluster whose audit log we may read: the session's if it is ours, else another."""
+    if cluster.audit_log is not None:
+        yield cluster
+        return
+    with control_plane(built) as running:
+        make_nodes(running.api(), NODES, labels=POOL)
+        yield running
+
+
+@pytest.fixture
+def audited_space(audited: Cluster, left: list[World]) -> Iterator[World]:
+    """Lend a namespace like `space`, where writes can be counted."""
+    made = new_world(audited)
+    yield made
+    made.leave()
+
+
+@pytest.fixture
+def audited_controller(audited: Cluster) -> Iterator[Controller]:
+    """Lend a replica like `controller`, where writes can be counted."""
+    install(audited)
+    with launching(audited) as launch:
+        yield launch("controller")

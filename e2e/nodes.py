@@ -8,6 +8,8 @@ from e2e.wire import Object
 FAKE = "queueing.test/node"
 """Label of every simulated node; Jobs of `e2e.objects` select it."""
 GROUP = "queueing.test/group"
+POOL = {"queueing.test/pool": "standard"}
+"""Labels of the session's nodes, for flavors that select nodes."""
 NOT_READY = "node.kubernetes.io/not-ready"
 HEALTHY = {"type": "Ready", "status": "True", "reason": "Simulated", "message": ""}
 

@@ -60,12 +60,30 @@ class Controller:
         """Wait until the process is ready to do its work, leading or standing by."""
         self.process.wait_until(self.ready, timeout_s=timeout_s, what="ready")
 
+    def kill(self) -> None:
+        """SIGKILL."""
+        self.process.kill()
+
+    def freeze(self) -> None:
+        """SIGSTOP: it neither works nor renews its Lease."""
+        self.process.suspend()
+
+    def thaw(self) -> None:
+        """SIGCONT; nothing happens to one that is not frozen or is gone."""
+        self.process.resume()
+
     def stop(self) -> int:
         """SIGTERM; returns the exit code."""
         return self.process.terminate(grace_s=30)
 
 
-def start(cluster: Cluster, name: str, settings: Mapping[str, Any] | None = None) -> Controller:
+def start(
+    cluster: Cluster,
+    name: str,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    kubeconfig: Path | None = None,
+) -> Controller:
     """Start the product under its service account; `settings` go into its Configuration."""
     health, metrics, webhook = free_ports(3)
     configuration = {
@@ -80,8 +98,8 @@ def start(cluster: Cluster, name: str, settings: Mapping[str, Any] | None = None
     config = cluster.folder / f"{name}.yaml"
     config.write_text(yaml.safe_dump(configuration))
     command = [str(Path(sys.executable).with_name("queueing")), "run", f"--config={config}"]
-    kubeconfig = str(cluster.kubeconfig(identities.CONTROLLER))
-    process = cluster.run(name, command, KUBECONFIG=kubeconfig, PYTHONUNBUFFERED="1")
+    access = str(kubeconfig or cluster.kubeconfig(identities.CONTROLLER))
+    process = cluster.run(name, command, KUBECONFIG=access, PYTHONUNBUFFERED="1")
     return Controller(cluster, process, health, metrics)
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 from e2e.api import holds
 from e2e.cluster import Cluster
 from e2e.controlplane.build import Binaries
+from e2e.identities import ADMIN, IDENTITIES
 from e2e.loopback import control_plane
 from e2e.nodes import make_nodes
 from e2e.objects import Pods, job
 from e2e.world import World
-from e2e.writes import AuditLog
+from e2e.writes import audit_log
 
 # Programs of one control plane.
 COMPONENTS = 5
@@ -22,6 +23,7 @@ COMPONENTS = 5
 INTERRUPTED = """
 import sys
 from e2e.controlplane.build import binaries
+from e2e.identities import ADMIN, IDENTITIES
 from e2e.loopback import control_plane
 with control_plane(binaries()) as cluster:
     print(cluster.folder, *(one.pid for one in cluster.components.values()), flush=True)
@@ -67,12 +69,10 @@ def test_kubectl_reads_and_writes(cluster: Cluster, space: World) -> None:
     assert read.stdout == "v", read.stderr
 
 
-def test_writes_are_counted_by_user(cluster: Cluster, space: World) -> None:
-    if cluster.audit_log is None:
-        return
-    log = AuditLog(cluster.audit_log)
+def test_writes_are_counted_by_user(audited_space: World) -> None:
+    space, log = audited_space, audit_log(audited_space.cluster)
     space.make(job(space.namespace, "counted"))
-    mine = log.writes(user="e2e-admin", namespace=space.namespace)
+    mine = log.writes(user=IDENTITIES[ADMIN].user, namespace=space.namespace)
     assert [(write.kind, write.code) for write in mine] == [("create jobs", 201)]
 
 

