@@ -1,0 +1,63 @@
+"""The cluster's objects as one YAML text, for a plan that starts from what is there."""
+
+import asyncio
+import json
+from typing import Any
+
+from queueing.cli.output import UsageProblem
+from queueing.kube.client import Client, ListQuery
+from queueing.kube.config import load_cluster
+from queueing.kube.errors import KubeError, NotFoundError
+from queueing.kube.resources import RESOURCES, Resource
+
+KINDS = (
+    "ResourceFlavor",
+    "Topology",
+    "AdmissionCheck",
+    "Cohort",
+    "ClusterQueue",
+    "LocalQueue",
+    "WorkloadPriorityClass",
+    "PriorityClass",
+    "Workload",
+    "Namespace",
+    "LimitRange",
+)
+
+
+def read_cluster(kubeconfig: str | None, context: str | None) -> str:
+    """Return a List of every object that a plan depends on.
+
+    Raises UsageProblem when the cluster cannot be asked.
+    """
+    try:
+        return json.dumps(asyncio.run(_everything(kubeconfig, context)))
+    except (KubeError, OSError) as error:
+        raise UsageProblem(f"the cluster cannot be read: {error}") from error
+
+
+async def _everything(kubeconfig: str | None, context: str | None) -> dict[str, Any]:
+    cluster = await load_cluster(kubeconfig, context)
+    items: list[dict[str, Any]] = []
+    async with Client(cluster, user_agent="queueing-plan") as client:
+        for kind in KINDS:
+            items += await _all_of(client, RESOURCES[kind])
+    return {"apiVersion": "v1", "kind": "List", "items": items}
+
+
+async def _all_of(client: Client, resource: Resource) -> list[dict[str, Any]]:
+    """List one kind; a kind that the cluster does not have has no objects."""
+    found: list[dict[str, Any]] = []
+    token = ""
+    while True:
+        try:
+            page = await client.list_page(resource.within(), ListQuery(continue_token=token))
+        except NotFoundError:
+            return []
+        listed = json.loads(page)
+        for item in listed["items"]:
+            item["metadata"].pop("managedFields", None)
+            found.append({"apiVersion": resource.api_version, "kind": resource.kind} | item)
+        token = listed["metadata"].get("continue", "")
+        if not token:
+            return found

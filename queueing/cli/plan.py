@@ -1,0 +1,167 @@
+"""`queueing plan`: what would be admitted, preempted or kept waiting, and why."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from queueing.cli.output import UsageProblem, columns, output_option, structured
+from queueing.clock import SystemClock
+from queueing.core.settings import Compatibility
+from queueing.sim.documents import Document, load, parse
+from queueing.sim.intake import Intake, read_configuration, read_world
+from queueing.sim.plan import Plan, fixed_rounds, until_stable
+from queueing.sim.report import as_json
+from queueing.sim.yaml_text import ManifestError
+
+EPILOG = """\b
+Examples:
+  # What would happen to this Job, given these queues?
+  queueing plan -f queues.yaml -f job.yaml
+\b
+  # One scheduling cycle, as Kueue would run it, for a program to read
+  queueing plan -f manifests/ --rounds 1 -o json
+\b
+  # What would this change of quota do to the cluster as it is?
+  queueing plan --live -f new-quota.yaml
+\b
+Exit codes: 0 when a plan was made, 2 when the input cannot be used.
+"""
+
+
+def _moment(_context: click.Context, _parameter: click.Parameter, text: str | None) -> float:
+    """Read `--now`; without it, the clock's time in whole seconds, as objects store it."""
+    if text is None:
+        return float(int(SystemClock().now()))
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise click.BadParameter(
+            f"{text!r} is not a time; write it like 2026-01-31T12:00:00Z"
+        ) from error
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+@click.command(epilog=EPILOG)
+@click.option(
+    "-f",
+    "--filename",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    help="YAML or JSON file, folder, or - for standard input; repeat for more.",
+)
+@click.option("--live", is_flag=True, help="Start from the cluster; files replace its objects.")
+@click.option("--kubeconfig", metavar="FILE", help="Kubeconfig for --live.")
+@click.option("--context", "context_name", metavar="NAME", help="Its context, for --live.")
+@click.option("--config", metavar="FILE", help="Configuration; wins over one among the files.")
+@click.option("--now", callback=_moment, metavar="RFC3339", help="Time of the plan. [default: now]")
+@click.option("--rounds", type=click.IntRange(min=1), help="Run this many scheduling cycles.")
+@click.option("--until-stable", is_flag=True, help="Run until nothing changes.  [default]")
+@click.option(
+    "--compatibility",
+    type=click.Choice([one.value for one in Compatibility]),
+    help="Decide as Kueue, or with our differences.  [default: Kueue with --rounds]",
+)
+@output_option()
+def command(files: tuple[str, ...], output: str, **options: Any) -> None:
+    """Say what would happen to the workloads in some manifests, and why.
+
+    Reads queues, flavors, workloads, suspended Jobs and what they depend on, in any order, and runs
+    the scheduler on them. Nothing is changed anywhere.
+    """
+    if options["until_stable"] and options["rounds"]:
+        raise click.UsageError("--rounds and --until-stable exclude each other")
+    if not files and not options["live"]:
+        raise click.UsageError("give manifests with -f, or the cluster with --live")
+    try:
+        intake = _intake(files, options)
+    except ManifestError as error:
+        raise UsageProblem(str(error)) from error
+    for warning in intake.warnings:
+        click.echo(f"Warning: {warning}", err=True)
+    rounds, now = options["rounds"], options["now"]
+    if rounds:
+        plan = fixed_rounds(intake.facts, settings=intake.settings, now=now, rounds=rounds)
+    else:
+        plan = until_stable(intake.facts, settings=intake.settings, now=now)
+    if plan.stable is False:
+        click.echo(f"Warning: not stable after {len(plan.rounds)} rounds", err=True)
+    report = as_json(plan)
+    click.echo(_table(report, plan) if output == "table" else structured(report, output))
+
+
+def _intake(files: tuple[str, ...], options: dict[str, Any]) -> Intake:
+    documents = load(files)
+    if options["live"]:
+        documents = _over(_live(options), documents)
+    fallback = Compatibility.KUEUE if options["rounds"] else Compatibility.QUEUEING
+    return read_world(
+        documents,
+        now=options["now"],
+        compatibility=Compatibility(options["compatibility"] or fallback),
+        configuration=read_configuration(options["config"]) if options["config"] else None,
+    )
+
+
+def _live(options: dict[str, Any]) -> list[Document]:
+    from queueing.cli.live import read_cluster  # noqa: PLC0415 - half a second of imports
+
+    text = read_cluster(options["kubeconfig"], options["context_name"])
+    return parse(text, file="cluster")
+
+
+def _over(live: Iterable[Document], written: list[Document]) -> list[Document]:
+    """Return the cluster's objects, those replaced that a file gives."""
+    given = {_identity(one) for one in written}
+    return [*(one for one in live if _identity(one) not in given), *written]
+
+
+def _identity(document: Document) -> tuple[str, ...]:
+    namespace = document.value["metadata"].get("namespace", "")
+    return document.group, document.kind, namespace, document.name
+
+
+def _table(report: dict[str, Any], plan: Plan) -> str:
+    decisions = [
+        (str(one["round"]), *_row(decision))
+        for one in report["rounds"]
+        for decision in one["decisions"]
+    ]
+    usage = [
+        (queue, flavor, resource, *amounts.values())
+        for queue, flavors in report["usage"].items()
+        for flavor, resources in flavors.items()
+        for resource, amounts in resources.items()
+    ]
+    header = ("ROUND", "ACTION", "WORKLOAD", "CLUSTERQUEUE", "DETAIL")
+    parts = [columns(header, decisions) if decisions else "Nothing waits."]
+    if usage:
+        header_of_usage = ("CLUSTERQUEUE", "FLAVOR", "RESOURCE", "NOMINAL", "USED", "BORROWED")
+        parts.append(columns((*header_of_usage, "LENT"), usage))
+    if plan.stable:
+        parts.append(f"Stable after {len(plan.rounds)} round(s).")
+    return "\n\n".join(parts)
+
+
+def _row(decision: dict[str, Any]) -> tuple[str, str, str, str]:
+    match decision["action"]:
+        case "Admit":
+            detail = "; ".join(_assignment(one) for one in decision["podSetAssignments"])
+            detail += ", borrowing" if decision["borrowing"] else ""
+            detail += ", only reserved" if decision["reservedOnly"] else ""
+        case "Preempt":
+            detail = f"for {decision['preemptor']}: {decision['reason']}"
+        case _:
+            detail = f"{decision['requeue']}, {decision['reason']}: {decision['message']}"
+    queue = decision["clusterQueue"] or "-"
+    return decision["action"], decision["workload"], queue, detail
+
+
+def _assignment(one: dict[str, Any]) -> str:
+    usage = ", ".join(
+        f"{resource} {one['resourceUsage'].get(resource, '0')} of {flavor}"
+        for resource, flavor in one["flavors"].items()
+    )
+    return f"{one['name']} x{one['count']}: {usage}"

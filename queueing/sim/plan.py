@@ -1,0 +1,108 @@
+"""What the engine would do with a set of facts, round after round, while time stands still."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from queueing.core.decisions import Decision, Wait
+from queueing.core.facts import Fact
+from queueing.core.names import CohortName, QueueName
+from queueing.core.settings import Compatibility, Settings
+from queueing.sim.lending import Ledger, balance
+from queueing.sim.standing import Standing
+from queueing.sim.world import World
+
+STABLE_ROUNDS_MAX = 1_000
+"""Rounds after which a plan that never settles is given up, and says so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Decisions per round, and the quota held after the last of them."""
+
+    rounds: tuple[tuple[Decision, ...], ...]
+    ledger: Ledger
+    queue_shares: dict[str, float]
+    cohort_shares: dict[str, float]
+    stable: bool | None
+    """Whether nothing more would change; None when a number of rounds was asked for."""
+
+
+def fixed_rounds(facts: Iterable[Fact], *, settings: Settings, now: float, rounds: int) -> Plan:
+    """Run a number of rounds. Admissions are assumed; victims are Evicted and keep their quota."""
+    world = World(facts, settings=settings)
+    done = tuple(world.round(now).decisions for _ in range(rounds))
+    return _plan(world, done, stable=None)
+
+
+def until_stable(facts: Iterable[Fact], *, settings: Settings, now: float) -> Plan:
+    """Run rounds until nothing changes any more; between them victims drain and queue again."""
+    world = World(facts, settings=settings)
+    kueue = settings.compatibility is Compatibility.KUEUE
+    done: list[tuple[Decision, ...]] = []
+    stable = _by_rounds(world, done, now) if kueue else _by_cycles(world, done, now)
+    return _plan(world, done, stable=stable)
+
+
+def _by_rounds(world: World, done: list[tuple[Decision, ...]], now: float) -> bool:
+    """Run single rounds, as Kueue does; say whether they settled.
+
+    A round that admits and preempts nobody may still move a queue on to its next head, or a head
+    to its next flavor. So the end is reached when such a round repeats an earlier one.
+    """
+    seen: set[tuple[object, ...]] = set()
+    while len(done) < STABLE_ROUNDS_MAX:
+        drained = world.drain(now)
+        cycle = world.round(now)
+        decisions = cycle.decisions
+        moves = _moves(decisions)
+        if drained or moves:
+            seen.clear()
+        elif _gist(decisions) in seen or (cycle.finished and not cycle.judged):
+            done[:] = done or [decisions]
+            return True
+        done.append(decisions)
+        if not moves:
+            seen.add(_gist(decisions))
+    return False
+
+
+def _by_cycles(world: World, done: list[tuple[Decision, ...]], now: float) -> bool:
+    """Run cycles, as the controller does, each until nobody is left to try; say if they settled.
+
+    The engine tells of those that it judged; the others are added to each round as they stand.
+    """
+    while len(done) < STABLE_ROUNDS_MAX:
+        drained = world.drain(now)
+        standing = Standing(world)
+        cycle = world.cycle(now)
+        rounds = [standing.complete(decided) for decided in cycle.rounds]
+        if not _moves(cycle.decisions) and not drained and done:
+            return True
+        done.extend(rounds or [standing.complete(())])
+        if not _moves(cycle.decisions):
+            return True
+    return False
+
+
+def _moves(decisions: Iterable[Decision]) -> bool:
+    return any(not isinstance(one, Wait) for one in decisions)
+
+
+def _gist(decisions: Iterable[Decision]) -> tuple[object, ...]:
+    """Return what makes two rounds without a move equal."""
+    waits = (one for one in decisions if isinstance(one, Wait))
+    return tuple((one.workload, one.requeue, one.reason, one.mode, one.message) for one in waits)
+
+
+def _plan(world: World, rounds: Sequence[tuple[Decision, ...]], *, stable: bool | None) -> Plan:
+    engine = world.engine
+    queues = {name: engine.cluster_queue(QueueName(name)) for name in sorted(world.queues)}
+    ledger = balance(world.queues.values(), world.cohorts.values(), usage=world.usage())
+    cohorts = {name: engine.cohort(CohortName(name)) for name in ledger.cohorts}
+    return Plan(
+        rounds=tuple(rounds),
+        ledger=ledger,
+        queue_shares={name: view.weighted_share for name, view in queues.items() if view},
+        cohort_shares={name: view.weighted_share for name, view in cohorts.items() if view},
+        stable=stable,
+    )

@@ -1,0 +1,103 @@
+"""A plan as plain JSON values: the stable contract of `queueing plan -o json`."""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from queueing.core.decisions import Admit, Decision, Preempt, Wait
+from queueing.core.facts import PodSetAssignment
+from queueing.core.names import FlavorResource
+from queueing.sim.lending import Balance
+from queueing.sim.plan import Plan
+from queueing_api.quantity import format_amount
+
+INFINITE_SHARE = 2**63 - 1
+"""What Kueue's status writes for a queue of weight zero that borrows."""
+
+
+def as_json(plan: Plan) -> dict[str, Any]:
+    """Return the whole plan; rounds count from 1, decisions stand in the order they were made."""
+    report: dict[str, Any] = {
+        "rounds": [
+            {"round": number, "decisions": [decision_as_json(one) for one in decisions]}
+            for number, decisions in enumerate(plan.rounds, start=1)
+        ],
+        "usage": _balances(plan.ledger.queues),
+        "cohorts": _balances(plan.ledger.cohorts),
+        "weightedShare": {
+            "clusterQueues": {name: _share(one) for name, one in plan.queue_shares.items()},
+            "cohorts": {name: _share(one) for name, one in plan.cohort_shares.items()},
+        },
+    }
+    if plan.stable is not None:
+        report["stable"] = plan.stable
+    return report
+
+
+def decision_as_json(decision: Decision) -> dict[str, Any]:
+    """Return one decision with the keys of its action."""
+    match decision:
+        case Admit():
+            return {
+                "workload": decision.workload,
+                "action": "Admit",
+                "clusterQueue": decision.cluster_queue,
+                "borrowing": decision.borrowing,
+                "reservedOnly": bool(decision.checks),
+                "podSetAssignments": _assignments(decision.pod_sets),
+            }
+        case Preempt():
+            return {
+                "workload": decision.workload,
+                "action": "Preempt",
+                "clusterQueue": decision.cluster_queue,
+                "preemptor": decision.preemptor,
+                "reason": decision.reason.value,
+                "alreadyEvicted": decision.already_evicted,
+            }
+        case Wait():
+            return {
+                "workload": decision.workload,
+                "action": "Wait",
+                "clusterQueue": decision.cluster_queue,
+                "requeue": decision.requeue.value,
+                "reason": decision.reason.value,
+                "message": decision.message,
+                "mode": decision.mode.value if decision.mode else None,
+                "podSetAssignments": _assignments(decision.nominated),
+                "targets": list(decision.targets),
+            }
+
+
+def _assignments(pod_sets: Iterable[PodSetAssignment]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": one.name,
+            "count": one.count,
+            "flavors": {resource: one.flavors[resource] for resource in sorted(one.flavors)},
+            "resourceUsage": {
+                resource: format_amount(resource, one.usage[resource])
+                for resource in sorted(one.usage)
+            },
+            "topologyAssignment": None,
+        }
+        for one in pod_sets
+    ]
+
+
+def _balances(nodes: Mapping[str, Mapping[FlavorResource, Balance]]) -> dict[str, Any]:
+    report: dict[str, Any] = {}
+    for name in sorted(nodes):
+        flavors: dict[str, Any] = report.setdefault(name, {})
+        for (flavor, resource), balance in sorted(nodes[name].items()):
+            flavors.setdefault(flavor, {})[resource] = {
+                "nominal": format_amount(resource, balance.nominal),
+                "used": format_amount(resource, balance.used),
+                "borrowed": format_amount(resource, balance.borrowed),
+                "lent": format_amount(resource, balance.lent),
+            }
+    return report
+
+
+def _share(share: float) -> int:
+    return INFINITE_SHARE if math.isinf(share) else math.ceil(share)

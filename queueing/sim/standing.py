@@ -1,0 +1,57 @@
+"""Where the workloads stand that a round did not judge."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from queueing.core.decisions import Admit, Decision, Reason, Requeue, Wait
+from queueing.core.facts import WorkloadFact
+from queueing.sim.world import World
+
+_BEHIND = {Requeue.IMMEDIATE: Requeue.NOT_HEAD}
+"""A workload that is to be tried again, and was not tried in this round, stood behind a head."""
+
+
+class Standing:
+    """What is known of every pending workload, from before a cycle through its rounds."""
+
+    def __init__(self, world: World) -> None:
+        self._known = {fact.key: _before(world, fact) for fact in _in_order(world)}
+
+    def complete(self, decided: Iterable[Decision]) -> tuple[Decision, ...]:
+        """Return a round's decisions and the standing of all who wait and are not among them."""
+        decisions = tuple(decided)
+        for one in decisions:
+            if isinstance(one, Wait):
+                self._known[one.workload] = one
+            elif isinstance(one, Admit):
+                self._known.pop(one.workload, None)
+        judged = {one.workload for one in decisions}
+        others = (wait for key, wait in self._known.items() if key not in judged)
+        return (
+            *decisions,
+            *(replace(one, requeue=_BEHIND.get(one.requeue, one.requeue)) for one in others),
+        )
+
+
+def _in_order(world: World) -> list[WorkloadFact]:
+    """Return the pending workloads: by ClusterQueue in queue order, then those in no queue."""
+    queued = [item.key for name in sorted(world.queues) for item in world.engine.pending(name)]
+    place = {key: number for number, key in enumerate(queued)}
+    pending = [
+        fact
+        for fact in world.workloads.values()
+        if not fact.holds_quota and not fact.is_true("Finished") and not fact.deleting
+    ]
+    return sorted(pending, key=lambda fact: (place.get(fact.key, len(place)), fact.key))
+
+
+def _before(world: World, fact: WorkloadFact) -> Wait:
+    """Return the last wait of a workload, or one that says that it was not tried yet."""
+    return world.engine.waiting(fact.key) or Wait(
+        workload=fact.key,
+        uid=fact.uid,
+        cluster_queue=world.queue_of(fact),
+        requeue=Requeue.NOT_HEAD,
+        reason=Reason.PENDING_EVALUATION,
+        message="Waiting for its turn in the queue",
+    )

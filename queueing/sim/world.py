@@ -1,0 +1,104 @@
+"""The workloads of a simulation and an engine that knows them, moved by decisions."""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from queueing.core.decisions import Admit, Cycle, Outcome, Preempt, Verdict, Wait
+from queueing.core.facts import (
+    ClusterQueueFact,
+    CohortFact,
+    Fact,
+    Gone,
+    Kind,
+    LocalQueueFact,
+    WorkloadFact,
+)
+from queueing.core.names import FlavorResource, Key, QueueName
+from queueing.core.settings import Settings
+from queueing.sim import transitions
+from queueing.state.engine import Engine
+
+
+class World:
+    """Facts that do not change by themselves; only `round` and `drain` change workloads."""
+
+    def __init__(self, facts: Iterable[Fact], *, settings: Settings) -> None:
+        self.engine = Engine(settings)
+        self.queues: dict[QueueName, ClusterQueueFact] = {}
+        self.cohorts: dict[str, CohortFact] = {}
+        self._doors: dict[Key, LocalQueueFact] = {}
+        self._workloads: dict[Key, WorkloadFact] = {}
+        for fact in facts:
+            self.observe(fact)
+
+    @property
+    def workloads(self) -> Mapping[Key, WorkloadFact]:
+        """The workloads as they are now."""
+        return MappingProxyType(self._workloads)
+
+    def observe(self, fact: Fact) -> None:
+        """Tell the engine, and remember what a later transition or report needs."""
+        match fact:
+            case WorkloadFact():
+                self._workloads[fact.key] = fact
+            case ClusterQueueFact():
+                self.queues[fact.name] = fact
+            case LocalQueueFact():
+                self._doors[fact.key] = fact
+            case CohortFact():
+                self.cohorts[fact.name] = fact
+            case Gone(kind=Kind.WORKLOAD, name=name):
+                self._workloads.pop(Key(name), None)
+            case Gone(kind=Kind.CLUSTER_QUEUE, name=name):
+                self.queues.pop(QueueName(name), None)
+            case Gone(kind=Kind.COHORT, name=name):
+                self.cohorts.pop(name, None)
+            case _:
+                pass
+        self.engine.observe(fact)
+
+    def queue_of(self, workload: WorkloadFact) -> QueueName | None:
+        """Return the ClusterQueue that a workload queues for, None when it names no LocalQueue."""
+        door = self._doors.get(workload.local_queue) if workload.local_queue else None
+        return None if door is None else door.cluster_queue
+
+    def round(self, now: float) -> Cycle:
+        """Run one scheduling round and make its decisions true."""
+        return self._true(self.engine.round(now), now)
+
+    def cycle(self, now: float) -> Cycle:
+        """Run rounds until nobody is left whom another try could help; make all of it true."""
+        return self._true(self.engine.cycle(now), now)
+
+    def _true(self, cycle: Cycle, now: float) -> Cycle:
+        for decision in cycle.decisions:
+            self._carry_out(decision, now)
+        return cycle
+
+    def _carry_out(self, decision: Admit | Preempt | Wait, now: float) -> None:
+        if isinstance(decision, Wait):
+            return
+        before = self._workloads[decision.workload]
+        self.engine.settle(Outcome(decision=decision, verdict=Verdict.DONE))
+        if isinstance(decision, Admit):
+            self.observe(transitions.admitted(before, decision, now=now))
+        else:
+            self.observe(transitions.preempted(before, decision, now=now))
+
+    def drain(self, now: float) -> tuple[Key, ...]:
+        """Let the pods of evicted workloads end: quota comes back and they queue again."""
+        evicted = [
+            one for one in self._workloads.values() if one.holds_quota and one.is_true("Evicted")
+        ]
+        for one in evicted:
+            self.observe(transitions.drained(one, now=now))
+        return tuple(one.key for one in evicted)
+
+    def usage(self) -> dict[str, dict[FlavorResource, int]]:
+        """Sum the quota held per ClusterQueue, that of victims with running pods included."""
+        found: dict[str, dict[FlavorResource, int]] = {name: {} for name in self.queues}
+        for name in self.queues:
+            view = self.engine.cluster_queue(name)
+            if view is not None:
+                found[name] = {one: held.total for one, held in view.reservation.items()}
+        return found
