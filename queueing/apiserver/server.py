@@ -236,9 +236,9 @@ async def _listening(server: EmbeddedServer, host: str, port: int) -> AsyncItera
 
 def _seed(server: EmbeddedServer) -> None:
     """Every cluster has these namespaces."""
-    kind = server.store.catalog.by_plural("", "namespaces")
+    kind = server.store.catalog.builtin("", "namespaces")
     for name in _NAMESPACES:
-        if kind is not None and server.store.peek(kind, "", name) is None:
+        if server.store.peek(kind, "", name) is None:
             server.api.writes.create(
                 {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
             )

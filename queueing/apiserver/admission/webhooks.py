@@ -57,8 +57,7 @@ class Admission:
 
     def concerns(self, kind: str) -> bool:
         """Tell whether any webhook configuration of a kind exists at all."""
-        resource = self.store.catalog.by_plural(_GROUP, kind)
-        return resource is not None and bool(self.store.items(resource))
+        return bool(self.store.items(self.store.catalog.builtin(_GROUP, kind)))
 
     async def mutated(self, review: Review) -> Object | None:
         """Return the object as the mutating webhooks leave it, in the order of their names."""
@@ -82,8 +81,7 @@ class Admission:
         return warnings
 
     def _matching(self, kind: str, review: Review) -> Iterator[tuple[str, Object]]:
-        resource = self.store.catalog.by_plural(_GROUP, kind)
-        for configuration in self.store.items(resource) if resource else ():
+        for configuration in self.store.items(self.store.catalog.builtin(_GROUP, kind)):
             for hook in configuration.get("webhooks") or ():
                 if self._applies(hook, review):
                     yield str(hook["name"]), hook
@@ -106,8 +104,8 @@ class Admission:
             return test(labels_of(review.obj or review.old or {}))
         if not review.namespace:
             return True
-        kind = self.store.catalog.by_plural("", "namespaces")
-        namespace = self.store.peek(kind, "", review.namespace) if kind else None
+        kind = self.store.catalog.builtin("", "namespaces")
+        namespace = self.store.peek(kind, "", review.namespace)
         return test(labels_of(namespace or {}))
 
     async def _ask(self, hook: Object, name: str, review: Review) -> Any:

@@ -69,8 +69,8 @@ class Writes:
         if not resource.namespaced:
             return
         name = namespace_of(obj)
-        kind = self.store.catalog.by_plural("", "namespaces")
-        home = self.store.peek(kind, "", name) if kind else None
+        kind = self.store.catalog.builtin("", "namespaces")
+        home = self.store.peek(kind, "", name)
         if home is None:
             raise not_found("", "namespaces", name)
         if metadata(home).get("deletionTimestamp"):

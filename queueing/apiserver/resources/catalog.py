@@ -49,6 +49,10 @@ class Catalog:
     def by_plural(self, group: str, plural: str) -> Resource | None:
         return self._by_key.get(qualified(group, plural))
 
+    def builtin(self, group: str, plural: str) -> Resource:
+        """Return a kind that is always served."""
+        return self._by_key[qualified(group, plural)]
+
     def all(self) -> list[Resource]:
         """Every kind, ordered by group and plural."""
         return [self._by_key[key] for key in sorted(self._by_key, key=self._order)]

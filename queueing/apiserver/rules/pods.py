@@ -6,6 +6,7 @@ from typing import Any
 from queueing.apiserver.failures import Cause, invalid_value, required
 from queueing.apiserver.schema.structural import shown
 from queueing.apiserver.tree import Object, dig
+from queueing_api.quantity import QuantityError, canonical
 
 _SPEC_DEFAULTS: Object = {
     "restartPolicy": "Always",
@@ -61,11 +62,22 @@ def _container(entry: Object) -> Object:
 
 
 def _resources(resources: Object) -> Object:
-    """Return the resources with requests defaulted to limits."""
-    limits = resources.get("limits") or {}
-    if not limits:
-        return resources
-    return {**resources, "requests": {**limits, **(resources.get("requests") or {})}}
+    """Return the resources in canonical amounts, with requests defaulted to limits."""
+    made = dict(resources)
+    for word in ("limits", "requests"):
+        if resources.get(word):
+            made[word] = {name: _amount(text) for name, text in resources[word].items()}
+    if made.get("limits"):
+        made["requests"] = {**made["limits"], **(made.get("requests") or {})}
+    return made
+
+
+def _amount(text: Any) -> Any:
+    """Return a quantity as the API writes it; what is none is left for the checks."""
+    try:
+        return canonical(text)
+    except QuantityError:
+        return text
 
 
 def quality_of_service(spec: Object) -> str:
