@@ -1,0 +1,164 @@
+"""How an admission is told as spans, planned after the fact from stored moments.
+
+One workload has one trace. Each wait for quota, the first and every one after a requeueing, is a
+*round* with an `admission` span over all of it; the span of the first round is the root. Ids follow
+from the workload's UID, so that another replica adds to the same trace.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from queueing.observe.trace_ids import SpanRef, parse_traceparent, span_id_of, trace_id_of
+
+AttributeValue = str | int | float | bool
+Attributes = Mapping[str, AttributeValue]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that happened at a moment, epoch seconds."""
+
+    at: float
+    name: str
+    attributes: Attributes = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timed:
+    """Something that took from `began` to `ended`, epoch seconds; `failure` says why in vain."""
+
+    name: str
+    began: float
+    ended: float
+    attributes: Attributes = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """What is known of one round of a workload; moments are epoch seconds, None if not reached.
+
+    `number` counts the requeueings. `reasons` are the changes of why it waited. `attempts` are the
+    cycles that judged it, `victims` the workloads that had to go, with a note for each step,
+    `steps` what followed the decision: the status write, the claims, the unsuspension. `closed` is
+    the end of a round that never got to ready pods. `traceparent` is the submitter's, from the job.
+    """
+
+    uid: str
+    workload: str
+    queued: float
+    number: int = 0
+    reserved: float | None = None
+    admitted: float | None = None
+    ready: float | None = None
+    closed: float | None = None
+    attributes: Attributes = field(default_factory=dict)
+    reasons: tuple[Note, ...] = ()
+    attempts: tuple[Timed, ...] = ()
+    victims: tuple[Timed, ...] = ()
+    steps: tuple[Timed, ...] = ()
+    traceparent: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanPlan:
+    """One span as it is to be exported."""
+
+    ref: SpanRef
+    parent: SpanRef | None
+    timed: Timed
+    links: tuple[SpanRef, ...] = ()
+
+
+def root_of(uid: str) -> SpanRef:
+    """Return the root span of a workload's trace: the parent to hand to pods and API requests."""
+    return SpanRef(trace_id_of(uid), span_id_of(uid, "0", "admission"))
+
+
+def plan_spans(told: Round) -> tuple[SpanPlan, ...]:
+    """Return the spans of all in the round that has an end, parents before children.
+
+    The covering span comes only with a round that is over, so that it is exported once.
+    """
+    return tuple(_plan(told))
+
+
+def _plan(told: Round) -> Iterator[SpanPlan]:
+    whole = _Place(told.uid, told.number, ("admission",))
+    end = told.ready if told.ready is not None else told.closed
+    if end is not None:
+        attributes: Attributes = {"queueing.workload": told.workload, "queueing.round": told.number}
+        submitter = parse_traceparent(told.traceparent)
+        yield SpanPlan(
+            ref=whole.ref,
+            parent=None if told.number == 0 else root_of(told.uid),
+            timed=_timed(
+                "admission", told.queued, end, attributes={**attributes, **told.attributes}
+            ),
+            links=() if submitter is None else (submitter,),
+        )
+    yield from _plan_waiting(told, whole)
+    if told.reserved is not None and told.admitted is not None and told.admitted > told.reserved:
+        yield whole.child(_timed("admission checks", told.reserved, told.admitted))
+    for index, step in enumerate(told.steps):
+        yield whole.child(step, str(index))
+    started = max((step.ended for step in told.steps), default=told.admitted)
+    if started is not None and told.ready is not None:
+        yield whole.child(_timed("pods ready", started, told.ready))
+
+
+def _plan_waiting(told: Round, whole: "_Place") -> Iterator[SpanPlan]:
+    """Plan the wait for quota, with what was tried and who was preempted inside it."""
+    end = told.reserved if told.reserved is not None else told.closed
+    queued = whole.inside("queued")
+    if end is not None:
+        yield whole.child(_timed("queued", told.queued, end, notes=told.reasons))
+    for index, attempt in enumerate(told.attempts):
+        yield queued.child(attempt, str(index))
+    if told.victims:
+        began = min(victim.began for victim in told.victims)
+        ended = max(victim.ended for victim in told.victims)
+        counted: Attributes = {"queueing.victims": len(told.victims)}
+        yield queued.child(_timed("preemption", began, ended, attributes=counted))
+        preemption = queued.inside("preemption")
+        for index, victim in enumerate(told.victims):
+            yield preemption.child(victim, str(index))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in the trace a span stands; its id follows from that."""
+
+    uid: str
+    number: int
+    path: tuple[str, ...]
+
+    @property
+    def ref(self) -> SpanRef:
+        return SpanRef(trace_id_of(self.uid), span_id_of(self.uid, str(self.number), *self.path))
+
+    def inside(self, *path: str) -> "_Place":
+        return _Place(self.uid, self.number, (*self.path, *path))
+
+    def child(self, timed: Timed, *more: str) -> SpanPlan:
+        place = self.inside(timed.name, *more)
+        return SpanPlan(ref=place.ref, parent=self.ref, timed=timed)
+
+
+def _timed(
+    name: str,
+    began: float,
+    ended: float,
+    *,
+    attributes: Attributes | None = None,
+    notes: tuple[Note, ...] = (),
+) -> Timed:
+    """Make a span of two moments; stored ones are whole seconds, so that the end may seem early."""
+    return Timed(
+        name=name,
+        began=began,
+        ended=max(began, ended),
+        attributes=attributes or {},
+        notes=notes,
+    )
