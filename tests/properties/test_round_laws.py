@@ -1,0 +1,234 @@
+"""Laws of a round, over small random worlds with lending, borrowing, cohorts and preemption."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from queueing.core.decisions import Admit, Wait
+from queueing.core.facts import (
+    ClusterQueueFact,
+    CohortFact,
+    FlavorPolicy,
+    FlavorPreference,
+    Fungibility,
+    PreemptionPolicy,
+    Quota,
+    Strategy,
+    WorkloadFact,
+)
+from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName
+from queueing.core.quota.node import Node
+from queueing.core.rounds import Judgement
+from queueing.core.settings import FairSharing, Settings
+from queueing.testing.arena import Arena
+from queueing.testing.builders import admitted, cluster_queue, cohort, quota, workload
+from queueing.testing.builders import preemption as policies
+
+NAMES = ("a", "b", "d", "e")
+FLAVORS = ("one", "two")
+RESOURCES = [FlavorResource(FlavorName(name), ResourceName("cpu")) for name in FLAVORS]
+FEW = settings(max_examples=120, derandomize=True, deadline=None)
+MANY = settings(max_examples=4_000, deadline=None)
+NEVER, LOWER = PreemptionPolicy.NEVER, PreemptionPolicy.LOWER_PRIORITY
+NEWER, ANY = PreemptionPolicy.LOWER_OR_NEWER_EQUAL_PRIORITY, PreemptionPolicy.ANY
+
+
+@dataclass(frozen=True)
+class World:
+    facts: tuple[ClusterQueueFact | CohortFact | WorkloadFact, ...]
+    heads: tuple[WorkloadFact, ...]
+
+    def arena(self, fair: FairSharing | None = None) -> Arena:
+        return Arena(*self.facts, settings=Settings(fair_sharing=fair))
+
+
+def _quota(nominal: int, borrowing: int | None, lending: int | None) -> Quota:
+    return quota(
+        nominal, borrowing=borrowing, lending=None if lending is None else min(lending, nominal)
+    )
+
+
+@st.composite
+def queue_facts(draw: st.DrawFn, name: str) -> ClusterQueueFact:
+    limits = st.one_of(st.none(), st.integers(0, 6))
+    quotas = {
+        flavor: {"cpu": _quota(draw(st.integers(0, 8)), draw(limits), draw(limits))}
+        for flavor in draw(st.sampled_from((("one",), ("one", "two"), ("two", "one"))))
+    }
+    parent = draw(st.sampled_from((None, "left", "left", "right")))
+    return cluster_queue(
+        name,
+        quotas,
+        cohort=parent,
+        strategy=draw(st.sampled_from(Strategy)),
+        fungibility=Fungibility(
+            when_can_borrow=draw(st.sampled_from(FlavorPolicy)),
+            when_can_preempt=draw(st.sampled_from(FlavorPolicy)),
+            preference=draw(st.sampled_from(FlavorPreference)),
+        ),
+        preemption=policies(
+            within=draw(st.sampled_from((NEVER, LOWER, NEWER))),
+            reclaim=draw(st.sampled_from((NEVER, LOWER, ANY))),
+            borrow=draw(st.sampled_from((NEVER, LOWER))),
+            threshold=draw(st.one_of(st.none(), st.integers(0, 2))),
+        ),
+    )
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    queues = [draw(queue_facts(name)) for name in NAMES]
+    cohorts = (
+        cohort("left", "top", quotas={"one": {"cpu": draw(st.integers(0, 4))}}),
+        cohort("right", "top"),
+    )
+    held = []
+    arena = Arena(*queues, *cohorts)
+    for number in range(draw(st.integers(0, 10))):
+        name = draw(st.sampled_from(NAMES))
+        flavor = draw(st.sampled_from(FLAVORS))
+        amount = draw(st.integers(1, 4))
+        node = arena.tree.queue(QueueName(name))
+        resource = FlavorResource(FlavorName(flavor), ResourceName("cpu"))
+        if amount <= node.available(resource):
+            arena.tree.add_usage(QueueName(name), {resource: amount})
+            held.append(
+                admitted(
+                    f"held-{number}",
+                    {"cpu": amount},
+                    queue=name,
+                    flavor=flavor,
+                    priority=draw(st.integers(0, 3)),
+                    created=float(number),
+                )
+            )
+    heads = tuple(
+        workload(
+            f"head-{name}",
+            {"cpu": draw(st.integers(1, 3))},
+            draw(st.integers(1, 3)),
+            local_queue=f"team/{name}",
+            priority=draw(st.integers(0, 3)),
+            created=float(draw(st.integers(20, 23))),
+        )
+        for name in NAMES
+    )
+    return World((*queues, *cohorts, *held), heads)
+
+
+def nodes(arena: Arena) -> list[Node]:
+    queues = [arena.tree.queue(QueueName(name)) for name in NAMES]
+    above = [cohort for queue in queues for cohort in queue.ancestors()]
+    return list(dict.fromkeys([*queues, *above]))
+
+
+def overspent(arena: Arena) -> list[str]:
+    """Name every node that uses more than its root has or its borrowing limit allows."""
+    found = []
+    for node in nodes(arena):
+        for resource in RESOURCES:
+            cell = node.cell(resource)
+            limit = cell.limits.borrowing_limit
+            if node.parent is None and cell.usage > cell.quota:
+                found.append(f"{node.path()} {resource}: {cell.usage} of {cell.quota}")
+            if node.parent is not None and limit is not None and cell.usage > cell.quota + limit:
+                found.append(f"{node.path()} {resource}: {cell.usage} > {cell.quota} + {limit}")
+    return found
+
+
+def fits(arena: Arena, judgement: Judgement, *, borrowing: bool) -> bool:
+    node = arena.tree.queue(judgement.head.queue)
+    return all(
+        amount <= node.available(one) and (borrowing or not node.borrowing_with(one, amount))
+        for one, amount in judgement.usage.items()
+    )
+
+
+def check_no_over_admission(world: World, fair: FairSharing | None) -> None:
+    arena = world.arena(fair)
+    arena.round(*world.heads)
+    assert overspent(arena) == []
+
+
+def check_victims_are_needed(world: World, fair: FairSharing | None) -> None:
+    for head in world.heads:
+        arena = world.arena(fair)
+        [judgement] = arena.round(head)
+        if not judgement.preemptions:
+            continue
+        holders = {one.key: one for held in arena.held.values() for one in held.values()}
+        victims = [holders[one.workload] for one in judgement.preemptions]
+        assert not fits(arena, judgement, borrowing=True)
+        for victim in victims:
+            arena.tree.remove_usage(victim.queue, victim.usage)
+        assert fits(arena, judgement, borrowing=True)
+        borrowing = not fits(arena, judgement, borrowing=False)
+        for victim in victims:
+            with arena.tree.attempt():
+                arena.tree.add_usage(victim.queue, victim.usage)
+                assert not fits(arena, judgement, borrowing=borrowing)
+
+
+def check_order_of_arrival_is_irrelevant(world: World, fair: FairSharing | None) -> None:
+    forward = world.arena(fair).round(*world.heads)
+    backward = replace(world, facts=tuple(reversed(world.facts)))
+    again = backward.arena(fair).round(*reversed(world.heads))
+    assert [one.decision for one in forward] == [one.decision for one in again]
+    assert [one.preemptions for one in forward] == [one.preemptions for one in again]
+
+
+def check_only_admissions_are_charged(world: World, fair: FairSharing | None) -> None:
+    arena, bare = world.arena(fair), world.arena(fair)
+    judgements = arena.round(*world.heads)
+    for one in judgements:
+        if isinstance(one.decision, Admit):
+            bare.tree.add_usage(one.head.queue, one.usage)
+    assert arena.tree.picture() == bare.tree.picture()
+
+
+def check_every_head_is_decided_once(world: World, fair: FairSharing | None) -> None:
+    judgements = world.arena(fair).round(*world.heads)
+    assert sorted(one.head.workload.key for one in judgements) == sorted(
+        one.key for one in world.heads
+    )
+    taken: list[str] = []
+    for one in judgements:
+        if isinstance(one.decision, Wait):
+            assert one.decision.message
+            assert len(one.decision.targets) == len(one.preemptions) or not one.preemptions
+        taken += [preempt.uid for preempt in one.preemptions]
+    assert len(taken) == len(set(taken))
+
+
+Law = Callable[[World, FairSharing | None], None]
+LAWS = [
+    pytest.param(check_no_over_admission, id="no over-admission"),
+    pytest.param(check_victims_are_needed, id="every victim is needed"),
+    pytest.param(check_order_of_arrival_is_irrelevant, id="the same facts give the same decisions"),
+    pytest.param(check_only_admissions_are_charged, id="only admissions are charged"),
+    pytest.param(check_every_head_is_decided_once, id="every head is decided once"),
+]
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_round(law: Law) -> None:
+    @FEW
+    @given(worlds())
+    def run(world: World) -> None:
+        law(world, None)
+
+    run()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", LAWS)
+def test_a_round_at_length(law: Law) -> None:
+    @MANY
+    @given(worlds())
+    def run(world: World) -> None:
+        law(world, None)
+
+    run()
