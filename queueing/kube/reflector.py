@@ -17,6 +17,7 @@ import msgspec
 from queueing.kube.backoff import Backoff, Draw, draw
 from queueing.kube.client import Client, ListQuery, WatchQuery
 from queueing.kube.errors import GoneError, KubeError, LostError, Status, error_of_status
+from queueing.kube.listing import PageMeta, decode_page
 from queueing.kube.objects import HasMetadata, Identified, key_of
 from queueing.kube.resources import Target
 
@@ -78,18 +79,8 @@ class ReflectorSettings:
     draw: Draw = draw
 
 
-class _Version(msgspec.Struct, rename="camel"):
-    resource_version: str = ""
-    continue_token: str = msgspec.field(default="", name="continue")
-
-
-class _Page(msgspec.Struct):
-    metadata: _Version
-    items: list[msgspec.Raw] | None = None
-
-
 class _Bookmark(msgspec.Struct):
-    metadata: _Version
+    metadata: PageMeta
 
 
 class _Frame(msgspec.Struct):
@@ -97,7 +88,6 @@ class _Frame(msgspec.Struct):
     object: msgspec.Raw
 
 
-_PAGES = msgspec.json.Decoder(_Page)
 _FRAMES = msgspec.json.Decoder(_Frame)
 _EXPIRIES_MAX = 2
 
@@ -167,7 +157,7 @@ class Reflector(Generic[T]):
                 continue_token=token,
             )
             try:
-                page = _PAGES.decode(await self._client.list_page(self._target, query))
+                page = decode_page(await self._client.list_page(self._target, query))
             except GoneError:
                 self._expiries += 1
                 raise
