@@ -1,78 +1,107 @@
 """Put the parts together: one CustomResourceDefinition per kind."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, Final
 
 from queueing_api.crd.resources import RESOURCES, Column, Resource
 from queueing_api.crd.rules import RULES, Rule
 from queueing_api.crd.structural import Schema, structural
-from queueing_api.kueue import v1beta2
+from queueing_api.kueue import v1beta1, v1beta2
 from queueing_api.meta.v1 import KubeObject
 
 GROUP: Final = "kueue.x-k8s.io"
 CATEGORY: Final = "kueue"
+STORED: Final = v1beta2
+CONVERSION_SERVICE: Final = {
+    "name": "kueue-webhook-service",
+    "namespace": "kueue-system",
+    "path": "/convert",
+}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookConversion:
     """Where the API server has objects converted between versions.
 
-    `client_config` is the CRD's `clientConfig`: a `url` or a `service`, and a `caBundle`.
+    `url` names the endpoint itself, path included; without it, the Service of an installation is
+    asked. `ca_bundle` is base64 of the PEM certificates that the endpoint's is checked with; when
+    empty, somebody fills it in later.
     """
 
-    client_config: Mapping[str, Any]
+    url: str = ""
+    ca_bundle: str = ""
+
+    def stanza(self) -> dict[str, Any]:
+        """Return the `conversion` of a CRD."""
+        client: dict[str, Any] = {"url": self.url} if self.url else {"service": CONVERSION_SERVICE}
+        if self.ca_bundle:
+            client = {**client, "caBundle": self.ca_bundle}
+        webhook = {"clientConfig": client, "conversionReviewVersions": ["v1"]}
+        return {"strategy": "Webhook", "webhook": webhook}
 
 
-def crds() -> list[dict[str, Any]]:
-    """Return the CRDs of all kinds, sorted by name."""
-    made = [_crd(resource) for resource in RESOURCES]
+def crds(conversion: WebhookConversion | None = None) -> list[dict[str, Any]]:
+    """Return the CRDs of all kinds, sorted by name.
+
+    Without a conversion they serve the stored version alone; with one, v1beta1 beside it.
+    """
+    made = [_crd(resource, conversion) for resource in RESOURCES]
     return sorted(made, key=lambda crd: str(crd["metadata"]["name"]))
 
 
-def _crd(resource: Resource) -> dict[str, Any]:
-    model: type[KubeObject] = getattr(v1beta2, resource.kind)
+def _crd(resource: Resource, conversion: WebhookConversion | None) -> dict[str, Any]:
+    spec: dict[str, Any] = {
+        "group": GROUP,
+        "names": {
+            "kind": resource.kind,
+            "listKind": f"{resource.kind}List",
+            "plural": resource.plural,
+            "singular": resource.singular,
+            "shortNames": list(resource.short_names),
+            "categories": [CATEGORY],
+        },
+        "scope": "Namespaced" if resource.namespaced else "Cluster",
+    }
+    if conversion is not None:
+        spec["conversion"] = conversion.stanza()
+    served = [STORED] if conversion is None else [v1beta1, STORED]
+    spec["versions"] = [_version(resource, version) for version in served]
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {"name": f"{resource.plural}.{GROUP}"},
-        "spec": {
-            "group": GROUP,
-            "names": {
-                "kind": resource.kind,
-                "listKind": f"{resource.kind}List",
-                "plural": resource.plural,
-                "singular": resource.singular,
-                "shortNames": list(resource.short_names),
-                "categories": [CATEGORY],
-            },
-            "scope": "Namespaced" if resource.namespaced else "Cluster",
-            "versions": [_version(resource, model)],
-        },
+        "spec": spec,
     }
 
 
-def _version(resource: Resource, model: type[KubeObject]) -> dict[str, Any]:
+def _version(resource: Resource, package: ModuleType) -> dict[str, Any]:
+    model: type[KubeObject] = getattr(package, resource.kind)
+    name = model.gvk()[1]
+    rules = RULES[name].get(resource.kind, ())
     version: dict[str, Any] = {
-        "name": model.gvk()[1],
+        "name": name,
         "served": True,
-        "storage": True,
-        "schema": {"openAPIV3Schema": object_schema(model, RULES.get(resource.kind, ()))},
+        "storage": package is STORED,
+        "schema": {"openAPIV3Schema": object_schema(model, rules)},
     }
     if resource.columns:
-        version["additionalPrinterColumns"] = [_column(column) for column in resource.columns]
-    if resource.selectable:
+        version["additionalPrinterColumns"] = [_column(item, name) for item in resource.columns]
+    if resource.selectable and package is STORED:  # the same list in two versions is refused
         version["selectableFields"] = [{"jsonPath": path} for path in resource.selectable]
     if resource.has_status:
         version["subresources"] = {"status": {}}
     return version
 
 
-def _column(column: Column) -> dict[str, Any]:
+def _column(column: Column, version: str) -> dict[str, Any]:
     made: dict[str, Any] = {
         "name": column.name,
         "type": column.type,
-        "jsonPath": column.path,
+        "jsonPath": column.older_path
+        if version == "v1beta1" and column.older_path
+        else column.path,
         "description": column.description,
     }
     return made | ({"priority": column.priority} if column.priority else {})
@@ -84,10 +113,10 @@ def object_schema(model: type[KubeObject], rules: Sequence[Rule]) -> Schema:
     schema = structural(raw, raw.get("$defs", {}))
     properties = schema["properties"]
     properties["apiVersion"] = {
-        "type": "string",
         "description": "Group and version that this object is written in.",
+        "type": "string",
     }
-    properties["kind"] = {"type": "string", "description": "Kind of the object."}
+    properties["kind"] = {"description": "Kind of the object.", "type": "string"}
     properties["metadata"] = {"type": "object"}
     for rule in rules:
         _at(schema, rule.path).setdefault("x-kubernetes-validations", []).append(_validation(rule))
@@ -107,4 +136,6 @@ def _validation(rule: Rule) -> dict[str, str]:
     made = {"rule": rule.expression, "message": rule.message}
     if rule.message_expression:
         made["messageExpression"] = rule.message_expression
+    if rule.field:
+        made["fieldPath"] = rule.field
     return made

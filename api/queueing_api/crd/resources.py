@@ -8,13 +8,17 @@ CREATED: Final = ".metadata.creationTimestamp"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of `kubectl get`; priority 1 shows it with `-o wide` only."""
+    """A column of `kubectl get`; priority 1 shows it with `-o wide` only.
+
+    `older_path` is where v1beta1 has the value, if elsewhere.
+    """
 
     name: str
     path: str
     description: str
     type: str = "string"
     priority: int = 0
+    older_path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,12 @@ RESOURCES: Final = (
         "clusterqueues",
         ("cq",),
         columns=(
-            Column("Cohort", ".spec.cohortName", "Cohort that the ClusterQueue belongs to"),
+            Column(
+                "Cohort",
+                ".spec.cohortName",
+                "Cohort that the ClusterQueue belongs to",
+                older_path=".spec.cohort",
+            ),
             Column(
                 "Strategy", ".spec.queueingStrategy", "How workloads wait in the queue", priority=1
             ),

@@ -84,7 +84,7 @@ class Workload(KubeObject):
 
     api_version: Literal["kueue.x-k8s.io/v1beta2"] = "kueue.x-k8s.io/v1beta2"
     kind: Literal["Workload"] = "Workload"
-    spec: WorkloadSpec = Field(default_factory=lambda: WorkloadSpec(pod_sets=[]))
+    spec: WorkloadSpec
     """What is to be admitted, and where it waits."""
     status: WorkloadStatus = Field(default_factory=WorkloadStatus)
     """Where the workload stands: reserved, checked, admitted, evicted or finished."""
