@@ -3,12 +3,13 @@
 import asyncio
 import json
 import selectors
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from aiohttp import web
+from blockbuster import blockbuster_ctx
 from typing_extensions import override
 
 from queueing.kube.client import Client
@@ -165,3 +166,10 @@ def in_virtual_time() -> Callable[[Callable[[LoopClock], Awaitable[Any]]], Any]:
             return runner.run(whole())
 
     return run
+
+
+@pytest.fixture
+def nothing_blocks() -> Iterator[None]:
+    """Fail a test whose event loop is held up by a blocking call."""
+    with blockbuster_ctx():
+        yield

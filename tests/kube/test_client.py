@@ -24,6 +24,8 @@ from queueing.kube.errors import (
 )
 from queueing.kube.resources import JOBS, NODES, RESOURCES, WORKLOADS, Target
 
+pytestmark = pytest.mark.usefixtures("nothing_blocks")
+
 
 @pytest.mark.parametrize(
     ("target", "want"),

@@ -5,9 +5,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pytest
+
 from queueing.kube.client import Client
 from queueing.kube.events import EventLimits, EventNote, EventRecorder, EventType, Regarding
 from queueing.kube.writer import Writer
+
+pytestmark = pytest.mark.usefixtures("nothing_blocks")
 
 WORKLOAD = Regarding(
     api_version="kueue.x-k8s.io/v1beta2", kind="Workload", namespace="ns", name="w", uid="u"

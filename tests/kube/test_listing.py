@@ -8,6 +8,8 @@ from queueing.kube.listing import list_all
 from queueing.kube.objects import Identified
 from queueing.kube.resources import JOBS
 
+pytestmark = pytest.mark.usefixtures("nothing_blocks")
+
 
 def page(*names: str, more: str = "") -> dict[str, Any]:
     items = [{"metadata": {"name": name, "resourceVersion": "1"}} for name in names]

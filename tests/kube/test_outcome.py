@@ -28,6 +28,8 @@ from queueing.kube.outcome import (
 )
 from queueing.kube.resources import WORKLOADS
 
+pytestmark = pytest.mark.usefixtures("nothing_blocks")
+
 RULES = WriteRules(
     attempt_timeout_s=0.3, deadline_s=5.0, settle_s=60.0, backoff=Backoff(0.01, 0.02)
 )

@@ -22,6 +22,8 @@ from queueing.kube.reflector import (
 )
 from queueing.kube.resources import JOBS
 
+pytestmark = pytest.mark.usefixtures("nothing_blocks")
+
 
 class Spec(msgspec.Struct):
     parallelism: int = 1

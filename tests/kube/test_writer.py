@@ -6,6 +6,8 @@ import pytest
 
 from queueing.kube.writer import WriteClass, Writer
 
+pytestmark = pytest.mark.usefixtures("nothing_blocks")
+
 ADMISSION, STATUS, EVENT = WriteClass.ADMISSION, WriteClass.STATUS, WriteClass.EVENT
 ONE_EACH = dict.fromkeys(WriteClass, 1)
 
