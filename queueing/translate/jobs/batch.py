@@ -73,6 +73,11 @@ def undo(job: Job, workload: Workload) -> dict[str, Any]:
     return spec
 
 
+def was_started(job: Job) -> bool:
+    """Say whether the template still carries what an admission added."""
+    return labels.POD_WORKLOAD in template_of(job).metadata.annotations
+
+
 def _parallelism(job: Job, count: int) -> dict[str, Any]:
     """Set the count of a Job that may run with fewer pods; its completions may have to follow."""
     if count == job.spec.parallelism:

@@ -5,7 +5,7 @@ to what `inject` made yields the original, and to the original nothing.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -46,6 +46,13 @@ class Injection:
             tolerations=_together(self.tolerations, update.tolerations),
             count=self.count,
         )
+
+    def handing_down(self, traceparent: str) -> "Injection":
+        """Add the submitter's trace context, so that the pods can join the trace."""
+        if not traceparent:
+            return self
+        annotations = {**self.annotations, labels.TRACE_PARENT: traceparent}
+        return replace(self, annotations=annotations)
 
 
 def injection_of(

@@ -1,6 +1,8 @@
 """Kubernetes' own objects that quota depends on."""
 # ruff: noqa: RUF012 - msgspec gives every instance its own copy of an empty default
 
+from queueing_api.quantity import amount
+
 from queueing.translate.wire.meta import Meta, Resources, Wire
 
 
@@ -44,6 +46,10 @@ class RuntimeClass(Wire, frozen=True):
 
     metadata: Meta
     overhead: Overhead = Overhead()
+
+    def amounts(self) -> dict[str, int]:
+        """Return what a pod of this class costs on top, in decision units."""
+        return {name: amount(name, text) for name, text in self.overhead.pod_fixed.items()}
 
 
 class PriorityClass(Wire, frozen=True):

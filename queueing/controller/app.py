@@ -1,0 +1,141 @@
+"""The controller process: composition, leadership, and a clean end.
+
+`run` is what `queueing run` and `queueing dev` call. It returns when it is cancelled or gets
+SIGTERM or SIGINT: decisions stop first, then what is being written ends, then the lease is given
+back, so that a standby takes over at once.
+"""
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from queueing.clock import Clock, SystemClock
+from queueing.controller.probes import listening
+from queueing.controller.rules import controller_rules, lease_settings
+from queueing.controller.session import Session, Surroundings
+from queueing.controller.witness import Witness
+from queueing.core.settings import Compatibility
+from queueing.kube.client import Client
+from queueing.kube.config import Cluster, load_cluster
+from queueing.kube.lease import Lease, Term
+from queueing.kube.lease_record import KubeLeaseStore
+from queueing.kube.outcome import MaySend
+from queueing.observe.metrics import Metrics
+from queueing_api.config.v1beta2 import Configuration
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How the controller is started.
+
+    `cluster` wins over `kubeconfig`. With a `serving_socket` a serving process has the probes and
+    the metrics, and hears of everything over the socket; else this process listens itself.
+    """
+
+    configuration: Configuration = field(default_factory=Configuration)
+    compatibility: Compatibility = Compatibility.QUEUEING
+    cluster: Cluster | None = None
+    kubeconfig: str | None = None
+    context: str | None = None
+    serving_socket: Path | None = None
+
+
+def identity() -> str:
+    """Return a name that no other process has, also no other run of this pod."""
+    return f"{socket.gethostname()}_{uuid.uuid4()}"
+
+
+async def run(options: Options, clock: Clock | None = None) -> None:
+    """Run until cancelled or told to stop by a signal.
+
+    Raises ConfigurationError when there is no cluster to talk to.
+    """
+    clock = clock or SystemClock()
+    cluster = options.cluster or await load_cluster(options.kubeconfig, options.context)
+    async with Client(cluster, field_manager="queueing") as client:
+        app = App(options, client, clock)
+        async with asyncio.TaskGroup() as group:
+            work = group.create_task(app.run(), name="controller")
+            _stop_on_signals(work)
+
+
+def _stop_on_signals(work: asyncio.Task[None]) -> None:
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        logger.info("told to stop")
+        work.cancel()
+
+    with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):
+        # Only the main thread takes signals; elsewhere whoever started us cancels us.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stop)
+    work.add_done_callback(lambda _: _forget_signals(loop))
+
+
+def _forget_signals(loop: asyncio.AbstractEventLoop) -> None:
+    with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+
+
+class App:
+    """One controller process."""
+
+    def __init__(self, options: Options, client: Client, clock: Clock) -> None:
+        self._options, self._client, self._clock = options, client, clock
+        self._identity = identity()
+        configuration = options.configuration
+        self._rules = controller_rules(
+            configuration, options.compatibility, identity=self._identity
+        )
+        elected = configuration.leader_election.leader_elect
+        self.witness = Witness(
+            metrics=Metrics("follower" if elected else "standalone"), now=clock.now
+        )
+
+    async def run(self) -> None:
+        """Listen, compete for the lease, and lead whenever it is ours."""
+        configuration = self._options.configuration
+        self.witness.standing.policies = True
+        async with listening(
+            self.witness.standing,
+            self.witness.metrics,
+            health=configuration.health.health_probe_bind_address,
+            scrape=configuration.metrics.bind_address,
+        ):
+            if configuration.leader_election.leader_elect:
+                await self._compete(configuration)
+            else:
+                await self._lead(lambda _: True)
+
+    async def _compete(self, configuration: Configuration) -> None:
+        found = configuration.leader_election
+        namespace = found.resource_namespace or configuration.namespace
+        store = KubeLeaseStore(self._client, found.resource_name, namespace)
+        lease = Lease(store, lease_settings(configuration, self._identity), self._clock)
+
+        async def lead(term: Term) -> None:
+            logger.info("epoch %d begins", term.epoch)
+            await self._lead(lease.fence.valid_for_longer_than)
+
+        await lease.run(lead)
+
+    async def _lead(self, may_send: MaySend) -> None:
+        session = Session(
+            Surroundings(
+                client=self._client,
+                clock=self._clock,
+                may_send=may_send,
+                rules=self._rules,
+                witness=self.witness,
+            )
+        )
+        await session.run()

@@ -1,0 +1,190 @@
+"""Decisions → writes, and what became of them → the engine.
+
+Every write ends in one of three outcomes. Only a refused one is taken back. While one is unknown
+the engine hears nothing of its Workload but the answer of a quorum read.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import assert_never
+
+import msgspec
+
+from queueing.clock import Clock
+from queueing.controller.hand import Hand, workload_target
+from queueing.controller.objects import Objects
+from queueing.controller.pump import Pump
+from queueing.controller.records import Records
+from queueing.controller.waits import Waits
+from queueing.core.decisions import Admit, Cycle, Decision, Preempt, Verdict, Wait
+from queueing.core.decisions import Outcome as Settlement
+from queueing.core.lifecycle import Evict, EvictionReason
+from queueing.core.names import Key
+from queueing.kube import outcome as kube
+from queueing.kube.errors import ConflictError, KubeError, NotFoundError
+from queueing.kube.writer import Job, WriteClass, Writer
+from queueing.translate.labels import JOB_UID
+from queueing.translate.outbound import messages
+from queueing.translate.outbound import workloads as outbound
+from queueing.translate.wire.workloads import Workload
+
+logger = logging.getLogger(__name__)
+
+RESOLVE_EVERY_S = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shell:
+    """What effects act through."""
+
+    objects: Objects
+    pump: Pump
+    hand: Hand
+    writer: Writer
+    records: Records
+    clock: Clock
+    settle: Callable[[Settlement], None]
+    told: Callable[[Decision, Workload], None]
+    """Hears of every decision that took effect: metrics, traces, logs."""
+
+
+class Effects:
+    """Carries out what the engine decided."""
+
+    def __init__(self, shell: Shell, waits: Waits) -> None:
+        self._shell, self._waits = shell, waits
+        self._unknown: dict[Key, tuple[kube.Write, kube.Unknown]] = {}
+
+    def carry_out(self, cycle: Cycle) -> None:
+        """Queue the writes of a cycle; synchronous."""
+        for decision in cycle.decisions:
+            match decision:
+                case Admit():
+                    self._waits.forget(decision.workload)
+                    self._submit(decision.workload, partial(self._reserve, decision))
+                case Preempt(already_evicted=False):
+                    self._submit(decision.workload, partial(self._preempt, decision))
+                case Preempt():
+                    pass
+                case Wait():
+                    self._waits.note(decision)
+                case _:
+                    assert_never(decision)
+
+    async def resolve(self) -> None:
+        """Ask again and again what became of writes that nobody can tell of; for ever."""
+        while True:
+            await asyncio.sleep(RESOLVE_EVERY_S)
+            for key, (write, unknown) in list(self._unknown.items()):
+                found = await kube.resolve(self._shell.hand.client, write, unknown)
+                if not isinstance(found, kube.Unknown) and await self._learn(key, write):
+                    del self._unknown[key]
+
+    def _submit(self, key: Key, job: Job) -> None:
+        self._shell.writer.submit(key, WriteClass.ADMISSION, job)
+
+    async def _reserve(self, decision: Admit) -> None:
+        workload = self._current(decision)
+        if workload is None:
+            self._settle(decision, Verdict.REFUSED, "the Workload is gone")
+            return
+        now = self._shell.clock.now()
+        body = outbound.reserve(workload, decision, now)
+        if await self._perform(decision, workload, body):
+            self._announce_admission(decision, workload, now)
+
+    async def _preempt(self, decision: Preempt) -> None:
+        victim = self._current(decision)
+        if victim is None:
+            self._settle(decision, Verdict.REFUSED, "the Workload is gone")
+            return
+        preemptor = self._shell.objects.workloads.get(decision.preemptor)
+        job_uid = preemptor.metadata.labels.get(JOB_UID, "") if preemptor is not None else ""
+        message = messages.preempted(decision, job_uid)
+        step = Evict(reason=EvictionReason.PREEMPTED, message=message)
+        now = self._shell.clock.now()
+        body = outbound.evict(victim, step, now, preempted=decision.reason)
+        if await self._perform(decision, victim, body):
+            records = self._shell.records
+            records.workload(victim.metadata, "Preempted", message)
+            records.workload(victim.metadata, "EvictedDueToPreempted", message)
+
+    def _current(self, decision: Admit | Preempt) -> Workload | None:
+        found = self._shell.objects.workloads.get(decision.workload)
+        return found if found is not None and found.metadata.life == decision.uid else None
+
+    async def _perform(self, decision: Admit | Preempt, workload: Workload, body: bytes) -> bool:
+        """Send the write of a decision and tell the engine; True when it took effect."""
+        hand = self._shell.hand
+        write = kube.Write(
+            verb=kube.Verb.MERGE,
+            target=workload_target(workload.metadata),
+            body=body,
+            precondition=workload.metadata.resource_version,
+            took_effect=partial(_is_in, decision),
+        )
+        found = await kube.perform(hand.client, write, may_send=hand.may_send)
+        match found:
+            case kube.Done(body=reply):
+                self._shell.pump.absorb_workload(reply)
+                self._settle(decision, Verdict.DONE)
+                self._shell.told(decision, workload)
+                return True
+            case kube.Refused(error=error):
+                if isinstance(error, ConflictError):
+                    await self._learn(decision.workload, write)
+                self._settle(decision, Verdict.REFUSED, str(error))
+                logger.info("%s was refused: %s", write.target.label, error)
+            case kube.Unknown(error=error):
+                self._shell.pump.hold(decision.workload)
+                self._unknown[decision.workload] = (write, found)
+                self._settle(decision, Verdict.UNKNOWN, str(error))
+                logger.warning("%s may have been written: %s", write.target.label, error)
+            case _:
+                assert_never(found)
+        return False
+
+    async def _learn(self, key: Key, write: kube.Write) -> bool:
+        """Read the object anew and let the engine hear of it; False when it cannot be read."""
+        try:
+            reply = await self._shell.hand.client.get(replace(write.target, subresource=""))
+        except NotFoundError:
+            reply = b""
+        except KubeError as error:
+            logger.debug("%s cannot be read: %s", write.target.label, error)
+            return False
+        if reply:
+            self._shell.pump.absorb_workload(reply)
+        self._shell.pump.let_go(key)
+        return True
+
+    def _settle(self, decision: Admit | Preempt, verdict: Verdict, message: str = "") -> None:
+        self._shell.settle(Settlement(decision=decision, verdict=verdict, message=message))
+
+    def _announce_admission(self, decision: Admit, workload: Workload, now: float) -> None:
+        waited_s = now - workload.metadata.created
+        records, meta = self._shell.records, workload.metadata
+        reserved = messages.reserved(decision, waited_s)
+        records.workload(meta, "QuotaReserved", reserved)
+        if not decision.checks:
+            admitted = messages.admitted(decision.cluster_queue, 0.0)
+            records.workload(meta, "Admitted", f"{admitted}; {reserved}")
+
+
+def _is_in(decision: Admit | Preempt, reply: bytes) -> bool:
+    """Say whether an object shows that the decision was written."""
+    found = msgspec.json.decode(reply, type=Workload)
+    if found.metadata.life != decision.uid:
+        return False
+    true = {one.type for one in found.status.conditions if one.status == "True"}
+    if isinstance(decision, Preempt):
+        return "Evicted" in true
+    admission = found.status.admission
+    return (
+        admission is not None
+        and admission.cluster_queue == decision.cluster_queue
+        and "QuotaReserved" in true
+    )

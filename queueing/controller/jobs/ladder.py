@@ -1,0 +1,252 @@
+"""The one next write for a Job and its Workloads, as they are.
+
+The order is what keeps people's work safe: nothing starts before its Workload is Admitted, a
+template is put right before quota is given back, and quota is given back only when no pod runs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from queueing.translate import labels
+from queueing.translate.jobs import batch
+from queueing.translate.jobs.composition import Origin, max_execution_time
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.workloads import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Make the Job's Workload."""
+
+
+@dataclass(frozen=True, slots=True)
+class Discard:
+    """Delete a Workload that does not belong to the Job, or no longer speaks of it."""
+
+    workload: Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Bring the pod sets of a Workload without quota in line with the Job."""
+
+    workload: Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """Bring queue, priority and time limit of a Workload without quota in line with the Job."""
+
+    workload: Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Unsuspend the Job with what its admission adds."""
+
+    workload: Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Suspend the Job."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """Give the suspended Job the template of its Workload back."""
+
+    workload: Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Give the quota of an evicted Workload back."""
+
+    workload: Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """Record that the Job has ended."""
+
+    workload: Workload
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class LetGo:
+    """Take our finalizer off a Workload that is no longer needed."""
+
+    workload: Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Record that the pods are ready, or no longer are."""
+
+    workload: Workload
+    ready: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reclaim:
+    """Record pods that will not be needed again."""
+
+    workload: Workload
+    count: int
+
+
+Note = Release | Finish | LetGo | Ready | Reclaim
+"""What is written into the Workload alone."""
+
+Action = Create | Discard | Match | Follow | Start | Stop | Restore | Note
+
+NOT_ADMITTED = "Not admitted by cluster queue"
+NO_MATCH = "No matching Workload"
+
+
+def next_action(job: Job, workloads: Sequence[Workload], origin: Origin) -> Action | None:
+    """Return the next write, None when all is as it should be. `workloads` are the Job's own."""
+    workload, others = choose(job, workloads, origin)
+    for other in others:
+        if not other.metadata.deleting:
+            return Discard(other)
+        if _held_by_us(other):
+            return LetGo(other)
+    if workload is None:
+        return _without_workload(job)
+    if _is_true(workload, "Finished"):
+        return _after_the_end(job, workload)
+    if workload.metadata.deleting:
+        return _wind_up(job, workload)
+    end = batch.finished(job)
+    if end is not None:
+        succeeded, message = end
+        return Finish(workload, "Succeeded" if succeeded else "Failed", message)
+    if not batch.equivalent(job, workload):
+        return _mismatch(job, workload)
+    if _is_true(workload, "Evicted") and _is_true(workload, "QuotaReserved"):
+        return _drain(job, workload)
+    if job.spec.suspend:
+        return _while_suspended(job, workload)
+    if not _is_true(workload, "Admitted"):
+        return Stop(NOT_ADMITTED)
+    return _while_running(job, workload)
+
+
+def choose(
+    job: Job, workloads: Sequence[Workload], origin: Origin
+) -> tuple[Workload | None, list[Workload]]:
+    """Return the Workload that stands for the Job, and those that are too many.
+
+    One that speaks of the Job as it is comes first, then one that holds quota, then the one with
+    the Job's own name, then the oldest.
+    """
+    if not workloads:
+        return None, []
+    ranked = sorted(
+        workloads,
+        key=lambda one: (
+            one.metadata.deleting,
+            not batch.equivalent(job, one),
+            one.status.admission is None,
+            one.metadata.name != origin.name,
+        ),
+    )
+    return ranked[0], ranked[1:]
+
+
+def _without_workload(job: Job) -> Action | None:
+    if job.metadata.deleting or batch.finished(job) is not None:
+        return None
+    return (
+        Create() if job.spec.suspend else Stop("Missing Workload; unable to restore pod templates")
+    )
+
+
+def _after_the_end(job: Job, workload: Workload) -> Action | None:
+    if not job.spec.suspend and batch.finished(job) is None and not job.metadata.deleting:
+        return Stop(NOT_ADMITTED)
+    return LetGo(workload) if _held_by_us(workload) else None
+
+
+def _wind_up(job: Job, workload: Workload) -> Action | None:
+    """Let a Workload that is being deleted go once its Job is as if it had never started."""
+    if not _held_by_us(workload):
+        return None
+    if job.metadata.deleting or batch.finished(job) is not None:
+        return LetGo(workload)
+    return _halt(job, workload, "Workload is deleted") or _unless_active(job, LetGo(workload))
+
+
+def _drain(job: Job, workload: Workload) -> Action | None:
+    condition = next(one for one in workload.status.conditions if one.type == "Evicted")
+    return _halt(job, workload, condition.message) or _unless_active(job, Release(workload))
+
+
+def _halt(job: Job, workload: Workload, reason: str) -> Action | None:
+    """Suspend, wait for the pods, restore; None when all that is done or still to be waited for."""
+    if not job.spec.suspend:
+        return Stop(reason)
+    if batch.is_active(job):
+        return None
+    return Restore(workload) if batch.undo(job, workload) else None
+
+
+def _unless_active(job: Job, action: Action) -> Action | None:
+    return None if batch.is_active(job) else action
+
+
+def _mismatch(job: Job, workload: Workload) -> Action | None:
+    reserved = workload.status.admission is not None
+    if job.spec.suspend and not reserved and not job.metadata.deleting:
+        return Match(workload)
+    if not job.spec.suspend:
+        return Stop(NO_MATCH)
+    if batch.was_started(job):
+        return _halt(job, workload, NO_MATCH) or _unless_active(job, Discard(workload))
+    return _unless_active(job, Discard(workload))
+
+
+def _while_suspended(job: Job, workload: Workload) -> Action | None:
+    if job.metadata.deleting:
+        return None
+    if _is_true(workload, "Admitted"):
+        return Start(workload)
+    if not _is_true(workload, "QuotaReserved") and _follows_not(job, workload):
+        return Follow(workload)
+    return None
+
+
+def _follows_not(job: Job, workload: Workload) -> bool:
+    spec = workload.spec
+    reference = spec.priority_class_ref
+    queueing_class = (
+        reference.name if reference and reference.kind == "WorkloadPriorityClass" else ""
+    )
+    return (
+        spec.queue_name != job.metadata.labels.get(labels.QUEUE_NAME, "")
+        or queueing_class != job.metadata.labels.get(labels.PRIORITY_CLASS, "")
+        or spec.maximum_execution_time_seconds != max_execution_time(job.metadata)
+    )
+
+
+def _while_running(job: Job, workload: Workload) -> Action | None:
+    ready = batch.are_pods_ready(job)
+    if ready != _is_true(workload, "PodsReady"):
+        return Ready(workload, ready)
+    reclaimable = batch.reclaimable(job)
+    known = sum(one.count for one in workload.status.reclaimable_pods)
+    return Reclaim(workload, reclaimable) if reclaimable > known else None
+
+
+def _is_true(workload: Workload, kind: str) -> bool:
+    return any(one.type == kind and one.status == "True" for one in workload.status.conditions)
+
+
+def _held_by_us(workload: Workload) -> bool:
+    return labels.RESOURCE_IN_USE in workload.metadata.finalizers

@@ -1,0 +1,242 @@
+"""Does for a Job what the ladder says, one write per look."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+import msgspec
+
+from queueing.clock import Clock
+from queueing.controller.hand import Hand
+from queueing.controller.jobs import ladder
+from queueing.controller.objects import Objects
+from queueing.controller.records import Records
+from queueing.core.facts import Selector
+from queueing.core.names import Key
+from queueing.core.selectors import selects
+from queueing.kube.client import Call
+from queueing.kube.errors import AlreadyExistsError
+from queueing.kube.resources import WORKLOADS
+from queueing.translate import labels
+from queueing.translate.inbound.surroundings import namespace as namespace_fact
+from queueing.translate.jobs import batch
+from queueing.translate.jobs.composition import Origin, compose, max_execution_time
+from queueing.translate.jobs.injection import ConflictError, Injection, injection_of
+from queueing.translate.jobs.priority import (
+    MissingClass,
+    Priority,
+    PriorityClasses,
+    priority_of,
+)
+from queueing.translate.outbound import workloads as outbound
+from queueing.translate.outbound.conditions import patch
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.workloads import PodSetAssignment, Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRules:
+    """Which Jobs are ours, and what their Workloads copy of them."""
+
+    without_queue_name: bool
+    namespaces: Selector
+    labels_to_copy: Sequence[str] = ()
+
+
+class JobReconciler:
+    """Looks at one Job at a time; called by workers of a work queue."""
+
+    def __init__(
+        self, objects: Objects, hand: Hand, records: Records, *, rules: JobRules, clock: Clock
+    ) -> None:
+        self._objects, self._hand, self._records = objects, hand, records
+        self._rules, self._clock = rules, clock
+
+    async def look(self, key: Key) -> None:
+        """Do the next write for a Job, if one is due. Raises KubeError to be called again later."""
+        job = self._objects.jobs.get(key)
+        if job is None:
+            return
+        workloads = list(self._objects.workloads_of(job.metadata.uid))
+        if not workloads and not self._is_managed(job):
+            return
+        action = ladder.next_action(job, workloads, self._origin(job))
+        if action is not None:
+            await self._act(job, action)
+
+    async def _act(self, job: Job, action: ladder.Action) -> None:
+        match action:
+            case ladder.Create():
+                await self._create(job)
+            case ladder.Start(workload=workload):
+                await self._start(job, workload)
+            case ladder.Stop(reason=reason):
+                await self._hand.patch_job(job, patch(job.metadata, {"spec": {"suspend": True}}))
+                self._records.job(job.metadata, "Stopped", reason)
+            case ladder.Restore(workload=workload):
+                await self._restore(job, workload)
+            case ladder.Match(workload=workload):
+                await self._match(job, workload)
+            case ladder.Follow(workload=workload):
+                await self._follow(job, workload)
+            case ladder.Discard(workload=workload):
+                await self._discard(job, workload)
+            case _:
+                await self._write_down(job, action)
+
+    async def _write_down(self, job: Job, action: ladder.Note) -> None:
+        """Record in the Workload what became of its Job."""
+        workload, now = action.workload, self._clock.now()
+        match action:
+            case ladder.Release():
+                body = outbound.release(workload, now)
+            case ladder.Finish(reason=reason, message=message):
+                body = outbound.finish(workload, reason, message, now)
+            case ladder.Ready(ready=ready):
+                body = outbound.pods_ready(workload, ready=ready, now=now)
+            case ladder.Reclaim(count=count):
+                body = outbound.reclaim(workload, {batch.MAIN: count}, now)
+            case ladder.LetGo():
+                body = outbound.drop_finalizer(workload)
+                await self._hand.patch_workload(workload, body, subresource="")
+                return
+            case _:
+                assert_never(action)
+        await self._hand.patch_workload(workload, body)
+        if isinstance(action, ladder.Finish):
+            message = f"Workload '{workload.metadata.key}' is declared finished"
+            self._records.job(job.metadata, "FinishedWorkload", message)
+
+    async def _discard(self, job: Job, workload: Workload) -> None:
+        meta = workload.metadata
+        await self._hand.delete(WORKLOADS.at(meta.name, meta.namespace), life(meta.uid))
+        message = f"Deleted not matching Workload: {meta.key}"
+        self._records.job(job.metadata, "DeletedWorkload", message)
+
+    async def _create(self, job: Job) -> None:
+        priority = self._priority(job)
+        if priority is None:
+            return
+        origin = self._origin(job)
+        body = compose(origin, batch.pod_sets(job), priority)
+        try:
+            await self._hand.create_workload(job.metadata.namespace, body)
+        except AlreadyExistsError:
+            return  # ours from before, on its way to us; or the name's digest met another's
+        key = f"{job.metadata.namespace}/{origin.name}"
+        self._records.job(job.metadata, "CreatedWorkload", f"Created Workload: {key}")
+
+    async def _start(self, job: Job, workload: Workload) -> None:
+        try:
+            spec = batch.start(job, self._injection(job, workload))
+        except ConflictError as error:
+            body = outbound.finish(workload, "FailedToStart", str(error), self._clock.now())
+            await self._hand.patch_workload(workload, body)
+            return
+        trace = job.metadata.annotations.get(labels.TRACE_PARENT, "")
+        body = patch(job.metadata, {"spec": spec})
+        await self._hand.patch_job(job, body, call=Call(traceparent=trace))
+        admission = workload.status.admission
+        queue = admission.cluster_queue if admission else ""
+        self._records.job(job.metadata, "Started", f"Admitted by clusterQueue {queue}")
+
+    def _injection(self, job: Job, workload: Workload) -> Injection:
+        """Collect what is added to the pods. Raises ConflictError."""
+        admission = workload.status.admission
+        if admission is None or not admission.pod_set_assignments:
+            raise ConflictError("the admission names no pod set")
+        assignment = admission.pod_set_assignments[0]
+        flavors = self._flavors(assignment)
+        added = injection_of(
+            assignment,
+            [self._objects.flavors[name] for name in flavors],
+            marks={
+                labels.POD_CLUSTER_QUEUE: admission.cluster_queue,
+                labels.POD_LOCAL_QUEUE: workload.spec.queue_name,
+            },
+            workload=workload.metadata.name,
+        )
+        for check in workload.status.admission_checks:
+            for update in check.pod_set_updates:
+                if update.name == assignment.name:
+                    added = added.merged(update)
+        own = batch.template_of(job).metadata.annotations
+        trace = job.metadata.annotations.get(labels.TRACE_PARENT, "")
+        return added if labels.TRACE_PARENT in own else added.handing_down(trace)
+
+    def _flavors(self, assignment: PodSetAssignment) -> list[str]:
+        names = sorted(set(assignment.flavors.values()))
+        missing = [name for name in names if name not in self._objects.flavors]
+        if missing:
+            raise ConflictError(f"ResourceFlavor(s) are missing: {', '.join(missing)}")
+        return names
+
+    async def _restore(self, job: Job, workload: Workload) -> None:
+        """Make the template what it was; the server allows that once the start time is gone."""
+        if job.status.start_time is not None:
+            body = patch(job.metadata, {"status": {"startTime": None}})
+            await self._hand.patch_job(job, body, subresource="status")
+            return
+        body = patch(job.metadata, {"spec": batch.undo(job, workload)})
+        await self._hand.patch_job(job, body)
+        self._records.job(job.metadata, "Stopped", "Pod template restored")
+
+    async def _match(self, job: Job, workload: Workload) -> None:
+        body = outbound.change_spec(workload, {"podSets": batch.pod_sets(job)})
+        await self._hand.patch_workload(workload, body, subresource="")
+        self._records.job(
+            job.metadata,
+            "UpdatedWorkload",
+            f"Updated not matching Workload for suspended job: {workload.metadata.key}",
+        )
+
+    async def _follow(self, job: Job, workload: Workload) -> None:
+        priority = self._priority(job)
+        if priority is None:
+            return
+        fields: dict[str, Any] = {
+            "queueName": job.metadata.labels.get(labels.QUEUE_NAME) or None,
+            "maximumExecutionTimeSeconds": max_execution_time(job.metadata),
+            "priorityClassRef": None,
+            **priority.fields(),
+        }
+        body = outbound.change_spec(workload, fields)
+        await self._hand.patch_workload(workload, body, subresource="")
+
+    def _priority(self, job: Job) -> Priority | None:
+        """Resolve the priority; without its class the Job waits, and says so."""
+        found = priority_of(
+            job.metadata.labels.get(labels.PRIORITY_CLASS, ""),
+            batch.template_of(job).spec.priority_class_name,
+            PriorityClasses(
+                workload=self._objects.workload_priority_classes,
+                pod=self._objects.priority_classes,
+            ),
+        )
+        if isinstance(found, MissingClass):
+            self._records.job(
+                job.metadata,
+                f"{found.kind}NotFound",
+                f"{found.kind} {found.name!r} does not exist; the job waits for it",
+                warning=True,
+            )
+            return None
+        return found
+
+    def _origin(self, job: Job) -> Origin:
+        copied = self._rules.labels_to_copy
+        return Origin(kind=batch.KIND, metadata=job.metadata, labels_to_copy=copied)
+
+    def _is_managed(self, job: Job) -> bool:
+        queued = bool(job.metadata.labels.get(labels.QUEUE_NAME))
+        if not queued and not self._rules.without_queue_name:
+            return False
+        namespace = self._objects.namespaces.get(job.metadata.namespace)
+        return namespace is not None and selects(
+            self._rules.namespaces, namespace_fact(namespace).labels
+        )
+
+
+def life(uid: str) -> bytes:
+    """Return DeleteOptions that only this life of an object takes."""
+    return msgspec.json.encode({"preconditions": {"uid": uid}})

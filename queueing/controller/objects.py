@@ -1,0 +1,137 @@
+"""What we know of the cluster's objects, as they were last seen, with the indexes we need.
+
+Plain memory: filled by the pump, read by the reconcilers. An object is replaced as a whole.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from queueing.core.names import Key
+from queueing.translate.labels import JOB_OWNER_NAME, JOB_UID
+from queueing.translate.limits import Amounts, LimitSummary, summarize
+from queueing.translate.wire.cluster import LimitRange, Namespace, PriorityClass, RuntimeClass
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.meta import Meta
+from queueing.translate.wire.queues import (
+    AdmissionCheck,
+    ClusterQueue,
+    Cohort,
+    LocalQueue,
+    ResourceFlavor,
+    Topology,
+    WorkloadPriorityClass,
+)
+from queueing.translate.wire.workloads import Workload
+
+G = TypeVar("G")
+
+
+class Index(Generic[G]):
+    """Keys by something that an object names; empty groups vanish."""
+
+    def __init__(self) -> None:
+        self._keys: dict[G, dict[Key, None]] = {}
+
+    def __getitem__(self, group: G) -> tuple[Key, ...]:
+        return tuple(self._keys.get(group, ()))
+
+    def add(self, group: G, key: Key) -> None:
+        """Put a key into a group."""
+        self._keys.setdefault(group, {})[key] = None
+
+    def drop(self, group: G, key: Key) -> None:
+        """Take a key out of a group."""
+        keys = self._keys.get(group)
+        if keys is not None:
+            keys.pop(key, None)
+            if not keys:
+                del self._keys[group]
+
+
+def owner_uids(meta: Meta) -> Iterable[str]:
+    """Return the lives that a Workload belongs to, also after its reference was taken away."""
+    uids = dict.fromkeys(owner.uid for owner in meta.owner_references if owner.controller)
+    marked = meta.labels.get(JOB_UID)
+    if marked and meta.annotations.get(JOB_OWNER_NAME):
+        uids[marked] = None
+    return uids
+
+
+@dataclass(slots=True)
+class Objects:
+    """All objects by key or name."""
+
+    jobs: dict[Key, Job] = field(default_factory=dict)
+    workloads: dict[Key, Workload] = field(default_factory=dict)
+    local_queues: dict[Key, LocalQueue] = field(default_factory=dict)
+    limit_ranges: dict[Key, LimitRange] = field(default_factory=dict)
+    cluster_queues: dict[str, ClusterQueue] = field(default_factory=dict)
+    cohorts: dict[str, Cohort] = field(default_factory=dict)
+    flavors: dict[str, ResourceFlavor] = field(default_factory=dict)
+    checks: dict[str, AdmissionCheck] = field(default_factory=dict)
+    topologies: dict[str, Topology] = field(default_factory=dict)
+    namespaces: dict[str, Namespace] = field(default_factory=dict)
+    runtime_classes: dict[str, RuntimeClass] = field(default_factory=dict)
+    priority_classes: dict[str, PriorityClass] = field(default_factory=dict)
+    workload_priority_classes: dict[str, WorkloadPriorityClass] = field(default_factory=dict)
+    workloads_by_owner: Index[str] = field(default_factory=Index)
+    workloads_by_namespace: Index[str] = field(default_factory=Index)
+    workloads_by_queue: Index[Key] = field(default_factory=Index)
+    jobs_by_namespace: Index[str] = field(default_factory=Index)
+    job_keys: dict[str, Key] = field(default_factory=dict)
+    """Key of a live job by its uid."""
+
+    def put_workload(self, found: Workload) -> None:
+        """Replace a Workload and where it is indexed."""
+        key = found.metadata.key
+        self.drop_workload(key)
+        self.workloads[key] = found
+        for uid in owner_uids(found.metadata):
+            self.workloads_by_owner.add(uid, key)
+        self.workloads_by_namespace.add(found.metadata.namespace, key)
+        self.workloads_by_queue.add(_queue_of(found), key)
+
+    def drop_workload(self, key: Key) -> None:
+        """Forget a Workload."""
+        found = self.workloads.pop(key, None)
+        if found is None:
+            return
+        for uid in owner_uids(found.metadata):
+            self.workloads_by_owner.drop(uid, key)
+        self.workloads_by_namespace.drop(found.metadata.namespace, key)
+        self.workloads_by_queue.drop(_queue_of(found), key)
+
+    def put_job(self, found: Job) -> None:
+        """Replace a Job."""
+        key = found.metadata.key
+        self.drop_job(key)
+        self.jobs[key] = found
+        self.job_keys[found.metadata.uid] = key
+        self.jobs_by_namespace.add(found.metadata.namespace, key)
+
+    def drop_job(self, key: Key) -> None:
+        """Forget a Job."""
+        found = self.jobs.pop(key, None)
+        if found is not None:
+            self.job_keys.pop(found.metadata.uid, None)
+            self.jobs_by_namespace.drop(found.metadata.namespace, key)
+
+    def workloads_of(self, uid: str) -> Iterator[Workload]:
+        """Return the Workloads that belong to one life of a job, the oldest first."""
+        found = [self.workloads[key] for key in self.workloads_by_owner[uid]]
+        yield from sorted(found, key=lambda one: (one.metadata.created, one.metadata.name))
+
+    def limits_in(self, namespace: str) -> LimitSummary:
+        """Combine the LimitRanges of a namespace."""
+        return summarize(
+            one for one in self.limit_ranges.values() if one.metadata.namespace == namespace
+        )
+
+    def overheads(self) -> dict[str, Amounts]:
+        """Return the overhead of each RuntimeClass in decision units."""
+        return {name: one.amounts() for name, one in self.runtime_classes.items()}
+
+
+def _queue_of(found: Workload) -> Key:
+    return Key(f"{found.metadata.namespace}/{found.spec.queue_name}")

@@ -1,0 +1,70 @@
+"""`/healthz`, `/readyz` and `/metrics` of a single process; with a serving process it has them."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from aiohttp import web
+
+from queueing.controller.witness import Standing
+from queueing.observe.metrics import Metrics
+
+Handler = Callable[[web.Request], Awaitable[web.Response]]
+
+
+class BadAddressError(ValueError):
+    """An address to listen on that is none."""
+
+
+def address_of(text: str, field: str) -> tuple[str, int] | None:
+    """Read `host:port`; an empty host is all of them, port 0 or an empty text means: do not listen.
+
+    Raises BadAddressError naming the field.
+    """
+    if text in ("", "0"):
+        return None
+    host, separator, port = text.rpartition(":")
+    if not separator or not port.isdecimal() or int(port) > 65535:  # noqa: PLR2004 - TCP
+        raise BadAddressError(f"{field}: {text!r} is not host:port")
+    return host.strip("[]") or "0.0.0.0", int(port)
+
+
+@asynccontextmanager
+async def listening(
+    standing: Standing, metrics: Metrics, *, health: str, scrape: str
+) -> AsyncIterator[None]:
+    """Serve the probes and the metrics at their addresses."""
+
+    async def alive(_: web.Request) -> web.Response:
+        return web.Response(text="ok")
+
+    async def ready(_: web.Request) -> web.Response:
+        text = "ok" if standing.ready else "the API server does not answer as our policies say yet"
+        return web.Response(text=text, status=200 if standing.ready else 503)
+
+    async def exposition(request: web.Request) -> web.Response:
+        found = metrics.exposition(request.headers.get("Accept", ""))
+        return web.Response(body=found.body, headers={"Content-Type": found.content_type})
+
+    async with AsyncExitStack() as stack:
+        probes: Mapping[str, Handler] = {"/healthz": alive, "/livez": alive, "/readyz": ready}
+        place = address_of(health, "health.healthProbeBindAddress")
+        if place is not None:
+            await stack.enter_async_context(_site(probes, place))
+        place = address_of(scrape, "metrics.bindAddress")
+        if place is not None:
+            await stack.enter_async_context(_site({"/metrics": exposition}, place))
+        yield
+
+
+@asynccontextmanager
+async def _site(handlers: Mapping[str, Handler], place: tuple[str, int]) -> AsyncIterator[None]:
+    app = web.Application()
+    for path, handler in handlers.items():
+        app.router.add_get(path, handler)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, *place).start()
+        yield
+    finally:
+        await runner.cleanup()

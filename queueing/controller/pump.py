@@ -1,0 +1,324 @@
+"""Watch events → objects → facts → engine, and the keys that reconcilers must look at again.
+
+Synchronous throughout: between two awaits of the process everybody sees the same world. Replies to
+our own writes come in the same way as events, and whichever comes second changes nothing.
+"""
+
+from collections.abc import Callable, Iterable, MutableMapping
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from queueing.controller.objects import Objects, owner_uids
+from queueing.core.facts import Fact, Gone, Kind
+from queueing.core.names import Key
+from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
+from queueing.translate.inbound import queues, surroundings
+from queueing.translate.inbound.workloads import workload as workload_fact
+from queueing.translate.requests import Surroundings
+from queueing.translate.transformations import ResourceRules
+from queueing.translate.wire import queues as wire
+from queueing.translate.wire.cluster import LimitRange, Namespace, PriorityClass, RuntimeClass
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.meta import Meta
+from queueing.translate.wire.workloads import Workload
+
+_DEAD_MAX = 10_000
+"""Lives remembered as over, so that a late reply does not bring an object back."""
+
+
+class Watched(Protocol):
+    """An object with metadata."""
+
+    @property
+    def metadata(self) -> Meta: ...
+
+
+W = TypeVar("W", bound=Watched)
+
+
+class Brain(Protocol):
+    """The part of the engine that the pump feeds."""
+
+    def observe(self, fact: Fact) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attention:
+    """Whom to tell that something must be looked at again."""
+
+    job: Callable[[Key], None]
+    workload: Callable[[Key], None]
+    finalizers: Callable[[], None]
+    """Queues and flavors may have become free, or have to be held."""
+    cycle: Callable[[], None]
+
+
+class Pump:
+    """Takes in what happens, and keeps `objects` and the engine up to date."""
+
+    def __init__(
+        self, objects: Objects, engine: Brain, attention: Attention, rules: ResourceRules
+    ) -> None:
+        self._objects, self._engine, self._attention = objects, engine, attention
+        self._rules = rules
+        self._surroundings: dict[str, Surroundings] = {}
+        self._dead: dict[str, None] = {}
+        self._held: set[Key] = set()
+        self._workloads = msgspec.json.Decoder(Workload)
+        self._jobs = msgspec.json.Decoder(Job)
+
+    # Workloads and Jobs -----------------------------------------------------------------------
+
+    def on_workload(self, event: WatchEvent[Workload]) -> None:
+        """Take in a watch event of a Workload."""
+        match event:
+            case Added(object=found) | Modified(object=found):
+                self._take_workload(found)
+            case Deleted(key=key, uid=uid):
+                self._lose_workload(Key(key), uid)
+            case Synced():
+                pass
+
+    def absorb_workload(self, reply: bytes) -> None:
+        """Take in a Workload as a write returned it."""
+        self._take_workload(self._workloads.decode(reply))
+
+    def hold(self, key: Key) -> None:
+        """Tell the engine nothing of a Workload until `let_go`: nobody knows what was written."""
+        self._held.add(key)
+
+    def let_go(self, key: Key) -> None:
+        """Tell the engine of a Workload again, beginning with what is known by now."""
+        self._held.discard(key)
+        found = self._objects.workloads.get(key)
+        if found is not None:
+            self._observe_workload(found)
+
+    def on_job(self, event: WatchEvent[Job]) -> None:
+        """Take in a watch event of a Job."""
+        match event:
+            case Added(object=found) | Modified(object=found):
+                self._take_job(found)
+            case Deleted(key=key, uid=uid):
+                self._lose_job(Key(key), uid)
+            case Synced():
+                pass
+
+    def absorb_job(self, reply: bytes) -> None:
+        """Take in a Job as a write returned it."""
+        self._take_job(self._jobs.decode(reply))
+
+    def _take_workload(self, found: Workload) -> None:
+        key = found.metadata.key
+        if self._is_old(found.metadata, self._objects.workloads.get(key)):
+            return
+        self._objects.put_workload(found)
+        self._observe_workload(found)
+        self._look_at(found)
+
+    def _lose_workload(self, key: Key, uid: str) -> None:
+        self._bury(uid)
+        found = self._objects.workloads.get(key)
+        if found is None or found.metadata.uid != uid:
+            return
+        self._objects.drop_workload(key)
+        self._observe(Gone(Kind.WORKLOAD, key))
+        self._look_at(found)
+
+    def _look_at(self, found: Workload) -> None:
+        self._attention.workload(found.metadata.key)
+        for uid in owner_uids(found.metadata):
+            job = self._objects.job_keys.get(uid)
+            if job is not None:
+                self._attention.job(job)
+
+    def _take_job(self, found: Job) -> None:
+        key = found.metadata.key
+        if self._is_old(found.metadata, self._objects.jobs.get(key)):
+            return
+        self._objects.put_job(found)
+        self._attention.job(key)
+
+    def _lose_job(self, key: Key, uid: str) -> None:
+        self._bury(uid)
+        found = self._objects.jobs.get(key)
+        if found is not None and found.metadata.uid == uid:
+            self._objects.drop_job(key)
+        for owned in self._objects.workloads_by_owner[uid]:
+            self._attention.workload(owned)
+
+    def _is_old(self, meta: Meta, known: Watched | None) -> bool:
+        if meta.uid in self._dead:
+            return True
+        if known is None or known.metadata.uid != meta.uid:
+            return False
+        return int(known.metadata.resource_version) >= int(meta.resource_version)
+
+    def _bury(self, uid: str) -> None:
+        self._dead[uid] = None
+        if len(self._dead) > _DEAD_MAX:
+            del self._dead[next(iter(self._dead))]
+
+    # What a Workload's requests depend on -----------------------------------------------------
+
+    def on_limit_range(self, event: WatchEvent[LimitRange]) -> None:
+        """Judge the namespace's Workloads by its new limits."""
+        match event:
+            case Added(object=found) | Modified(object=found):
+                self._objects.limit_ranges[found.metadata.key] = found
+                self._reobserve(found.metadata.namespace)
+            case Deleted(key=key):
+                self._objects.limit_ranges.pop(Key(key), None)
+                self._reobserve(key.partition("/")[0])
+            case Synced():
+                pass
+
+    def on_runtime_class(self, event: WatchEvent[RuntimeClass]) -> None:
+        """Count every pod's overhead anew."""
+        if _keep(event, self._objects.runtime_classes):
+            for namespace in list(self._surroundings):
+                self._reobserve(namespace)
+
+    def _reobserve(self, namespace: str) -> None:
+        self._surroundings.pop(namespace, None)
+        for key in self._objects.workloads_by_namespace[namespace]:
+            self._observe_workload(self._objects.workloads[key])
+
+    def _observe_workload(self, found: Workload) -> None:
+        if found.metadata.key in self._held:
+            return
+        namespace = found.metadata.namespace
+        around = self._surroundings.get(namespace)
+        if around is None:
+            around = self._surroundings[namespace] = Surroundings(
+                limits=self._objects.limits_in(namespace),
+                overheads=self._objects.overheads(),
+                rules=self._rules,
+            )
+        self._observe(workload_fact(found, around))
+
+    # The admin's objects ----------------------------------------------------------------------
+
+    def on_cluster_queue(self, event: WatchEvent[wire.ClusterQueue]) -> None:
+        """Take in a ClusterQueue; its Workloads hear of it when its door opens or shuts."""
+        store = self._objects.cluster_queues
+        before = _known(event, store)
+        self._admin(event, store, queues.cluster_queue, Kind.CLUSTER_QUEUE)
+        after = _known(event, store)
+        if before is None or after is None or before.spec.stop_policy != after.spec.stop_policy:
+            for queue in self._objects.local_queues.values():
+                if queue.spec.cluster_queue == _name(event):
+                    self._tell_queue(queue.metadata.key)
+        self._attention.finalizers()
+
+    def on_local_queue(self, event: WatchEvent[wire.LocalQueue]) -> None:
+        """Take in a LocalQueue; its Workloads hear of it when its door opens or shuts."""
+        match event:
+            case Added(object=found) | Modified(object=found):
+                key = found.metadata.key
+                before = self._objects.local_queues.get(key)
+                self._objects.local_queues[key] = found
+                self._observe(queues.local_queue(found))
+                if before is None or before.spec.stop_policy != found.spec.stop_policy:
+                    self._tell_queue(key)
+            case Deleted(key=gone):
+                self._objects.local_queues.pop(Key(gone), None)
+                self._observe(Gone(Kind.LOCAL_QUEUE, gone))
+            case Synced():
+                pass
+
+    def on_cohort(self, event: WatchEvent[wire.Cohort]) -> None:
+        """Take in a Cohort."""
+        self._admin(event, self._objects.cohorts, queues.cohort, Kind.COHORT)
+
+    def on_flavor(self, event: WatchEvent[wire.ResourceFlavor]) -> None:
+        """Take in a ResourceFlavor."""
+        self._admin(event, self._objects.flavors, surroundings.flavor, Kind.FLAVOR)
+        self._attention.finalizers()
+
+    def on_check(self, event: WatchEvent[wire.AdmissionCheck]) -> None:
+        """Take in an AdmissionCheck."""
+        self._admin(event, self._objects.checks, surroundings.check, Kind.CHECK)
+
+    def on_topology(self, event: WatchEvent[wire.Topology]) -> None:
+        """Take in a Topology."""
+        self._admin(event, self._objects.topologies, surroundings.topology, Kind.TOPOLOGY)
+
+    def on_namespace(self, event: WatchEvent[Namespace]) -> None:
+        """Take in a Namespace; its labels may decide whose Jobs are managed."""
+        store = self._objects.namespaces
+        before = _known(event, store)
+        self._admin(event, store, surroundings.namespace, Kind.NAMESPACE)
+        after = _known(event, store)
+        if after is not None and (
+            before is None or before.metadata.labels != after.metadata.labels
+        ):
+            self._tell_jobs(self._objects.jobs_by_namespace[_name(event)])
+
+    def on_workload_priority_class(self, event: WatchEvent[wire.WorkloadPriorityClass]) -> None:
+        """Give its Workloads the new value, and Jobs that wait for the class a chance."""
+        if not _keep(event, self._objects.workload_priority_classes):
+            return
+        name = _name(event)
+        for key, found in self._objects.workloads.items():
+            reference = found.spec.priority_class_ref
+            if reference is not None and reference.name == name:
+                self._attention.workload(key)
+        self._tell_jobs(self._objects.jobs)
+
+    def on_priority_class(self, event: WatchEvent[PriorityClass]) -> None:
+        """Give Jobs that wait for the class a chance."""
+        if _keep(event, self._objects.priority_classes):
+            self._tell_jobs(self._objects.jobs)
+
+    def _admin(
+        self,
+        event: WatchEvent[W],
+        store: MutableMapping[str, W],
+        translate: Callable[[W], Fact],
+        kind: Kind,
+    ) -> None:
+        if not _keep(event, store):
+            return
+        found = store.get(_name(event))
+        self._observe(translate(found) if found is not None else Gone(kind, _name(event)))
+
+    def _observe(self, fact: Fact) -> None:
+        self._engine.observe(fact)
+        self._attention.cycle()
+
+    def _tell_queue(self, key: Key) -> None:
+        for workload in self._objects.workloads_by_queue[key]:
+            self._attention.workload(workload)
+
+    def _tell_jobs(self, keys: Iterable[Key]) -> None:
+        for key in list(keys):
+            self._attention.job(key)
+
+
+def _keep(event: WatchEvent[W], store: MutableMapping[str, W]) -> bool:
+    """Bring the store up to date; False for an event without an object."""
+    match event:
+        case Added(object=found) | Modified(object=found):
+            store[found.metadata.name] = found
+        case Deleted(key=key):
+            store.pop(key, None)
+        case _:
+            return False
+    return True
+
+
+def _name(event: WatchEvent[W]) -> str:
+    match event:
+        case Added(object=found) | Modified(object=found):
+            return found.metadata.name
+        case Deleted(key=key):
+            return key
+        case _:
+            return ""
+
+
+def _known(event: WatchEvent[W], store: MutableMapping[str, W]) -> W | None:
+    return store.get(_name(event))

@@ -1,0 +1,100 @@
+"""The Configuration file → what the shell goes by, read once at start."""
+
+from dataclasses import dataclass
+
+from queueing.controller.cycles import BUDGET
+from queueing.controller.jobs.reconciler import JobRules
+from queueing.core.backoff import Backoff
+from queueing.core.facts import Requirement, Selector
+from queueing.core.lifecycle import LifeRules, PodsReadyRules
+from queueing.core.settings import Compatibility, Settings
+from queueing.kube.lease import LeaseSettings
+from queueing.translate.configuration import is_enabled, rules_of, settings_of
+from queueing.translate.inbound.surroundings import NAMESPACE_LABEL
+from queueing.translate.transformations import ResourceRules
+from queueing_api.config.v1beta2 import Configuration
+
+JOB_WORKERS = 24
+WORKLOAD_WORKERS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerRules:
+    """All that the operator chose, as the parts of the shell need it."""
+
+    settings: Settings
+    resources: ResourceRules
+    life: LifeRules
+    jobs: JobRules
+    identity: str
+    budget: int = BUDGET
+    job_workers: int = JOB_WORKERS
+    workload_workers: int = WORKLOAD_WORKERS
+
+
+def controller_rules(
+    configuration: Configuration, compatibility: Compatibility, *, identity: str
+) -> ControllerRules:
+    """Derive the rules from a configuration that was validated."""
+    return ControllerRules(
+        settings=settings_of(configuration, compatibility=compatibility),
+        resources=rules_of(configuration),
+        life=life_rules(configuration),
+        jobs=JobRules(
+            without_queue_name=configuration.manage_jobs_without_queue_name,
+            namespaces=managed_namespaces(configuration),
+            labels_to_copy=tuple(configuration.integrations.label_keys_to_copy),
+        ),
+        identity=identity,
+    )
+
+
+def life_rules(configuration: Configuration) -> LifeRules:
+    """Derive timeouts, backoff and retention."""
+    ready = configuration.wait_for_pods_ready
+    strategy = ready.requeuing_strategy
+    retention = configuration.object_retention_policies
+    kept = retention.workloads if retention is not None else None
+    return LifeRules(
+        pods_ready=None
+        if is_enabled(configuration, "DisableWaitForPodsReady")
+        else PodsReadyRules(
+            timeout_s=ready.timeout,
+            recovery_timeout_s=ready.recovery_timeout,
+            backoff=Backoff(
+                base_s=strategy.backoff_base_seconds,
+                max_s=strategy.backoff_max_seconds,
+                limit=strategy.backoff_limit_count,
+            ),
+        ),
+        keep_finished_s=kept.after_finished if kept is not None else None,
+        keep_deactivated_s=kept.after_deactivated_by_kueue if kept is not None else None,
+    )
+
+
+def managed_namespaces(configuration: Configuration) -> Selector:
+    """Return whose Jobs are managed: by default all namespaces but the system's and our own."""
+    found = configuration.managed_jobs_namespace_selector
+    if found is None:
+        out = ("kube-system", configuration.namespace)
+        return Selector((Requirement(key=NAMESPACE_LABEL, operator="NotIn", values=out),))
+    equal = [
+        Requirement(key=key, operator="In", values=(value,))
+        for key, value in sorted((found.match_labels or {}).items())
+    ]
+    terms = [
+        Requirement(key=one.key, operator=str(one.operator), values=tuple(one.values or ()))
+        for one in found.match_expressions or ()
+    ]
+    return Selector((*equal, *terms))
+
+
+def lease_settings(configuration: Configuration, identity: str) -> LeaseSettings:
+    """Derive the times of leader election."""
+    found = configuration.leader_election
+    return LeaseSettings(
+        identity=identity,
+        duration_s=found.lease_duration,
+        renew_deadline_s=found.renew_deadline,
+        retry_s=found.retry_period,
+    )

@@ -1,0 +1,184 @@
+"""One term of leadership: fresh memory from quorum lists, then decide and write until it ends.
+
+Nothing survives a term. A new leader knows only what the API server says, so that whatever an
+older one had assumed is either in the objects or did not happen.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from queueing.clock import Clock
+from queueing.controller.cycles import Cycles
+from queueing.controller.effects import Effects, Shell
+from queueing.controller.finalizers import Finalizers
+from queueing.controller.hand import Hand
+from queueing.controller.jobs.reconciler import JobReconciler
+from queueing.controller.objects import Objects
+from queueing.controller.pump import Attention, Pump
+from queueing.controller.records import Records
+from queueing.controller.rules import ControllerRules
+from queueing.controller.statuses import Statuses
+from queueing.controller.waits import Waits
+from queueing.controller.witness import Witness
+from queueing.controller.workloads import Lives, WorkloadReconciler
+from queueing.core.names import Key
+from queueing.kube import resources
+from queueing.kube.client import Client
+from queueing.kube.events import EventRecorder
+from queueing.kube.outcome import MaySend
+from queueing.kube.reflector import Reflector
+from queueing.kube.workqueue import WorkQueue
+from queueing.kube.writer import Writer
+from queueing.state.engine import Engine
+from queueing.translate.wire import cluster, jobs, queues, workloads
+
+logger = logging.getLogger(__name__)
+
+DRAIN_S = 5.0
+"""How long the writes under way may take when the term ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a term works with."""
+
+    client: Client
+    clock: Clock
+    may_send: MaySend
+    rules: ControllerRules
+    witness: Witness
+
+
+class Session:
+    """The composition of one term."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around, self._rules = around, around.rules
+        client, clock = around.client, around.clock
+        self.objects = Objects()
+        self.engine = Engine(self._rules.settings)
+        self.job_keys: WorkQueue[Key] = WorkQueue()
+        self.workload_keys: WorkQueue[Key] = WorkQueue()
+        self.writer = Writer()
+        self._recorder = EventRecorder(
+            client, self.writer, clock, reporter=("queueing-controller", self._rules.identity)
+        )
+        records = Records(self._recorder, self._rules.settings.compatibility)
+        self.cycles = Cycles(self.engine, self._carry_out, clock, budget=self._rules.budget)
+        self.pump = Pump(
+            self.objects,
+            self.engine,
+            Attention(
+                job=self.job_keys.add,
+                workload=self.workload_keys.add,
+                finalizers=self._wake_finalizers,
+                cycle=self.cycles.wake,
+            ),
+            self._rules.resources,
+        )
+        self.hand = Hand(
+            client,
+            around.may_send,
+            workload=self.pump.absorb_workload,
+            job=self.pump.absorb_job,
+        )
+        self._finalizers = Finalizers(self.objects, self.engine, self.hand)
+        self._waits = Waits(self.objects, self.hand, records, clock)
+        shell = Shell(
+            objects=self.objects,
+            pump=self.pump,
+            hand=self.hand,
+            writer=self.writer,
+            records=records,
+            clock=clock,
+            settle=self.engine.settle,
+            told=around.witness.decided,
+        )
+        self.effects = Effects(shell, self._waits)
+        self._jobs = JobReconciler(
+            self.objects, self.hand, records, rules=self._rules.jobs, clock=clock
+        )
+        lives = Lives(rules=self._rules.life, clock=clock, queue=self.workload_keys)
+        self._workloads = WorkloadReconciler(self.objects, self.hand, records, lives)
+        self._statuses = Statuses(
+            self.engine, self.objects, hand=self.hand, writer=self.writer, clock=clock
+        )
+
+    async def run(self) -> None:
+        """Lead until cancelled; what is being written is written to its end."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self.writer.run(), name="writer")
+                await self._follow(group)
+                try:
+                    await self._work()
+                finally:
+                    await self.writer.drain(DRAIN_S)
+        finally:
+            self._around.witness.left()
+            self._recorder.close()
+            self.job_keys.close()
+            self.workload_keys.close()
+
+    async def _follow(self, group: asyncio.TaskGroup) -> None:
+        """Start the reflectors and wait until each has listed everything."""
+        reflectors = list(self._reflectors())
+        for reflector, name in reflectors:
+            group.create_task(reflector.run(), name=f"reflector {name}")
+        for reflector, _ in reflectors:
+            await reflector.synced.wait()
+        self._around.witness.synced(self.objects, self.engine)
+        logger.info(
+            "synced: %d workloads, %d jobs", len(self.objects.workloads), len(self.objects.jobs)
+        )
+
+    async def _work(self) -> None:
+        """Decide and write until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            start = partial(group.create_task)
+            start(self.cycles.run(), name="cycles")
+            start(self.effects.resolve(), name="unknown outcomes")
+            start(self._waits.run(), name="reasons to wait")
+            start(self._finalizers.run(), name="finalizers")
+            told = self._around.witness.changed
+            share = self._rules.settings.fair_sharing is not None
+            start(self._statuses.run(told, with_share=share), name="statuses")
+            for number in range(self._rules.job_workers):
+                start(self.job_keys.serve(self._jobs.look), name=f"jobs {number}")
+            for number in range(self._rules.workload_workers):
+                start(self.workload_keys.serve(self._workloads.look), name=f"workloads {number}")
+
+    def _reflectors(self) -> Iterator[tuple[Reflector[Any], str]]:
+        pump = self.pump
+        for resource, kind, on_event in (
+            (resources.NAMESPACES, cluster.Namespace, pump.on_namespace),
+            (resources.LIMIT_RANGES, cluster.LimitRange, pump.on_limit_range),
+            (resources.RUNTIME_CLASSES, cluster.RuntimeClass, pump.on_runtime_class),
+            (resources.PRIORITY_CLASSES, cluster.PriorityClass, pump.on_priority_class),
+            (
+                resources.WORKLOAD_PRIORITY_CLASSES,
+                queues.WorkloadPriorityClass,
+                pump.on_workload_priority_class,
+            ),
+            (resources.RESOURCE_FLAVORS, queues.ResourceFlavor, pump.on_flavor),
+            (resources.ADMISSION_CHECKS, queues.AdmissionCheck, pump.on_check),
+            (resources.TOPOLOGIES, queues.Topology, pump.on_topology),
+            (resources.COHORTS, queues.Cohort, pump.on_cohort),
+            (resources.CLUSTER_QUEUES, queues.ClusterQueue, pump.on_cluster_queue),
+            (resources.LOCAL_QUEUES, queues.LocalQueue, pump.on_local_queue),
+            (resources.WORKLOADS, workloads.Workload, pump.on_workload),
+            (resources.JOBS, jobs.Job, pump.on_job),
+        ):
+            made: Reflector[Any] = Reflector(self._around.client, resource.within(), kind, on_event)
+            yield made, resource.plural
+
+    def _carry_out(self, cycle: Any) -> None:
+        self._around.witness.judged(cycle)
+        self.effects.carry_out(cycle)
+
+    def _wake_finalizers(self) -> None:
+        self._finalizers.wake()

@@ -1,0 +1,93 @@
+"""Status of queues and cohorts: at most one write per object and second, the latest wins."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import NoReturn
+
+from queueing.clock import Clock
+from queueing.controller.hand import Hand
+from queueing.controller.objects import Objects
+from queueing.core.names import CohortName, Key, QueueName
+from queueing.kube.errors import KubeError
+from queueing.kube.resources import CLUSTER_QUEUES, COHORTS, LOCAL_QUEUES, Target
+from queueing.kube.writer import Writer
+from queueing.state.engine import Engine
+from queueing.state.views import Changed
+from queueing.translate.outbound.queues import (
+    cluster_queue_status,
+    cohort_status,
+    local_queue_status,
+)
+
+logger = logging.getLogger(__name__)
+
+LOOK_EVERY_S = 0.25
+
+
+class Statuses:
+    """Follows what changed in the engine, and writes it down."""
+
+    def __init__(
+        self, engine: Engine, objects: Objects, *, hand: Hand, writer: Writer, clock: Clock
+    ) -> None:
+        self._engine, self._objects = engine, objects
+        self._hand, self._writer, self._clock = hand, writer, clock
+
+    async def run(self, told: Callable[[Changed], None], *, with_share: bool) -> NoReturn:
+        """Look for changes, for ever; `told` hears of them too, for metrics and read models."""
+        while True:
+            changed = self._engine.changed()
+            told(changed)
+            for queue in changed.cluster_queues:
+                self._submit(f"cq/{queue}", partial(self._cluster_queue, queue, with_share))
+            for key in changed.local_queues:
+                self._submit(f"lq/{key}", partial(self._local_queue, key))
+            if with_share:
+                for cohort in changed.cohorts:
+                    self._submit(f"co/{cohort}", partial(self._cohort, cohort))
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    def _submit(self, key: str, make: Callable[[], tuple[Target, bytes] | None]) -> None:
+        self._writer.submit_latest(key, partial(self._write, key, make))
+
+    async def _write(self, key: str, make: Callable[[], tuple[Target, bytes] | None]) -> None:
+        made = make()
+        if made is None:
+            return
+        target, body = made
+        try:
+            await self._hand.patch(target, body)
+        except KubeError as error:
+            logger.debug("%s: the status was not written: %s", target.label, error)
+            if error.status not in (404, 409, 422):
+                asyncio.get_running_loop().call_later(1.0, self._submit, key, make)
+
+    def _cluster_queue(
+        self,
+        name: QueueName,
+        with_share: bool,  # noqa: FBT001 - bound by partial
+    ) -> tuple[Target, bytes] | None:
+        found, view = self._objects.cluster_queues.get(name), self._engine.cluster_queue(name)
+        if found is None or view is None:
+            return None
+        body = cluster_queue_status(found, view, self._clock.now(), with_share=with_share)
+        return None if body is None else (CLUSTER_QUEUES.at(name, subresource="status"), body)
+
+    def _local_queue(self, key: Key) -> tuple[Target, bytes] | None:
+        found, view = self._objects.local_queues.get(key), self._engine.local_queue(key)
+        if found is None or view is None:
+            return None
+        body = local_queue_status(found, view, self._clock.now())
+        meta = found.metadata
+        return (
+            None if body is None else (LOCAL_QUEUES.at(meta.name, meta.namespace, "status"), body)
+        )
+
+    def _cohort(self, name: CohortName) -> tuple[Target, bytes] | None:
+        found, view = self._objects.cohorts.get(name), self._engine.cohort(name)
+        if found is None or view is None:
+            return None
+        body = cohort_status(found, view)
+        return None if body is None else (COHORTS.at(name, subresource="status"), body)

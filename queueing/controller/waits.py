@@ -1,0 +1,95 @@
+"""Why workloads wait, written into their status: late, seldom and never in the way.
+
+A workload that is admitted soon after it came is never written to say that it waits. The reason is
+written when it changes; a new message for the same reason only now and then, because the numbers
+in it change with every admission of others.
+"""
+
+import asyncio
+import logging
+
+from queueing.clock import Clock
+from queueing.controller.hand import Hand
+from queueing.controller.objects import Objects
+from queueing.controller.records import Records
+from queueing.core.decisions import Requeue, Wait
+from queueing.core.names import Key
+from queueing.kube.errors import KubeError
+from queueing.translate.outbound import workloads as outbound
+from queueing.translate.wire.workloads import Workload
+
+logger = logging.getLogger(__name__)
+
+PATIENCE_S = 1.0
+"""How long a workload waits before its status says so."""
+MESSAGE_EVERY_S = 30.0
+PER_SECOND_MAX = 25.0
+
+
+class Waits:
+    """The latest reason of each waiting workload, and the writer of them."""
+
+    def __init__(self, objects: Objects, hand: Hand, records: Records, clock: Clock) -> None:
+        self._objects, self._hand, self._records = objects, hand, records
+        self._clock = clock
+        self._noted: dict[Key, tuple[float, Wait]] = {}
+        self._written: dict[Key, float] = {}
+
+    def note(self, wait: Wait) -> None:
+        """Remember why a workload waits; the newest reason replaces an older one."""
+        if wait.requeue is Requeue.NOT_HEAD:
+            return
+        since, _ = self._noted.get(wait.workload, (self._clock.monotonic(), wait))
+        self._noted[wait.workload] = (since, wait)
+
+    def forget(self, key: Key) -> None:
+        """Forget a workload that does not wait any more."""
+        self._noted.pop(key, None)
+        self._written.pop(key, None)
+
+    async def run(self) -> None:
+        """Write what has been noted for long enough, the oldest first; for ever."""
+        while True:
+            await asyncio.sleep(1.0 / PER_SECOND_MAX)
+            due = self._next()
+            if due is not None:
+                await self._write(due)
+
+    def _next(self) -> Wait | None:
+        """Take the oldest note that is due and says something new."""
+        now = self._clock.monotonic()
+        while self._noted:
+            key, (since, wait) = next(iter(self._noted.items()))
+            if since + PATIENCE_S > now:
+                return None
+            del self._noted[key]
+            found = self._objects.workloads.get(key)
+            if found is not None and self._is_news(found, wait, now):
+                self._written[key] = now
+                return wait
+        return None
+
+    def _is_news(self, found: Workload, wait: Wait, now: float) -> bool:
+        conditions = {one.type: one for one in found.status.conditions}
+        known = conditions.get("QuotaReserved")
+        if found.metadata.life != wait.uid or "Finished" in conditions:
+            return False
+        if known is None:
+            return True
+        if known.status == "True":
+            return False
+        if known.reason != wait.reason:
+            return True
+        recently = now - self._written.get(wait.workload, -MESSAGE_EVERY_S) < MESSAGE_EVERY_S
+        return known.message != wait.message and not recently
+
+    async def _write(self, wait: Wait) -> None:
+        found = self._objects.workloads.get(wait.workload)
+        if found is None:
+            return
+        try:
+            await self._hand.patch_workload(found, outbound.wait(found, wait, self._clock.now()))
+        except KubeError as error:
+            logger.debug("%s: the reason to wait was not written: %s", wait.workload, error)
+            return
+        self._records.workload(found.metadata, wait.reason, wait.message, warning=True)

@@ -1,0 +1,175 @@
+"""The life of each Workload besides quota: does the step that the lifecycle says is due."""
+
+import logging
+from dataclasses import dataclass
+from typing import assert_never
+
+import msgspec
+
+from queueing.clock import Clock
+from queueing.controller.hand import Hand
+from queueing.controller.jobs.reconciler import life
+from queueing.controller.objects import Objects
+from queueing.controller.records import Records
+from queueing.core.facts import StopPolicy, WorkloadFact
+from queueing.core.lifecycle import (
+    Condemn,
+    ConfirmAdmission,
+    Deactivate,
+    Doors,
+    Evict,
+    LifeRules,
+    Remove,
+    Requeue,
+    Step,
+    judge,
+)
+from queueing.core.names import Key
+from queueing.kube.errors import NotFoundError
+from queueing.kube.objects import Identified
+from queueing.kube.resources import JOBS, WORKLOADS
+from queueing.kube.workqueue import WorkQueue
+from queueing.translate import labels
+from queueing.translate.inbound.workloads import workload as workload_fact
+from queueing.translate.outbound import workloads as outbound
+from queueing.translate.wire.workloads import Workload
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lives:
+    """What the reconciler needs besides objects and writes."""
+
+    rules: LifeRules
+    clock: Clock
+    queue: WorkQueue[Key]
+
+
+class WorkloadReconciler:
+    """Looks at one Workload at a time; called by workers of a work queue."""
+
+    def __init__(self, objects: Objects, hand: Hand, records: Records, lives: Lives) -> None:
+        self._objects, self._hand, self._records = objects, hand, records
+        self._rules, self._clock, self._queue = lives.rules, lives.clock, lives.queue
+
+    async def look(self, key: Key) -> None:
+        """Do what is due for a Workload. Raises KubeError to be called again later."""
+        workload = self._objects.workloads.get(key)
+        if workload is None:
+            return
+        if self._seems_orphaned(workload) and await self._is_orphaned(workload):
+            await self._bury(workload)
+            return
+        fact = workload_fact(workload)
+        now = self._clock.now()
+        found = judge(fact, self._doors(fact), self._rules, now)
+        if found.step is not None:
+            await self._do(workload, found.step)
+        elif found.look_again_at is not None:
+            self._queue.add_after(key, found.look_again_at - now)
+        elif _drains_alone(workload, fact):
+            await self._hand.patch_workload(workload, outbound.release(workload, now))
+        else:
+            await self._follow_class(workload)
+
+    async def _do(self, workload: Workload, step: Step) -> None:
+        now = self._clock.now()
+        match step:
+            case ConfirmAdmission():
+                await self._hand.patch_workload(workload, outbound.confirm(workload, now))
+                self._note_admission(workload, now)
+            case Evict():
+                await self._hand.patch_workload(workload, outbound.evict(workload, step, now))
+                reason = f"EvictedDueTo{step.wire_reason}"
+                self._records.workload(workload.metadata, reason, step.message)
+            case Condemn():
+                await self._hand.patch_workload(workload, outbound.condemn(workload, step, now))
+                self._records.workload(workload.metadata, step.cause, step.message, warning=True)
+            case Deactivate():
+                await self._hand.patch_workload(workload, outbound.deactivate(workload), "")
+            case Requeue():
+                await self._hand.patch_workload(workload, outbound.requeue(workload, step, now))
+            case Remove():
+                meta = workload.metadata
+                if labels.RESOURCE_IN_USE in meta.finalizers:
+                    body = outbound.drop_finalizer(workload)
+                    await self._hand.patch_workload(workload, body, "")
+                await self._hand.delete(WORKLOADS.at(meta.name, meta.namespace), life(meta.uid))
+                self._records.workload(meta, "Deleted", "Its retention is over")
+            case _:
+                assert_never(step)
+
+    def _note_admission(self, workload: Workload, now: float) -> None:
+        admission = workload.status.admission
+        reserved = next(
+            (one.changed for one in workload.status.conditions if one.type == "QuotaReserved"), now
+        )
+        self._records.workload(
+            workload.metadata,
+            "Admitted",
+            f"Admitted by ClusterQueue {admission.cluster_queue if admission else ''},"
+            f" wait time since reservation was {now - reserved:.0f}s",
+        )
+
+    def _doors(self, fact: WorkloadFact) -> Doors:
+        """Read the stop policies of the queue it is in and of the queue it holds quota of."""
+        local = self._objects.local_queues.get(fact.local_queue) if fact.local_queue else None
+        name = local.spec.cluster_queue if local is not None else ""
+        if fact.admission is not None:
+            name = fact.admission.cluster_queue
+        cluster = self._objects.cluster_queues.get(name)
+        return Doors(
+            local=_policy(local.spec.stop_policy) if local is not None else None,
+            cluster=_policy(cluster.spec.stop_policy) if cluster is not None else None,
+        )
+
+    def _seems_orphaned(self, workload: Workload) -> bool:
+        """Say whether it was made for a Job that we do not see."""
+        uid = workload.metadata.labels.get(labels.JOB_UID, "")
+        ours = workload.metadata.annotations.get(labels.JOB_OWNER_GVK, "") == "batch/v1, Kind=Job"
+        return bool(uid) and ours and uid not in self._objects.job_keys
+
+    async def _is_orphaned(self, workload: Workload) -> bool:
+        """Ask the server, because what we see of Jobs may be behind what we see of Workloads."""
+        meta = workload.metadata
+        name = meta.annotations.get(labels.JOB_OWNER_NAME, "")
+        try:
+            reply = await self._hand.client.get(JOBS.at(name, meta.namespace))
+        except NotFoundError:
+            return True
+        found = msgspec.json.decode(reply, type=Identified)
+        return found.metadata.uid != meta.labels.get(labels.JOB_UID)
+
+    async def _bury(self, workload: Workload) -> None:
+        """Free the quota of a Job that is gone, and let the collector take its Workload."""
+        done = any(
+            one.type == "Finished" and one.status == "True" for one in workload.status.conditions
+        )
+        if not done and not workload.metadata.deleting:
+            body = outbound.finish(
+                workload, "OwnerNotFound", "The owner is gone", self._clock.now()
+            )
+            await self._hand.patch_workload(workload, body)
+        elif labels.RESOURCE_IN_USE in workload.metadata.finalizers:
+            await self._hand.patch_workload(workload, outbound.drop_finalizer(workload), "")
+
+    async def _follow_class(self, workload: Workload) -> None:
+        """Give a Workload the present value of its WorkloadPriorityClass."""
+        reference = workload.spec.priority_class_ref
+        if reference is None or reference.kind != "WorkloadPriorityClass":
+            return
+        found = self._objects.workload_priority_classes.get(reference.name)
+        if found is not None and found.value != workload.spec.priority:
+            body = outbound.change_spec(workload, {"priority": found.value})
+            await self._hand.patch_workload(workload, body, "")
+
+
+def _drains_alone(workload: Workload, fact: WorkloadFact) -> bool:
+    """Say whether an evicted Workload belongs to nobody, so that nothing of it can run."""
+    owned = bool(workload.metadata.owner_references)
+    return not owned and fact.is_true("Evicted") and fact.is_true("QuotaReserved")
+
+
+def _policy(text: str) -> StopPolicy:
+    return StopPolicy(text) if text in list(StopPolicy) else StopPolicy.NONE
