@@ -25,7 +25,7 @@ def updated(resource: Resource, old: Object, new: Object, subresource: str) -> O
     if subresource == "status":
         made = _status_only(resource, old, new)
     elif resource.stored.has_status:
-        made = without(new, ("status",))
+        made = {**without(new, ("status",))}
         if "status" in old:
             made["status"] = old["status"]
     else:
@@ -40,7 +40,7 @@ def updated(resource: Resource, old: Object, new: Object, subresource: str) -> O
 
 
 def _status_only(resource: Resource, old: Object, new: Object) -> Object:
-    made = without(old, ("status",))
+    made = {**without(old, ("status",))}
     if "status" in new:
         made["status"] = new["status"]
     if resource.custom:
