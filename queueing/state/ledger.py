@@ -49,7 +49,7 @@ class Tidings:
     """What happened to quota since waiting workloads were last looked at."""
 
     released: dict[QueueName, dict[FlavorResource, None]] = field(default_factory=dict)
-    """Flavor-resources of which a queue gave something back."""
+    """Flavor-resources of which a queue gave something back; of none if only a priority changed."""
     newcomers: dict[QueueName, int] = field(default_factory=dict)
     """Lowest priority of those who became possible victims in a queue."""
 
@@ -118,7 +118,7 @@ class Ledger:
         self._enter(new)
         self.tidings.welcome(new.holder)
         if old is not None:
-            self._tell_release(old, new)
+            self._tell_change(old, new)
 
     def discharge(self, key: Key) -> Charge | None:
         """Give back what a workload holds."""
@@ -182,12 +182,12 @@ class Ledger:
         if self.tree.has_queue(charge.holder.queue):
             self.tree.remove_usage(charge.holder.queue, charge.holder.usage)
 
-    def _tell_release(self, old: Charge, new: Charge) -> None:
+    def _tell_change(self, old: Charge, new: Charge) -> None:
         kept: Mapping[FlavorResource, int] = {}
         if old.holder.queue == new.holder.queue:
             kept = new.holder.usage
         less = [one for one, had in old.holder.usage.items() if kept.get(one, 0) < had]
-        if less:
+        if less or old.holder.priority != new.holder.priority:
             self.tidings.release(old.holder.queue, less)
 
     def _note(self, charge: Charge, sign: int, *, may_be_victim: bool = True) -> None:
