@@ -120,11 +120,17 @@ def _preempt(entry: Entry, ledger: Ledger) -> Ruling:
     ledger.free(entry)
     message = pending_preemption(entry.assignment.message, len(entry.targets))
     ruling = _retry(entry, Mode.PREEMPT, Reason.WAITING_FOR_PREEMPTED, message)
-    issued = tuple(_issue(entry, target, ledger.world) for target in entry.targets)
+    tree = ledger.world.tree
+    queues = dict.fromkeys(target.holder.queue for target in entry.targets)
+    paths = {queue: tree.queue(queue).path() for queue in queues}
+    own = entry.node.path()
+    issued = tuple(
+        _issue(entry, target, (own, paths[target.holder.queue])) for target in entry.targets
+    )
     return Ruling(entry, ruling.decision, issued)
 
 
-def _issue(entry: Entry, target: Target, world: World) -> Preempt:
+def _issue(entry: Entry, target: Target, paths: tuple[str, str]) -> Preempt:
     head, victim = entry.head, target.holder
     return Preempt(
         workload=victim.key,
@@ -134,8 +140,8 @@ def _issue(entry: Entry, target: Target, world: World) -> Preempt:
         preemptor_uid=head.workload.uid,
         preemptor_queue=head.queue,
         reason=target.reason,
-        preemptor_path=entry.node.path(),
-        victim_path=world.tree.queue(victim.queue).path(),
+        preemptor_path=paths[0],
+        victim_path=paths[1],
         already_evicted=victim.evicted,
     )
 

@@ -119,10 +119,11 @@ class Search:
                 choice = choices[resource]
                 key = FlavorResource(choice.flavor, resource)
                 answer.usage[key] = answer.usage.get(key, 0) + amount
-                answer.grade = min(answer.grade, choice.grade)
+                if choice.grade is not Grade.FIT:
+                    answer.grade = min(answer.grade, choice.grade)
+                    if key not in answer.contested:
+                        answer.contested.append(key)
                 answer.borrow = max(answer.borrow, choice.borrow)
-                if choice.grade < Grade.FIT and key not in answer.contested:
-                    answer.contested.append(key)
 
     def _scan(self, ask: Ask, earlier: Mapping[FlavorResource, int], start: int) -> Scan:
         """Try the flavors of one group from `start` on, and keep the best."""
@@ -171,7 +172,8 @@ class Search:
         for resource, amount in ask.amounts:
             key = option.resources[resource]
             grade, borrow = self._fit(key, earlier.get(key, 0) if earlier else 0, amount, obstacles)
-            if rank(grade, borrow, preference) < rank(worst, level, preference):
+            best = grade is Grade.FIT and not borrow
+            if not best and rank(grade, borrow, preference) < rank(worst, level, preference):
                 worst, level = grade, borrow
             if grade is Grade.NO_FIT:
                 break

@@ -51,7 +51,7 @@ class Cell:
         above = parent.available()
         limit = self.limits.borrowing_limit
         if limit is not None:
-            most = self.quota - local - max(usage - local, 0) + limit
+            most = self.quota + limit - (max(local, usage))
             above = min(above, most)
         return above + local - usage if usage < local else above
 
