@@ -108,7 +108,7 @@ def short_of_resources() -> Object:
         ),
         pytest.param(
             flavor("bad", topologyName="racks"),
-            "spec",
+            "spec.nodeLabels",
             "at least one nodeLabel is required when topology is set",
             id="a topology without a node label",
         ),

@@ -116,6 +116,8 @@ def _values(schema: dict[str, Any], name: str) -> st.SearchStrategy[Any]:
             return st.booleans()
         case "array":
             return _lists(schema, name)
+        case _:
+            pass
     if "additionalProperties" in schema:
         return st.dictionaries(names, _values(schema["additionalProperties"], ""), max_size=2)
     return _of_properties(schema)
