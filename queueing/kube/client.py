@@ -6,7 +6,7 @@ Replies are not parsed here, so that a hot path decodes just what it uses. Failu
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Self
@@ -27,6 +27,7 @@ Body = bytes | Mapping[str, Any] | Sequence[Any] | msgspec.Struct
 
 READ_TIMEOUT_S = 30.0
 WRITE_TIMEOUT_S = 10.0
+_WHOLE_LIST_TIMEOUT_S = 120.0
 _SERVER_SHARE = 0.9
 _WATCH_SILENCE_S = 150.0
 _JSON = "application/json"
@@ -53,7 +54,10 @@ PLAIN = Call()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListQuery:
-    """One page of a quorum list: no resourceVersion is ever sent, so the answer is never stale."""
+    """One page of a quorum list: no resourceVersion is ever sent, so the answer is never stale.
+
+    A `limit` of 0 asks for everything at once.
+    """
 
     label_selector: str = ""
     field_selector: str = ""
@@ -148,8 +152,10 @@ class Client:
         self, target: Target, query: ListQuery | None = None, call: Call = PLAIN
     ) -> bytes:
         """Read one page of a collection; a spent token raises GoneError."""
-        parameters = (query or ListQuery()).parameters()
-        return await self.send(Request("GET", target.path, parameters), call)
+        query = query or ListQuery()
+        if not query.limit and call.timeout_s is None:
+            call = replace(call, timeout_s=_WHOLE_LIST_TIMEOUT_S)
+        return await self.send(Request("GET", target.path, query.parameters()), call)
 
     async def create(self, target: Target, body: Body, call: Call = PLAIN) -> bytes:
         """Create an object in a collection, or POST to a subresource."""

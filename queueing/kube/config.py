@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import yaml
+
 from queueing.clock import Clock, SystemClock
 from queueing.kube.credentials import (
     Anonymous,
@@ -25,6 +27,8 @@ from queueing.kube.credentials import (
 )
 
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
+_MALFORMED = (AssertionError, KeyError, TypeError, ValueError)
+"""What kubernetes-asyncio raises for a file that is YAML, but not a kubeconfig."""
 _FILE_TOKEN_LIFE_S = 75.0  # so that the file is read again every minute, as client-go does
 
 
@@ -72,7 +76,10 @@ async def load_cluster(
     source = Source(kubeconfig=kubeconfig, context=context, strict_tls=strict_tls)
     clock = clock or SystemClock()
     loaded = await _load(source, clock)
-    tls = _tls_context(loaded.settings, source) if loaded.server.startswith("https") else None
+    try:
+        tls = _tls_context(loaded.settings, source) if loaded.server.startswith("https") else None
+    except OSError as error:  # an SSLError is one
+        raise ConfigurationError(_way_out(source, error)) from error
 
     async def renew() -> Grant:
         fresh = await _load(source, clock)
@@ -118,7 +125,7 @@ async def _load(source: Source, clock: Clock) -> _Loaded:
     read = _read_pod if _is_pod(source) else _read_kubeconfig
     try:
         namespace, end = await read(source, settings, now)
-    except (ConfigException, OSError) as error:
+    except (ConfigException, OSError, yaml.YAMLError, *_MALFORMED) as error:
         raise ConfigurationError(_way_out(source, error)) from error
     authorization = settings.api_key.get("BearerToken", "")
     end = end_of_token(authorization) if end is None else end
@@ -182,7 +189,8 @@ def _stamp_of(settings: Any) -> bytes:
 
 def _way_out(source: Source, error: Exception) -> str:
     where = source.kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
+    why = " ".join(str(error).split()) or "an entry is missing"
     return (
-        f"cannot read the cluster configuration from {where}: {error}; "
+        f"cannot read the cluster configuration from {where}: {why}; "
         "name a file with --kubeconfig and a context with --context"
     )

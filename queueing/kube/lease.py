@@ -197,10 +197,14 @@ class Lease:
         async with asyncio.TaskGroup() as group:
             leading = group.create_task(after_grace(), name="lead")
             holding = group.create_task(self._hold(), name="hold the lease")
-            await asyncio.wait({leading, holding}, return_when=asyncio.FIRST_COMPLETED)
-            ended = leading.done()
-            leading.cancel()
-            holding.cancel()
+            try:
+                await asyncio.wait({leading, holding}, return_when=asyncio.FIRST_COMPLETED)
+                ended = leading.done()
+            finally:
+                # The lease is kept while the leader winds down, so that it can finish its writes.
+                leading.cancel()
+                await asyncio.wait({leading})
+                holding.cancel()
         return ended
 
     async def _hold(self) -> None:

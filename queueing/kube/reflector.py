@@ -288,6 +288,7 @@ class Reflector(Generic[T]):
 
     def _note_away(self, error: KubeError) -> None:
         """Log once that the server is away, not at every attempt."""
+        self._expiries = 0  # a list in one piece may be too much for a server in trouble
         if self.error is None:
             self._away_since = asyncio.get_running_loop().time()
             logger.warning("%s cannot be followed: %s", self._target.resource.plural, error)

@@ -66,6 +66,33 @@ async def test_a_wrong_file_or_context_is_named_with_the_way_out(tmp_path: Path)
         await load_cluster(path, "elsewhere")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("a: [b", id="not YAML"),
+        pytest.param("- a", id="a list"),
+        pytest.param("apiVersion: v1\nkind: Config", id="no context"),
+        pytest.param(
+            "{current-context: x, contexts: [{name: x, context: {cluster: c}}],"
+            " clusters: [{name: c, cluster: {}}]}",
+            id="no server",
+        ),
+        pytest.param(
+            "{current-context: x, contexts: [{name: x, context: {cluster: c, user: u}}],"
+            " users: [{name: u, user: {}}], clusters: [{name: c, cluster:"
+            " {server: 'https://127.0.0.1', certificate-authority-data: AAAA}}]}",
+            id="a broken certificate authority",
+        ),
+    ],
+)
+async def test_a_malformed_file_is_an_error_of_configuration(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "config"
+    path.write_text(text)
+    with pytest.raises(ConfigurationError, match=f"{path}.*--kubeconfig"):
+        await load_cluster(str(path))
+
+
 async def test_a_rejected_token_is_read_again_and_the_request_repeated(
     server: Any, tmp_path: Path
 ) -> None:

@@ -235,6 +235,32 @@ def test_a_lease_taken_by_another_ends_the_leadership_at_once(in_virtual_time: P
     in_virtual_time(scene)
 
 
+def test_a_leader_that_is_told_to_go_keeps_the_lease_until_it_is_done(
+    in_virtual_time: Play,
+) -> None:
+    async def scene(clock: Any) -> None:
+        store, began = MemoryStore(), asyncio.Event()
+        mine = lease(store, A, clock)
+        valid: list[bool] = []
+
+        async def slow_to_go(_: Term) -> None:
+            began.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await asyncio.sleep(60)
+                valid.append(mine.fence.valid_for_longer_than(10.0))
+
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(mine.run(slow_to_go))
+            await began.wait()
+            running.cancel()
+        assert valid == [True]
+        assert store.held_by[-1] == ""
+
+    in_virtual_time(scene)
+
+
 def test_work_that_ends_by_itself_ends_the_run(in_virtual_time: Play) -> None:
     async def scene(clock: Any) -> None:
         store = MemoryStore()
