@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queueing_api.config.duration import duration_text, seconds_of
@@ -326,5 +326,6 @@ def test_durations_are_written_as_go_does(text: str, want: float) -> None:
 
 
 @given(st.integers(-(10**7), 10**7))
+@settings(derandomize=True, deadline=None)
 def test_a_duration_survives_being_written(seconds: int) -> None:
     assert seconds_of(duration_text(seconds)) == seconds

@@ -14,6 +14,7 @@ from queueing_api.meta.v1 import KubeObject
 
 PROPERTY = settings(
     max_examples=25,
+    derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
@@ -270,6 +271,7 @@ def test_an_annotation_that_somebody_wrote_by_hand_does_no_harm(text: str) -> No
 
 
 @given(st.text(max_size=40))
+@PROPERTY
 def test_no_annotation_stops_a_conversion(text: str) -> None:
     stored = obj("ClusterQueue", V1BETA2, spec={"cohortName": "a"})
     stored["metadata"]["annotations"] = {KEPT_ANNOTATION[V1BETA1]: text}

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queueing_api.meta.time import micro_time_text, seconds_of, time_text
@@ -19,6 +19,7 @@ def test_a_time_is_seconds_since_the_epoch(text: str, want: float) -> None:
 
 
 @given(st.integers(0, 2**32))
+@settings(derandomize=True, deadline=None)
 def test_whole_seconds_survive_being_written(seconds: int) -> None:
     assert seconds_of(time_text(seconds)) == seconds
     assert seconds_of(micro_time_text(seconds)) == seconds
