@@ -217,6 +217,25 @@ def test_a_renewal_whose_reply_was_lost_is_recognised(in_virtual_time: Play) -> 
     in_virtual_time(scene)
 
 
+def test_a_lease_won_without_knowing_is_led_only_after_the_grace(in_virtual_time: Play) -> None:
+    async def scene(clock: Any) -> None:
+        store, leader = MemoryStore(), Leader(clock)
+
+        async def lose_the_reply() -> None:
+            store.after_write = None
+            raise LostError("no reply")
+
+        store.after_write = lose_the_reply
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(lease(store, A, clock).run(leader))
+            await leader.began.wait()
+            running.cancel()
+        assert clock.monotonic() >= A.write_timeout_s
+        assert leader.terms == [Term("a", 0)]
+
+    in_virtual_time(scene)
+
+
 def test_a_lease_taken_by_another_ends_the_leadership_at_once(in_virtual_time: Play) -> None:
     async def scene(clock: Any) -> None:
         store, leader = MemoryStore(), Leader(clock)
