@@ -87,6 +87,22 @@ async def test_a_decision_goes_before_what_waited_longer() -> None:
         running.cancel()
 
 
+async def test_while_decisions_wait_the_rest_gets_one_slot_only() -> None:
+    board = Board()
+    async with working({ADMISSION: 1, STATUS: 2, EVENT: 1}) as writer:
+        for name in ("a1", "a2"):
+            writer.submit(name, ADMISSION, board.job(name, held=True))
+        for name in ("s1", "s2"):
+            writer.submit(name, STATUS, board.job(name, held=True))
+        await settle()
+        assert board.log == ["a1+", "s1+"]
+        board.release("a1")
+        await settle()
+        assert board.log[2:] == ["a1-", "a2+", "s2+"], "no decision waits any more"
+        board.release("a2", "s1", "s2")
+        assert await writer.drain(20)
+
+
 async def test_no_more_than_the_limit_runs_at_once() -> None:
     board = Board()
     names = [f"j{n}" for n in range(5)]
