@@ -1,95 +1,71 @@
-"""Claims: a preemptor's priority on what its victims give back.
+"""Claims: whose victims are on their way out.
 
-A claim is never usage. While heads that it outranks are judged, the part of the preemptor's demand
-that no victim still holds is charged to the preemptor's queue, and taken back after the round; so
-they cannot take what gets free. Heads that outrank the preemptor are judged without it.
+A claim is a priority on what gets free, never usage. Its owner is judged in every round in which
+anybody of its tree is, in the common order of entries; so those after it in that order find its
+demand taken, also while it waits, and those before it do not.
 """
 
-from bisect import bisect_left, insort
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from queueing.core.names import FlavorResource, Key, QueueName, Uid
-from queueing.state.pending import Rank
+from queueing.core.names import Key, QueueName, Uid
 
 MARK = "(UID: "
 """How the message of a victim's `Preempted` condition introduces the preemptor's uid."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Claim:
-    """What a preemptor waits for. `reserve` is what is charged while those behind are judged."""
+    """A preemptor, and its victims that still hold quota."""
 
     owner: Key
-    uid: Uid
     queue: QueueName
-    rank: Rank
-    usage: Mapping[FlavorResource, int]
-    victims: dict[Key, Mapping[FlavorResource, int]]
-    """Victims that still hold quota, and how much."""
-    reserve: dict[FlavorResource, int]
-
-    def recount(self) -> None:
-        """Work out the reserve anew after the victims changed."""
-        self.reserve = {}
-        for resource, asked in self.usage.items():
-            held = sum(one.get(resource, 0) for one in self.victims.values())
-            if asked > held:
-                self.reserve[resource] = asked - held
+    victims: dict[Key, None]
 
 
 class Claims:
     """All claims, by owner and by victim."""
 
-    __slots__ = ("_by_victim", "_owned", "_ranks")
+    __slots__ = ("_by_victim", "_owned")
 
     def __init__(self) -> None:
         self._owned: dict[Key, Claim] = {}
         self._by_victim: dict[Key, dict[Key, None]] = {}
-        self._ranks: list[tuple[Rank, Key]] = []
 
-    def __bool__(self) -> bool:
-        return bool(self._owned)
+    def __len__(self) -> int:
+        return len(self._owned)
 
     def __iter__(self) -> Iterator[Claim]:
-        """Give the claims, the highest rank first."""
-        return (self._owned[owner] for _, owner in self._ranks)
+        return iter(self._owned.values())
 
     def of(self, owner: Key) -> Claim | None:
         return self._owned.get(owner)
 
-    def put(self, claim: Claim) -> None:
+    def put(self, owner: Key, queue: QueueName, victims: Iterable[Key]) -> None:
         """Let a claim stand in place of the owner's last one."""
-        self.drop(claim.owner)
-        claim.recount()
-        self._owned[claim.owner] = claim
-        insort(self._ranks, (claim.rank, claim.owner))
+        self.drop(owner)
+        claim = self._owned[owner] = Claim(owner, queue, dict.fromkeys(victims))
         for victim in claim.victims:
-            self._by_victim.setdefault(victim, {})[claim.owner] = None
+            self._by_victim.setdefault(victim, {})[owner] = None
 
-    def drop(self, owner: Key) -> Claim | None:
-        """End a claim."""
+    def drop(self, owner: Key) -> bool:
+        """End a claim; say whether there was one."""
         claim = self._owned.pop(owner, None)
         if claim is None:
-            return None
-        del self._ranks[bisect_left(self._ranks, (claim.rank, owner))]
+            return False
         for victim in claim.victims:
-            self._unlink(victim, owner)
-        return claim
+            owners = self._by_victim[victim]
+            del owners[owner]
+            if not owners:
+                del self._by_victim[victim]
+        return True
 
     def drained(self, victim: Key) -> list[Claim]:
-        """Note that a victim holds nothing any more (or is spared); return whose claims changed."""
+        """Note that a victim holds nothing any more, or is spared; return the claims on it."""
         claims = [self._owned[owner] for owner in self._by_victim.pop(victim, {})]
         for claim in claims:
             del claim.victims[victim]
-            claim.recount()
         return claims
-
-    def _unlink(self, victim: Key, owner: Key) -> None:
-        owners = self._by_victim.get(victim, {})
-        owners.pop(owner, None)
-        if not owners:
-            self._by_victim.pop(victim, None)
 
 
 def preemptor_of(message: str) -> Uid | None:

@@ -11,10 +11,9 @@ from heapq import heappop
 from queueing.core.decisions import Admit, Cycle, Decision, Mode, Requeue, Wait
 from queueing.core.facts import Strategy
 from queueing.core.holders import Holder
-from queueing.core.names import FlavorResource, Key, ResourceName
+from queueing.core.names import FlavorResource, ResourceName
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Judgement, World, judge_round
-from queueing.state.claims import Claim
 from queueing.state.intake import enqueue, isolate, place, touch_charged
 from queueing.state.ledger import Charge
 from queueing.state.memory import Memory
@@ -132,20 +131,12 @@ def _judge(memory: Memory, selection: Selection, now: float) -> list[Decision]:
         settings=memory.settings,
         pods_ready=not memory.unready,
     )
-    charged = [claim for claim in selection.claims if claim.reserve]
-    for claim in charged:
-        memory.tree.add_usage(claim.queue, claim.reserve)
     heads = [head_of(item) for item in (*selection.items, *selection.companions)]
     judgements = judge_round(heads, world)
-    for claim in charged:
-        memory.tree.remove_usage(claim.queue, claim.reserve)
-    along = {item.fact.key for item in selection.companions}
-    return _settle_all(memory, judgements, along, now)
+    return _settle_all(memory, judgements, now)
 
 
-def _settle_all(
-    memory: Memory, judgements: list[Judgement], along: set[Key], now: float
-) -> list[Decision]:
+def _settle_all(memory: Memory, judgements: list[Judgement], now: float) -> list[Decision]:
     decided: list[Decision] = []
     moved: set[Node] = set()
     skipped: list[Item] = []
@@ -153,7 +144,7 @@ def _settle_all(
         decision = judgement.decision
         key = decision.workload
         item = memory.items[key]
-        if key in along and decision == item.wait:
+        if _says_nothing_new(item, decision):
             continue
         decided += judgement.preemptions
         decided.append(decision)
@@ -171,6 +162,15 @@ def _settle_all(
     for item in skipped:
         _stay_or_give_up(memory, item, moved)
     return decided
+
+
+def _says_nothing_new(item: Item, decision: Admit | Wait) -> bool:
+    """Say whether an item that was judged along only had its last judgement confirmed."""
+    if item.peers is None or item.peers.stand is Stand.READY or isinstance(decision, Admit):
+        return False
+    known = item.wait
+    same = known is not None and (known.mode, known.targets) == (decision.mode, decision.targets)
+    return same or decision.mode is Mode.SKIPPED
 
 
 def _stay_or_give_up(memory: Memory, item: Item, moved: set[Node]) -> None:
@@ -201,6 +201,7 @@ def _assume(memory: Memory, item: Item, judgement: Judgement, decision: Admit, n
         decision,
     )
     memory.claims.drop(fact.key)
+    memory.standing.pop(fact.key, None)
     if item.peers is not None:
         item.peers.queue.remove(item)
     del memory.items[fact.key]
@@ -220,8 +221,7 @@ def _settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> Non
         return
     for preemption in judgement.preemptions:
         memory.ledger.evict(preemption.workload)
-    if not judgement.preemptions:
-        memory.end_claim(item.fact.key)
+    item.wants = judgement.usage
     peers = item.peers
     if peers is None:
         raise AssertionError(f"{item.fact.key} was judged and is in no queue")
@@ -229,9 +229,21 @@ def _settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> Non
         peers = _alone(item, sticky=memory.as_kueue and bool(judgement.preemptions))
     peers.wait = wait
     _stand(memory, peers, _stand_of(memory, peers, wait))
+    if judgement.preemptions or _stands_up(peers, wait):
+        memory.standing[item.fact.key] = None
+        memory.claims.drop(item.fact.key)
+    else:
+        memory.step_down(item.fact.key)
     if not memory.as_kueue:
         _note_hopes(memory, peers, item, judgement)
     item.tries = 0
+
+
+def _stands_up(peers: Peers, wait: Wait) -> bool:
+    """Say whether lesser ones of the tree must be kept off what an item waits for."""
+    if wait.mode is Mode.NO_CANDIDATES:
+        return peers.stand is Stand.BLOCKING
+    return wait.mode is Mode.DEFERRED_FIT
 
 
 def _alone(item: Item, *, sticky: bool) -> Peers:
@@ -243,8 +255,6 @@ def _alone(item: Item, *, sticky: bool) -> Peers:
 
 def _stand(memory: Memory, peers: Peers, stand: Stand) -> None:
     peers.queue.settle(peers, stand)
-    if stand is Stand.BLOCKING:
-        memory.blocked[peers.queue.name] = None
     memory.touch(peers.queue.name, peers.local_queue)
 
 
@@ -263,7 +273,9 @@ def _note_hopes(memory: Memory, peers: Peers, item: Item, judgement: Judgement) 
     queue = peers.queue
     node = memory.tree.queue(queue.name)
     if judgement.preemptions:
-        _put_claim(memory, item, judgement)
+        victims = (one.workload for one in judgement.preemptions)
+        charged = (key for key in victims if key in memory.ledger.charges)
+        memory.claims.put(item.fact.key, queue.name, charged)
         for resource, asked in judgement.usage.items():
             if node.available(resource) < asked:
                 queue.lack(peers, resource, asked)
@@ -289,22 +301,6 @@ def _knows_its_lacks(memory: Memory, item: Item, judgement: Judgement) -> bool:
         or len(demand.pod_sets) > 1
         or demand.may_shrink
         or item.tries
-    )
-
-
-def _put_claim(memory: Memory, item: Item, judgement: Judgement) -> None:
-    charges = memory.ledger.charges
-    victims = (one.workload for one in judgement.preemptions)
-    memory.claims.put(
-        Claim(
-            owner=item.fact.key,
-            uid=item.fact.uid,
-            queue=judgement.head.queue,
-            rank=item.rank,
-            usage=judgement.usage,
-            victims={key: charges[key].holder.usage for key in victims if key in charges},
-            reserve={},
-        )
     )
 
 

@@ -13,7 +13,7 @@ from queueing.core.holders import holder_of
 from queueing.core.names import Key, QueueName, name_of
 from queueing.core.ordering import queue_key, queue_timestamp
 from queueing.core.usage import demand_of
-from queueing.state.claims import Claim, preemptor_of
+from queueing.state.claims import preemptor_of
 from queueing.state.ledger import Charge
 from queueing.state.memory import Held, Memory
 from queueing.state.pending import Item
@@ -85,10 +85,11 @@ def enqueue(memory: Memory, fact: WorkloadFact) -> None:
 def leave(memory: Memory, key: Key) -> None:
     """Take a workload out of its queue, or out of those that are held."""
     _unhold(memory, key)
-    item = memory.items.pop(key, None)
+    item = memory.items.get(key)
     if item is None or item.peers is None:
         return
-    memory.end_claim(key)
+    memory.step_down(key)
+    del memory.items[key]
     peers = item.peers
     peers.queue.remove(item)
     memory.ready.add(peers.queue.name)
@@ -212,29 +213,16 @@ def _hold_quota(memory: Memory, fact: WorkloadFact) -> None:
 
 
 def _restore_claim(memory: Memory, item: Item) -> None:
-    """Let a preemptor whose victims an earlier process chose be judged before those it outranks.
+    """Let a claim stand whose victims an earlier process chose.
 
-    Its claim has no amount yet: the judgement, which takes evicted victims first, makes it whole.
+    The judgement, which takes evicted victims first, makes it whole.
     """
-    fact, peers = item.fact, item.peers
-    victims = memory.named.get(fact.uid)
-    if not victims or peers is None or memory.as_kueue or memory.claims.of(fact.key) is not None:
+    key, peers = item.fact.key, item.peers
+    victims = memory.named.get(item.fact.uid)
+    if not victims or peers is None or memory.as_kueue or memory.claims.of(key) is not None:
         return
-    memory.claims.put(
-        Claim(
-            owner=fact.key,
-            uid=fact.uid,
-            queue=peers.queue.name,
-            rank=item.rank,
-            usage={},
-            victims={
-                key: memory.ledger.charges[key].holder.usage
-                for key in victims
-                if key in memory.ledger.charges
-            },
-            reserve={},
-        )
-    )
+    memory.claims.put(key, peers.queue.name, victims)
+    memory.standing[key] = None
 
 
 def _may_be_older(memory: Memory, fact: WorkloadFact) -> bool:

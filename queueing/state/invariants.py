@@ -96,7 +96,10 @@ def _check_turns(memory: Memory) -> None:
 
 def _check_claims(memory: Memory) -> None:
     """Check that who claims still waits, for victims that still hold quota."""
+    for key in memory.standing:
+        _expect(key in memory.items, f"{key} keeps others off and does not wait")
     for claim in memory.claims:
+        _expect(claim.owner in memory.standing, f"{claim.owner} claims and does not stand")
         _expect(claim.owner in memory.items, f"{claim.owner} claims quota and does not wait")
         for victim in claim.victims:
             held = victim in memory.ledger.charges

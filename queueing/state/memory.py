@@ -8,7 +8,7 @@ from queueing.core.names import Key, QueueName, Uid
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import Compatibility, Settings
-from queueing.state.claims import Claim, Claims
+from queueing.state.claims import Claims
 from queueing.state.ledger import Ledger
 from queueing.state.objects import Objects
 from queueing.state.pending import Item, Peers, PendingQueue
@@ -73,8 +73,8 @@ class Memory:
     """Admitted workloads whose pods are not ready."""
     ready: set[QueueName] = field(default_factory=set)
     """Queues that may have a head to judge; only ever iterated sorted."""
-    blocked: dict[QueueName, None] = field(default_factory=dict)
-    """Queues that may have a head that blocks them."""
+    standing: dict[Key, None] = field(default_factory=dict)
+    """Workloads that wait and keep lesser ones off what they wait for."""
     roots: dict[QueueName, Node] = field(default_factory=dict)
     members: dict[Node, list[QueueName]] = field(default_factory=dict)
     generations: dict[Node, int] = field(default_factory=dict)
@@ -123,12 +123,12 @@ class Memory:
         if item.peers is not None:
             self.wake_peers(item.peers)
 
-    def end_claim(self, owner: Key) -> Claim | None:
-        """End a claim; what it held back may help others."""
-        claim = self.claims.drop(owner)
-        if claim is not None:
-            self.ledger.tidings.release(claim.queue, claim.usage)
-        return claim
+    def step_down(self, key: Key) -> None:
+        """Keep nobody off any more; that may help those who were kept off."""
+        self.claims.drop(key)
+        item = self.items.get(key)
+        if self.standing.pop(key, key) is None and item is not None and item.peers is not None:
+            self.ledger.tidings.release(item.peers.queue.name, item.wants)
 
     def victim_changed(self, victim: Key) -> None:
         """Note that a victim gave its quota back, or will not be evicted."""

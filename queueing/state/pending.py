@@ -7,7 +7,7 @@ Invariant: an item is in exactly one `Peers`, a `Peers` in exactly one queue, an
 queue are the sizes of its peers.
 """
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from enum import Enum, auto
 from heapq import heapify, heappop, heappush
 
@@ -18,8 +18,6 @@ from queueing.core.rounds import Progress
 from queueing.core.usage import Demand
 
 Order = tuple[float, int, int, float, str]
-Rank = tuple[int, float, str]
-"""Order across queues: highest priority, then the longest waiting, then by uid."""
 
 
 class Stand(Enum):
@@ -38,7 +36,7 @@ class Stand(Enum):
 class Item:
     """One pending workload. Its order is unique, because it ends with the uid."""
 
-    __slots__ = ("fact", "order", "peers", "progress", "timestamp", "tries", "wait")
+    __slots__ = ("fact", "order", "peers", "progress", "timestamp", "tries", "wait", "wants")
 
     def __init__(self, fact: WorkloadFact, order: Order, timestamp: float) -> None:
         self.fact = fact
@@ -49,13 +47,11 @@ class Item:
         self.tries = 0
         """How often it was judged and kept its turn, since its last relevant change."""
         self.wait: Wait | None = None
+        self.wants: Mapping[FlavorResource, int] = {}
+        """What it would use, by its last judgement."""
 
     def __lt__(self, other: "Item") -> bool:
         return self.fact.key < other.fact.key
-
-    @property
-    def rank(self) -> Rank:
-        return (-self.fact.priority, self.timestamp, self.fact.uid)
 
 
 class Peers:

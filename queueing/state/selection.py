@@ -1,37 +1,31 @@
 """Which heads are judged in the next round.
 
-Trees of quota are independent, so a round takes whole trees, as many as the budget allows. In a
-tree with claims only the heads that the fewest claims outrank are taken, with those claims' reserve
-charged: so no head takes what a better one waits for, and none is held up by a lesser one's claim.
+Trees of quota are independent, so a round takes whole trees, as many as the budget allows. With the
+heads of a tree are judged those that were judged before and wait, where they are to keep lesser
+ones off what they wait for: preemptors, and heads that block their queue for want of victims.
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from queueing.core.admissibility import refusal
-from queueing.core.decisions import Decision, Mode, Wait
+from queueing.core.decisions import Decision, Wait
+from queueing.core.facts import Strategy
 from queueing.core.names import QueueName, namespace_of
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Head
-from queueing.state.claims import Claim
 from queueing.state.intake import isolate
 from queueing.state.memory import Memory
-from queueing.state.pending import Item, PendingQueue, Stand
-from queueing.state.wakes import blocker_of
-
-_HOLDS_BACK = (Mode.NO_CANDIDATES,)
-_HOLDS_BACK_IN_KUEUE = (Mode.NO_CANDIDATES, Mode.PREEMPT, Mode.DEFERRED_FIT)
+from queueing.state.pending import Item, Peers, PendingQueue, Stand
 
 
 @dataclass(slots=True)
 class Selection:
-    """Items to judge now, and the claims that hold back quota from them."""
+    """Items to judge now, and those judged along with them."""
 
     items: list[Item] = field(default_factory=list)
     companions: list[Item] = field(default_factory=list)
-    """Blocking heads judged along, because what they ask for keeps lesser ones off."""
-    claims: list[Claim] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
     """What was decided on the way: heads that must not be judged."""
 
@@ -47,9 +41,11 @@ def select(memory: Memory, budget: int | None) -> Selection:
             trees.setdefault(memory.roots[name], []).append(head)
         elif queue is None or not has_turn(memory, queue):
             memory.ready.discard(name)
-    claims = _claims_by_tree(memory)
-    for root, items in _within_budget(memory, trees, budget):
-        _take_tree(memory, selection, items, claims.get(root, []))
+    taken = _within_budget(memory, trees, budget)
+    for _, items in taken:
+        selection.items.extend(items)
+    if memory.standing and taken:
+        selection.companions = _companions(memory, dict(taken))
     return selection
 
 
@@ -126,8 +122,6 @@ def _set_aside(memory: Memory, item: Item, wait: Wait) -> None:
     item.wait = peers.wait = wait
     inadmissible = wait.requeue is not wait.requeue.IMMEDIATE
     peers.queue.settle(peers, Stand.PARKED if inadmissible else Stand.BLOCKING)
-    if not inadmissible:
-        memory.blocked[peers.queue.name] = None
     memory.touch(peers.queue.name, peers.local_queue)
 
 
@@ -148,40 +142,22 @@ def _within_budget(
     return ordered[:taken]
 
 
-def _claims_by_tree(memory: Memory) -> dict[Node, list[Claim]]:
-    found: dict[Node, list[Claim]] = {}
-    for claim in memory.claims:
-        root = memory.roots.get(claim.queue)
-        if root is not None:
-            found.setdefault(root, []).append(claim)
+def _companions(memory: Memory, trees: Mapping[Node, list[Item]]) -> list[Item]:
+    found = []
+    for key in sorted(memory.standing):
+        item = memory.items[key]
+        peers = item.peers
+        if peers is None or not is_active(memory, peers.queue.name):
+            continue
+        heads = trees.get(memory.roots[peers.queue.name], ())
+        if not heads or any(one is item for one in heads):
+            continue
+        if _keeps_its_place(memory, item, peers):
+            found.append(item)
     return found
 
 
-def _take_tree(
-    memory: Memory, selection: Selection, items: list[Item], claims: Sequence[Claim]
-) -> None:
-    if claims:
-        ranks = [claim.rank for claim in claims]
-        stages = [bisect_left(ranks, item.rank) for item in items]
-        stage = min(stages)
-        items = [item for item, own in zip(items, stages, strict=True) if own == stage]
-        selection.claims.extend(claims[:stage])
-    selection.items.extend(items)
-    selection.companions.extend(_companions(memory, items))
-
-
-def _companions(memory: Memory, items: list[Item]) -> list[Item]:
-    if not memory.blocked or not items or items[0].peers is None:
-        return []
-    root = memory.roots[items[0].peers.queue.name]
-    modes = _HOLDS_BACK_IN_KUEUE if memory.as_kueue else _HOLDS_BACK
-    found = []
-    for name in list(memory.blocked):
-        blocker = blocker_of(memory.queues[name])
-        if blocker is None:
-            del memory.blocked[name]
-        elif memory.roots.get(name) is root and is_active(memory, name):
-            item = blocker.top()
-            if item is not None and item.wait is not None and item.wait.mode in modes:
-                found.append(item)
-    return sorted(found, key=lambda item: item.rank)
+def _keeps_its_place(memory: Memory, item: Item, peers: Peers) -> bool:
+    """Say whether no other of its queue must go first; where one passes another, none must."""
+    strict = memory.objects.queues[peers.queue.name].strategy is Strategy.STRICT_FIFO
+    return peers.queue.front() is item if strict or memory.as_kueue else True

@@ -14,7 +14,7 @@ from queueing.core.names import FlavorResource, QueueName, namespace_of
 from queueing.core.quota.node import Node
 from queueing.state.ledger import Tidings
 from queueing.state.memory import Memory
-from queueing.state.pending import Peers, PendingQueue
+from queueing.state.pending import Peers
 
 
 def wake_waiting(memory: Memory) -> None:
@@ -172,9 +172,8 @@ def _wake_claimants(memory: Memory) -> None:
         if claim is None or item is None or not memory.tree.has_queue(claim.queue):
             continue
         node = memory.tree.queue(claim.queue)
-        if not claim.victims or all(
-            node.available(resource) >= asked for resource, asked in claim.usage.items()
-        ):
+        wanted = item.wants.items()
+        if not claim.victims or all(node.available(one) >= asked for one, asked in wanted):
             memory.wake(item)
     memory.drained.clear()
 
@@ -185,11 +184,3 @@ def preempts(policies: Preemption) -> bool:
         policies.within_cluster_queue is not PreemptionPolicy.NEVER
         or policies.reclaim_within_cohort is not PreemptionPolicy.NEVER
     )
-
-
-def blocker_of(queue: PendingQueue) -> Peers | None:
-    """Return the peers that block a queue, if any do."""
-    front = queue.front()
-    if front is None or front.peers is None or front is queue.head():
-        return None
-    return front.peers
