@@ -1,5 +1,6 @@
 """The metrics of one process: series made on first use and forgotten with their object."""
 
+import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, Protocol, cast
@@ -137,6 +138,10 @@ class Metrics:
         encode, content_type = choose_encoder(accept)
         body = encode(self._registry).removesuffix(_END) + encode(self._twins)
         return Exposition(body, content_type)
+
+    async def expose(self, accept: str = "") -> Exposition:
+        """Return the same without holding up the loop: a thousand queues take 0.3 s."""
+        return await asyncio.to_thread(self.exposition, accept)
 
     def _family(self, row: MetricRow, role: str) -> Family:
         labels = (*row.labels, ROLE_LABEL)

@@ -1,3 +1,4 @@
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,27 @@ def test_wait_times_carry_the_trace_for_scrapers_that_ask_for_it() -> None:
     assert b"0af7651916cd43dd8448eb211c80319c" not in plain.body
     assert b"0af7651916cd43dd8448eb211c80319c" in open_metrics.body
     assert "openmetrics" in open_metrics.content_type
+
+
+async def test_exposing_many_series_leaves_the_loop_free() -> None:
+    metrics = Metrics("leader")
+    for number in range(300):
+        wait = metrics.admission_wait_time_seconds
+        wait.labels(cluster_queue=f"cq-{number}", priority_class="").observe(1)
+    turns = 0
+
+    async def tick() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async with asyncio.TaskGroup() as group:
+        ticking = group.create_task(tick())
+        told = await metrics.expose()
+        ticking.cancel()
+    assert turns > 1
+    assert told == metrics.exposition()
 
 
 def test_a_metric_that_is_turned_off_swallows_everything() -> None:
