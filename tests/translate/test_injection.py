@@ -1,0 +1,126 @@
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from queueing.translate.inbound.manifests import read
+from queueing.translate.jobs.injection import (
+    ConflictError,
+    Injection,
+    inject,
+    injection_of,
+    restore,
+)
+from queueing.translate.wire.pods import PodTemplate, Toleration
+from queueing.translate.wire.queues import ResourceFlavor
+from queueing.translate.wire.workloads import PodSetAssignment, PodSetUpdate
+
+
+def merged(target: Any, patch: Any) -> Any:
+    """RFC 7396, and what the API server then leaves out: empty maps and lists."""
+    if not isinstance(patch, dict):
+        return patch
+    made = dict(target) if isinstance(target, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            made.pop(key, None)
+        else:
+            made[key] = merged(made.get(key), value)
+    return {key: value for key, value in made.items() if value not in ({}, [])}
+
+
+def template(**parts: Any) -> PodTemplate:
+    return read(PodTemplate, parts)
+
+
+def wire(found: PodTemplate) -> dict[str, Any]:
+    return dict(msgspec.to_builtins(found))
+
+
+WORDS = st.sampled_from(["a", "b", "c"])
+MAPS = st.dictionaries(WORDS, st.just("1"), max_size=3)
+TOLERATIONS = st.lists(
+    st.builds(lambda key: {"key": key, "operator": "Exists"}, WORDS), max_size=3, unique_by=str
+)
+TEMPLATES = st.builds(
+    lambda labels, annotations, selector, tolerations: template(
+        metadata={"labels": labels, "annotations": annotations},
+        spec={"nodeSelector": selector, "tolerations": tolerations},
+    ),
+    MAPS,
+    MAPS,
+    MAPS,
+    TOLERATIONS,
+)
+INJECTIONS = st.builds(
+    lambda labels, annotations, selector, keys: Injection(
+        labels=labels,
+        annotations=annotations,
+        node_selector=selector,
+        tolerations=tuple(Toleration(key=key, operator="Exists") for key in keys),
+    ),
+    MAPS,
+    MAPS,
+    MAPS,
+    st.lists(WORDS, max_size=3),
+)
+
+
+@given(TEMPLATES, INJECTIONS)
+def test_what_was_injected_is_taken_out_to_the_last_byte(
+    original: PodTemplate, added: Injection
+) -> None:
+    before = merged({}, wire(original))
+    running = merged(before, inject(original, added))
+    back = restore(read(PodTemplate, running), original)
+    assert merged(running, back) == before
+
+
+@given(TEMPLATES)
+def test_there_is_nothing_to_restore_in_an_original(original: PodTemplate) -> None:
+    assert restore(original, original) == {}
+
+
+def flavor(labels: dict[str, str], *tolerations: str) -> ResourceFlavor:
+    spec = {"nodeLabels": labels, "tolerations": [{"key": key} for key in tolerations]}
+    return read(ResourceFlavor, {"metadata": {"name": "f"}, "spec": spec})
+
+
+def test_an_admission_marks_its_pods_and_sends_them_to_its_flavors() -> None:
+    flavors = [flavor({"pool": "a"}, "x"), flavor({"zone": "b"}, "x", "y")]
+    got = injection_of(
+        PodSetAssignment(name="main", count=2),
+        flavors,
+        marks={"queue": "lq", "far-too-long": "x" * 64, "empty": ""},
+        workload="w",
+    )
+    assert got.labels == {"kueue.x-k8s.io/podset": "main", "queue": "lq"}
+    assert got.annotations == {"kueue.x-k8s.io/workload": "w"}
+    assert got.node_selector == {"pool": "a", "zone": "b"}
+    assert [one.key for one in got.tolerations] == ["x", "y"]
+
+
+def test_two_values_for_one_key_can_never_start() -> None:
+    with pytest.raises(ConflictError, match="node selector 'pool': 'a' and 'b'"):
+        inject(
+            template(spec={"nodeSelector": {"pool": "a"}}), Injection(node_selector={"pool": "b"})
+        )
+    with pytest.raises(ConflictError, match="label 'l'"):
+        Injection(labels={"l": "1"}).merged(PodSetUpdate(labels={"l": "2"}))
+
+
+def test_a_check_adds_to_what_the_flavors_gave() -> None:
+    update = PodSetUpdate(
+        labels={"l": "1"}, node_selector={"n": "1"}, tolerations=[Toleration(key="t")]
+    )
+    got = Injection(node_selector={"pool": "a"}).merged(update)
+    assert got.node_selector == {"pool": "a", "n": "1"}
+    assert got.labels == {"l": "1"}
+    assert [one.key for one in got.tolerations] == ["t"]
+
+
+def test_the_trace_of_the_submitter_is_handed_to_the_pods() -> None:
+    assert Injection().handing_down("00-a-b-01").annotations == {"traceparent": "00-a-b-01"}
+    assert Injection().handing_down("") == Injection()

@@ -1,0 +1,218 @@
+from typing import Any
+
+import msgspec
+
+from queueing.core.decisions import Admit, Reason, Requeue, Wait
+from queueing.core.facts import PodSetAssignment, WorkloadFact
+from queueing.core.lifecycle import Cause, Condemn, Evict, EvictionReason, Phase, Return, phase_of
+from queueing.core.lifecycle import Requeue as RequeueStep
+from queueing.core.names import CheckName, FlavorName, Key, PodSetName, QueueName, ResourceName, Uid
+from queueing.translate.inbound.manifests import read
+from queueing.translate.inbound.workloads import workload as to_fact
+from queueing.translate.outbound import workloads as outbound
+from queueing.translate.wire.workloads import Workload
+
+NOW = 1_767_225_600.0  # 2026-01-01T00:00:00Z
+
+
+class Stored:
+    """A Workload on a server that takes merge patches."""
+
+    def __init__(self, **status: Any) -> None:
+        self.document: dict[str, Any] = {
+            "metadata": {
+                "name": "w",
+                "namespace": "ns",
+                "uid": "u",
+                "resourceVersion": "5",
+                "finalizers": ["kueue.x-k8s.io/resource-in-use", "other"],
+            },
+            "spec": {"podSets": [{"count": 2}], "active": True},
+            "status": status,
+        }
+
+    @property
+    def wire(self) -> Workload:
+        return read(Workload, self.document)
+
+    @property
+    def fact(self) -> WorkloadFact:
+        return to_fact(self.wire)
+
+    def take(self, body: bytes) -> dict[str, Any]:
+        patch: dict[str, Any] = msgspec.json.decode(body)
+        assert patch["metadata"]["uid"] == "u"
+        assert patch["metadata"]["resourceVersion"] == "5"
+        for part, fields in patch.items():
+            for name, value in fields.items():
+                self.document[part].pop(name, None)
+                if value is not None:
+                    self.document[part][name] = value
+        return patch
+
+    def condition(self, kind: str) -> tuple[str, str, str]:
+        found = next(one for one in self.document["status"]["conditions"] if one["type"] == kind)
+        return found["status"], found["reason"], found["message"]
+
+
+def admit(*checks: str) -> Admit:
+    return Admit(
+        workload=Key("ns/w"),
+        uid=Uid("u"),
+        cluster_queue=QueueName("cq"),
+        pod_sets=(
+            PodSetAssignment(
+                name=PodSetName("main"),
+                count=2,
+                flavors={ResourceName("cpu"): FlavorName("f")},
+                usage={ResourceName("cpu"): 3000, ResourceName("memory"): 2 * 1024**3},
+            ),
+        ),
+        checks=tuple(map(CheckName, checks)),
+    )
+
+
+PREEMPTED = Evict(reason=EvictionReason.PREEMPTED, message="make room")
+
+
+def test_without_checks_reservation_and_admission_are_one_write() -> None:
+    stored = Stored()
+    stored.take(outbound.reserve(stored.wire, admit(), NOW))
+    assert phase_of(stored.fact) is Phase.ADMITTED
+    assert stored.condition("QuotaReserved") == (
+        "True",
+        "QuotaReserved",
+        "Quota reserved in ClusterQueue cq",
+    )
+    assert stored.condition("Admitted") == ("True", "Admitted", "The workload is admitted")
+    assert stored.document["status"]["admission"] == {
+        "clusterQueue": "cq",
+        "podSetAssignments": [
+            {
+                "name": "main",
+                "count": 2,
+                "flavors": {"cpu": "f"},
+                "resourceUsage": {"cpu": "3", "memory": "2Gi"},
+            }
+        ],
+    }
+
+
+def test_with_checks_the_reservation_waits_for_them() -> None:
+    stored = Stored()
+    stored.take(outbound.reserve(stored.wire, admit("prov"), NOW))
+    assert phase_of(stored.fact) is Phase.RESERVED
+    check = stored.document["status"]["admissionChecks"][0]
+    assert (check["name"], check["state"]) == ("prov", "Pending")
+    stored.take(outbound.confirm(stored.wire, NOW))
+    assert phase_of(stored.fact) is Phase.ADMITTED
+
+
+def test_the_way_of_a_victim_back_into_its_queue() -> None:
+    stored = Stored()
+    stored.take(outbound.reserve(stored.wire, admit(), NOW))
+    stored.take(outbound.pods_ready(stored.wire, ready=True, now=NOW))
+    stored.take(outbound.evict(stored.wire, PREEMPTED, NOW + 5, preempted="InClusterQueue"))
+    assert phase_of(stored.fact) is Phase.EVICTED
+    assert stored.condition("Preempted")[:2] == ("True", "InClusterQueue")
+    assert stored.condition("PodsReady")[0] == "False"
+    stats = stored.document["status"]["schedulingStats"]["evictions"]
+    assert stats == [{"reason": "Preempted", "underlyingCause": "", "count": 1}]
+    stored.take(outbound.release(stored.wire, NOW + 9))
+    assert phase_of(stored.fact) is Phase.PENDING
+    assert "admission" not in stored.document["status"]
+    assert stored.document["status"]["accumulatedPastExecutionTimeSeconds"] == 9
+    assert stored.condition("Requeued")[:2] == ("True", "Preempted")
+    stored.take(outbound.reserve(stored.wire, admit(), NOW + 20))
+    assert stored.condition("Evicted") == ("False", "QuotaReserved", "Previously: make room")
+    assert stored.condition("Preempted")[0] == "False"
+    assert phase_of(stored.fact) is Phase.ADMITTED
+
+
+def test_one_that_timed_out_stays_on_hold_until_its_backoff_ends() -> None:
+    stored = Stored()
+    stored.take(outbound.reserve(stored.wire, admit(), NOW))
+    step = Evict(
+        reason=EvictionReason.PODS_READY_TIMEOUT,
+        message="too late",
+        requeue_at=NOW + 60,
+        requeue_count=1,
+    )
+    stored.take(outbound.evict(stored.wire, step, NOW))
+    stored.take(outbound.release(stored.wire, NOW))
+    assert phase_of(stored.fact) is Phase.ON_HOLD
+    assert (stored.fact.requeue_at, stored.fact.requeue_count) == (NOW + 60, 1)
+    stored.take(
+        outbound.requeue(stored.wire, RequeueStep(reason=Return.BACKOFF_FINISHED), NOW + 60)
+    )
+    assert phase_of(stored.fact) is Phase.PENDING
+    assert stored.condition("Requeued") == (
+        "True",
+        "BackoffFinished",
+        "The workload backoff was finished",
+    )
+
+
+def test_a_check_that_retries_is_pending_again_and_counts() -> None:
+    stored = Stored()
+    stored.take(outbound.reserve(stored.wire, admit("prov"), NOW))
+    step = Evict(reason=EvictionReason.ADMISSION_CHECK, message="no", requeue_at=NOW + 30)
+    stored.take(outbound.evict(stored.wire, step, NOW))
+    check = stored.document["status"]["admissionChecks"][0]
+    assert (check["state"], check["retryCount"]) == ("Pending", 1)
+
+
+def test_deactivation_says_its_cause_and_forgets_the_backoff() -> None:
+    stored = Stored(requeueState={"count": 3})
+    condemned = Condemn(cause=Cause.REQUEUING_LIMIT_EXCEEDED, message="too many retries")
+    stored.take(outbound.condemn(stored.wire, condemned, NOW))
+    stored.take(outbound.deactivate(stored.wire))
+    assert not stored.fact.active
+    step = Evict(
+        reason=EvictionReason.DEACTIVATED, cause="RequeuingLimitExceeded", message="deactivated"
+    )
+    stored.take(outbound.evict(stored.wire, step, NOW))
+    assert stored.condition("Evicted")[1] == "DeactivatedDueToRequeuingLimitExceeded"
+    assert stored.condition("QuotaReserved")[:2] == ("False", "Deactivated")
+    assert "DeactivationTarget" not in stored.fact.conditions
+    assert "requeueState" not in stored.document["status"]
+
+
+def test_a_reason_to_wait_changes_the_time_only_with_the_status() -> None:
+    stored = Stored()
+    wait = Wait(
+        workload=Key("ns/w"),
+        uid=Uid("u"),
+        cluster_queue=None,
+        requeue=Requeue.INADMISSIBLE,
+        reason=Reason.WAITING_FOR_QUOTA,
+        message="1 more needed",
+    )
+    stored.take(outbound.wait(stored.wire, wait, NOW))
+    stored.take(outbound.wait(stored.wire, wait, NOW + 100))
+    assert stored.condition("QuotaReserved") == ("False", "WaitingForQuota", "1 more needed")
+    assert stored.fact.conditions["QuotaReserved"].changed == NOW
+
+
+def test_pods_that_were_lost_and_came_back_recovered() -> None:
+    stored = Stored()
+    for ready, want in ((True, "Started"), (False, "WaitForRecovery"), (True, "Recovered")):
+        stored.take(outbound.pods_ready(stored.wire, ready=ready, now=NOW))
+        assert stored.condition("PodsReady")[1] == want
+
+
+def test_the_end_frees_quota_and_lets_go() -> None:
+    stored = Stored()
+    stored.take(outbound.reserve(stored.wire, admit(), NOW))
+    stored.take(outbound.finish(stored.wire, "Succeeded", "done", NOW))
+    assert not stored.fact.holds_quota
+    stored.take(outbound.drop_finalizer(stored.wire))
+    assert stored.document["metadata"]["finalizers"] == ["other"]
+
+
+def test_reclaimable_pods_and_fields_of_the_spec() -> None:
+    stored = Stored()
+    stored.take(outbound.reclaim(stored.wire, {"main": 1}, NOW))
+    assert stored.fact.reclaimable == {"main": 1}
+    stored.take(outbound.change_spec(stored.wire, {"priority": 4}))
+    assert stored.fact.priority == 4
