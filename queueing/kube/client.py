@@ -4,12 +4,12 @@ Replies are not parsed here, so that a hot path decodes just what it uses. Failu
 `KubeError`s.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from http import HTTPStatus
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 from urllib.parse import urlencode
 
 import aiohttp
@@ -19,96 +19,36 @@ from yarl import URL
 from queueing.kube.config import Cluster
 from queueing.kube.credentials import Grant
 from queueing.kube.errors import KubeError, LostError, UnauthorizedError, error_of
+from queueing.kube.request import (
+    JSON,
+    PLAIN,
+    READ_TIMEOUT_S,
+    WRITE_TIMEOUT_S,
+    Body,
+    Call,
+    ListQuery,
+    Request,
+    WatchQuery,
+    stated,
+)
 from queueing.kube.resources import Target
 from queueing.kube.session import CONNECT_TIMEOUT_S, named_failures, open_session
 
-Body = bytes | Mapping[str, Any] | Sequence[Any] | msgspec.Struct
-"""What can be sent: encoded already, or anything msgspec can encode."""
+__all__ = [
+    "PLAIN",
+    "READ_TIMEOUT_S",
+    "WRITE_TIMEOUT_S",
+    "Body",
+    "Call",
+    "Client",
+    "ListQuery",
+    "Request",
+    "WatchQuery",
+]
 
-READ_TIMEOUT_S = 30.0
-WRITE_TIMEOUT_S = 10.0
 _WHOLE_LIST_TIMEOUT_S = 120.0
 _SERVER_SHARE = 0.9
 _WATCH_SILENCE_S = 150.0
-_JSON = "application/json"
-_NO_QUERY: Mapping[str, str] = {}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """How one request is made. `timeout_s` bounds all of it; None means the default of its kind.
-
-    `field_manager` defaults to the client's own; `force` takes fields over in an apply;
-    `traceparent` is sent as the W3C header.
-    """
-
-    timeout_s: float | None = None
-    dry_run: bool = False
-    field_manager: str = ""
-    force: bool = False
-    traceparent: str = ""
-
-
-PLAIN = Call()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListQuery:
-    """One page of a quorum list: no resourceVersion is ever sent, so the answer is never stale.
-
-    A `limit` of 0 asks for everything at once.
-    """
-
-    label_selector: str = ""
-    field_selector: str = ""
-    limit: int = 500
-    continue_token: str = ""
-
-    def parameters(self) -> dict[str, str]:
-        """Return the URL's query."""
-        return _stated(
-            labelSelector=self.label_selector,
-            fieldSelector=self.field_selector,
-            limit=str(self.limit or ""),
-            **{"continue": self.continue_token},
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WatchQuery:
-    """A watch from `resource_version` on; the server ends it after `timeout_s`."""
-
-    resource_version: str
-    label_selector: str = ""
-    field_selector: str = ""
-    timeout_s: int = 300
-
-    def parameters(self) -> dict[str, str]:
-        """Return the URL's query."""
-        return _stated(
-            watch="true",
-            allowWatchBookmarks="true",
-            resourceVersion=self.resource_version,
-            labelSelector=self.label_selector,
-            fieldSelector=self.field_selector,
-            timeoutSeconds=str(self.timeout_s),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One request as it goes out; `path` is encoded already."""
-
-    method: str
-    path: str
-    query: Mapping[str, str] = field(default_factory=dict)
-    body: bytes = b""
-    content_type: str = _JSON
-
-    @property
-    def label(self) -> str:
-        """Method and path, for messages."""
-        return f"{self.method} {self.path}"
 
 
 class Client:
@@ -184,10 +124,10 @@ class Client:
         return await self._write("DELETE", target, {} if options is None else options, call)
 
     async def _write(
-        self, method: str, target: Target, body: Body, call: Call, content_type: str = _JSON
+        self, method: str, target: Target, body: Body, call: Call, content_type: str = JSON
     ) -> bytes:
         timeout = WRITE_TIMEOUT_S if call.timeout_s is None else call.timeout_s
-        query = _stated(
+        query = stated(
             # The server gives up before we do, so that a write that we called lost cannot land much
             # later.
             timeout=f"{timeout * _SERVER_SHARE:.3f}s",
@@ -309,7 +249,3 @@ async def _chunks(response: aiohttp.ClientResponse, what: str) -> AsyncIterator[
     with named_failures(what):
         async for chunk in response.content.iter_any():
             yield chunk
-
-
-def _stated(**parameters: str) -> dict[str, str]:
-    return {name: value for name, value in parameters.items() if value}
