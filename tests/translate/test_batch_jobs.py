@@ -199,6 +199,8 @@ def test_a_job_is_active_while_a_pod_may_run(status: dict[str, int], want: bool)
 def test_pods_that_succeeded_count_as_ready() -> None:
     assert batch.are_pods_ready(job(parallelism=3, status={"ready": 1, "succeeded": 2}))
     assert not batch.are_pods_ready(job(parallelism=3, status={"ready": 1, "succeeded": 1}))
+    uncounted = {"ready": 1, "succeeded": 1, "uncountedTerminatedPods": {"succeeded": ["uid"]}}
+    assert batch.are_pods_ready(job(parallelism=3, status=uncounted))
 
 
 @pytest.mark.parametrize(

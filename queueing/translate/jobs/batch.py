@@ -102,8 +102,14 @@ def is_active(job: Job) -> bool:
 
 
 def are_pods_ready(job: Job) -> bool:
-    """Say whether all pods run and are ready, or have succeeded."""
-    return job.status.ready + job.status.succeeded >= pod_count(job)
+    """Say whether all pods run and are ready, or have succeeded.
+
+    A pod that succeeded is for a moment neither ready nor counted: without that moment's list a
+    Job would seem to lose its pods when they end well.
+    """
+    waiting = job.status.uncounted_terminated_pods
+    uncounted = len(waiting.succeeded) if waiting is not None else 0
+    return job.status.ready + job.status.succeeded + uncounted >= pod_count(job)
 
 
 def reclaimable(job: Job) -> int:

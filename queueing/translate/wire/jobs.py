@@ -20,6 +20,12 @@ class JobSpec(Wire, frozen=True):
     ttl_seconds_after_finished: int | None = None
 
 
+class UncountedPods(Wire, frozen=True):
+    """Uids of pods that ended and are not in the counts of the status yet."""
+
+    succeeded: list[str] = []
+
+
 class JobStatus(Wire, frozen=True):
     """Status of a Job."""
 
@@ -29,6 +35,7 @@ class JobStatus(Wire, frozen=True):
     failed: int = 0
     terminating: int = 0
     start_time: datetime | None = None
+    uncounted_terminated_pods: UncountedPods | None = None
     completed_indexes: str = ""
     failed_indexes: str = ""
     conditions: list[Condition] = []
