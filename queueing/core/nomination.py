@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from queueing.core.facts import WorkloadFact
+from queueing.core.fair_sharing.preemption import fair_targets
 from queueing.core.flavors.assignment import Assignment, Progress
 from queueing.core.flavors.partial import largest_that_fits
 from queueing.core.flavors.search import Search
@@ -11,7 +13,7 @@ from queueing.core.holders import Holders
 from queueing.core.names import QueueName, Uid
 from queueing.core.preemption.classical import classical_targets
 from queueing.core.preemption.query import Preemptor, Target
-from queueing.core.preemption.search import Preemption, nobody
+from queueing.core.preemption.search import Preemption, Strategy, nobody
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
@@ -28,6 +30,8 @@ class Head:
     demand: Demand
     timestamp: float
     progress: Progress | None = None
+    spared: frozenset[Uid] = frozenset()
+    """Whom it must not preempt again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +86,9 @@ def nominate(head: Head, world: World, *, spared: frozenset[Uid] = frozenset()) 
             )
             return Entry(head, rules, node, assignment, targets) if targets else None
 
-        partial = largest_that_fits(head.demand, judge)
-        if partial is not None:
-            return partial
+        reduced = largest_that_fits(head.demand, judge)
+        if reduced is not None:
+            return reduced
     return Entry(head, rules, node, full)
 
 
@@ -98,7 +102,16 @@ def _preemption(head: Head, world: World, spared: frozenset[Uid]) -> Preemption:
         by_local_usage=(
             settings.admission_fair_sharing is not None and rules.fact.admission_fair_sharing
         ),
-        spared=spared,
+        spared=spared | head.spared if head.spared else spared,
     )
-    strategy = nobody if rules.never_preempts else classical_targets
-    return Preemption(preemptor, world.tree, holders=world.holders, strategy=strategy)
+    return Preemption(
+        preemptor, world.tree, holders=world.holders, strategy=_strategy(rules, settings)
+    )
+
+
+def _strategy(rules: QueueRules, settings: Settings) -> Strategy:
+    if rules.never_preempts:
+        return nobody
+    if settings.fair_sharing is not None:
+        return partial(fair_targets, settings=settings.fair_sharing)
+    return classical_targets

@@ -4,11 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from queueing.core.decisions import Admit, Preempt, Wait
+from queueing.core.fair_sharing.order import Contender, fair_order
 from queueing.core.flavors.assignment import Progress
 from queueing.core.names import FlavorResource
 from queueing.core.nomination import Entry, Head, World, nominate
 from queueing.core.processing import Ledger, Ruling, rule
 from queueing.core.reasons import Lack
+from queueing.core.settings import FairSharing
 
 __all__ = ["Head", "Judgement", "Lack", "Progress", "World", "judge_round"]
 
@@ -51,8 +53,10 @@ def judge_round(heads: Sequence[Head], world: World) -> list[Judgement]:
 
 
 def _ordered(entries: Sequence[Entry], world: World) -> Iterator[Entry]:
-    """Order entries: least borrowing, highest priority, longest queued, uid."""
+    """Order entries: least borrowing, highest priority, longest queued, uid; or by fair shares."""
     by_priority = world.settings.priority_sorting_within_cohort
+    if world.settings.fair_sharing is not None:
+        return _fairly_ordered(entries, world, world.settings.fair_sharing)
 
     def key(entry: Entry) -> tuple[int, int, float, str]:
         workload = entry.head.workload
@@ -60,6 +64,28 @@ def _ordered(entries: Sequence[Entry], world: World) -> Iterator[Entry]:
         return entry.assignment.borrow, priority, entry.head.timestamp, workload.uid
 
     return iter(sorted(entries, key=key))
+
+
+def _fairly_ordered(
+    entries: Sequence[Entry], world: World, settings: FairSharing
+) -> Iterator[Entry]:
+    """Order entries by shares, each place depending on what was decided before it."""
+    by_priority = world.settings.priority_sorting_within_cohort
+    by_uid = {entry.head.workload.uid: entry for entry in entries}
+    contenders = [
+        Contender(
+            node=entry.node,
+            usage=entry.assignment.usage,
+            priority=entry.head.workload.priority if by_priority else 0,
+            timestamp=entry.head.timestamp,
+            uid=entry.head.workload.uid,
+        )
+        for entry in entries
+    ]
+    order = fair_order(
+        contenders, world.tree, prefers_non_borrowing=settings.prioritize_non_borrowing
+    )
+    return (by_uid[one.uid] for one in order)
 
 
 def _judgement(ruling: Ruling) -> Judgement:

@@ -30,7 +30,7 @@ from queueing.testing.builders import preemption as policies
 NAMES = ("a", "b", "d", "e")
 FLAVORS = ("one", "two")
 RESOURCES = [FlavorResource(FlavorName(name), ResourceName("cpu")) for name in FLAVORS]
-FEW = settings(max_examples=120, derandomize=True, deadline=None)
+FEW = settings(max_examples=70, derandomize=True, deadline=None)
 MANY = settings(max_examples=4_000, deadline=None)
 NEVER, LOWER = PreemptionPolicy.NEVER, PreemptionPolicy.LOWER_PRIORITY
 NEWER, ANY = PreemptionPolicy.LOWER_OR_NEWER_EQUAL_PRIORITY, PreemptionPolicy.ANY
@@ -213,22 +213,28 @@ LAWS = [
 ]
 
 
+FAIR = FairSharing(strategies=("LessThanOrEqualToFinalShare", "LessThanInitialShare"))
+MODES = [pytest.param(None, id="classical"), pytest.param(FAIR, id="fair sharing")]
+
+
+@pytest.mark.parametrize("fair", MODES)
 @pytest.mark.parametrize("law", LAWS)
-def test_a_round(law: Law) -> None:
+def test_a_round(law: Law, fair: FairSharing | None) -> None:
     @FEW
     @given(worlds())
     def run(world: World) -> None:
-        law(world, None)
+        law(world, fair)
 
     run()
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("fair", MODES)
 @pytest.mark.parametrize("law", LAWS)
-def test_a_round_at_length(law: Law) -> None:
+def test_a_round_at_length(law: Law, fair: FairSharing | None) -> None:
     @MANY
     @given(worlds())
     def run(world: World) -> None:
-        law(world, None)
+        law(world, fair)
 
     run()

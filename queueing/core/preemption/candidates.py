@@ -144,6 +144,15 @@ def borrowing_queues(cohort: Node, excluded: Node, query: Query) -> Iterator[Nod
             yield from borrowing_queues(child, excluded, query)
 
 
+def borrowing_leaves(cohort: Node, excluded: Node, query: Query) -> Iterator[Node]:
+    """Go over all queues under a cohort that borrow what is contested, also in idle subtrees."""
+    for child in cohort.children():
+        if not child.is_queue:
+            yield from borrowing_leaves(child, excluded, query)
+        elif child is not excluded and not within_quota(child, query.contested):
+            yield child
+
+
 def _variant(preemptor: Preemptor, holder: Holder) -> Variant:
     policies = preemptor.policies
     if policies.borrow_within_cohort is PreemptionPolicy.NEVER:

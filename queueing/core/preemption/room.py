@@ -27,6 +27,16 @@ class Room:
                 return False
         return True
 
+    def take(self) -> None:
+        """Charge the request itself, as if it had been admitted."""
+        for cell, amount in self._needs:
+            self._tree.charge(cell, amount)
+
+    def leave(self) -> None:
+        """Take back what `take` charged."""
+        for cell, amount in self._needs:
+            self._tree.charge(cell, -amount)
+
     def clear(self, holder: Holder) -> None:
         """Take a victim's usage away."""
         self._tree.remove_usage(holder.queue, holder.usage)

@@ -1,0 +1,7 @@
+"""Fair sharing: who borrows much yields to who borrows little.
+
+`shares` measures a node by the largest part that it borrows of what its parent could lend,
+divided by its weight. `order` holds a tournament over these shares among the heads of a round,
+`preemption` finds victims by them. Use within a node's own quota never counts. Shares are exact
+fractions, so that ties are ties.
+"""

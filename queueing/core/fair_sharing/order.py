@@ -1,0 +1,95 @@
+"""The order of entries with fair sharing: a tournament in each tree of cohorts."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+from queueing.core.fair_sharing.shares import Share, Shares, is_borrowing
+from queueing.core.names import FlavorResource, QueueName, Uid
+from queueing.core.quota.node import Node
+from queueing.core.quota.tree import QuotaTree
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contender:
+    """A nominated head and what it would use in its queue."""
+
+    node: Node
+    usage: Mapping[FlavorResource, int]
+    priority: int
+    """0 for all where priority does not order the heads of a round."""
+    timestamp: float
+    uid: Uid
+
+
+Score = tuple[bool, Share, int, float, Uid]
+"""Sorts ascending: borrowing, share, priority (highest first), timestamp, uid."""
+
+
+def fair_order(
+    contenders: Iterable[Contender], tree: QuotaTree, *, prefers_non_borrowing: bool
+) -> Iterator[Contender]:
+    """Yield all contenders, the fairest first, tree by tree in order of the roots' names.
+
+    The best of each child of a cohort plays there with the share that the child would have with
+    it, and so on up to the root. What the caller charges between two yields is seen: it changes
+    shares on the winner's own path only, so only those games are played again.
+    """
+    trees: dict[Node, list[Contender]] = {}
+    for one in contenders:
+        trees.setdefault(one.node.root(), []).append(one)
+    for root in sorted(trees, key=lambda node: (node.is_queue, node.name)):
+        tournament = _Tournament(tree, prefers_non_borrowing=prefers_non_borrowing)
+        yield from tournament.play(root, trees[root])
+
+
+class _Tournament:
+    """The games of one tree: per node, a heap of those who come from below, with their scores."""
+
+    __slots__ = ("_games", "_prefers_non_borrowing", "_shares", "_tree")
+
+    def __init__(self, tree: QuotaTree, *, prefers_non_borrowing: bool) -> None:
+        self._tree = tree
+        self._shares = Shares()
+        self._prefers_non_borrowing = prefers_non_borrowing
+        self._games: dict[Node, list[tuple[Score, Contender]]] = {}
+
+    def play(self, root: Node, contenders: Iterable[Contender]) -> Iterator[Contender]:
+        entered: dict[Node, None] = {}
+        for one in contenders:
+            self._enter(one.node, one.node, one)
+            entered[one.node] = None
+        levels = sorted({above for node in entered for above in node.ancestors()}, key=_height)
+        for node in (*entered, *levels):
+            self._send_up(node)
+        final = self._games[root]
+        while final:
+            winner = final[0][1]
+            path = [winner.node, *winner.node.ancestors()]
+            for node in path:
+                heappop(self._games[node])
+            yield winner
+            for node in path:
+                self._send_up(node)
+
+    def _send_up(self, node: Node) -> None:
+        """Enter the best of a node at its parent."""
+        game = self._games.get(node)
+        if game and node.parent is not None:
+            self._enter(node.parent, node, game[0][1])
+
+    def _enter(self, game: Node, child: Node, contender: Contender) -> None:
+        score = self._score(child, contender)
+        heappush(self._games.setdefault(game, []), (score, contender))
+
+    def _score(self, child: Node, contender: Contender) -> Score:
+        """Measure a child of a cohort with the contender's usage added."""
+        with self._tree.attempt():
+            self._tree.add_usage(QueueName(contender.node.name), contender.usage)
+            borrows = self._prefers_non_borrowing and is_borrowing(child, contender.usage)
+            share = self._shares.of(child)
+        return borrows, share, -contender.priority, contender.timestamp, contender.uid
+
+
+def _height(node: Node) -> tuple[int, str]:
+    return node.height, node.name

@@ -1,0 +1,179 @@
+"""Preemption by shares."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from queueing.core.decisions import PreemptionReason
+from queueing.core.facts import PreemptionPolicy
+from queueing.core.fair_sharing.shares import Share, Shares
+from queueing.core.fair_sharing.targets import Source, Sources
+from queueing.core.holders import Holder, Holders
+from queueing.core.preemption.candidates import borrowing_leaves, eligible
+from queueing.core.preemption.query import Query, Target, within_quota
+from queueing.core.preemption.room import Room
+from queueing.core.quota.node import Node
+from queueing.core.quota.tree import QuotaTree
+from queueing.core.settings import FairSharing
+
+Rule = Callable[[Share, Share, Share], bool]
+"""Whether a victim may be taken: preemptor's new share, target's old share, target's new one."""
+
+FINAL_SHARE = "LessThanOrEqualToFinalShare"
+INITIAL_SHARE = "LessThanInitialShare"
+
+RULES: Mapping[str, Rule] = MappingProxyType(
+    {
+        FINAL_SHARE: lambda preemptor, _, target_after: preemptor <= target_after,
+        INITIAL_SHARE: lambda preemptor, target_before, _: preemptor < target_before,
+    }
+)
+
+
+def fair_targets(
+    query: Query, tree: QuotaTree, holders: Holders, settings: FairSharing
+) -> list[Target]:
+    """Return the victims that make room by the configured strategies, none when they cannot."""
+    found = _candidates(query, holders)
+    if not found or not settings.strategies:
+        return []
+    with tree.attempt():
+        search = _Search(query, tree, settings)
+        leftovers = search.by_first_rule(found, RULES[settings.strategies[0]])
+        if not search.fits and len(settings.strategies) > 1:
+            search.by_initial_share(leftovers)
+        return search.result()
+
+
+class _Search:
+    """Victims so far, on a tree on which the preemptor is charged as if it had been admitted."""
+
+    __slots__ = ("_query", "_room", "_shares", "_within_nominal", "fits", "targets")
+
+    def __init__(self, query: Query, tree: QuotaTree, settings: FairSharing) -> None:
+        self._query = query
+        self._room = Room(tree, query.preemptor.node, query.requests)
+        self._room.take()
+        self._shares = Shares()
+        self._within_nominal = settings.preempt_within_nominal
+        self.fits = False
+        self.targets: list[Target] = []
+
+    def by_first_rule(
+        self, found: Sequence[tuple[Node, Holder]], rule: Rule
+    ) -> list[tuple[Node, Holder]]:
+        """Take victims until it fits; return those that the rule spared."""
+        query, own = self._query, self._query.preemptor.node
+        sources = Sources(own, found, self._shares)
+        spared: list[tuple[Node, Holder]] = []
+        while not self.fits and (source := sources.next()) is not None:
+            if source.node is own:
+                self._take(sources, source.node, source.pop(), PreemptionReason.IN_CLUSTER_QUEUE)
+            elif self._within_nominal and within_quota(own, query.contested):
+                reason = PreemptionReason.IN_COHORT_RECLAMATION
+                self._take(sources, source.node, source.pop(), reason)
+            else:
+                self._take_by(rule, sources, source, spared)
+        return spared
+
+    def by_initial_share(self, found: Sequence[tuple[Node, Holder]]) -> None:
+        """Give the spared ones a second chance: one of each queue that has the larger share."""
+        own = self._query.preemptor.node
+        sources = Sources(own, found, self._shares)
+        while not self.fits and (source := sources.next()) is not None:
+            mine, theirs = _below_common(own, source.node)
+            if sources.share(mine) < sources.share(theirs):
+                reason = PreemptionReason.IN_COHORT_FAIR_SHARING
+                self._take(sources, source.node, source.pop(), reason)
+            sources.drop(source)
+
+    def result(self) -> list[Target]:
+        """Return the victims without those that were not needed; none if it never fitted."""
+        if not self.fits:
+            return []
+        self._room.leave()
+        return self._room.fill_back(self.targets, borrowing=True)
+
+    def _take_by(
+        self,
+        rule: Rule,
+        sources: Sources,
+        source: Source,
+        spared: list[tuple[Node, Holder]],
+    ) -> None:
+        """Take the first candidate of a queue that the rule allows."""
+        mine, theirs = _below_common(self._query.preemptor.node, source.node)
+        new, before = sources.share(mine), sources.share(theirs)
+        while source.candidates:
+            holder = source.pop()
+            self._room.clear(holder)
+            after = self._shares.of(theirs)
+            self._room.restore(holder)
+            if rule(new, before, after):
+                reason = PreemptionReason.IN_COHORT_FAIR_SHARING
+                self._take(sources, source.node, holder, reason)
+                return
+            spared.append((source.node, holder))
+
+    def _take(self, sources: Sources, node: Node, holder: Holder, reason: PreemptionReason) -> None:
+        self._room.clear(holder)
+        sources.changed(node)
+        self.targets.append(Target(holder, reason))
+        self._room.leave()
+        self.fits = self._room.fits(borrowing=True)
+        self._room.take()
+
+
+def _candidates(query: Query, holders: Holders) -> list[tuple[Node, Holder]]:
+    """Return all candidates: of the own queue, and of borrowing queues anywhere in the tree.
+
+    Evicted ones first, then those of other queues, then (own queue, admission fair sharing) the
+    larger usage of the LocalQueue, lower priority, later reservation, uid.
+    """
+    preemptor = query.preemptor
+    own = preemptor.node
+    found: list[tuple[tuple[object, ...], Node, Holder]] = []
+    for node, policy in _exposed(query):
+        for holder in eligible(node, policy, query, holders):
+            history = 0.0
+            if preemptor.by_local_usage and node is own and holder.local_queue:
+                history = holders.local_usage(holder.local_queue)
+            key = (
+                not holder.evicted,
+                node is own,
+                -history,
+                holder.priority,
+                -holder.reserved_at,
+                holder.uid,
+            )
+            found.append((key, node, holder))
+    found.sort(key=_key)
+    return [(node, holder) for _, node, holder in found]
+
+
+def _exposed(query: Query) -> Iterator[tuple[Node, PreemptionPolicy]]:
+    own, policies = query.preemptor.node, query.preemptor.policies
+    if policies.within_cluster_queue is not PreemptionPolicy.NEVER:
+        yield own, policies.within_cluster_queue
+    if own.parent is not None and policies.reclaim_within_cohort is not PreemptionPolicy.NEVER:
+        for node in borrowing_leaves(own.root(), own, query):
+            yield node, policies.reclaim_within_cohort
+
+
+def _key(one: tuple[tuple[object, ...], Node, Holder]) -> tuple[object, ...]:
+    return one[0]
+
+
+def _below_common(own: Node, other: Node) -> tuple[Node, Node]:
+    """Return the two nodes just below the lowest cohort above both queues."""
+    below: dict[Node, Node] = {}
+    child = own
+    for cohort in own.ancestors():
+        below[cohort] = child
+        child = cohort
+    child = other
+    for cohort in other.ancestors():
+        if cohort in below:
+            return below[cohort], child
+        child = cohort
+    msg = f"queues {own.path()} and {other.path()} have no cohort in common"
+    raise ValueError(msg)

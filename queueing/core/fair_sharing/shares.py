@@ -1,0 +1,73 @@
+"""Dominant resource shares of queues and cohorts."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import ceil
+
+from queueing.core.names import FlavorResource, ResourceName
+from queueing.core.quota.node import Node
+
+MAX_SHARE = 2**63 - 1
+"""What status shows for a node of weight zero that borrows."""
+
+Share = tuple[int, Fraction | int]
+"""Compares as shares do: (1, ratio) for a borrower of weight zero, else (0, ratio / weight)."""
+
+NO_SHARE: Share = (0, 0)
+
+
+class Shares:
+    """Shares on one tree while its quotas stay as they are; usage may change between calls."""
+
+    __slots__ = ("_lendable",)
+
+    def __init__(self) -> None:
+        self._lendable: dict[Node, dict[ResourceName, int]] = {}
+
+    def of(self, node: Node) -> Share:
+        """Return a node's share at its usage now: the largest over resources, in thousandths.
+
+        A resource counts over all flavors: what is borrowed of it, of what the parent could lend.
+        A root has no share, nor has a node that borrows nothing.
+        """
+        parent = node.parent
+        if parent is None:
+            return NO_SHARE
+        borrowed: dict[ResourceName, int] = {}
+        for resource, cell in node.cells.items():
+            over = cell.usage - cell.quota
+            if over > 0:
+                name = resource.resource
+                borrowed[name] = borrowed.get(name, 0) + over
+        if not borrowed:
+            return NO_SHARE
+        lendable = self._lendable_of(parent)
+        ratios = [
+            Fraction(amount * 1000, lendable[name])
+            for name, amount in borrowed.items()
+            if lendable.get(name, 0) > 0
+        ]
+        ratio = max(ratios, default=0)
+        if not node.weight:
+            return (1, ratio) if ratio else NO_SHARE
+        return 0, ratio / node.weight
+
+    def _lendable_of(self, parent: Node) -> dict[ResourceName, int]:
+        found = self._lendable.get(parent)
+        if found is None:
+            found = self._lendable[parent] = {}
+            for resource, cell in parent.cells.items():
+                name = resource.resource
+                found[name] = found.get(name, 0) + cell.potential()
+        return found
+
+
+def weighted_share(node: Node) -> int:
+    """Return `status.fairSharing.weightedShare` of a queue or cohort."""
+    infinite, value = Shares().of(node)
+    return MAX_SHARE if infinite else ceil(value)
+
+
+def is_borrowing(node: Node, resources: Iterable[FlavorResource]) -> bool:
+    """Say whether a node uses more than its quota of any of the resources."""
+    return any(cell.usage > cell.quota for cell in map(node.cell, resources))

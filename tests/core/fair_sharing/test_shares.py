@@ -1,0 +1,93 @@
+"""How a share is measured."""
+
+from fractions import Fraction
+
+import pytest
+
+from queueing.core.fair_sharing.shares import MAX_SHARE, weighted_share
+from queueing.core.names import CohortName, FlavorName, FlavorResource, QueueName, ResourceName
+from queueing.testing.arena import Arena
+from queueing.testing.builders import cluster_queue, cohort, quota
+
+CPU = FlavorResource(FlavorName("one"), ResourceName("cpu"))
+CPU_TOO = FlavorResource(FlavorName("two"), ResourceName("cpu"))
+GPU = FlavorResource(FlavorName("one"), ResourceName("gpu"))
+
+
+def arena(weight: Fraction = Fraction(1), lending: int | None = None) -> Arena:
+    """Queue a has 2 cpu of each flavor and 2 gpu, its lender 8 of each: 20 cpu, 10 gpu in all."""
+    return Arena(
+        cluster_queue(
+            "a",
+            {"one": {"cpu": 2, "gpu": 2}, "two": {"cpu": 2, "gpu": 0}},
+            cohort="c",
+            fair_weight=weight,
+        ),
+        cluster_queue(
+            "lender",
+            {
+                "one": {"cpu": quota(8, lending=lending), "gpu": quota(8)},
+                "two": {"cpu": quota(8), "gpu": quota(0)},
+            },
+            cohort="c",
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("usage", "want"),
+    [
+        pytest.param({CPU: 2, GPU: 2}, 0, id="use within nominal costs nothing"),
+        pytest.param({CPU: 4}, 100, id="two of twenty borrowed"),
+        pytest.param({CPU: 4, CPU_TOO: 5}, 250, id="flavors of a resource add up"),
+        pytest.param({CPU: 4, GPU: 5}, 300, id="the dominant resource counts"),
+    ],
+)
+def test_the_share_of_a_queue(usage: dict[FlavorResource, int], want: int) -> None:
+    world = arena()
+    world.tree.add_usage(QueueName("a"), usage)
+    assert weighted_share(world.tree.queue(QueueName("a"))) == want
+
+
+@pytest.mark.parametrize(
+    ("weight", "want"),
+    [
+        pytest.param(Fraction(2), 50, id="twice the weight, half the share"),
+        pytest.param(Fraction(3), 34, id="rounded up"),
+        pytest.param(Fraction(0), MAX_SHARE, id="weight zero and borrowing"),
+    ],
+)
+def test_weights(weight: Fraction, want: int) -> None:
+    world = arena(weight)
+    world.tree.add_usage(QueueName("a"), {CPU: 4})
+    assert weighted_share(world.tree.queue(QueueName("a"))) == want
+
+
+def test_weight_zero_without_borrowing_is_no_share() -> None:
+    world = arena(Fraction(0))
+    world.tree.add_usage(QueueName("a"), {CPU: 2})
+    assert weighted_share(world.tree.queue(QueueName("a"))) == 0
+
+
+def test_only_what_could_be_lent_counts() -> None:
+    world = arena(lending=0)
+    world.tree.add_usage(QueueName("a"), {CPU_TOO: 5})
+    assert weighted_share(world.tree.queue(QueueName("a"))) == 250
+
+
+def test_roots_and_lone_queues_have_no_share() -> None:
+    world = Arena(cluster_queue("a", {"one": {"cpu": 1}}))
+    world.tree.add_usage(QueueName("a"), {CPU: 5})
+    assert weighted_share(world.tree.queue(QueueName("a"))) == 0
+
+
+def test_a_cohort_has_a_share_in_its_parent() -> None:
+    world = Arena(
+        cohort("mid", "top"),
+        cluster_queue("a", {"one": {"cpu": 2}}, cohort="mid"),
+        cluster_queue("b", {"one": {"cpu": 8}}, cohort="top"),
+    )
+    world.tree.add_usage(QueueName("a"), {CPU: 5})
+    mid = world.tree.cohort(CohortName("mid"))
+    assert mid is not None
+    assert weighted_share(mid) == 300
