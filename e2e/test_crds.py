@@ -21,7 +21,7 @@ from e2e.loopback import control_plane
 from e2e.product import manifests
 from e2e.wire import ApiError, Object
 from queueing_api.crd import WebhookConversion, crds
-from queueing_api.kueue.convert import ConversionError, convert
+from queueing_api.kueue.convert import convert_review
 
 SERVED_S = 60.0
 
@@ -31,14 +31,7 @@ class Converter(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        request = review["request"]
-        response: dict[str, Any] = {"uid": request["uid"], "result": {"status": "Success"}}
-        try:
-            version = request["desiredAPIVersion"]
-            response["convertedObjects"] = [convert(item, version) for item in request["objects"]]
-        except ConversionError as error:
-            response["result"] = {"status": "Failed", "message": str(error)}
-        body = json.dumps({**review, "request": None, "response": response}).encode()
+        body = json.dumps(convert_review(review)).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

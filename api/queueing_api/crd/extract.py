@@ -35,6 +35,17 @@ _DEFAULTS: Final = {
     ("LocalObjectReference", "name"): "",
 }
 
+# Pods may repeat an entry of these lists (the server only warns), so a Workload must take them too:
+# told apart by a key, a repeated environment variable would keep its Job from ever queueing.
+_REPEATABLE: Final = (
+    ("Container", "env"),
+    ("Container", "ports"),
+    ("EphemeralContainer", "env"),
+    ("EphemeralContainer", "ports"),
+    ("PodSpec", "hostAliases"),
+    ("PodSpec", "imagePullSecrets"),
+)
+
 
 def compact(schema: dict[str, Any]) -> dict[str, Any]:
     """Keep what a structural schema can say, and shorten references."""
@@ -74,6 +85,9 @@ def closure(definitions: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]
             waiting.extend(references(found[name]))
     for (name, field), value in _DEFAULTS.items():
         found[name]["properties"][field]["default"] = value
+    for name, field in _REPEATABLE:
+        found[name]["properties"][field]["x-kubernetes-list-type"] = "atomic"
+        del found[name]["properties"][field]["x-kubernetes-list-map-keys"]
     return dict(sorted(found.items()))
 
 

@@ -262,3 +262,16 @@ def test_files_are_written_and_checked(tmp_path: Path, capsys: pytest.CaptureFix
     told = capsys.readouterr().err
     assert "kueue.x-k8s.io_cohorts.yaml: stale" in told
     assert "kueue.x-k8s.io_gone.yaml: stale" in told
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".spec.podSets[].template.spec.containers[].env",
+        ".spec.podSets[].template.spec.containers[].ports",
+        ".spec.podSets[].template.spec.imagePullSecrets",
+        ".spec.podSets[].template.spec.hostAliases",
+    ],
+)
+def test_what_a_pod_may_repeat_a_workload_may_repeat_too(path: str) -> None:
+    assert at("Workload", path)["x-kubernetes-list-type"] == "atomic"

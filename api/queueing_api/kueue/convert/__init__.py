@@ -6,6 +6,7 @@ meantime wins over what was kept; fields that no version knows stay where they a
 metadata but that annotation changes; the argument is never changed.
 """
 
+from queueing_api.kueue.convert.review import convert_review
 from queueing_api.kueue.convert.versions import ConversionError, convert
 
-__all__ = ["ConversionError", "convert"]
+__all__ = ["ConversionError", "convert", "convert_review"]

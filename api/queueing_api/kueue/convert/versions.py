@@ -40,9 +40,11 @@ def convert(document: Document, to_version: str) -> Document:
     try:
         return _converted(document, str(from_version), to_version)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        name = (document.get("metadata") or {}).get("name", "")
-        kind = document.get("kind")
-        raise ConversionError(f"{kind} {name!r} to {to_version}: {error}") from error
+        metadata = document.get("metadata")
+        name = metadata.get("name", "") if isinstance(metadata, dict) else ""
+        raise ConversionError(
+            f"{document.get('kind')} {name!r} to {to_version}: {error}"
+        ) from error
 
 
 def _converted(document: Document, from_version: str, to_version: str) -> Document:
