@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from queueing.clock import Clock, SystemClock
+from queueing.controller.policies import PolicyRules, install
 from queueing.controller.probes import listening
 from queueing.controller.rules import controller_rules, lease_settings
 from queueing.controller.session import Session, Surroundings
@@ -45,6 +46,8 @@ class Options:
     kubeconfig: str | None = None
     context: str | None = None
     serving_socket: Path | None = None
+    policies: bool = True
+    """Let the API server suspend Jobs at creation, where it can."""
 
 
 def identity() -> str:
@@ -104,7 +107,6 @@ class App:
     async def run(self) -> None:
         """Listen, compete for the lease, and lead whenever it is ours."""
         configuration = self._options.configuration
-        self.witness.standing.policies = True
         async with listening(
             self.witness.standing,
             self.witness.metrics,
@@ -121,6 +123,7 @@ class App:
         namespace = found.resource_namespace or configuration.namespace
         store = KubeLeaseStore(self._client, found.resource_name, namespace)
         lease = Lease(store, lease_settings(configuration, self._identity), self._clock)
+        self.witness.standing.other_leads = lambda: lease.holder not in ("", self._identity)
 
         async def lead(term: Term) -> None:
             logger.info("epoch %d begins", term.epoch)
@@ -129,6 +132,7 @@ class App:
         await lease.run(lead)
 
     async def _lead(self, may_send: MaySend) -> None:
+        """Lead one term: put the policies in force, and work beside that."""
         session = Session(
             Surroundings(
                 client=self._client,
@@ -138,4 +142,18 @@ class App:
                 witness=self.witness,
             )
         )
-        await session.run()
+        rules = PolicyRules(
+            namespaces=self._rules.jobs.namespaces,
+            without_queue_name=self._rules.jobs.without_queue_name,
+            namespace=self._options.configuration.namespace,
+        )
+        async with asyncio.TaskGroup() as group:
+            if self._options.policies:
+                installing = install(self._client, rules, self._policies_are_in_force)
+                group.create_task(installing, name="policies")
+            else:
+                self._policies_are_in_force()
+            await session.run()
+
+    def _policies_are_in_force(self) -> None:
+        self.witness.standing.policies = True

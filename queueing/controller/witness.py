@@ -22,13 +22,15 @@ class Standing:
     """Where the process stands, for probes."""
 
     leading: bool = False
+    """It leads, and its memory is complete."""
     policies: bool = False
-    """The API server suspends Jobs at creation as our rules say, or does not need to."""
+    """The API server suspends Jobs at creation as our rules say, or does not have to."""
+    other_leads: Callable[[], bool] = lambda: False
 
     @property
     def ready(self) -> bool:
-        """Whether the process can do its work, leading or standing by."""
-        return self.policies
+        """Whether the work is being done: by us, or by another while we stand by."""
+        return self.other_leads() or (self.leading and self.policies)
 
 
 @dataclass(slots=True)

@@ -229,7 +229,8 @@ class JobReconciler:
 
     def _is_managed(self, job: Job) -> bool:
         queued = bool(job.metadata.labels.get(labels.QUEUE_NAME))
-        if not queued and not self._rules.without_queue_name:
+        owned = any(owner.controller for owner in job.metadata.owner_references)
+        if not queued and (owned or not self._rules.without_queue_name):
             return False
         namespace = self._objects.namespaces.get(job.metadata.namespace)
         return namespace is not None and selects(

@@ -1,0 +1,238 @@
+"""Suspension and defaulting at creation as admission policies: rendered, applied, and tried.
+
+Since Kubernetes 1.36 the API server itself suspends managed Jobs as our rules say, without asking
+anybody. A policy does not see what another one of the same pass changed, so each is complete in
+itself. The last one applied is a probe: it answers only for dry runs in our own namespace, with a
+digest of all the others, and so tells when the server goes by them.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from queueing.core.facts import Selector
+from queueing.kube.client import Call, Client, Request
+from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError
+from queueing.kube.resources import (
+    JOBS,
+    MUTATING_POLICIES,
+    MUTATING_POLICY_BINDINGS,
+    Resource,
+)
+from queueing.translate.inbound.surroundings import NAMESPACE_LABEL
+from queueing.translate.labels import PRIORITY_CLASS, QUEUE_NAME
+
+logger = logging.getLogger(__name__)
+
+API_VERSION = "admissionregistration.k8s.io/v1"
+PROBE_LABEL = "queueing.dev/policy-probe"
+MINOR_MIN = 36
+RETRY_S = 1.0
+BLIND_S = 15.0
+"""How long a server is given that does not let us try; a policy is in force within 8 s."""
+
+_LABELLED = (
+    f"has(object.metadata.labels) && '{QUEUE_NAME}' in object.metadata.labels"
+    f" && object.metadata.labels['{QUEUE_NAME}'] != ''"
+)
+_UNLABELLED = f"!has(object.metadata.labels) || !('{QUEUE_NAME}' in object.metadata.labels)"
+_NOBODYS = (
+    "!has(object.metadata.ownerReferences)"
+    " || !object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller)"
+)
+_DEFAULT = {"name": "default", "parameterNotFoundAction": "Allow"}
+_SUSPENDED = "spec: Object.spec{suspend: true}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyRules:
+    """What the policies depend on."""
+
+    namespaces: Selector
+    without_queue_name: bool
+    namespace: str
+    """Our own, where the probe is tried."""
+
+
+Wire = dict[str, Any]
+
+
+def render(rules: PolicyRules) -> list[tuple[Resource, Wire]]:
+    """Return the policies and their bindings, in the order in which they must be applied."""
+    made = [one for policy in _policies(rules) for one in policy]
+    digest = blake2b(msgspec.json.encode([wire for _, wire in made]), digest_size=8).hexdigest()
+    return [*made, *_probe(rules, digest)]
+
+
+def digest_of(rendered: list[tuple[Resource, Wire]]) -> str:
+    """Return the digest that the probe answers with."""
+    policy = rendered[-2][1]
+    return str(policy["metadata"]["annotations"][PROBE_LABEL])
+
+
+Pair = tuple[tuple[Resource, Wire], tuple[Resource, Wire]]
+
+
+def _policies(rules: PolicyRules) -> Iterator[Pair]:
+    everywhere = selector_wire(rules.namespaces)
+    managed = f"({_LABELLED}) || ({_NOBODYS})" if rules.without_queue_name else _LABELLED
+    yield _pair(
+        "queueing-suspend-jobs",
+        [("managed", managed)],
+        f"Object{{{_SUSPENDED}}}",
+        namespaces=everywhere,
+    )
+    label = f"metadata: Object.metadata{{labels: {{'{QUEUE_NAME}': 'default'}}}}"
+    yield _pair(
+        "queueing-default-queue",
+        [("without-queue", _UNLABELLED), ("without-owner", _NOBODYS)],
+        f"Object{{{label}, {_SUSPENDED}}}",
+        namespaces=everywhere,
+        parameter={
+            "kind": {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue"},
+            "ref": _DEFAULT,
+        },
+    )
+    unclassed = f"({_LABELLED}) && !('{PRIORITY_CLASS}' in object.metadata.labels)"
+    label = f"metadata: Object.metadata{{labels: {{'{PRIORITY_CLASS}': 'default'}}}}"
+    yield _pair(
+        "queueing-default-priority",
+        [("without-class", unclassed)],
+        f"Object{{{label}}}",
+        namespaces=everywhere,
+        parameter={
+            "kind": {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "WorkloadPriorityClass"},
+            "ref": _DEFAULT,
+        },
+    )
+
+
+def _probe(rules: PolicyRules, digest: str) -> Pair:
+    annotation = f"metadata: Object.metadata{{annotations: {{'{PROBE_LABEL}': '{digest}'}}}}"
+    tried = f"'{PROBE_LABEL}' in object.metadata.labels && request.dryRun"
+    policy, binding = _pair(
+        "queueing-policy-probe",
+        [("probe", f"has(object.metadata.labels) && {tried}")],
+        f"Object{{{annotation}, {_SUSPENDED}}}",
+        namespaces={"matchLabels": {NAMESPACE_LABEL: rules.namespace}},
+    )
+    policy[1]["metadata"]["annotations"] = {PROBE_LABEL: digest}
+    return policy, binding
+
+
+def _pair(
+    name: str,
+    conditions: list[tuple[str, str]],
+    expression: str,
+    *,
+    namespaces: Wire,
+    parameter: Wire | None = None,
+) -> Pair:
+    """Return a policy on the creation of Jobs, and its binding."""
+    spec: Wire = {
+        "matchConstraints": {
+            "namespaceSelector": namespaces,
+            "resourceRules": [
+                {
+                    "apiGroups": ["batch"],
+                    "apiVersions": ["v1"],
+                    "operations": ["CREATE"],
+                    "resources": ["jobs"],
+                }
+            ],
+        },
+        "matchConditions": [{"name": key, "expression": text} for key, text in conditions],
+        "failurePolicy": "Ignore",
+        "reinvocationPolicy": "IfNeeded",
+        "mutations": [
+            {
+                "patchType": "ApplyConfiguration",
+                "applyConfiguration": {"expression": expression},
+            }
+        ],
+    }
+    binding: Wire = {"policyName": name}
+    if parameter is not None:
+        spec["paramKind"] = parameter["kind"]
+        binding["paramRef"] = parameter["ref"]
+    return (
+        (MUTATING_POLICIES, _object("MutatingAdmissionPolicy", name, spec)),
+        (MUTATING_POLICY_BINDINGS, _object("MutatingAdmissionPolicyBinding", name, binding)),
+    )
+
+
+def _object(kind: str, name: str, spec: Wire) -> Wire:
+    return {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": name}, "spec": spec}
+
+
+def selector_wire(selector: Selector) -> Wire:
+    """Spell a selector as the wire does."""
+    return {
+        "matchExpressions": [
+            {"key": one.key, "operator": one.operator}
+            | ({"values": list(one.values)} if one.values else {})
+            for one in selector.requirements
+        ]
+    }
+
+
+async def are_served(client: Client) -> bool:
+    """Say whether the server is a Kubernetes that has mutating policies in v1."""
+    version = msgspec.json.decode(await client.send(Request("GET", "/version")))
+    minor = "".join(one for one in str(version.get("minor", "")) if one.isdecimal())
+    if "embedded" in str(version.get("platform", "")):
+        return False
+    return version.get("major") == "1" and minor.isdecimal() and int(minor) >= MINOR_MIN
+
+
+async def install(client: Client, rules: PolicyRules, in_force: Callable[[], None]) -> None:
+    """Apply the policies, and tell when the server goes by them; ends then."""
+    rendered = render(rules)
+    while True:
+        try:
+            if not await are_served(client):
+                logger.info("the API server has no mutating policies; Jobs are stopped when seen")
+                break
+            for resource, wire in rendered:
+                target = resource.at(wire["metadata"]["name"])
+                await client.apply(target, wire, Call(force=True))
+            await _answered(client, rules.namespace, digest_of(rendered))
+            logger.info("the API server suspends managed Jobs at creation")
+            break
+        except KubeError as error:
+            logger.warning("the policies could not be applied: %s", error)
+            await asyncio.sleep(RETRY_S)
+    in_force()
+
+
+async def _answered(client: Client, namespace: str, digest: str) -> None:
+    """Try dry runs until one comes back marked with the digest."""
+    while True:
+        try:
+            reply = await client.create(JOBS.within(namespace), _trial(), Call(dry_run=True))
+        except (ForbiddenError, NotFoundError) as error:
+            logger.warning("the policies cannot be tried, only waited for: %s", error)
+            await asyncio.sleep(BLIND_S)
+            return
+        annotations = msgspec.json.decode(reply)["metadata"].get("annotations") or {}
+        if annotations.get(PROBE_LABEL) == digest:
+            return
+        await asyncio.sleep(RETRY_S)
+
+
+def _trial() -> Wire:
+    container = {"name": "probe", "image": "probe"}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"generateName": "queueing-policy-probe-", "labels": {PROBE_LABEL: "try"}},
+        "spec": {
+            "suspend": True,
+            "template": {"spec": {"restartPolicy": "Never", "containers": [container]}},
+        },
+    }
