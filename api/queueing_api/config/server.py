@@ -1,15 +1,21 @@
 """Parts of the configuration about the process: addresses, certificates, leadership, clients."""
 
 from ipaddress import ip_address
-from typing import Annotated, Literal
+from types import MappingProxyType
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from queueing_api.config.duration import Duration
 from queueing_api.config.model import Settings
 from queueing_api.meta.v1 import LabelSelector
 
-LEADER_ELECTION_ID = "c1f6bfd2.kueue.x-k8s.io"
+LEADER_ELECTION_ID: Final = "c1f6bfd2.kueue.x-k8s.io"
+LABELS_PER_KIND: Final = MappingProxyType(
+    {"ClusterQueue": 6, "LocalQueue": 6, "Cohort": 6, "Workload": 2}
+)
+WORKLOAD_VALUES_MAX: Final = 12
+RENEWAL_JITTER: Final = 1.2  # a retry may come so much later than retryPeriod says
 
 Port = Annotated[int, Field(ge=0, le=65535)]
 
@@ -68,7 +74,17 @@ class ControllerMetricsCustomLabel(Settings):
     source_annotation_key: str | None = None
     """Annotation whose value it gets."""
     tracked_values: Annotated[list[str], Field(min_length=1, max_length=16)] | None = None
-    """Values that are kept apart; all others become one."""
+    """Values that are kept apart; all others become one. Labels of Workloads need 1 to 12."""
+
+    @model_validator(mode="after")
+    def _values_of_workloads_stay_few(self) -> Self:
+        if self.source_kind != "Workload":
+            return self
+        if not 1 <= len(self.tracked_values or ()) <= WORKLOAD_VALUES_MAX:
+            raise ValueError(
+                f"trackedValues: labels of Workloads must have 1 to {WORKLOAD_VALUES_MAX} values"
+            )
+        return self
 
 
 class ControllerMetrics(Settings):
@@ -84,6 +100,20 @@ class ControllerMetrics(Settings):
         default_factory=list
     )
     """Additional labels of metrics."""
+
+    @model_validator(mode="after")
+    def _labels_stay_few(self) -> Self:
+        names = [label.name for label in self.custom_labels]
+        for name in sorted(names):
+            if names.count(name) > 1:
+                raise ValueError(f'customLabels: Duplicate value: name "{name}"')
+        for kind, most in LABELS_PER_KIND.items():
+            found = sum(label.source_kind == kind for label in self.custom_labels)
+            if found > most:
+                raise ValueError(
+                    f"customLabels: {found} labels of {kind}: must have at most {most}"
+                )
+        return self
 
 
 class LeaderElection(Settings):
@@ -103,6 +133,14 @@ class LeaderElection(Settings):
     """Name of the lock object."""
     resource_namespace: str = ""
     """Namespace of the lock object; the controller's own when empty."""
+
+    @model_validator(mode="after")
+    def _renews_in_time(self) -> Self:
+        if self.lease_duration <= self.renew_deadline:
+            raise ValueError("leaseDuration must be greater than renewDeadline")
+        if self.renew_deadline <= self.retry_period * RENEWAL_JITTER:
+            raise ValueError(f"renewDeadline must be greater than retryPeriod * {RENEWAL_JITTER}")
+        return self
 
 
 class ControllerConcurrency(Settings):

@@ -246,6 +246,31 @@ def test_jobs_of_the_system_are_left_alone_unless_somebody_says_otherwise() -> N
             'apiVersion: Unsupported value: "config.kueue.x-k8s.io/v1alpha1"',
             id="a version that is not read",
         ),
+        pytest.param(
+            {"leaderElection": {"leaseDuration": "5s"}},
+            "leaderElection: leaseDuration must be greater than renewDeadline",
+            id="a lease that ends before it is given up",
+        ),
+        pytest.param(
+            {"leaderElection": {"retryPeriod": "9s"}},
+            "leaderElection: renewDeadline must be greater than retryPeriod * 1.2",
+            id="no time for a second try",
+        ),
+        pytest.param(
+            {"metrics": {"customLabels": [{"name": "team"}, {"name": "team"}]}},
+            'metrics: customLabels: Duplicate value: name "team"',
+            id="two metric labels of one name",
+        ),
+        pytest.param(
+            {"metrics": {"customLabels": [{"name": f"l{i}"} for i in range(7)]}},
+            "metrics: customLabels: 7 labels of ClusterQueue: must have at most 6",
+            id="too many metric labels",
+        ),
+        pytest.param(
+            {"metrics": {"customLabels": [{"name": "team", "sourceKind": "Workload"}]}},
+            "metrics.customLabels[0]: trackedValues: labels of Workloads must have 1 to 12 values",
+            id="a metric label of endless values",
+        ),
         pytest.param({"kind": "Deployment"}, 'kind: Unsupported value: "Deployment"', id="a kind"),
     ],
 )

@@ -22,6 +22,8 @@ def differences(want: Any, have: Any, place: Place | None = None) -> Iterator[Ke
     other lists are values: a part of one means nothing without the rest.
     """
     place = place or []
+    if want is have:  # what a conversion did not touch is shared, not copied
+        return
     if isinstance(want, dict) and isinstance(have, dict):
         for key in sorted(want.keys() | have.keys()):
             if key not in want:
