@@ -217,6 +217,16 @@ def test_an_edit_through_the_older_version_loses_nothing_of_the_newer(serving: C
     assert "annotations" not in stored["metadata"]
 
 
+def test_a_pod_may_repeat_a_variable_and_so_may_a_workload(serving: Cluster) -> None:
+    repeating = workload("repeating")
+    pod = repeating["spec"]["podSets"][0]["template"]["spec"]
+    pod["containers"][0]["env"] = [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]
+    make(serving.api(), "workloads", repeating)
+    stored = read(serving.api(), "v1beta2", "workloads", "repeating")
+    kept = stored["spec"]["podSets"][0]["template"]["spec"]["containers"][0]["env"]
+    assert kept == pod["containers"][0]["env"]
+
+
 @pytest.mark.parametrize(
     ("plural", "item", "says"),
     [
