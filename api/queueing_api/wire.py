@@ -59,6 +59,7 @@ class Wire(BaseModel):
         extra="allow",
         frozen=True,
         strict=True,
+        defer_build=True,
     )
 
     @model_validator(mode="before")

@@ -15,4 +15,5 @@ class Settings(BaseModel):
         extra="forbid",
         frozen=True,
         strict=True,
+        defer_build=True,
     )
