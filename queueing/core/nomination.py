@@ -94,18 +94,21 @@ def nominate(head: Head, world: World, *, spared: frozenset[Uid] = frozenset()) 
 
 def _preemption(head: Head, world: World, spared: frozenset[Uid]) -> Preemption:
     rules, settings = world.rules[head.queue], world.settings
-    preemptor = Preemptor(
-        priority=head.workload.priority,
-        timestamp=head.timestamp,
-        node=world.tree.queue(head.queue),
-        policies=rules.fact.preemption,
-        by_local_usage=(
-            settings.admission_fair_sharing is not None and rules.fact.admission_fair_sharing
-        ),
-        spared=spared | head.spared if head.spared else spared,
-    )
+
+    def introduce() -> Preemptor:
+        return Preemptor(
+            priority=head.workload.priority,
+            timestamp=head.timestamp,
+            node=world.tree.queue(head.queue),
+            policies=rules.fact.preemption,
+            by_local_usage=(
+                settings.admission_fair_sharing is not None and rules.fact.admission_fair_sharing
+            ),
+            spared=spared | head.spared,
+        )
+
     return Preemption(
-        preemptor, world.tree, holders=world.holders, strategy=_strategy(rules, settings)
+        introduce, world.tree, holders=world.holders, strategy=_strategy(rules, settings)
     )
 
 

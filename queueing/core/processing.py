@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from queueing.core.admissibility import applying_checks
 from queueing.core.decisions import Admit, Mode, Preempt, Reason, Requeue, Wait
@@ -25,8 +25,7 @@ from queueing.core.settings import Compatibility
 Sums = dict[QueueName, dict[FlavorResource, int]]
 
 
-@dataclass(frozen=True, slots=True)
-class Ruling:
+class Ruling(NamedTuple):
     """What was decided of an entry."""
 
     entry: Entry

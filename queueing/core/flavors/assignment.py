@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from queueing.core.decisions import Reason
 from queueing.core.facts import PodSetAssignment
@@ -12,8 +13,7 @@ from queueing.core.reasons import REASONS, Lack, Obstacle, Severity, describe
 from queueing.core.usage import Demand, Shape
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """The flavor that one resource of a part would get."""
 
     flavor: FlavorName

@@ -1,8 +1,7 @@
 """The search over flavors (the rules are in `grades`, the sentences in `reasons`)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from queueing.core.facts import PreemptionPolicy
 from queueing.core.flavors.assignment import Assignment, Choice, Progress
@@ -23,8 +22,7 @@ class Oracle(Protocol):
         """Return NO_CANDIDATES, PREEMPT or RECLAIM, and the borrowing level once victims left."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(NamedTuple):
     """What the search over one resource group found."""
 
     choices: Mapping[ResourceName, Choice]

@@ -16,12 +16,18 @@ Strategy = Callable[[Query, QuotaTree, Holders], list[Target]]
 class Preemption:
     """Answers for one preemptor while the tree stays as it is; equal questions are asked once."""
 
-    __slots__ = ("_answers", "_holders", "_preemptor", "_strategy", "_tree")
+    __slots__ = ("_answers", "_holders", "_introduce", "_preemptor", "_strategy", "_tree")
 
     def __init__(
-        self, preemptor: Preemptor, tree: QuotaTree, *, holders: Holders, strategy: Strategy
+        self,
+        introduce: Callable[[], Preemptor],
+        tree: QuotaTree,
+        *,
+        holders: Holders,
+        strategy: Strategy,
     ) -> None:
-        self._preemptor = preemptor
+        self._introduce = introduce
+        self._preemptor: Preemptor | None = None
         self._tree = tree
         self._holders = holders
         self._strategy = strategy
@@ -34,14 +40,14 @@ class Preemption:
         key = (*requests.items(), *contested)
         found = self._answers.get(key)
         if found is None:
-            query = Query(self._preemptor, requests, contested)
+            query = Query(self._who(), requests, contested)
             found = self._answers[key] = self._strategy(query, self._tree, self._holders)
         return found
 
     def simulate(self, resource: FlavorResource, amount: int) -> tuple[Grade, int]:
         """Return the grade that preemption gives one flavor-resource, and the borrowing then."""
         targets = self.targets({resource: amount}, [resource])
-        cell = self._preemptor.node.cell(resource)
+        cell = self._who().node.cell(resource)
         if not targets:
             return Grade.NO_CANDIDATES, cell.height_of_fit(amount)[0]
         with self._tree.attempt():
@@ -51,6 +57,12 @@ class Preemption:
         if any(target.reason is PreemptionReason.IN_CLUSTER_QUEUE for target in targets):
             return Grade.PREEMPT, borrow
         return Grade.RECLAIM, borrow
+
+    def _who(self) -> Preemptor:
+        """Most heads fit, or must not preempt: the preemptor is made when it is first needed."""
+        if self._preemptor is None:
+            self._preemptor = self._introduce()
+        return self._preemptor
 
 
 def nobody(_query: Query, _tree: QuotaTree, _holders: Holders) -> list[Target]:

@@ -1,0 +1,62 @@
+from fractions import Fraction
+from math import inf
+
+import pytest
+
+from queueing.core.admission_fair_sharing import (
+    consumed,
+    decay,
+    local_usage,
+    penalty,
+    whole_units,
+)
+from queueing.core.names import ResourceName
+from queueing.core.settings import AdmissionFairSharing
+
+CPU, MEMORY = ResourceName("cpu"), ResourceName("memory")
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "half_life", "want"),
+    [
+        pytest.param(0, 60, 0.0, id="no time"),
+        pytest.param(60, 60, 0.5, id="one half-life"),
+        pytest.param(120, 60, 0.75, id="two half-lives"),
+        pytest.param(60, 0, 0.0, id="no half-life"),
+    ],
+)
+def test_decay(elapsed: float, half_life: float, want: float) -> None:
+    assert decay(elapsed, half_life) == want
+
+
+def test_history_moves_towards_what_is_admitted() -> None:
+    got = consumed({CPU: 8.0}, {CPU: 4.0, MEMORY: 2.0}, elapsed_s=60, half_life_s=60)
+    assert got == {CPU: 6.0, MEMORY: 1.0}
+
+
+def test_without_half_life_history_starts_empty() -> None:
+    assert consumed({CPU: 8.0}, {CPU: 4.0}, elapsed_s=60, half_life_s=0) == {}
+
+
+def test_an_admission_is_charged_ahead_by_one_sampling_interval() -> None:
+    settings = AdmissionFairSharing(half_life_s=300, sampling_interval_s=300)
+    assert penalty({CPU: 4.0}, settings) == {CPU: 2.0}
+
+
+@pytest.mark.parametrize(
+    ("weight", "want"),
+    [
+        pytest.param(Fraction(1), 7.5, id="weight one"),
+        pytest.param(Fraction(2), 3.75, id="twice the weight, half the usage"),
+        pytest.param(Fraction(0), inf, id="weight zero is always last"),
+    ],
+)
+def test_usage_of_a_local_queue(weight: Fraction, want: float) -> None:
+    got = local_usage(
+        {CPU: 4.0, MEMORY: 10.0}, {CPU: 3.0}, weights={MEMORY: 0.05}, queue_weight=weight
+    )
+    assert got == want
+
+
+def test_cpu_counts_in_cores() -> None:
+    assert (whole_units(CPU, 1_500), whole_units(MEMORY, 1_500)) == (1.5, 1_500.0)
