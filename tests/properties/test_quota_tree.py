@@ -14,7 +14,7 @@ CPU = FlavorResource(FlavorName("default"), ResourceName("cpu"))
 Steps = list[tuple[str, Any]]
 QUEUES = ("a", "b", "c", "d")
 COHORTS = ("p", "q", "r")
-FEW = settings(max_examples=150, derandomize=True, deadline=None)
+FEW = settings(max_examples=100, derandomize=True, deadline=None)
 
 amounts = st.integers(0, 12)
 limits = st.one_of(st.none(), st.integers(0, 12))

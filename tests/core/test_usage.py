@@ -1,0 +1,69 @@
+import pytest
+
+from queueing.core.facts import PodSet
+from queueing.core.holders import holder_of
+from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
+from queueing.core.settings import Settings
+from queueing.core.usage import demand_of, held_usage
+from queueing.testing.builders import admission, admitted, assignment, pod_set, workload
+
+CPU = FlavorResource(FlavorName("default"), ResourceName("cpu"))
+MAIN = PodSetName("main")
+
+
+def test_what_is_held_is_summed_over_pod_sets() -> None:
+    held = admitted(
+        admission=admission(
+            "main", assignment({"cpu": 2}, name="driver"), assignment({"cpu": 3}, name="workers")
+        )
+    )
+    assert held_usage(held) == {CPU: 5}
+
+
+@pytest.mark.parametrize(
+    ("reclaimable", "want"),
+    [
+        pytest.param(0, 8, id="nothing reclaimable"),
+        pytest.param(1, 6, id="one pod of four has ended"),
+        pytest.param(9, 0, id="more than there were"),
+    ],
+)
+def test_pods_that_ended_hold_nothing(reclaimable: int, want: int) -> None:
+    held = admitted(
+        admission=admission("main", assignment({"cpu": 8}, count=4)),
+        reclaimable={MAIN: reclaimable},
+    )
+    assert held_usage(held) == {CPU: want}
+
+
+def test_equal_workloads_have_equal_shapes_whatever_their_names() -> None:
+    one, two = demand_of(workload("one")), demand_of(workload("two", created=5.0))
+    assert one.shape == two.shape
+    assert hash(one.shape) == hash(two.shape)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(pod_set({"cpu": 2_000}), id="requests"),
+        pytest.param(pod_set(count=2), id="count"),
+        pytest.param(pod_set(min_count=1), id="minimum count"),
+        pytest.param(pod_set(node_selector={"zone": "a"}), id="selector"),
+        pytest.param(pod_set(shape="another template"), id="template"),
+        pytest.param(pod_set(group="g"), id="group"),
+    ],
+)
+def test_whatever_a_decision_depends_on_makes_another_shape(other: PodSet) -> None:
+    plain = demand_of(workload())
+    assert demand_of(workload(pod_sets=(other,))).shape != plain.shape
+
+
+def test_a_holder_reads_the_status() -> None:
+    holder = holder_of(admitted("x", {"cpu": 3}, created=7.0, priority=4), Settings())
+    assert (holder.queue, holder.priority, holder.reserved_at) == ("main", 4, 7.0)
+    assert holder.usage == {CPU: 3}
+
+
+def test_a_workload_that_holds_nothing_is_no_holder() -> None:
+    with pytest.raises(ValueError, match="holds no quota"):
+        holder_of(workload(), Settings())
