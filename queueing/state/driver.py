@@ -14,6 +14,7 @@ from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, ResourceName
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Judgement, World, judge_round
+from queueing.state.feuds import Feuds
 from queueing.state.intake import enqueue, isolate, place, touch_charged
 from queueing.state.ledger import Charge
 from queueing.state.memory import Memory
@@ -131,7 +132,7 @@ def _judge(memory: Memory, selection: Selection, now: float) -> list[Decision]:
         settings=memory.settings,
         pods_ready=not memory.unready,
     )
-    heads = [head_of(item) for item in (*selection.items, *selection.companions)]
+    heads = [head_of(memory, item) for item in (*selection.items, *selection.companions)]
     judgements = judge_round(heads, world)
     return _settle_all(memory, judgements, now)
 
@@ -219,8 +220,10 @@ def _settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> Non
     if judgement.progress is not None and item.tries < TRIES_MAX:
         item.tries += 1
         return
+    feuds = memory.feuds.setdefault(memory.roots[judgement.head.queue], Feuds())
     for preemption in judgement.preemptions:
         memory.ledger.evict(preemption.workload)
+        feuds.note(preemption.preemptor_uid, preemption.uid)
     item.wants = judgement.usage
     peers = item.peers
     if peers is None:

@@ -32,6 +32,9 @@ def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
         memory.uids[fact.uid] = key
     if old is None or old.local_queue != fact.local_queue:
         _index(memory, key, old, fact)
+    if old is not None and (old.priority, old.pod_sets) != (fact.priority, fact.pod_sets):
+        for feuds in memory.feuds.values():
+            feuds.forget(fact.uid)
     if old != fact:
         memory.refusals.pop(key, None)
         memory.punished.pop(key, None)
@@ -105,12 +108,22 @@ def give_back(memory: Memory, key: Key) -> None:
         return
     memory.unready.discard(key)
     memory.victim_changed(key)
+    if not _was_preempted(memory, key):
+        memory.make_peace(charge.holder.queue)
     uid = memory.named_by.pop(key, None)
     if uid is not None:
         memory.named[uid].pop(key)
         if not memory.named[uid]:
             del memory.named[uid]
     touch_charged(memory, charge)
+
+
+def _was_preempted(memory: Memory, key: Key) -> bool:
+    """Say whether quota is given back only because it was taken for another."""
+    fact = memory.workloads.get(key)
+    evicted = None if fact is None else fact.conditions.get("Evicted")
+    ended = fact is None or fact.is_true("Finished")
+    return not ended and evicted is not None and evicted.reason == "Preempted"
 
 
 def touch_charged(memory: Memory, charge: Charge) -> None:

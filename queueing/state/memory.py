@@ -9,6 +9,7 @@ from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import Compatibility, Settings
 from queueing.state.claims import Claims
+from queueing.state.feuds import Feuds
 from queueing.state.ledger import Ledger
 from queueing.state.objects import Objects
 from queueing.state.pending import Item, Peers, PendingQueue
@@ -73,6 +74,8 @@ class Memory:
     """Admitted workloads whose pods are not ready."""
     ready: set[QueueName] = field(default_factory=set)
     """Queues that may have a head to judge; only ever iterated sorted."""
+    feuds: dict[Node, Feuds] = field(default_factory=dict)
+    """Who preempted whom, by the root of their tree, since its last change from outside."""
     standing: dict[Key, None] = field(default_factory=dict)
     """Workloads that wait and keep lesser ones off what they wait for."""
     roots: dict[QueueName, Node] = field(default_factory=dict)
@@ -129,6 +132,12 @@ class Memory:
         item = self.items.get(key)
         if self.standing.pop(key, key) is None and item is not None and item.peers is not None:
             self.ledger.tidings.release(item.peers.queue.name, item.wants)
+
+    def make_peace(self, queue: QueueName) -> None:
+        """Note that a tree changed from outside: who was preempted may be again."""
+        root = self.roots.get(queue)
+        if root is not None:
+            self.feuds.pop(root, None)
 
     def victim_changed(self, victim: Key) -> None:
         """Note that a victim gave its quota back, or will not be evicted."""

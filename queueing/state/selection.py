@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from queueing.core.admissibility import refusal
 from queueing.core.decisions import Decision, Wait
 from queueing.core.facts import Strategy
-from queueing.core.names import QueueName, namespace_of
+from queueing.core.names import Key, QueueName, Uid, namespace_of
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Head
 from queueing.state.intake import isolate
@@ -59,18 +59,32 @@ def heads_of_all(memory: Memory) -> Selection:
     return selection
 
 
-def head_of(item: Item) -> Head:
+def head_of(memory: Memory, item: Item) -> Head:
     """Prepare an item to be judged."""
     peers = item.peers
     if peers is None:
         raise AssertionError(f"{item.fact.key} is in no queue")
+    spared: frozenset[Uid] = frozenset()
+    if memory.feuds and not memory.as_kueue:
+        spared = _spared(memory, item, peers.queue.name)
     return Head(
         workload=item.fact,
         queue=peers.queue.name,
         demand=peers.demand,
         timestamp=item.timestamp,
         progress=item.progress,
+        spared=spared,
     )
+
+
+def _spared(memory: Memory, item: Item, name: QueueName) -> frozenset[Uid]:
+    """Return whom an item preempted before; those still on their way out remain its victims."""
+    feuds = memory.feuds.get(memory.roots[name])
+    if feuds is None:
+        return frozenset()
+    before = feuds.victims_of(item.fact.uid)
+    leaving = (memory.ledger.charges.get(memory.uids.get(uid, Key(""))) for uid in before)
+    return before - {one.holder.uid for one in leaving if one is not None and one.holder.evicted}
 
 
 def is_active(memory: Memory, name: QueueName) -> bool:

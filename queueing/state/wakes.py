@@ -54,9 +54,11 @@ def _reshape(memory: Memory) -> None:
         memory.members.setdefault(root, []).append(name)
         _note_activity(memory, name)
     before, memory.generations = memory.generations, {}
+    memory.feuds = {root: one for root, one in memory.feuds.items() if root in memory.members}
     for root, names in memory.members.items():
         memory.generations[root] = root.generation
         if before.get(root) != root.generation:
+            memory.feuds.pop(root, None)
             for name in names:
                 memory.ready.add(name)
                 _wake_all(memory, name)

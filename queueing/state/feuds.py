@@ -1,0 +1,34 @@
+"""Who preempted whom, so that nobody does it over and over.
+
+Policies can go in a circle: one queue reclaims what it lends, and is preempted in turn because it
+then borrows. Rule: nobody is preempted twice for the same preemptor until something changes from
+outside: quota, an end that frees some, either of the two. Pairs are finite, so preemption ends.
+"""
+
+from queueing.core.names import Uid
+
+
+class Feuds:
+    """Preemptions within one tree of cohorts since its last change from outside."""
+
+    __slots__ = ("_victims",)
+
+    def __init__(self) -> None:
+        self._victims: dict[Uid, dict[Uid, None]] = {}
+
+    def __len__(self) -> int:
+        return len(self._victims)
+
+    def note(self, preemptor: Uid, victim: Uid) -> None:
+        """Remember a preemption."""
+        self._victims.setdefault(preemptor, {})[victim] = None
+
+    def victims_of(self, preemptor: Uid) -> frozenset[Uid]:
+        return frozenset(self._victims.get(preemptor, ()))
+
+    def forget(self, uid: Uid) -> None:
+        """Forget one who is not what it was."""
+        self._victims.pop(uid, None)
+        for victims in self._victims.values():
+            victims.pop(uid, None)
+        self._victims = {one: victims for one, victims in self._victims.items() if victims}
