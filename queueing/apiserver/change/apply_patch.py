@@ -56,7 +56,7 @@ def applied(structure: Structure, live: Object, application: Application) -> Obj
     others = [left for entry in others if (left := less(entry, touched)) is not None]
     previous: set[FieldPath] = set().union(*(paths_of(entry) for entry in ours))
     kept = set(wanted).union(*(paths_of(entry) for entry in others))
-    for path in sorted(previous - wanted, key=len, reverse=True):
+    for path in sorted(previous - wanted, key=len):
         if not any(other[: len(path)] == path for other in kept):
             made = removed(structure, made, path)
     fields = nested(wanted)

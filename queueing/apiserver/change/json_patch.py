@@ -34,7 +34,6 @@ def _apply(document: Any, operation: dict[str, Any]) -> Any:
         case "add":
             return _put(document, path, copied(_given(operation)), replace=False)
         case "replace":
-            _read(document, path)
             return _put(document, path, copied(_given(operation)), replace=True)
         case "remove":
             return _removed(document, path)

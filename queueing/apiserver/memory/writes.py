@@ -164,16 +164,16 @@ class Writes:
 
     def _check_preconditions(self, resource: Resource, old: Object, options: DeleteOptions) -> None:
         meta = metadata(old)
-        for word, asked, found in (
-            ("UID", options.uid, meta.get("uid")),
-            ("ResourceVersion", options.version, meta.get("resourceVersion")),
+        for word, asked, found, what in (
+            ("UID", options.uid, meta.get("uid"), "deleted and then recreated"),
+            ("ResourceVersion", options.version, meta.get("resourceVersion"), "modified"),
         ):
             if asked and asked != found:
                 why = (
-                    f"Precondition failed: {word} in precondition: {asked}, {word} in "
-                    f"object meta: {found}"
+                    f"the {word} in the precondition ({asked}) does not match the {word} in record "
+                    f"({found}). The object might have been {what}"
                 )
-                raise conflict(resource.group, resource.plural, name_of(old), why)
+                raise conflict(resource.group, resource.kind, name_of(old), why)
 
     def _grace(self, resource: Resource, old: Object, options: DeleteOptions) -> int:
         """Only a pod on a node dies slowly: its kubelet must stop it first."""

@@ -89,15 +89,18 @@ class Resource:
         return next(version for version in self.versions if version.name == self.storage)
 
 
+# Labels of fields that the API offers under another name, and numbers and booleans when unset.
+_STORED_AS = {"status.successful": "status.succeeded"}
+_ABSENT = {"status.successful": "0", "spec.unschedulable": "false", "spec.hostNetwork": "false"}
+
+
 def field_value(obj: Object, path: str) -> str:
     """Return what a field selector compares: the text at a dotted path, empty when absent."""
     value: Any = obj
-    for step in path.split("."):
-        if not isinstance(value, dict):
-            return ""
-        value = value.get(step)
+    for step in _STORED_AS.get(path, path).split("."):
+        value = value.get(step) if isinstance(value, dict) else None
     if value is None:
-        return ""
+        return _ABSENT.get(path, "")
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)

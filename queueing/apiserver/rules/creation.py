@@ -80,9 +80,8 @@ def _generated(prefix: str, uid: str) -> str:
 def defaulted(resource: Resource, version: ServedVersion, obj: Object) -> Object:
     """Return the object with the defaults of its schema, or of its built-in kind."""
     if resource.custom:
-        if not version.defaults:
-            return obj
-        filled: Object = with_defaults(version.schema, without_nulls(version.schema, obj))
+        bare: Object = without_nulls(version.schema, obj)
+        filled: Object = with_defaults(version.schema, bare) if version.defaults else bare
         return filled
     rule = KINDS.get(resource.key)
     return rule.default(obj) if rule else obj

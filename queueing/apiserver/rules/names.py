@@ -72,7 +72,9 @@ def name_violations(resource: Resource, name: str, field: str) -> Iterator[Cause
     )
     if len(name) > longest:
         yield invalid_value(field, shown(name), f"must be no more than {longest} bytes")
-    if not re.fullmatch(rule, name):
+    if as_label and "." in name:
+        yield invalid_value(field, shown(name), "must not contain dots")
+    elif not re.fullmatch(rule, name):
         yield invalid_value(field, shown(name), text)
 
 

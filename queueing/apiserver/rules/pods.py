@@ -40,7 +40,8 @@ def pod_spec_defaulted(spec: Object, *, pod: bool = False) -> Object:
     made: Object = {**_SPEC_DEFAULTS, "securityContext": {}, **spec}
     for name in ("containers", "initContainers"):
         if isinstance(spec.get(name), list):
-            made[name] = [_container(entry) for entry in spec[name] if isinstance(entry, dict)]
+            entries = [_container(entry) for entry in spec[name] if isinstance(entry, dict)]
+            made[name] = [_with_requests(entry) for entry in entries] if pod else entries
     if pod and spec.get("serviceAccountName"):
         made.setdefault("serviceAccount", spec["serviceAccountName"])
     return made
@@ -62,14 +63,21 @@ def _container(entry: Object) -> Object:
 
 
 def _resources(resources: Object) -> Object:
-    """Return the resources in canonical amounts, with requests defaulted to limits."""
+    """Return the resources in canonical amounts."""
     made = dict(resources)
     for word in ("limits", "requests"):
         if resources.get(word):
             made[word] = {name: _amount(text) for name, text in resources[word].items()}
-    if made.get("limits"):
-        made["requests"] = {**made["limits"], **(made.get("requests") or {})}
     return made
+
+
+def _with_requests(container: Object) -> Object:
+    """Return a pod's container with requests defaulted to limits; templates are left alone."""
+    resources = container["resources"]
+    if not resources.get("limits"):
+        return container
+    requests = {**resources["limits"], **(resources.get("requests") or {})}
+    return {**container, "resources": {**resources, "requests": requests}}
 
 
 def _amount(text: Any) -> Any:

@@ -48,15 +48,16 @@ def _object_defaults(schema: Object, value: Object) -> Object:
 
 
 def without_nulls(schema: Object, value: Any) -> Any:
-    """Drop null where the schema has a default but allows no null, as the server does first."""
+    """Drop null where the schema allows none, as the server does before it fills in defaults."""
     if isinstance(value, dict):
         properties = schema.get("properties") or {}
         more = schema.get("additionalProperties")
         kept: Object = {}
         for name, item in value.items():
-            part = properties.get(name) or (more if isinstance(more, dict) else {})
-            if item is None and "default" in part and not part.get("nullable"):
+            part = properties.get(name, more if isinstance(more, dict) else None)
+            if item is None and part is not None and not part.get("nullable"):
                 continue
+            part = part or {}
             kept[name] = without_nulls(part, item)
         return kept
     items = schema.get("items")

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
-from queueing.apiserver.failures import method_not_allowed, no_such_path
+from queueing.apiserver.failures import bad_request, method_not_allowed, no_such_path
 from queueing.apiserver.wire import deleting, listing, openapi, reviews, scaling, writing
 from queueing.apiserver.wire.api import Api, Asked, asked
 from queueing.apiserver.wire.bodies import Reply, reply
@@ -34,9 +34,14 @@ async def answer(api: Api, call: Call) -> Reply:
         return _other(api, call)
     request = asked(api, call, target)
     verb = verbs_for(target).get(call.method)
+    if verb is None and request.resource.custom and not target.name:
+        raise bad_request("name must be provided")
     if verb is None:
         raise method_not_allowed()
-    return await verb(request)
+    made = await verb(request)
+    if request.version.deprecation:
+        made.warnings.append(request.version.deprecation)
+    return made
 
 
 def verbs_for(target: Target) -> Mapping[str, Verb]:

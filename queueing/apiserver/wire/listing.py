@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from queueing.apiserver.failures import Cause, bad_request, expired, invalid
+from queueing.apiserver.failures import ApiFailure, Cause, bad_request, expired, invalid
 from queueing.apiserver.memory.selectors import field_match, label_match, selected_name
 from queueing.apiserver.tree import Object, name_of, namespace_of
 from queueing.apiserver.wire.api import Asked
@@ -100,7 +100,7 @@ def _snapshot(asked: Asked, token: str) -> tuple[int, list[Object] | None]:
     asked_version = asked.call.number("resourceVersion")
     if token:
         if match or asked_version:
-            raise _forbidden_match(
+            raise forbidden_match(
                 "resourceVersionMatch is forbidden when continue is provided"
                 if match
                 else "specifying resource version is not allowed when using continue"
@@ -116,18 +116,18 @@ def _snapshot(asked: Asked, token: str) -> tuple[int, list[Object] | None]:
             )
             raise expired(message) from error
     if match and not query.get("resourceVersion"):
-        raise _forbidden_match(
+        raise forbidden_match(
             "resourceVersionMatch is forbidden unless resourceVersion is provided"
         )
     if match not in ("", "Exact", "NotOlderThan"):
-        raise _forbidden_match(
+        raise forbidden_match(
             f'resourceVersionMatch: Unsupported value: "{match}": supported values: '
             '"Exact", "NotOlderThan", ""'
         )
     if match == "Exact":
         if not asked_version:
-            raise _forbidden_match(
-                'resourceVersionMatch "Exact" is forbidden for resourceVersion "0"'
+            raise forbidden_match(
+                'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
             )
         return asked_version, store.items_at(asked.resource, asked_version, asked.namespace)
     if asked_version > store.version:
@@ -135,6 +135,7 @@ def _snapshot(asked: Asked, token: str) -> tuple[int, list[Object] | None]:
     return 0, None
 
 
-def _forbidden_match(text: str) -> Exception:
+def forbidden_match(text: str) -> ApiFailure:
+    """Return 422 for a resourceVersionMatch that does not go with the rest of a query."""
     cause = Cause("FieldValueForbidden", f"Forbidden: {text}", "resourceVersionMatch")
     return invalid("meta.k8s.io", "ListOptions", "", [cause])

@@ -242,6 +242,9 @@ def _definition(obj: Object, _now: float) -> list[Any]:
     return [metadata(obj).get("creationTimestamp")]
 
 
+NAMELESS = frozenset({"events"})
+"""Kinds whose first column is not the name."""
+
 BUILTIN_ROWS: Mapping[str, Callable[[Object, float], list[Any]]] = MappingProxyType(
     {
         "namespaces": _namespace,

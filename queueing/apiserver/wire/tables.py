@@ -8,7 +8,7 @@ from queueing.apiserver.resources.resource import Column
 from queueing.apiserver.tree import Object, metadata, name_of
 from queueing.apiserver.wire.ages import age
 from queueing.apiserver.wire.api import Asked
-from queueing.apiserver.wire.rows import BUILTIN_COLUMNS, BUILTIN_ROWS
+from queueing.apiserver.wire.rows import BUILTIN_COLUMNS, BUILTIN_ROWS, NAMELESS
 
 _NAME = Column(
     name="Name",
@@ -38,13 +38,16 @@ def table(asked: Asked, objects: list[Object], meta: Object) -> Object:
 def _columns(asked: Asked) -> tuple[Column, ...]:
     if asked.resource.custom:
         return (_NAME, *asked.version.columns)
-    return (_NAME, *BUILTIN_COLUMNS.get(asked.resource.key, (_AGE,)))
+    columns = BUILTIN_COLUMNS.get(asked.resource.key, (_AGE,))
+    return columns if asked.resource.key in NAMELESS else (_NAME, *columns)
 
 
 def _cells(asked: Asked, columns: tuple[Column, ...], now: float) -> Callable[[Object], list[Any]]:
     rows: Mapping[str, Callable[[Object, float], list[Any]]] = BUILTIN_ROWS
     special = None if asked.resource.custom else rows.get(asked.resource.key)
     if special is not None:
+        if asked.resource.key in NAMELESS:
+            return lambda obj: special(obj, now)
         return lambda obj: [name_of(obj), *special(obj, now)]
     return lambda obj: [name_of(obj), *(cell(column, obj, now) for column in columns[1:])]
 

@@ -12,6 +12,7 @@ from queueing.apiserver.memory.selectors import Match, everything, field_match, 
 from queueing.apiserver.tree import Object, namespace_of, with_value
 from queueing.apiserver.wire.api import Asked
 from queueing.apiserver.wire.bodies import encoded
+from queueing.apiserver.wire.listing import forbidden_match
 from queueing.apiserver.wire.presentation import Form, presented, shape_of
 
 _BATCH = 256
@@ -50,6 +51,10 @@ class Watcher:
 def watcher_of(asked: Asked) -> Watcher:
     """Return the watcher that a call asks for; a bad selector is a 400 before anything is sent."""
     query = asked.call.query
+    if query.get("sendInitialEvents") and query.get("resourceVersionMatch") != "NotOlderThan":
+        raise forbidden_match(
+            "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+        )
     by_label = label_match(query.get("labelSelector", ""))
     by_field = field_match(query.get("fieldSelector", ""), asked.resource, asked.version)
     if by_label is everything and by_field is everything:

@@ -19,7 +19,7 @@ from queueing.apiserver.memory.writes import Author, structure_of, wire_time
 from queueing.apiserver.rules.creation import check, defaulted
 from queueing.apiserver.rules.updating import updated
 from queueing.apiserver.schema.structure import Structure
-from queueing.apiserver.tree import Object, metadata, name_of, with_value
+from queueing.apiserver.tree import Object, metadata, name_of, with_value, without
 from queueing.apiserver.wire.api import Asked
 from queueing.apiserver.wire.bodies import Reply, decoded, object_body, reply
 from queueing.apiserver.wire.strictness import admitted_fields
@@ -72,8 +72,6 @@ async def _mutated(asked: Asked, review: Review, made: Object) -> Object:
 
 
 async def _answer(asked: Asked, stored: Object, status: int, warnings: list[str]) -> Reply:
-    if asked.version.deprecation:
-        warnings.append(asked.version.deprecation)
     answer = reply(await asked.shown(stored), status)
     answer.warnings = warnings
     return answer
@@ -101,6 +99,10 @@ def _check_type(asked: Asked, body: Object) -> None:
             f"expected API version ({wanted})"
         )
         raise bad_request(message)
+    if body["kind"] != asked.resource.kind and asked.resource.custom:
+        kind, cause = str(body["kind"]), f"must be {asked.resource.kind}"
+        causes = [invalid_value("kind", f'"{kind}"', cause)]
+        raise invalid(asked.resource.group, kind, name_of(body), causes)
     if body["kind"] != asked.resource.kind:
         raise bad_request(
             f"the kind in the data ({body['kind']}) does not match the expected kind "
@@ -210,7 +212,7 @@ async def _apply(asked: Asked, config: Any) -> Reply:
     _check_application(asked, config)
     now = wire_time(asked.api.clock())
     warnings: list[str] = []
-    config = admitted_fields(asked, config, warnings)
+    config = _applicable(asked, admitted_fields(asked, config, warnings))
     manager = Manager(
         name=asked.call.query["fieldManager"],
         operation="Apply",
@@ -240,6 +242,19 @@ async def _apply(asked: Asked, config: Any) -> Reply:
             made, ("metadata", "resourceVersion"), metadata(config)["resourceVersion"]
         )
     return await _replace(asked, live, await asked.stored(made), warnings)
+
+
+def _applicable(asked: Asked, config: Object) -> Object:
+    """Return the part of a configuration that its path may own."""
+    if asked.target.subresource == "status":
+        meta = metadata(config)
+        named = {
+            name: meta[name] for name in ("name", "namespace", "resourceVersion") if name in meta
+        }
+        words = ("apiVersion", "kind", "status")
+        kept: Object = {name: config[name] for name in words if name in config}
+        return {**kept, "metadata": named}
+    return without(config, ("status",)) if asked.version.has_status else config
 
 
 def _check_application(asked: Asked, config: Any) -> None:
