@@ -8,13 +8,19 @@ back, so that a standby takes over at once.
 import asyncio
 import contextlib
 import logging
+import os
 import signal
 import socket
 import uuid
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from queueing import __version__
 from queueing.clock import Clock, SystemClock
+from queueing.controller.broadcast import Broadcast
+from queueing.controller.chronicle import Chronicle
 from queueing.controller.policies import PolicyRules, install
 from queueing.controller.probes import listening
 from queueing.controller.rules import controller_rules, lease_settings
@@ -27,6 +33,7 @@ from queueing.kube.lease import Lease, Term
 from queueing.kube.lease_record import KubeLeaseStore
 from queueing.kube.outcome import MaySend
 from queueing.observe.metrics import Metrics
+from queueing.observe.traces import Tracer
 from queueing_api.config.v1beta2 import Configuration
 
 logger = logging.getLogger(__name__)
@@ -48,6 +55,8 @@ class Options:
     serving_socket: Path | None = None
     policies: bool = True
     """Let the API server suspend Jobs at creation, where it can."""
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    """Where tracing is configured, by the OTEL_* variables."""
 
 
 def identity() -> str:
@@ -99,24 +108,49 @@ class App:
         self._rules = controller_rules(
             configuration, options.compatibility, identity=self._identity
         )
-        elected = configuration.leader_election.leader_elect
+        self._elects = configuration.leader_election.leader_elect
+        self._tracer = Tracer.from_environment(options.environment, __version__)
         self.witness = Witness(
-            metrics=Metrics("follower" if elected else "standalone"), now=clock.now
+            metrics=Metrics("follower" if self._elects else "standalone"),
+            now=clock.now,
+            chronicle=Chronicle(self._tracer) if self._tracer is not None else None,
         )
 
     async def run(self) -> None:
-        """Listen, compete for the lease, and lead whenever it is ours."""
-        configuration = self._options.configuration
-        async with listening(
-            self.witness.standing,
-            self.witness.metrics,
-            health=configuration.health.health_probe_bind_address,
-            scrape=configuration.metrics.bind_address,
-        ):
-            if configuration.leader_election.leader_elect:
-                await self._compete(configuration)
-            else:
-                await self._lead(lambda _: True)
+        """Listen, or speak to the serving process, and lead whenever the lease is ours."""
+        try:
+            async with AsyncExitStack() as stack:
+                if self._options.serving_socket is None:
+                    await stack.enter_async_context(self._listening())
+                async with asyncio.TaskGroup() as group:
+                    speaking = self._speak(group)
+                    await self._compete_or_lead()
+                    if speaking is not None:
+                        speaking.cancel()
+        finally:
+            if self._tracer is not None:
+                await self._tracer.close()
+
+    def _listening(self) -> AbstractAsyncContextManager[None]:
+        found = self._options.configuration
+        return listening(
+            self.witness,
+            health=found.health.health_probe_bind_address,
+            scrape=found.metrics.bind_address,
+        )
+
+    def _speak(self, group: asyncio.TaskGroup) -> asyncio.Task[None] | None:
+        path = self._options.serving_socket
+        if path is None:
+            return None
+        broadcast = Broadcast(path, self.witness, self._clock)
+        return group.create_task(broadcast.run(), name="broadcast")
+
+    async def _compete_or_lead(self) -> None:
+        if self._elects:
+            await self._compete(self._options.configuration)
+        else:
+            await self._lead(lambda _: True)
 
     async def _compete(self, configuration: Configuration) -> None:
         found = configuration.leader_election
@@ -133,6 +167,7 @@ class App:
 
     async def _lead(self, may_send: MaySend) -> None:
         """Lead one term: put the policies in force, and work beside that."""
+        self.witness.elected(Metrics("leader" if self._elects else "standalone"))
         session = Session(
             Surroundings(
                 client=self._client,

@@ -47,7 +47,7 @@ class Shell:
     records: Records
     clock: Clock
     settle: Callable[[Settlement], None]
-    told: Callable[[Decision, Workload], None]
+    told: Callable[[Decision, Workload, float], None]
     """Hears of every decision that took effect: metrics, traces, logs."""
 
 
@@ -126,12 +126,13 @@ class Effects:
             precondition=workload.metadata.resource_version,
             took_effect=partial(_is_in, decision),
         )
+        began = self._shell.clock.now()
         found = await kube.perform(hand.client, write, may_send=hand.may_send)
         match found:
             case kube.Done(body=reply):
                 self._shell.pump.absorb_workload(reply)
                 self._settle(decision, Verdict.DONE)
-                self._shell.told(decision, workload)
+                self._shell.told(decision, workload, began)
                 return True
             case kube.Refused(error=error):
                 if isinstance(error, ConflictError):

@@ -5,8 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from aiohttp import web
 
-from queueing.controller.witness import Standing
-from queueing.observe.metrics import Metrics
+from queueing.controller.witness import Witness
 
 Handler = Callable[[web.Request], Awaitable[web.Response]]
 
@@ -29,20 +28,22 @@ def address_of(text: str, field: str) -> tuple[str, int] | None:
 
 
 @asynccontextmanager
-async def listening(
-    standing: Standing, metrics: Metrics, *, health: str, scrape: str
-) -> AsyncIterator[None]:
+async def listening(witness: Witness, *, health: str, scrape: str) -> AsyncIterator[None]:
     """Serve the probes and the metrics at their addresses."""
 
     async def alive(_: web.Request) -> web.Response:
         return web.Response(text="ok")
 
     async def ready(_: web.Request) -> web.Response:
-        text = "ok" if standing.ready else "the API server does not answer as our policies say yet"
-        return web.Response(text=text, status=200 if standing.ready else 503)
+        text = (
+            "ok"
+            if witness.standing.ready
+            else "the API server does not answer as our policies say yet"
+        )
+        return web.Response(text=text, status=200 if witness.standing.ready else 503)
 
     async def exposition(request: web.Request) -> web.Response:
-        found = metrics.exposition(request.headers.get("Accept", ""))
+        found = witness.metrics.exposition(request.headers.get("Accept", ""))
         return web.Response(body=found.body, headers={"Content-Type": found.content_type})
 
     async with AsyncExitStack() as stack:

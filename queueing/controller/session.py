@@ -16,7 +16,7 @@ from queueing.controller.cycles import Cycles
 from queueing.controller.effects import Effects, Shell
 from queueing.controller.finalizers import Finalizers
 from queueing.controller.hand import Hand
-from queueing.controller.jobs.reconciler import JobReconciler
+from queueing.controller.jobs.reconciler import Attendants, JobReconciler
 from queueing.controller.objects import Objects
 from queueing.controller.pump import Attention, Pump
 from queueing.controller.records import Records
@@ -99,10 +99,14 @@ class Session:
             told=around.witness.decided,
         )
         self.effects = Effects(shell, self._waits)
-        self._jobs = JobReconciler(
-            self.objects, self.hand, records, rules=self._rules.jobs, clock=clock
+        attendants = Attendants(records=records, witness=around.witness, clock=clock)
+        self._jobs = JobReconciler(self.objects, self.hand, self._rules.jobs, attendants)
+        lives = Lives(
+            rules=self._rules.life,
+            clock=clock,
+            queue=self.workload_keys,
+            evicted=around.witness.evicted,
         )
-        lives = Lives(rules=self._rules.life, clock=clock, queue=self.workload_keys)
         self._workloads = WorkloadReconciler(self.objects, self.hand, records, lives)
         self._statuses = Statuses(
             self.engine, self.objects, hand=self.hand, writer=self.writer, clock=clock

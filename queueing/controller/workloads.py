@@ -1,6 +1,7 @@
 """The life of each Workload besides quota: does the step that the lifecycle says is due."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -44,6 +45,8 @@ class Lives:
     rules: LifeRules
     clock: Clock
     queue: WorkQueue[Key]
+    evicted: Callable[[Workload, str, str], None]
+    """Hears of each eviction: the Workload, its reason, its underlying cause."""
 
 
 class WorkloadReconciler:
@@ -52,6 +55,7 @@ class WorkloadReconciler:
     def __init__(self, objects: Objects, hand: Hand, records: Records, lives: Lives) -> None:
         self._objects, self._hand, self._records = objects, hand, records
         self._rules, self._clock, self._queue = lives.rules, lives.clock, lives.queue
+        self._evicted = lives.evicted
 
     async def look(self, key: Key) -> None:
         """Do what is due for a Workload. Raises KubeError to be called again later."""
@@ -83,6 +87,7 @@ class WorkloadReconciler:
                 await self._hand.patch_workload(workload, outbound.evict(workload, step, now))
                 reason = f"EvictedDueTo{step.wire_reason}"
                 self._records.workload(workload.metadata, reason, step.message)
+                self._evicted(workload, step.reason, step.cause)
             case Condemn():
                 await self._hand.patch_workload(workload, outbound.condemn(workload, step, now))
                 self._records.workload(workload.metadata, step.cause, step.message, warning=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import Any, Protocol, assert_never
 
 import msgspec
 
@@ -31,6 +31,7 @@ from queueing.translate.jobs.priority import (
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.outbound.conditions import patch
 from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import PodSetAssignment, Workload
 
 
@@ -43,14 +44,32 @@ class JobRules:
     labels_to_copy: Sequence[str] = ()
 
 
+class Witness(Protocol):
+    """Who listens to what becomes of Jobs; nothing depends on it."""
+
+    def started(self, workload: Workload, began: float) -> None: ...
+    def pods_ready(self, workload: Workload, job: Meta) -> None: ...
+    def finished(self, workload: Workload, job: Meta) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attendants:
+    """Those who write down what the reconciler does."""
+
+    records: Records
+    witness: Witness
+    clock: Clock
+
+
 class JobReconciler:
     """Looks at one Job at a time; called by workers of a work queue."""
 
     def __init__(
-        self, objects: Objects, hand: Hand, records: Records, *, rules: JobRules, clock: Clock
+        self, objects: Objects, hand: Hand, rules: JobRules, attendants: Attendants
     ) -> None:
-        self._objects, self._hand, self._records = objects, hand, records
-        self._rules, self._clock = rules, clock
+        self._objects, self._hand, self._rules = objects, hand, rules
+        self._records, self._witness = attendants.records, attendants.witness
+        self._clock = attendants.clock
 
     async def look(self, key: Key) -> None:
         """Do the next write for a Job, if one is due. Raises KubeError to be called again later."""
@@ -103,7 +122,10 @@ class JobReconciler:
             case _:
                 assert_never(action)
         await self._hand.patch_workload(workload, body)
+        if isinstance(action, ladder.Ready) and action.ready:
+            self._witness.pods_ready(workload, job.metadata)
         if isinstance(action, ladder.Finish):
+            self._witness.finished(workload, job.metadata)
             message = f"Workload '{workload.metadata.key}' is declared finished"
             self._records.job(job.metadata, "FinishedWorkload", message)
 
@@ -134,8 +156,10 @@ class JobReconciler:
             await self._hand.patch_workload(workload, body)
             return
         trace = job.metadata.annotations.get(labels.TRACE_PARENT, "")
+        began = self._clock.now()
         body = patch(job.metadata, {"spec": spec})
         await self._hand.patch_job(job, body, call=Call(traceparent=trace))
+        self._witness.started(workload, began)
         admission = workload.status.admission
         queue = admission.cluster_queue if admission else ""
         self._records.job(job.metadata, "Started", f"Admitted by clusterQueue {queue}")

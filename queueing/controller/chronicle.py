@@ -1,0 +1,158 @@
+"""The trace of each workload: moments noted while it waits, told as spans when a round is over.
+
+Only where tracing is on. What a restart forgets (attempts, changes of reason) is missing from that
+one round; everything else is read from the Workload itself, so that the trace goes on.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from queueing.core.decisions import Admit, Cycle, Preempt, Wait
+from queueing.core.names import Key
+from queueing.observe.spans import Note, Round, Timed, plan_spans
+from queueing.observe.traces import Tracer
+from queueing.translate.labels import TRACE_PARENT
+from queueing.translate.wire.meta import Condition, Meta
+from queueing.translate.wire.workloads import Workload
+
+NOTES_MAX = 16
+"""Attempts, and changes of reason, kept per workload: the first ones, and always the last."""
+WORKLOADS_MAX = 100_000
+"""Workloads with notes; the oldest lose theirs first, as those do that went without an end."""
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class _Notes:
+    reasons: list[Note] = field(default_factory=list)
+    attempts: list[Timed] = field(default_factory=list)
+    victims: list[Timed] = field(default_factory=list)
+    steps: list[Timed] = field(default_factory=list)
+
+
+class Chronicle:
+    """Notes what happens to pending workloads, and exports their spans."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        self._tracer = tracer
+        self._notes: dict[Key, _Notes] = {}
+
+    def judged(self, cycle: Cycle) -> None:
+        """Note an attempt for each workload that was judged, and why it waits."""
+        for decision in cycle.decisions:
+            match decision:
+                case Admit(workload=key):
+                    self._attempt(key, cycle, "")
+                case Wait(workload=key) if decision.mode is not None:
+                    self._attempt(key, cycle, str(decision.reason))
+                    reasons = self._of(key).reasons
+                    if not reasons or reasons[-1].name != decision.reason:
+                        said = {"queueing.message": decision.message}
+                        _keep(reasons, Note(cycle.now, str(decision.reason), said))
+                case Preempt(preemptor=key):
+                    attributes = {
+                        "queueing.victim": decision.workload,
+                        "queueing.reason": str(decision.reason),
+                    }
+                    victim = Timed(
+                        name="victim", began=cycle.now, ended=cycle.now, attributes=attributes
+                    )
+                    _keep(self._of(key).victims, victim)
+                case _:
+                    pass
+
+    def step(self, key: Key, name: str, began: float, ended: float) -> None:
+        """Note a write that belongs to the admission."""
+        _keep(self._of(key).steps, Timed(name=name, began=began, ended=ended))
+
+    def ready(self, workload: Workload, job: Meta, now: float) -> None:
+        """Tell the round that ended with pods that are ready."""
+        self._export(workload, job.annotations, ready=now, closed=None)
+
+    def closed(self, workload: Workload, annotations: Mapping[str, str], now: float) -> None:
+        """Tell the round that ended otherwise, unless it was told."""
+        if not _condition(workload, "PodsReady"):
+            self._export(workload, annotations, ready=None, closed=now)
+        self._notes.pop(workload.metadata.key, None)
+
+    def _export(
+        self,
+        workload: Workload,
+        annotations: Mapping[str, str],
+        *,
+        ready: float | None,
+        closed: float | None,
+    ) -> None:
+        meta = workload.metadata
+        notes = self._notes.pop(meta.key, None) or _Notes()
+        submitter = annotations.get(TRACE_PARENT, "")
+        if not self._tracer.keeps(meta.uid, submitter):
+            return
+        requeued = _condition(workload, "Requeued")
+        admission = workload.status.admission
+        told = Round(
+            uid=meta.uid,
+            workload=meta.key,
+            queued=requeued.changed if requeued is not None else meta.created,
+            number=_evictions(workload),
+            reserved=_moment(workload, "QuotaReserved"),
+            admitted=_moment(workload, "Admitted"),
+            ready=ready,
+            closed=closed,
+            attributes={
+                "queueing.cluster_queue": admission.cluster_queue if admission else "",
+                "queueing.local_queue": workload.spec.queue_name,
+            },
+            reasons=tuple(notes.reasons),
+            attempts=tuple(notes.attempts),
+            victims=tuple(notes.victims),
+            steps=tuple(notes.steps),
+            traceparent=submitter,
+        )
+        self._tracer.export(plan_spans(told))
+
+    def _attempt(self, key: Key, cycle: Cycle, failure: str) -> None:
+        attributes = {"queueing.cycle": cycle.number}
+        attempt = Timed(
+            name="attempt",
+            began=cycle.now,
+            ended=cycle.now,
+            attributes=attributes,
+            failure=failure,
+        )
+        _keep(self._of(key).attempts, attempt)
+
+    def _of(self, key: Key) -> _Notes:
+        notes = self._notes.get(key)
+        if notes is None:
+            notes = self._notes[key] = _Notes()
+            if len(self._notes) > WORKLOADS_MAX:
+                del self._notes[next(iter(self._notes))]
+        return notes
+
+
+def _keep(kept: list[T], one: T) -> None:
+    """Append; beyond the bound the newest takes the place of the last."""
+    if len(kept) >= NOTES_MAX:
+        kept.pop()
+    kept.append(one)
+
+
+def _condition(workload: Workload, kind: str) -> Condition | None:
+    """Return a condition that is True."""
+    return next(
+        (one for one in workload.status.conditions if one.type == kind and one.status == "True"),
+        None,
+    )
+
+
+def _moment(workload: Workload, kind: str) -> float | None:
+    found = _condition(workload, kind)
+    return found.changed if found is not None else None
+
+
+def _evictions(workload: Workload) -> int:
+    stats = workload.status.scheduling_stats
+    return sum(one.count for one in stats.evictions) if stats is not None else 0
