@@ -13,7 +13,7 @@ from queueing.core.holders import Holders
 from queueing.core.names import QueueName, Uid
 from queueing.core.preemption.classical import classical_targets
 from queueing.core.preemption.query import Preemptor, Target
-from queueing.core.preemption.search import Preemption, Strategy, nobody
+from queueing.core.preemption.search import Preemption, Strategy
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
@@ -64,32 +64,33 @@ def nominate(head: Head, world: World, *, spared: frozenset[Uid] = frozenset()) 
     need be. If nothing helps, the full assignment is returned without targets.
     """
     rules, node = world.rules[head.queue], world.tree.queue(head.queue)
-    preemption = _preemption(head, world, spared)
+    preemption = None if rules.never_preempts else _preemption(head, world, spared)
     search = Search(rules, node, oracle=preemption, settings=world.settings)
     full = search.assign(head.demand, head.progress)
     if full.fits:
         return Entry(head, rules, node, full)
-    if full.needs_preemption:
-        targets = preemption.targets(full.usage, full.contested)
-        if targets:
-            return Entry(head, rules, node, full, targets)
+    targets = _targets(preemption, full)
+    if targets:
+        return Entry(head, rules, node, full, targets)
     if world.settings.partial_admission and head.demand.may_shrink:
 
         def judge(demand: Demand) -> Entry | None:
             assignment = search.assign(demand, head.progress)
             if assignment.fits:
                 return Entry(head, rules, node, assignment)
-            targets = (
-                preemption.targets(assignment.usage, assignment.contested)
-                if assignment.needs_preemption
-                else []
-            )
+            targets = _targets(preemption, assignment)
             return Entry(head, rules, node, assignment, targets) if targets else None
 
         reduced = largest_that_fits(head.demand, judge)
         if reduced is not None:
             return reduced
     return Entry(head, rules, node, full)
+
+
+def _targets(preemption: Preemption | None, assignment: Assignment) -> list[Target]:
+    if preemption is None or not assignment.needs_preemption:
+        return []
+    return preemption.targets(assignment.usage, assignment.contested)
 
 
 def _preemption(head: Head, world: World, spared: frozenset[Uid]) -> Preemption:
@@ -107,14 +108,7 @@ def _preemption(head: Head, world: World, spared: frozenset[Uid]) -> Preemption:
             spared=spared | head.spared,
         )
 
-    return Preemption(
-        introduce, world.tree, holders=world.holders, strategy=_strategy(rules, settings)
-    )
-
-
-def _strategy(rules: QueueRules, settings: Settings) -> Strategy:
-    if rules.never_preempts:
-        return nobody
+    strategy: Strategy = classical_targets
     if settings.fair_sharing is not None:
-        return partial(fair_targets, settings=settings.fair_sharing)
-    return classical_targets
+        strategy = partial(fair_targets, settings=settings.fair_sharing)
+    return Preemption(introduce, world.tree, holders=world.holders, strategy=strategy)

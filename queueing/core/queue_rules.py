@@ -4,34 +4,29 @@ from collections.abc import Mapping
 
 from queueing.core.eligibility import Group, compile_group
 from queueing.core.facts import ClusterQueueFact, FlavorFact, PreemptionPolicy, Strategy
-from queueing.core.names import FlavorName, QueueName
+from queueing.core.names import FlavorName, QueueName, ResourceName
 from queueing.core.outline import Outline, outline_of
 from queueing.core.settings import QuotaCheck
 from queueing.core.usage import Demand, Shape
 
-OUTLINES_MAX = 4096
-"""Shapes remembered per queue; the memo starts over when it is full."""
+OUTLINES_MAX = 65_536
+"""Shapes remembered per offer; the memo starts over when it is full."""
 
 
-class QueueRules:
-    """The immutable rules of one queue, and a memo of what demands mean under them."""
+class Offer:
+    """Resource groups and flavors, without quotas, and a memo of what demands mean under them."""
 
-    __slots__ = ("_outlines", "fact", "groups", "name", "never_preempts", "strategy")
+    __slots__ = ("_outlines", "flavors", "groups")
 
-    def __init__(self, fact: ClusterQueueFact, groups: tuple[Group, ...]) -> None:
-        policies = fact.preemption
-        self.fact = fact
-        self.name: QueueName = fact.name
-        self.strategy: Strategy = fact.strategy
+    def __init__(
+        self, groups: tuple[Group, ...], flavors: Mapping[FlavorName, FlavorFact | None]
+    ) -> None:
         self.groups = groups
-        self.never_preempts = (
-            policies.within_cluster_queue is PreemptionPolicy.NEVER
-            and policies.reclaim_within_cohort is PreemptionPolicy.NEVER
-        )
+        self.flavors = flavors
         self._outlines: dict[Shape, Outline] = {}
 
     def outline(self, demand: Demand, quota_check: QuotaCheck) -> Outline:
-        """Return what a demand needs from this queue. Callers use one `quota_check` throughout."""
+        """Return what a demand needs from this offer. Callers use one `quota_check` throughout."""
         found = self._outlines.get(demand.shape)
         if found is None:
             if len(self._outlines) >= OUTLINES_MAX:
@@ -41,7 +36,48 @@ class QueueRules:
         return found
 
 
-def compile_rules(fact: ClusterQueueFact, flavors: Mapping[FlavorName, FlavorFact]) -> QueueRules:
+class QueueRules:
+    """The immutable rules of one queue."""
+
+    __slots__ = ("fact", "name", "never_preempts", "offer", "strategy")
+
+    def __init__(self, fact: ClusterQueueFact, offer: Offer) -> None:
+        policies = fact.preemption
+        self.fact = fact
+        self.name: QueueName = fact.name
+        self.strategy: Strategy = fact.strategy
+        self.offer = offer
+        self.never_preempts = (
+            policies.within_cluster_queue is PreemptionPolicy.NEVER
+            and policies.reclaim_within_cohort is PreemptionPolicy.NEVER
+        )
+
+
+class Catalog:
+    """Lets queues that offer the same flavors in the same order share one offer and its memo."""
+
+    __slots__ = ("_offers",)
+
+    def __init__(self) -> None:
+        self._offers: dict[tuple[object, ...], Offer] = {}
+
+    def offer(self, fact: ClusterQueueFact, flavors: Mapping[FlavorName, FlavorFact]) -> Offer:
+        """Return the offer of a queue, made anew when one of its flavors has changed."""
+        layout: tuple[tuple[tuple[ResourceName, ...], tuple[FlavorName, ...]], ...] = tuple(
+            (group.covered, tuple(one.flavor for one in group.flavors)) for group in fact.groups
+        )
+        named = {name: flavors.get(name) for _, names in layout for name in names}
+        found = self._offers.get(layout)
+        if found is None or found.flavors != named:
+            groups = (compile_group(at, one, flavors) for at, one in enumerate(fact.groups))
+            found = self._offers[layout] = Offer(tuple(groups), named)
+        return found
+
+
+def compile_rules(
+    fact: ClusterQueueFact,
+    flavors: Mapping[FlavorName, FlavorFact],
+    catalog: Catalog | None = None,
+) -> QueueRules:
     """Join a queue with its flavors; do it again when either changes."""
-    groups = (compile_group(index, one, flavors) for index, one in enumerate(fact.groups))
-    return QueueRules(fact, tuple(groups))
+    return QueueRules(fact, (catalog or Catalog()).offer(fact, flavors))

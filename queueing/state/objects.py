@@ -22,7 +22,7 @@ from queueing.core.facts import (
     TopologyFact,
 )
 from queueing.core.names import CheckName, CohortName, FlavorName, Key, QueueName
-from queueing.core.queue_rules import QueueRules, compile_rules
+from queueing.core.queue_rules import Catalog, QueueRules, compile_rules
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.views import Active
 
@@ -69,6 +69,7 @@ class Objects:
     doors: dict[QueueName, dict[Key, None]] = field(default_factory=dict)
     """LocalQueues by the ClusterQueue that they name."""
     _activity: dict[QueueName, Active] = field(default_factory=dict)
+    _catalog: Catalog = field(default_factory=Catalog)
 
     def put(self, fact: ObjectFact) -> Ripple:
         """Note an object and say what the change may reach."""
@@ -161,7 +162,7 @@ class Objects:
             self.tree.drop_queue(name)
         else:
             self.tree.put_queue(fact)
-            self.rules[name] = compile_rules(fact, self.flavors)
+            self.rules[name] = compile_rules(fact, self.flavors, self._catalog)
         self._activity.clear()
         return Ripple(queues=(name,), structure=True)
 
@@ -191,7 +192,7 @@ class Objects:
         for name in reached:
             self._activity.pop(name, None)
             if recompile:
-                self.rules[name] = compile_rules(self.queues[name], self.flavors)
+                self.rules[name] = compile_rules(self.queues[name], self.flavors, self._catalog)
         return Ripple(queues=tuple(reached))
 
 

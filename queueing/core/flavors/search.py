@@ -33,12 +33,15 @@ class Scan(NamedTuple):
 
 
 class Search:
-    """Assigns flavors to the demands of one workload in one queue."""
+    """Assigns flavors to the demands of one workload in one queue.
+
+    Without an oracle preemption is allowed to nobody, which is not the same as not possible.
+    """
 
     __slots__ = ("_node", "_oracle", "_preempts_borrowing", "_rules", "_settings")
 
     def __init__(
-        self, rules: QueueRules, node: Node, *, oracle: Oracle, settings: Settings
+        self, rules: QueueRules, node: Node, *, oracle: Oracle | None, settings: Settings
     ) -> None:
         self._rules = rules
         self._node = node
@@ -52,7 +55,7 @@ class Search:
 
     def assign(self, demand: Demand, progress: Progress | None = None) -> Assignment:
         """Assign every part in turn, each on top of the ones before; stop at one that fails."""
-        outline = self._rules.outline(demand, self._settings.quota_check)
+        outline = self._rules.offer.outline(demand, self._settings.quota_check)
         answer = Assignment(demand=demand, outline=outline)
         generation = self._node.root().generation
         start: Mapping[tuple[int, int], int] = {}
@@ -196,6 +199,8 @@ class Search:
         obstacles.append(Shortage(key, total, total - free))
         borrow, may_reclaim = cell.height_of_fit(total)
         if cell.limits.nominal >= total or may_reclaim or self._preempts_borrowing:
+            if self._oracle is None:
+                return Grade.NO_CANDIDATES, borrow
             return self._oracle.simulate(key, total)
         return Grade.NO_FIT, borrow
 

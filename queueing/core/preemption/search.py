@@ -63,8 +63,3 @@ class Preemption:
         if self._preemptor is None:
             self._preemptor = self._introduce()
         return self._preemptor
-
-
-def nobody(_query: Query, _tree: QuotaTree, _holders: Holders) -> list[Target]:
-    """Answer for a queue whose policies allow no preemption at all."""
-    return []
