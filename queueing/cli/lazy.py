@@ -16,6 +16,8 @@ class Entry:
 
     module: str
     summary: str
+    hidden: bool = False
+    """Whether the list of commands leaves it out."""
 
 
 class LazyGroup(click.Group):
@@ -27,7 +29,7 @@ class LazyGroup(click.Group):
 
     @override
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.entries)
+        return [name for name, entry in self.entries.items() if not entry.hidden]
 
     @override
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -41,11 +43,12 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands from the table, importing none of them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.summary) for name, entry in self.entries.items()])
+            listed = [(name, self.entries[name].summary) for name in self.list_commands(ctx)]
+            formatter.write_dl(listed)
 
     @override
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete from the table as well: the shell asks at every press of TAB."""
-        matching = (name for name in self.entries if name.startswith(incomplete))
+        matching = (name for name in self.list_commands(ctx) if name.startswith(incomplete))
         items = [CompletionItem(name, help=self.entries[name].summary) for name in matching]
         return items + click.Command.shell_complete(self, ctx, incomplete)

@@ -18,6 +18,9 @@ COMMANDS: Mapping[str, Entry] = MappingProxyType(
         "run": Entry("queueing.cli.run", "Run the controller on a cluster."),
         "crds": Entry("queueing.cli.crds", "Print the custom resource definitions."),
         "completion": Entry("queueing.cli.completion", "Print the shell's completion script."),
+        "serve": Entry(
+            "queueing.cli.serve", "Part of run: webhooks, probes, metrics.", hidden=True
+        ),
         "version": Entry("queueing.cli.version", "Print the version."),
     }
 )

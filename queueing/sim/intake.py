@@ -20,6 +20,7 @@ from queueing.sim.kinds import (
     check_shape,
     is_known,
     rule_warnings,
+    upgraded,
 )
 from queueing.sim.yaml_text import ManifestError
 from queueing.translate.configuration import rules_of, settings_of, unknown_gates
@@ -60,11 +61,14 @@ def read_world(
 
     Raises ManifestError, naming file, line and field, for the first document that is broken.
     """
-    found, warnings = _sort(documents)
-    for document in found:
+    written, warnings = _sort(documents)
+    found = []
+    for document in written:
         check_shape(document)
-        warnings += rule_warnings(document)
-        _complete(document, now)
+        current = upgraded(document)
+        warnings += rule_warnings(current)
+        _complete(current, now)
+        found.append(current)
     settled = configuration or _configuration(found)
     warnings += [f"feature gate {gate} is not known" for gate in unknown_gates(settled)]
     reader = _Reader(found, settled)

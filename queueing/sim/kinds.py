@@ -1,6 +1,7 @@
 """The kinds that a plan knows: their schema, and what the webhooks would say about them."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -14,25 +15,37 @@ from queueing.webhooks.flavors import check_flavor, check_topology
 from queueing.webhooks.jobs import check_job
 from queueing.webhooks.workloads import check_workload
 from queueing_api.batch.v1 import Job
+from queueing_api.config.v1beta1 import as_v1beta2
 from queueing_api.config.v1beta2 import Configuration
 from queueing_api.core.cluster import LimitRange, Namespace, Node, PriorityClass, RuntimeClass
 from queueing_api.core.pod import Pod
-from queueing_api.kueue import v1beta2
+from queueing_api.kueue import v1beta1, v1beta2
+from queueing_api.kueue.convert import ConversionError, convert
 
 KUEUE = "kueue.x-k8s.io"
 CONFIG = "config.kueue.x-k8s.io"
 
+_VERSIONS = {"v1beta1": v1beta1, "v1beta2": v1beta2}
+_OF_KUEUE = (
+    "AdmissionCheck",
+    "ClusterQueue",
+    "Cohort",
+    "LocalQueue",
+    "ResourceFlavor",
+    "Topology",
+    "Workload",
+    "WorkloadPriorityClass",
+)
+
 MODELS: Mapping[tuple[str, str], type[BaseModel]] = MappingProxyType(
     {
-        (f"{KUEUE}/v1beta2", "AdmissionCheck"): v1beta2.AdmissionCheck,
-        (f"{KUEUE}/v1beta2", "ClusterQueue"): v1beta2.ClusterQueue,
-        (f"{KUEUE}/v1beta2", "Cohort"): v1beta2.Cohort,
-        (f"{KUEUE}/v1beta2", "LocalQueue"): v1beta2.LocalQueue,
-        (f"{KUEUE}/v1beta2", "ResourceFlavor"): v1beta2.ResourceFlavor,
-        (f"{KUEUE}/v1beta2", "Topology"): v1beta2.Topology,
-        (f"{KUEUE}/v1beta2", "Workload"): v1beta2.Workload,
-        (f"{KUEUE}/v1beta2", "WorkloadPriorityClass"): v1beta2.WorkloadPriorityClass,
+        (f"{KUEUE}/{version}", kind): getattr(module, kind)
+        for version, module in _VERSIONS.items()
+        for kind in _OF_KUEUE
+    }
+    | {
         (f"{CONFIG}/v1beta2", "Configuration"): Configuration,
+        (f"{CONFIG}/v1beta1", "Configuration"): Configuration,
         ("batch/v1", "Job"): Job,
         ("v1", "LimitRange"): LimitRange,
         ("v1", "Namespace"): Namespace,
@@ -67,10 +80,14 @@ def is_known(document: Document) -> bool:
     """
     if (document.api_version, document.kind) in MODELS:
         return True
-    for api_version, kind in MODELS:
-        if kind == document.kind and api_version.rpartition("/")[0] == document.group:
-            problem = f"{document.api_version} is not read here; write {api_version}"
-            raise document.error(["apiVersion"], problem)
+    read = [
+        api_version
+        for api_version, kind in MODELS
+        if kind == document.kind and api_version.rpartition("/")[0] == document.group
+    ]
+    if read:
+        problem = f"{document.api_version} is not read here; write {' or '.join(read)}"
+        raise document.error(["apiVersion"], problem)
     return False
 
 
@@ -93,7 +110,18 @@ def body(document: Document) -> dict[str, Any]:
     """Return what the schema speaks of: a Configuration is a file and has no metadata."""
     if document.kind != "Configuration":
         return document.value
-    return {key: value for key, value in document.value.items() if key != "metadata"}
+    bare = {key: value for key, value in document.value.items() if key != "metadata"}
+    return as_v1beta2(bare) if document.api_version == f"{CONFIG}/v1beta1" else bare
+
+
+def upgraded(document: Document) -> Document:
+    """Return an object of Kueue's older version in the words of the newer one."""
+    if document.api_version != f"{KUEUE}/v1beta1":
+        return document
+    try:
+        return replace(document, value=dict(convert(document.value, f"{KUEUE}/v1beta2")))
+    except ConversionError as error:
+        raise document.error([], str(error)) from error
 
 
 def _may_be_left_out(path: tuple[Step, ...], fault: str) -> bool:

@@ -1,0 +1,120 @@
+"""`queueing demo`: forty Jobs of three teams, live, in less than a minute, without a cluster."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import click
+
+from queueing.cli.board import Board, LiveBoard, PlainBoard, summary
+from queueing.cli.local_cluster import (
+    Place,
+    alone,
+    controlled,
+    local_cluster,
+    sample_jobs,
+    sample_objects,
+)
+from queueing.cli.sightings import Sightings
+from queueing.clock import SystemClock
+from queueing.core.settings import Compatibility
+from queueing.kube import resources
+from queueing.kube.client import Client
+from queueing.kube.config import Cluster
+from queueing.sim.documents import Document
+
+LOOK_EVERY_S = 0.25
+LIMIT_S = 55.0
+"""The demo ends by then, whatever happens."""
+SUBMIT_AT = "queueing.dev/submit-at-seconds"
+QUEUE_NAME = "kueue.x-k8s.io/queue-name"
+
+EPILOG = """\b
+Examples:
+  queueing demo
+  queueing demo --plain | tee demo.log
+\b
+To look around with kubectl, use `queueing dev` instead.
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.option("--plain", is_flag=True, help="Print lines, also on a terminal.")
+def command(*, plain: bool) -> None:
+    """Show queueing at work on a cluster that lives in this process.
+
+    Three teams share some machines. Vision borrows what language does not use, language takes it
+    back, an urgent Job preempts another, and the data team's queue keeps its order strictly.
+    """
+    board: Board = PlainBoard() if plain or not sys.stdout.isatty() else LiveBoard()
+    finished = asyncio.run(_play(board))
+    if not finished:
+        raise click.ClickException(f"some Jobs were not done after {LIMIT_S:.0f} seconds")
+
+
+async def _play(board: Board) -> bool:
+    """Run the show; say whether every Job got done."""
+    seen = Sightings()
+    async with (
+        local_cluster(Place(), sample_objects()) as server,
+        controlled(server, alone(), Compatibility.QUEUEING) as controller,
+        Client(Cluster.plain(server.url), user_agent="queueing-demo") as client,
+    ):
+        start = SystemClock().monotonic()
+        with board:
+            async with _submitting(client, seen, start):
+                watching = asyncio.ensure_future(_watch(client, seen, board, start))
+                await asyncio.wait(
+                    [watching, controller], timeout=LIMIT_S, return_when=asyncio.FIRST_COMPLETED
+                )
+                if watching.done():
+                    watching.result()
+                watching.cancel()
+        stopped = controller.done()
+    click.echo(summary(seen))
+    if stopped:
+        raise click.Abort
+    return seen.all_done
+
+
+@asynccontextmanager
+async def _submitting(client: Client, seen: Sightings, start: float) -> AsyncIterator[None]:
+    """Create each Job when its annotation says so."""
+    async with asyncio.TaskGroup() as group:
+        work = group.create_task(_submit(client, seen, start))
+        try:
+            yield
+        finally:
+            work.cancel()
+
+
+async def _submit(client: Client, seen: Sightings, start: float) -> None:
+    for job in sorted(sample_jobs(), key=_submit_at):
+        await asyncio.sleep(max(0.0, start + _submit_at(job) - SystemClock().monotonic()))
+        metadata = job.value["metadata"]
+        key = f"{metadata['namespace']}/{job.name}"
+        await client.create(resources.JOBS.within(metadata["namespace"]), job.value)
+        seen.submit(key, metadata["labels"][QUEUE_NAME], SystemClock().monotonic() - start)
+
+
+def _submit_at(job: Document) -> float:
+    return float(job.value["metadata"].get("annotations", {}).get(SUBMIT_AT, "0"))
+
+
+async def _watch(client: Client, seen: Sightings, board: Board, start: float) -> None:
+    """Look at the cluster until all Jobs are done."""
+    expected = len(sample_jobs())
+    while len(seen.jobs) < expected or not seen.all_done:
+        queues = await _list(client, resources.CLUSTER_QUEUES)
+        workloads = await _list(client, resources.WORKLOADS)
+        now = SystemClock().monotonic() - start
+        board.show(seen, seen.look(workloads, now), queues=queues, now=now)
+        await asyncio.sleep(LOOK_EVERY_S)
+
+
+async def _list(client: Client, resource: resources.Resource) -> list[Mapping[str, Any]]:
+    found: list[Mapping[str, Any]] = json.loads(await client.list_page(resource.within()))["items"]
+    return found

@@ -1,0 +1,115 @@
+"""`queueing dev`: a cluster of one process, for kubectl to play with."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from queueing.apiserver.failures import ApiFailure
+from queueing.apiserver.server import EmbeddedServer
+from queueing.cli.local_cluster import (
+    Place,
+    alone,
+    controlled,
+    local_cluster,
+    sample_objects,
+    samples_folder,
+)
+from queueing.cli.output import UsageProblem
+from queueing.core.settings import Compatibility
+from queueing.observe.logs import LogFormat, configure
+from queueing.sim.documents import Document, load
+from queueing.sim.intake import read_configuration
+from queueing.sim.kinds import check_shape, is_known
+from queueing.sim.yaml_text import ManifestError
+from queueing_api.config.v1beta2 import Configuration
+
+EPILOG = """\b
+Examples:
+  queueing dev
+  queueing dev --data cluster.db            keep the objects from one run to the next
+  queueing dev --no-samples -f my-queues/   start with objects of your own
+\b
+Jobs run for as many seconds as their annotation queueing.dev/simulate-seconds says, or for one.
+Ctrl-C ends it; without --data nothing is left behind. Not for production: use `queueing run`.
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.option(
+    "--data", type=click.Path(path_type=Path), metavar="FILE", help="Keep the objects in this file."
+)
+@click.option("--port", type=int, default=0, help="Port on loopback.  [default: any]")
+@click.option("--samples/--no-samples", default=True, show_default=True, help="Sample queues.")
+@click.option("-f", "--filename", "files", multiple=True, metavar="FILE", help="More objects.")
+@click.option("--config", metavar="FILE", help="Configuration, in Kueue's format.")
+@click.option("--verbose", "-v", is_flag=True, help="Log what the controller decides.")
+def command(  # noqa: PLR0913 - one parameter per option
+    *,
+    data: Path | None,
+    port: int,
+    samples: bool,
+    files: tuple[str, ...],
+    config: str | None,
+    verbose: bool,
+) -> None:
+    """Run an API server, simulated nodes and queueing itself, all in this process.
+
+    Prints how kubectl reaches it, and runs until Ctrl-C.
+    """
+    configure(LogFormat.TEXT, "INFO" if verbose else "WARNING")
+    try:
+        configuration = alone(read_configuration(config) if config else None)
+        objects = [*(sample_objects() if samples else ()), *_checked(load(files))]
+    except ManifestError as error:
+        raise UsageProblem(str(error)) from error
+    try:
+        asyncio.run(_serve(Place(data=data, port=port), objects, configuration))
+    except ApiFailure as error:
+        raise UsageProblem(f"an object of -f was refused: {error}") from error
+
+
+def _checked(documents: Iterable[Document]) -> list[Document]:
+    found = list(documents)
+    for document in found:
+        if is_known(document):
+            check_shape(document)
+    return found
+
+
+async def _serve(place: Place, objects: list[Document], configuration: Configuration) -> None:
+    async with (
+        local_cluster(place, objects) as server,
+        _kubeconfig(server) as path,
+        controlled(server, configuration, Compatibility.QUEUEING) as controller,
+    ):
+        click.echo(_welcome(server, path))
+        await asyncio.wait([controller])
+    click.echo("Stopped.")
+
+
+@asynccontextmanager
+async def _kubeconfig(server: EmbeddedServer) -> AsyncIterator[Path]:
+    """Give a kubeconfig file that exists as long as the server does."""
+    with TemporaryDirectory(prefix="queueing-dev-") as folder:
+        path = Path(folder) / "kubeconfig"
+        path.write_text(server.kubeconfig(), encoding="utf-8")
+        yield path
+
+
+def _welcome(server: EmbeddedServer, path: Path) -> str:
+    kubectl = f"kubectl --kubeconfig {path}"
+    return "\n".join(
+        (
+            f"The API server listens on {server.url}. In another terminal:",
+            "",
+            f"  {kubectl} get clusterqueues",
+            f"  {kubectl} create -f {samples_folder() / 'jobs'}",
+            f"  {kubectl} get workloads -A --watch",
+            "",
+            "Ctrl-C stops it.",
+        )
+    )

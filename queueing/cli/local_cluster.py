@@ -1,0 +1,100 @@
+"""A cluster inside this process: the embedded API server, simulated nodes, and our controller."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import queueing
+from queueing.apiserver.server import EmbeddedServer, serve
+from queueing.apiserver.simulation.cluster import simulate
+from queueing.controller.app import Options, run
+from queueing.core.settings import Compatibility
+from queueing.kube.config import Cluster
+from queueing.sim.documents import Document, load
+from queueing_api.config.server import ControllerHealth, ControllerMetrics, LeaderElection
+from queueing_api.config.v1beta2 import Configuration
+from queueing_api.crd.generate import crds
+
+SAMPLE_OBJECTS = (
+    "namespaces.yaml",
+    "flavors.yaml",
+    "priorities.yaml",
+    "cluster-queues.yaml",
+    "local-queues.yaml",
+    "nodes.yaml",
+)
+NOWHERE = "0"
+"""An address to listen on that means: do not listen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a local cluster listens and keeps its objects; by default nowhere in particular."""
+
+    data: Path | None = None
+    port: int = 0
+
+
+def samples_folder() -> Path:
+    """Return the folder of the samples: inside an installed package, else in the checkout."""
+    package = Path(queueing.__file__).parent
+    inside = package / "cli" / "samples"
+    return inside if inside.is_dir() else package.parent / "config" / "samples"
+
+
+def sample_objects() -> list[Document]:
+    """Return the sample queues and nodes."""
+    return load(str(samples_folder() / name) for name in SAMPLE_OBJECTS)
+
+
+def sample_jobs() -> list[Document]:
+    """Return the Jobs of the three sample teams."""
+    return load([str(samples_folder() / "jobs")])
+
+
+def alone(configuration: Configuration | None = None) -> Configuration:
+    """Return a configuration for the only controller of a local cluster: no lease, no ports."""
+    return (configuration or Configuration()).model_copy(
+        update={
+            "leader_election": LeaderElection(leader_elect=False),
+            "health": ControllerHealth(health_probe_bind_address=NOWHERE),
+            "metrics": ControllerMetrics(bind_address=NOWHERE),
+        }
+    )
+
+
+@asynccontextmanager
+async def local_cluster(place: Place, objects: Iterable[Document]) -> AsyncIterator[EmbeddedServer]:
+    """Run the API server and the nodes until the block ends; the objects are there at the start."""
+    async with serve(data=place.data, port=place.port) as server:
+        server.load([*crds(), _namespace("kueue-system"), *(one.value for one in objects)])
+        async with simulate(server.store):
+            yield server
+
+
+@asynccontextmanager
+async def controlled(
+    server: EmbeddedServer, configuration: Configuration, compatibility: Compatibility
+) -> AsyncIterator[asyncio.Task[None]]:
+    """Run the controller on the server, over HTTP as on any other, until the block ends.
+
+    It takes SIGINT and SIGTERM for itself: the task that the block gets ends when one comes.
+    """
+    options = Options(
+        configuration=configuration,
+        compatibility=compatibility,
+        cluster=Cluster.plain(server.url),
+    )
+    async with asyncio.TaskGroup() as group:
+        work = group.create_task(run(options), name="controller")
+        try:
+            yield work
+        finally:
+            work.cancel()
+
+
+def _namespace(name: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}

@@ -1,0 +1,107 @@
+"""The two processes of `queueing run`, each from its start to its end."""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+from queueing.cli.choices import Choices, Flags
+from queueing.cli.output import UsageProblem
+from queueing.controller.app import Options, run
+from queueing.controller.probes import BadAddressError, address_of
+from queueing.controller.rules import managed_namespaces
+from queueing.kube.config import ConfigurationError, Source
+from queueing.observe.logs import LogFormat, configure
+from queueing.serving.certificates import service_names
+from queueing.serving.keeper import Keeping
+from queueing.serving.process import Address, ServingOptions, serve
+from queueing.translate.configuration import is_enabled
+from queueing.webhooks.admission import Rules
+from queueing_api.config.v1beta2 import Configuration
+from queueing_api.kueue.convert import convert_review
+
+VISIBILITY_SERVICE = "kueue-visibility-server"
+"""Service of the aggregated API, as config/manager names it."""
+
+
+def run_controller(flags: Flags, choices: Choices, socket: Path | None) -> None:
+    """Decide and write while we lead, until told to stop."""
+    options = Options(
+        configuration=choices.configuration,
+        compatibility=choices.compatibility,
+        kubeconfig=flags.kubeconfig,
+        context=flags.context_name,
+        serving_socket=socket,
+    )
+    _to_the_end(flags, run(options))
+
+
+def run_serving(flags: Flags, choices: Choices, socket: Path) -> None:
+    """Answer webhooks and everything else that must not wait, until told to stop."""
+    try:
+        options = serving_options(flags, choices.configuration, socket)
+    except BadAddressError as error:
+        raise UsageProblem(str(error)) from error
+    _to_the_end(flags, _until_told(serve(options, convert_review)))
+
+
+def serving_options(flags: Flags, configuration: Configuration, socket: Path) -> ServingOptions:
+    """Derive what is served, and where. Raises BadAddressError naming the field."""
+    webhook, visibility = configuration.webhook, configuration.visibility_server
+    certificates = configuration.internal_cert_management
+    probes = address_of(
+        configuration.health.health_probe_bind_address, "health.healthProbeBindAddress"
+    )
+    metrics = address_of(configuration.metrics.bind_address, "metrics.bindAddress")
+    return ServingOptions(
+        source=Source(kubeconfig=flags.kubeconfig, context=flags.context_name),
+        socket=socket,
+        managed=managed_namespaces(configuration),
+        manage_without_queue=configuration.manage_jobs_without_queue_name,
+        rules=Rules(
+            reject_unknown_flavors_of_checks=is_enabled(
+                configuration, "RejectUpdatesToCQWithInvalidOnFlavors"
+            )
+        ),
+        webhooks=Address(webhook.host, webhook.port),
+        probes=Address(*probes) if probes else None,
+        metrics=Address(*metrics) if metrics else None,
+        visibility=Address(visibility.bind_address or "", visibility.bind_port),
+        keeping=Keeping(
+            namespace=configuration.namespace,
+            secret=certificates.webhook_secret_name,
+            names=_names(configuration),
+        )
+        if certificates.enable
+        else None,
+        certificates=None if certificates.enable else Path(webhook.cert_dir),
+    )
+
+
+def _names(configuration: Configuration) -> tuple[str, ...]:
+    """Return the DNS names under which the API server calls us."""
+    webhook = configuration.internal_cert_management.webhook_service_name
+    services = (webhook, VISIBILITY_SERVICE)
+    return tuple(name for one in services for name in service_names(one, configuration.namespace))
+
+
+async def _until_told(work: Coroutine[Any, Any, None]) -> None:
+    """Run until SIGTERM or SIGINT."""
+    task = asyncio.ensure_future(work)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, task.cancel)
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+
+
+def _to_the_end(flags: Flags, work: Coroutine[Any, Any, None]) -> None:
+    configure(LogFormat(flags.log_format), flags.log_level.upper())
+    try:
+        with contextlib.suppress(asyncio.CancelledError):
+            asyncio.run(work)
+    except* (ConfigurationError, BadAddressError, OSError) as found:
+        first = found.exceptions[0]
+        raise UsageProblem(str(first)) from first

@@ -1,0 +1,58 @@
+"""`queueing run`: the controller on a cluster, in production."""
+
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+
+from queueing.cli.choices import Flags, flags_of_the_controller, read_choices
+from queueing.cli.output import UsageProblem
+from queueing.cli.supervisor import supervise
+
+EPILOG = """\b
+Examples:
+  # In a pod, with the configuration mounted
+  queueing run --config /etc/queueing/controller_manager_config.yaml
+\b
+  # From a workstation, without webhooks
+  queueing run --kubeconfig ~/.kube/config --context staging --no-serving --log-format text
+\b
+  # Decide exactly as Kueue does
+  queueing run --compatibility Kueue
+\b
+Exit codes: 0 after SIGTERM, 1 when a part failed, 2 when the configuration cannot be used.
+"""
+
+
+@click.command(epilog=EPILOG)
+@flags_of_the_controller
+@click.option(
+    "--serving/--no-serving",
+    default=True,
+    show_default=True,
+    help="Serve webhooks, the visibility API and metrics from a second process.",
+)
+@click.option("--socket", hidden=True, type=click.Path(path_type=Path), help="Of the parts.")
+def command(*, serving: bool, socket: Path | None, **options: Any) -> None:
+    """Run the controller on the cluster that the kubeconfig or the pod names.
+
+    Two processes share the work: one decides while it leads, one answers webhooks and everything
+    else that must never wait for a decision. Either of them ending ends both.
+    """
+    flags = Flags(**options)
+    choices = read_choices(flags)  # here as well, so that a bad file is named before anything runs
+    if not serving:
+        from queueing.cli.parts import run_controller  # noqa: PLC0415 - slow to import
+
+        run_controller(flags, choices, socket)
+        return
+    if socket is not None:
+        raise UsageProblem("--socket is for the parts of a running controller")
+    with tempfile.TemporaryDirectory(prefix="queueing-") as folder:
+        path = str(Path(folder) / "serving.sock")
+        shared = [*flags.arguments(), "--socket", path]
+        parts = (["run", "--no-serving", *shared], ["serve", *shared])
+        sys.exit(asyncio.run(supervise(parts)))

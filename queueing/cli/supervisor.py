@@ -1,0 +1,52 @@
+"""Two processes as one: when either ends, the other is ended, and so is this one."""
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import Sequence
+
+GRACE_S = 25.0
+"""How long the processes may take to end; below Kubernetes' 30 seconds."""
+
+
+async def supervise(commands: Sequence[Sequence[str]]) -> int:
+    """Run this program's commands side by side; return the exit code.
+
+    SIGTERM and SIGINT are passed on, and an orderly end of all is 0. A process that ends without
+    having been told to is a failure, whatever its code.
+    """
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    processes = [
+        await asyncio.create_subprocess_exec(sys.executable, "-m", "queueing.cli.main", *command)
+        for command in commands
+    ]
+    async with asyncio.TaskGroup() as group:
+        ends = [group.create_task(process.wait()) for process in processes]
+        asked = group.create_task(stopping.wait())
+        await asyncio.wait([*ends, asked], return_when=asyncio.FIRST_COMPLETED)
+        told = stopping.is_set()
+        asked.cancel()
+        await _end(processes)
+        codes = [await end for end in ends]
+    if told:
+        return 0 if all(code in {0, -signal.SIGTERM} for code in codes) else 1
+    return next((code for code in codes if code > 0), 1)
+
+
+async def _end(processes: Sequence[asyncio.subprocess.Process]) -> None:
+    """Ask the processes to end, and kill those that do not."""
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+    try:
+        async with asyncio.timeout(GRACE_S):
+            for process in processes:
+                await process.wait()
+    except TimeoutError:
+        for process in processes:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
