@@ -1,9 +1,10 @@
 """What a demand needs from a queue, worked out once per shape and kept by the queue's rules."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from queueing.core.eligibility import Group, ineligibility
+from queueing.core.facts import PodSetAssignment
 from queueing.core.names import ResourceName
 from queueing.core.settings import QuotaCheck
 from queueing.core.usage import Demand, PodSetDemand
@@ -38,6 +39,10 @@ class Outline:
 
     parts: tuple[Part, ...]
     totals: tuple[Mapping[ResourceName, int], ...]
+    spelled: dict[tuple[object, ...], tuple[PodSetAssignment, ...]] = field(
+        default_factory=dict, compare=False
+    )
+    """Memo of the assignments that were spelled out, by the flavors chosen."""
 
 
 def outline_of(demand: Demand, groups: Sequence[Group], quota_check: QuotaCheck) -> Outline:

@@ -43,6 +43,8 @@ class Assignment:
     """The worst of all parts. NO_CANDIDATES, PREEMPT and RECLAIM all need preemption."""
     borrow: int = 0
     choices: list[Mapping[ResourceName, Choice]] = field(default_factory=list)
+    chosen: list[FlavorName] = field(default_factory=list)
+    """The flavor of every resource group of every part assigned, in order."""
     usage: dict[FlavorResource, int] = field(default_factory=dict)
     contested: list[FlavorResource] = field(default_factory=list)
     """Flavor-resources that need preemption, in the order in which they were met."""
@@ -78,6 +80,13 @@ class Assignment:
 
     def pod_sets(self) -> tuple[PodSetAssignment, ...]:
         """Spell the assignment per pod set; parts that were not reached are left out."""
+        key = (len(self.choices), *self.chosen)
+        found = self.outline.spelled.get(key)
+        if found is None:
+            found = self.outline.spelled[key] = self._spell()
+        return found
+
+    def _spell(self) -> tuple[PodSetAssignment, ...]:
         flavors: dict[int, Mapping[ResourceName, Choice]] = {}
         for part, choices in zip(self.outline.parts, self.choices, strict=False):
             flavors.update(dict.fromkeys(part.pod_sets, choices))

@@ -116,6 +116,7 @@ class Search:
     def _accept(part: Part, answer: Assignment, choices: Mapping[ResourceName, Choice]) -> None:
         answer.choices.append(choices)
         for ask in part.asks:
+            answer.chosen.append(choices[ask.amounts[0][0]].flavor)
             for resource, amount in ask.amounts:
                 choice = choices[resource]
                 key = FlavorResource(choice.flavor, resource)
