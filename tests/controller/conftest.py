@@ -1,0 +1,51 @@
+# ruff: noqa: TID251 - the harness belongs to this room
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import yaml
+
+from queueing.apiserver.server import serve
+from queueing.apiserver.simulation.cluster import simulate
+from queueing.clock import SystemClock
+from queueing.controller.app import App, Options
+from queueing.kube.client import Client
+from queueing.kube.config import Cluster
+from queueing_api.config.load import from_document
+from tests.controller.harness import CONFIGURATION, CRDS, NODE, MakeWorld, Wire, World
+
+
+@pytest.fixture(scope="session")
+def definitions() -> list[Wire]:
+    paths = sorted(CRDS.glob("kueue*.yaml")) or sorted(CRDS.glob("*.yaml"))
+    documents = [one for path in paths for one in yaml.safe_load_all(path.read_text())]
+    return [one for one in documents if one and one["kind"] == "CustomResourceDefinition"]
+
+
+@pytest.fixture
+def world(definitions: list[Wire]) -> MakeWorld:
+    """Return an async context manager of a World; keyword arguments are of the Configuration."""
+
+    @asynccontextmanager
+    async def make(**configuration: Any) -> AsyncIterator[World]:
+        options = Options(
+            configuration=from_document({**CONFIGURATION, **configuration}), environment={}
+        )
+        async with serve() as server, simulate(server.store, nodes=[NODE], speed=20.0):
+            server.load(definitions)
+            server.load(
+                [
+                    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+                    for name in ("team", "kueue-system")
+                ]
+            )
+            cluster = Cluster.plain(server.url)
+            async with Client(cluster) as client, asyncio.TaskGroup() as group:
+                app = App(options, client, SystemClock())
+                running = group.create_task(app.run())
+                yield World(server, client)
+                running.cancel()
+
+    return make

@@ -1,0 +1,182 @@
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from queueing.apiserver.server import EmbeddedServer
+from queueing.apiserver.simulation.nodes import NodeShape
+from queueing.kube import resources
+from queueing.kube.client import Client
+from queueing.kube.errors import NotFoundError
+
+CRDS = Path(__file__).parents[2] / "config" / "crd"
+KUEUE = "kueue.x-k8s.io/v1beta2"
+WAIT_S = 30.0
+Wire = dict[str, Any]
+
+
+class World:
+    """An API server with a controller at work on it."""
+
+    def __init__(self, server: EmbeddedServer, client: Client) -> None:
+        self.server, self.client = server, client
+
+    async def make(self, *objects: Wire) -> None:
+        for one in objects:
+            resource = resources.RESOURCES[one["kind"]]
+            await self.client.create(resource.within(one["metadata"].get("namespace", "")), one)
+
+    async def get(self, kind: str, name: str) -> Wire:
+        resource = resources.RESOURCES[kind]
+        target = resource.at(name, "team" if resource.namespaced else "")
+        return dict(msgspec.json.decode(await self.client.get(target)))
+
+    async def list(self, kind: str) -> list[Wire]:
+        reply = await self.client.list_page(resources.RESOURCES[kind].within())
+        return list(msgspec.json.decode(reply)["items"])
+
+    async def patch(self, kind: str, name: str, body: Wire, subresource: str = "") -> None:
+        resource = resources.RESOURCES[kind]
+        namespace = "team" if resource.namespaced else ""
+        await self.client.patch_merge(resource.at(name, namespace, subresource), body)
+
+    async def delete(self, kind: str, name: str, policy: str = "Background") -> None:
+        resource = resources.RESOURCES[kind]
+        target = resource.at(name, "team" if resource.namespaced else "")
+        await self.client.delete(target, {"propagationPolicy": policy})
+
+    async def until(self, kind: str, name: str, holds: Callable[[Wire], bool]) -> Wire:
+        """Wait for an object in some state."""
+        found: Wire = {}
+        ends = time.monotonic() + WAIT_S
+        while time.monotonic() < ends:
+            with suppress(NotFoundError):
+                found = await self.get(kind, name)
+                if holds(found):
+                    return found
+            await asyncio.sleep(0.02)
+        raise AssertionError(f"{kind} {name} stayed {found}")
+
+    async def until_gone(self, kind: str, name: str) -> None:
+        ends = time.monotonic() + WAIT_S
+        while time.monotonic() < ends:
+            if all(one["metadata"]["name"] != name for one in await self.list(kind)):
+                return
+            await asyncio.sleep(0.02)
+        raise AssertionError(f"{kind} {name} is still there")
+
+    async def workload(self, job: str, holds: Callable[[Wire], bool]) -> Wire:
+        """Wait for the Workload of a Job in some state."""
+        ends = time.monotonic() + WAIT_S
+        found: Wire = {}
+        while time.monotonic() < ends:
+            for one in await self.list("Workload"):
+                owners = one["metadata"].get("ownerReferences", [])
+                if any(owner["name"] == job for owner in owners):
+                    found = one
+                    if holds(one):
+                        return one
+            await asyncio.sleep(0.02)
+        raise AssertionError(f"the Workload of {job} stayed {found}")
+
+
+MakeWorld = Callable[..., AbstractAsyncContextManager[World]]
+
+
+def true(kind: str, reason: str = "") -> Callable[[Wire], bool]:
+    """Say whether a condition is True, for the reason if one is given."""
+
+    def holds(one: Wire) -> bool:
+        return any(
+            condition["type"] == kind
+            and condition["status"] == "True"
+            and reason in ("", condition["reason"])
+            for condition in one.get("status", {}).get("conditions", [])
+        )
+
+    return holds
+
+
+def false(kind: str, reason: str = "") -> Callable[[Wire], bool]:
+    """Say whether a condition is False, for the reason if one is given."""
+
+    def holds(one: Wire) -> bool:
+        return any(
+            condition["type"] == kind
+            and condition["status"] == "False"
+            and reason in ("", condition["reason"])
+            for condition in one.get("status", {}).get("conditions", [])
+        )
+
+    return holds
+
+
+def job(name: str, cpu: str = "1", seconds: float = 600, **more: Any) -> Wire:
+    labels = {"kueue.x-k8s.io/queue-name": "lq", **more.pop("labels", {})}
+    container = {"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {
+            "name": name,
+            "namespace": "team",
+            "labels": {key: value for key, value in labels.items() if value is not None},
+            "annotations": {"queueing.dev/simulate-seconds": str(seconds)},
+        },
+        "spec": {
+            "suspend": True,
+            "template": {
+                "metadata": {"labels": {"app": name}, "annotations": {"own": "1"}},
+                "spec": {
+                    "restartPolicy": "Never",
+                    "containers": [container],
+                    "nodeSelector": {"disk": "ssd"},
+                },
+            },
+            **more,
+        },
+    }
+
+
+def cluster_queue(cpu: str = "2", **spec: Any) -> Wire:
+    flavor = {"name": "default", "resources": [{"name": "cpu", "nominalQuota": cpu}]}
+    return {
+        "apiVersion": KUEUE,
+        "kind": "ClusterQueue",
+        "metadata": {"name": "cq"},
+        "spec": {
+            "namespaceSelector": {},
+            "resourceGroups": [{"coveredResources": ["cpu"], "flavors": [flavor]}],
+            **spec,
+        },
+    }
+
+
+LOCAL_QUEUE: Wire = {
+    "apiVersion": KUEUE,
+    "kind": "LocalQueue",
+    "metadata": {"name": "lq", "namespace": "team"},
+    "spec": {"clusterQueue": "cq"},
+}
+FLAVOR: Wire = {
+    "apiVersion": KUEUE,
+    "kind": "ResourceFlavor",
+    "metadata": {"name": "default"},
+    "spec": {"nodeLabels": {"pool": "any"}, "tolerations": [{"key": "t", "operator": "Exists"}]},
+}
+NODE = NodeShape(
+    name="node",
+    allocatable={"cpu": "64", "memory": "64Gi", "pods": "110"},
+    labels={"pool": "any", "disk": "ssd"},
+)
+CONFIGURATION: Wire = {
+    "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+    "kind": "Configuration",
+    "health": {"healthProbeBindAddress": "0"},
+    "metrics": {"bindAddress": "0"},
+    "leaderElection": {"leaderElect": False},
+}

@@ -1,0 +1,222 @@
+# ruff: noqa: TID251 - the harness belongs to this room
+import msgspec
+
+from queueing.kube.resources import JOBS
+from tests.controller.harness import (
+    FLAVOR,
+    LOCAL_QUEUE,
+    MakeWorld,
+    Wire,
+    cluster_queue,
+    false,
+    job,
+    true,
+)
+
+
+def suspended(one: Wire) -> bool:
+    return one["spec"]["suspend"] is True
+
+
+def unsuspended(one: Wire) -> bool:
+    return one["spec"]["suspend"] is False
+
+
+async def test_a_job_is_admitted_runs_and_frees_its_quota(world: MakeWorld) -> None:
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, job("a", seconds=2))
+        running = await w.until("Job", "a", unsuspended)
+        pods = running["spec"]["template"]
+        assert pods["spec"]["nodeSelector"] == {"disk": "ssd", "pool": "any"}
+        assert pods["spec"]["tolerations"] == [{"key": "t", "operator": "Exists"}]
+        assert pods["metadata"]["labels"]["kueue.x-k8s.io/cluster-queue-name"] == "cq"
+        done = await w.workload("a", true("Finished", "Succeeded"))
+        assert true("PodsReady")(done)
+        await w.workload("a", lambda one: not one["metadata"].get("finalizers"))
+        await w.until(
+            "ClusterQueue", "cq", lambda one: one.get("status", {}).get("reservingWorkloads") == 0
+        )
+
+
+async def test_the_preempted_job_comes_back_with_its_own_template(world: MakeWorld) -> None:
+    high = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "WorkloadPriorityClass",
+        "metadata": {"name": "high"},
+        "value": 100,
+    }
+    async with world() as w:
+        queue = cluster_queue("1", preemption={"withinClusterQueue": "LowerPriority"})
+        reply = await w.client.create(JOBS.within("team"), job("low"))
+        before = msgspec.json.decode(reply)["spec"]["template"]
+        await w.make(FLAVOR, queue, LOCAL_QUEUE, high)
+        await w.until("Job", "low", lambda one: one.get("status", {}).get("active") == 1)
+        await w.make(job("urgent", seconds=2, labels={"kueue.x-k8s.io/priority-class": "high"}))
+        victim = await w.workload("low", false("QuotaReserved"))
+        assert true("Requeued", "Preempted")(victim)
+        stopped = await w.until("Job", "low", suspended)
+        assert stopped["spec"]["template"] == before
+        await w.workload("urgent", true("Finished"))
+        await w.until("Job", "low", unsuspended)
+
+
+async def test_a_job_waits_with_a_reason_until_its_queue_appears(world: MakeWorld) -> None:
+    async with world() as w:
+        await w.make(job("a"))
+        await w.workload("a", false("QuotaReserved"))
+        await w.make(LOCAL_QUEUE)
+        await w.make(cluster_queue())
+        await w.until("ClusterQueue", "cq", false("Active", "FlavorNotFound"))
+        await w.make(FLAVOR)
+        await w.until("Job", "a", unsuspended)
+        await w.until("LocalQueue", "lq", true("Active", "Ready"))
+
+
+async def test_a_job_that_was_never_admitted_is_stopped(world: MakeWorld) -> None:
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("first"))
+        await w.until("Job", "first", unsuspended)
+        await w.make(job("pushy", suspend=False))
+        await w.until("Job", "pushy", suspended)
+        assert not true("Admitted")(await w.workload("pushy", lambda _: True))
+
+
+async def test_parallelism_may_be_edited_while_the_job_waits(world: MakeWorld) -> None:
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue("2"), LOCAL_QUEUE, job("a", parallelism=3))
+        await w.workload("a", lambda one: one["spec"]["podSets"][0]["count"] == 3)
+        await w.patch("Job", "a", {"spec": {"parallelism": 2}})
+        await w.workload("a", lambda one: one["spec"]["podSets"][0]["count"] == 2)
+        await w.until("Job", "a", unsuspended)
+
+
+async def test_a_waiting_job_may_change_its_queue(world: MakeWorld) -> None:
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue("2"), LOCAL_QUEUE)
+        await w.make(job("a", labels={"kueue.x-k8s.io/queue-name": "nowhere"}))
+        await w.workload("a", lambda one: one["spec"]["queueName"] == "nowhere")
+        await w.patch("Job", "a", {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "lq"}}})
+        await w.until("Job", "a", unsuspended)
+
+
+async def test_a_job_deleted_while_it_runs_leaves_nothing(world: MakeWorld) -> None:
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a"))
+        name = (await w.workload("a", true("PodsReady")))["metadata"]["name"]
+        await w.make(job("b"))
+        await w.delete("Job", "a")
+        await w.until_gone("Workload", name)
+        await w.until("Job", "b", unsuspended)
+
+
+async def test_the_workload_of_a_job_that_left_it_behind_ends(world: MakeWorld) -> None:
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a"))
+        name = (await w.workload("a", true("PodsReady")))["metadata"]["name"]
+        await w.delete("Job", "a", policy="Orphan")
+        await w.until("Workload", name, true("Finished", "OwnerNotFound"))
+
+
+async def test_a_workload_deleted_under_a_running_job_is_made_anew(world: MakeWorld) -> None:
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a"))
+        found = await w.workload("a", true("PodsReady"))
+        await w.delete("Workload", found["metadata"]["name"])
+        uid = found["metadata"]["uid"]
+        await w.workload("a", lambda one: one["metadata"]["uid"] != uid and true("Admitted")(one))
+        await w.until("Job", "a", unsuspended)
+
+
+async def test_deactivation_stops_and_reactivation_queues_again(world: MakeWorld) -> None:
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a"))
+        name = (await w.workload("a", true("PodsReady")))["metadata"]["name"]
+        await w.patch("Workload", name, {"spec": {"active": False}})
+        await w.until("Workload", name, false("QuotaReserved", "Deactivated"))
+        await w.until("Job", "a", suspended)
+        await w.patch("Workload", name, {"spec": {"active": True}})
+        await w.until("Workload", name, true("Admitted"))
+        await w.until("Job", "a", unsuspended)
+
+
+async def test_a_drained_queue_gives_everything_back_and_takes_it_again(world: MakeWorld) -> None:
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a"))
+        await w.workload("a", true("PodsReady"))
+        await w.patch("ClusterQueue", "cq", {"spec": {"stopPolicy": "HoldAndDrain"}})
+        await w.workload("a", false("QuotaReserved", "OnHold"))
+        await w.patch("ClusterQueue", "cq", {"spec": {"stopPolicy": "None"}})
+        await w.workload("a", true("Admitted"))
+
+
+async def test_a_check_is_waited_for_and_adds_to_the_pods(world: MakeWorld) -> None:
+    check = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "AdmissionCheck",
+        "metadata": {"name": "ac"},
+        "spec": {"controllerName": "example.com/c"},
+    }
+    active = [
+        {
+            "type": "Active",
+            "status": "True",
+            "reason": "Active",
+            "message": "",
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+        }
+    ]
+    async with world() as w:
+        strategy = {"admissionChecks": [{"name": "ac"}]}
+        await w.make(check, FLAVOR, cluster_queue(admissionChecksStrategy=strategy), LOCAL_QUEUE)
+        await w.patch("AdmissionCheck", "ac", {"status": {"conditions": active}}, "status")
+        await w.make(job("a"))
+        found = await w.workload("a", true("QuotaReserved"))
+        assert not true("Admitted")(found)
+        state = {
+            "name": "ac",
+            "state": "Ready",
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+            "message": "",
+            "podSetUpdates": [{"name": "main", "labels": {"booked": "yes"}}],
+        }
+        name = found["metadata"]["name"]
+        await w.patch("Workload", name, {"status": {"admissionChecks": [state]}}, "status")
+        running = await w.until("Job", "a", unsuspended)
+        assert running["spec"]["template"]["metadata"]["labels"]["booked"] == "yes"
+
+
+async def test_a_job_that_contradicts_its_flavor_never_starts(world: MakeWorld) -> None:
+    async with world() as w:
+        conflicting = job("a")
+        conflicting["spec"]["template"]["metadata"]["labels"]["kueue.x-k8s.io/podset"] = "mine"
+        await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, conflicting)
+        await w.workload("a", true("Finished", "FailedToStart"))
+        await w.until("Job", "a", suspended)
+
+
+async def test_pods_that_never_get_ready_send_the_workload_back(world: MakeWorld) -> None:
+    impatient = {
+        "timeout": "100ms",
+        "requeuingStrategy": {"backoffBaseSeconds": 0, "backoffLimitCount": 0},
+    }
+    async with world(waitForPodsReady=impatient) as w:
+        too_big = job("a")
+        too_big["spec"]["template"]["spec"]["nodeSelector"] = {"disk": "none"}
+        await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, too_big)
+        found = await w.workload("a", false("QuotaReserved", "Deactivated"))
+        assert true("Evicted", "DeactivatedDueToRequeuingLimitExceeded")(found)
+        await w.until("Job", "a", suspended)
+
+
+async def test_queues_and_flavors_in_use_stay_until_they_are_free(world: MakeWorld) -> None:
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, job("a", seconds=600))
+        await w.workload("a", true("Admitted"))
+        held = "kueue.x-k8s.io/resource-in-use"
+        for kind, name in (("ClusterQueue", "cq"), ("ResourceFlavor", "default")):
+            await w.until(kind, name, lambda one: held in one["metadata"].get("finalizers", []))
+            await w.delete(kind, name)
+        await w.until("ClusterQueue", "cq", false("Active", "Terminating"))
+        await w.delete("Job", "a")
+        await w.until_gone("ClusterQueue", "cq")
+        await w.until_gone("ResourceFlavor", "default")
