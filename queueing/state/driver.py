@@ -18,7 +18,7 @@ from queueing.state.feuds import Feuds
 from queueing.state.intake import enqueue, isolate, place, touch_charged
 from queueing.state.ledger import Charge
 from queueing.state.memory import Memory
-from queueing.state.pending import Item, Peers, Stand
+from queueing.state.pending import Expects, Item, Peers, Stand
 from queueing.state.selection import Selection, has_turn, head_of, heads_of_all, is_active, select
 from queueing.state.waits import current_wait, suspended
 from queueing.state.wakes import preempts, wake_waiting
@@ -181,7 +181,7 @@ def _stay_or_give_up(memory: Memory, item: Item, moved: set[Node]) -> None:
     peers = _alone(item, sticky=False)
     peers.wait = item.wait
     _stand(memory, peers, _aside(memory, peers))
-    peers.queue.hope(peers, _resources(memory, peers), wants_victims=True)
+    peers.queue.hope(peers, _resources(memory, peers), expects=Expects.CHANGE)
 
 
 def _assume(memory: Memory, item: Item, judgement: Judgement, decision: Admit, now: float) -> None:
@@ -289,7 +289,12 @@ def _note_hopes(memory: Memory, peers: Peers, item: Item, judgement: Judgement) 
                 queue.lack(peers, lack.resource, lack.asked)
         return
     lacking = (one.resource for one in judgement.lacks)
-    queue.hope(peers, (*lacking, *_resources(memory, peers)), wants_victims=True)
+    fair = memory.settings.fair_sharing is not None
+    queue.hope(
+        peers,
+        (*lacking, *_resources(memory, peers)),
+        expects=Expects.CHANGE if fair else Expects.VICTIM,
+    )
 
 
 def _knows_its_lacks(memory: Memory, item: Item, judgement: Judgement) -> bool:

@@ -8,7 +8,7 @@ queue are the sizes of its peers.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from enum import Enum, auto
+from enum import Enum, IntEnum, auto
 from heapq import heapify, heappop, heappush
 
 from queueing.core.decisions import Wait
@@ -31,6 +31,17 @@ class Stand(Enum):
     """Judged; wants another try when others are done, and lets those behind pass."""
     PARKED = auto()
     """Judged; inadmissible until something that blocks it changes."""
+
+
+class Expects(IntEnum):
+    """Which news make a hopeful one try again; each includes those before it."""
+
+    RELEASE = auto()
+    """Quota of a flavor-resource that it could use is given back."""
+    VICTIM = auto()
+    """Somebody whom it may preempt holds quota now, or is worth less than before."""
+    CHANGE = auto()
+    """Anybody of its tree holds quota now: that moves shares, and what others keep back."""
 
 
 class Item:
@@ -60,6 +71,7 @@ class Peers:
     __slots__ = (
         "demand",
         "epoch",
+        "expects",
         "heap",
         "hope",
         "local_queue",
@@ -69,7 +81,6 @@ class Peers:
         "stand",
         "token",
         "wait",
-        "wants_victims",
     )
 
     def __init__(
@@ -87,8 +98,8 @@ class Peers:
         self.wait: Wait | None = None
         self.hope: frozenset[FlavorResource] = frozenset()
         """Any release of one of these is worth another try."""
-        self.wants_victims = False
-        """So is a new possible victim."""
+        self.expects = Expects.RELEASE
+        """What else is."""
 
     def __lt__(self, other: "Peers") -> bool:
         return id(self) < id(other)
@@ -230,12 +241,10 @@ class PendingQueue:
             del self.lacking[resource]
         return found
 
-    def hope(
-        self, peers: Peers, resources: Iterable[FlavorResource], *, wants_victims: bool
-    ) -> None:
-        """Let the peers be woken by any release of these, and by new victims if they want them."""
+    def hope(self, peers: Peers, resources: Iterable[FlavorResource], *, expects: Expects) -> None:
+        """Let the peers be woken by any release of these, and by what else they expect."""
         peers.hope = frozenset(resources)
-        peers.wants_victims = wants_victims
+        peers.expects = expects
         self.hopeful[peers] = None
 
     def wake(self, peers: Peers) -> bool:

@@ -14,7 +14,7 @@ from queueing.core.names import FlavorResource, QueueName, namespace_of
 from queueing.core.quota.node import Node
 from queueing.state.ledger import Tidings
 from queueing.state.memory import Memory
-from queueing.state.pending import Peers
+from queueing.state.pending import Expects, Peers
 
 
 def wake_waiting(memory: Memory) -> None:
@@ -147,8 +147,9 @@ def _wake_hunters(memory: Memory, tidings: Tidings) -> None:
                 continue
             policies = memory.objects.queues[name].preemption
             for peers in list(queue.hopeful):
-                if peers.wants_victims and _may_take(
-                    policies, peers, lowest, own=name == victims_queue
+                if peers.expects is Expects.CHANGE or (
+                    peers.expects is Expects.VICTIM
+                    and _may_take(policies, peers, lowest, own=name == victims_queue)
                 ):
                     memory.wake_peers(peers)
 
