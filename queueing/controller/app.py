@@ -12,15 +12,17 @@ import os
 import signal
 import socket
 import uuid
-from collections.abc import Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from queueing import __version__
 from queueing.clock import Clock, SystemClock
 from queueing.controller.broadcast import Broadcast
 from queueing.controller.chronicle import Chronicle
+from queueing.controller.connection import report
 from queueing.controller.policies import PolicyRules, install
 from queueing.controller.probes import listening
 from queueing.controller.rules import controller_rules, lease_settings
@@ -123,10 +125,10 @@ class App:
                 if self._options.serving_socket is None:
                     await stack.enter_async_context(self._listening())
                 async with asyncio.TaskGroup() as group:
-                    speaking = self._speak(group)
+                    beside = [group.create_task(one) for one in self._beside()]
                     await self._compete_or_lead()
-                    if speaking is not None:
-                        speaking.cancel()
+                    for task in beside:
+                        task.cancel()
         finally:
             if self._tracer is not None:
                 await self._tracer.close()
@@ -139,12 +141,11 @@ class App:
             scrape=found.metrics.bind_address,
         )
 
-    def _speak(self, group: asyncio.TaskGroup) -> asyncio.Task[None] | None:
-        path = self._options.serving_socket
-        if path is None:
-            return None
-        broadcast = Broadcast(path, self.witness, self._clock)
-        return group.create_task(broadcast.run(), name="broadcast")
+    def _beside(self) -> Iterator[Coroutine[Any, Any, None]]:
+        """Return what runs beside the work, whether we lead or not."""
+        yield report(self._client, self._client.cluster.server, self._clock)
+        if self._options.serving_socket is not None:
+            yield Broadcast(self._options.serving_socket, self.witness, self._clock).run()
 
     async def _compete_or_lead(self) -> None:
         if self._elects:

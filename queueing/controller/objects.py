@@ -5,8 +5,9 @@ Plain memory: filled by the pump, read by the reconcilers. An object is replaced
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
 
+from queueing.controller.gangs.roster import Roster
+from queueing.controller.indexes import Index
 from queueing.core.names import Key
 from queueing.translate.labels import JOB_OWNER_NAME, JOB_UID
 from queueing.translate.limits import Amounts, LimitSummary, summarize
@@ -23,31 +24,6 @@ from queueing.translate.wire.queues import (
     WorkloadPriorityClass,
 )
 from queueing.translate.wire.workloads import Workload
-
-G = TypeVar("G")
-
-
-class Index(Generic[G]):
-    """Keys by something that an object names; empty groups vanish."""
-
-    def __init__(self) -> None:
-        self._keys: dict[G, dict[Key, None]] = {}
-
-    def __getitem__(self, group: G) -> tuple[Key, ...]:
-        return tuple(self._keys.get(group, ()))
-
-    def add(self, group: G, key: Key) -> None:
-        """Put a key into a group."""
-        self._keys.setdefault(group, {})[key] = None
-
-    def drop(self, group: G, key: Key) -> None:
-        """Take a key out of a group."""
-        keys = self._keys.get(group)
-        if keys is not None:
-            keys.pop(key, None)
-            if not keys:
-                del self._keys[group]
-
 
 def owner_uids(meta: Meta) -> Iterable[str]:
     """Return the lives that a Workload belongs to, also after its reference was taken away."""
@@ -81,6 +57,7 @@ class Objects:
     jobs_by_namespace: Index[str] = field(default_factory=Index)
     job_keys: dict[str, Key] = field(default_factory=dict)
     """Key of a live job by its uid."""
+    gangs: Roster = field(default_factory=Roster)
 
     def put_workload(self, found: Workload) -> None:
         """Replace a Workload and where it is indexed."""
@@ -91,6 +68,7 @@ class Objects:
             self.workloads_by_owner.add(uid, key)
         self.workloads_by_namespace.add(found.metadata.namespace, key)
         self.workloads_by_queue.add(_queue_of(found), key)
+        self.gangs.put_workload(found)
 
     def drop_workload(self, key: Key) -> None:
         """Forget a Workload."""
@@ -101,6 +79,7 @@ class Objects:
             self.workloads_by_owner.drop(uid, key)
         self.workloads_by_namespace.drop(found.metadata.namespace, key)
         self.workloads_by_queue.drop(_queue_of(found), key)
+        self.gangs.drop_workload(found)
 
     def put_job(self, found: Job) -> None:
         """Replace a Job."""
@@ -109,6 +88,7 @@ class Objects:
         self.jobs[key] = found
         self.job_keys[found.metadata.uid] = key
         self.jobs_by_namespace.add(found.metadata.namespace, key)
+        self.gangs.put_job(found)
 
     def drop_job(self, key: Key) -> None:
         """Forget a Job."""
@@ -116,6 +96,7 @@ class Objects:
         if found is not None:
             self.job_keys.pop(found.metadata.uid, None)
             self.jobs_by_namespace.drop(found.metadata.namespace, key)
+            self.gangs.drop_job(found)
 
     def workloads_of(self, uid: str) -> Iterator[Workload]:
         """Return the Workloads that belong to one life of a job, the oldest first."""

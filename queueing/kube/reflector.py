@@ -16,7 +16,14 @@ import msgspec
 
 from queueing.kube.backoff import Backoff, Draw, draw
 from queueing.kube.client import Client, ListQuery, WatchQuery
-from queueing.kube.errors import GoneError, KubeError, LostError, Status, error_of_status
+from queueing.kube.errors import (
+    GoneError,
+    KubeError,
+    LostError,
+    RefusedError,
+    Status,
+    error_of_status,
+)
 from queueing.kube.listing import PageMeta, decode_page
 from queueing.kube.objects import HasMetadata, Identified, key_of
 from queueing.kube.resources import Target
@@ -291,11 +298,13 @@ class Reflector(Generic[T]):
         self._expiries = 0  # a list in one piece may be too much for a server in trouble
         if self.error is None:
             self._away_since = asyncio.get_running_loop().time()
-            logger.warning("%s cannot be followed: %s", self._target.resource.plural, error)
+            # A server that is away concerns all reflectors; whoever owns the client says it once.
+            level = logging.WARNING if isinstance(error, RefusedError) else logging.DEBUG
+            logger.log(level, "%s cannot be followed: %s", self._target.resource.plural, error)
         self.error = error
 
     def _note_back(self) -> None:
         if self.error is not None:
             away = asyncio.get_running_loop().time() - self._away_since
-            logger.info("%s are followed again after %.1f s", self._target.resource.plural, away)
+            logger.debug("%s are followed again after %.1f s", self._target.resource.plural, away)
             self.error = None
