@@ -74,8 +74,11 @@ class Ledger:
         if entry.node.root() not in self._freed and not entry.targets:
             return _fits(entry)
         with self.without_victims(entry):
+            own: Sums = {}
             for target in entry.targets:
-                self.world.tree.remove_usage(target.holder.queue, target.holder.usage)
+                _add(own, target.holder.queue, target.holder.usage)
+            for queue, usage in own.items():
+                self.world.tree.remove_usage(queue, usage)
             return _fits(entry)
 
     def fits_now(self, entry: Entry) -> bool:

@@ -2,10 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
+from heapq import heapify, heappop, heappush
 
 from queueing.core.fair_sharing.shares import NO_SHARE, Share, Shares
 from queueing.core.holders import Holder
 from queueing.core.quota.node import Node
+
+Place = tuple[int, Fraction | int, bool, int, str]
 
 
 @dataclass(slots=True)
@@ -23,10 +27,11 @@ class Source:
 class Sources:
     """Candidates by queue, and the descent that finds the next queue to take from.
 
-    Shares are kept until `changed` says that usage on the path of a queue is another.
+    Each cohort keeps its children in a heap. Shares, and with them the places in the heaps, stay
+    as they are until `changed` says that usage on the path of a queue is another.
     """
 
-    __slots__ = ("_children", "_known", "_own", "_own_path", "_shares", "_sources", "_spent")
+    __slots__ = ("_heaps", "_known", "_own", "_own_path", "_shares", "_sources", "_versions")
 
     def __init__(
         self, own: Node, candidates: Sequence[tuple[Node, Holder]], shares: Shares
@@ -35,8 +40,8 @@ class Sources:
         self._own_path = frozenset((own, *own.ancestors()))
         self._shares = shares
         self._known: dict[Node, Share] = {}
-        self._spent: set[Node] = set()
-        self._children: dict[Node, list[Node]] = {}
+        self._versions: dict[Node, int] = {}
+        self._heaps: dict[Node, list[tuple[Place, int, Node]]] = {}
         self._sources: dict[Node, Source] = {}
         for place, (node, holder) in enumerate(candidates):
             source = self._sources.setdefault(node, Source(node))
@@ -44,24 +49,33 @@ class Sources:
 
     def next(self) -> Source | None:
         """Return the queue to take from, None when nobody is left."""
-        root = self._own.root()
-        if root.is_queue:
-            source = self._sources.get(root)
-            return source if source is not None and source.candidates else None
-        while root not in self._spent:
-            found = self._descend(root)
-            if found is not None:
-                return found
-        return None
+        node = self._own.root()
+        while not node.is_queue:
+            child = self._highest(node)
+            if child is not None:
+                node = child
+            elif node.parent is None:
+                return None
+            else:
+                heappop(self._heaps[node.parent])
+                node = node.parent
+        source = self._sources.get(node)
+        return source if source is not None and source.candidates else None
 
     def drop(self, source: Source) -> None:
         """Leave out the rest of a queue's candidates."""
         source.candidates.clear()
 
     def changed(self, queue: Node) -> None:
-        """Forget the shares on the path of a queue."""
-        for node in (queue, *queue.ancestors()):
+        """Measure anew all on the path of a queue."""
+        path = [queue, *queue.ancestors()]
+        for node in path:
             self._known.pop(node, None)
+        for node in path[:-1]:
+            version = self._versions[node] = self._versions.get(node, 0) + 1
+            parent = node.parent
+            if parent in self._heaps and not self._is_spent(node):
+                heappush(self._heaps[parent], (self._place(node), version, node))
 
     def share(self, node: Node) -> Share:
         """Return a node's share as usage stands."""
@@ -70,24 +84,24 @@ class Sources:
             found = self._known[node] = self._shares.of(node)
         return found
 
-    def _descend(self, cohort: Node) -> Source | None:
-        """Go to the highest share below a cohort; a dead end is marked as spent on the way."""
-        best: Node | None = None
-        children = self._children.get(cohort)
-        if children is None:
-            children = sorted(cohort.children(), key=_name)
-        alive = self._children[cohort] = [one for one in children if not self._is_spent(one)]
-        for child in alive:
-            if best is None or self._comes_before(child, best):
-                best = child
-        if best is None:
-            self._spent.add(cohort)
-            return None
-        return self._sources[best] if best.is_queue else self._descend(best)
+    def _highest(self, cohort: Node) -> Node | None:
+        """Return the child to go on with; those that have nothing to give leave the heap."""
+        heap = self._heaps.get(cohort)
+        if heap is None:
+            heap = self._heaps[cohort] = [
+                (self._place(child), self._versions.get(child, 0), child)
+                for child in cohort.children()
+                if not self._is_spent(child)
+            ]
+            heapify(heap)
+        while heap:
+            _, version, child = heap[0]
+            if version == self._versions.get(child, 0) and not self._is_spent(child):
+                return child
+            heappop(heap)
+        return None
 
     def _is_spent(self, child: Node) -> bool:
-        if child in self._spent:
-            return True
         if child.is_queue:
             source = self._sources.get(child)
             if source is None or not source.candidates:
@@ -95,17 +109,8 @@ class Sources:
             return child is not self._own and self.share(child) == NO_SHARE
         return child not in self._own_path and self.share(child) == NO_SHARE
 
-    def _comes_before(self, child: Node, best: Node) -> bool:
-        """Prefer the higher share; then a cohort to a queue, then the better first candidate."""
-        mine, other = self.share(child), self.share(best)
-        if mine != other:
-            return mine > other
-        if child.is_queue != best.is_queue:
-            return best.is_queue
-        if not child.is_queue:
-            return False
-        return self._sources[child].candidates[0] < self._sources[best].candidates[0]
-
-
-def _name(node: Node) -> str:
-    return node.name
+    def _place(self, child: Node) -> Place:
+        """Sort the higher share first; then a cohort before a queue, the better candidate, name."""
+        infinite, value = self.share(child)
+        first = self._sources[child].candidates[0][0] if child.is_queue else 0
+        return -infinite, -value, child.is_queue, first, child.name
