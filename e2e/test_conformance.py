@@ -9,10 +9,11 @@ import pytest
 
 from e2e.cluster import Cluster
 from e2e.identities import ADMIN
+from tests.conformance.cases import kubectl
 from tests.conformance.gather import MODULES, gathered
 from tests.conformance.harness import Remote, Server, case, prepare, tidy
 
-globals().update(gathered(*MODULES))
+globals().update(gathered(*MODULES, kubectl))
 
 
 @pytest.fixture(scope="module")

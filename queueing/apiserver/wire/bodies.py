@@ -8,6 +8,7 @@ import yaml
 
 from queueing.apiserver.failures import ApiFailure, bad_request
 from queueing.apiserver.tree import Object
+from queueing.apiserver.wire.protobuf import MAGIC, from_protobuf
 
 JSON = "application/json"
 _encode = msgspec.json.Encoder().encode
@@ -45,7 +46,9 @@ def refusal(failure: ApiFailure) -> Reply:
 
 
 def decoded(body: bytes, content_type: str) -> Any:
-    """Return the value in a body of JSON or YAML; 400 when it is neither."""
+    """Return the value in a body of JSON, YAML or protobuf; 400 when it is none."""
+    if body.startswith(MAGIC):
+        return from_protobuf(body)
     try:
         if "yaml" in content_type:
             return _from_yaml(body)

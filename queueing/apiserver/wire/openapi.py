@@ -5,7 +5,7 @@ from typing import Any
 
 from queueing.apiserver.failures import no_such_path
 from queueing.apiserver.resources.resource import Resource, ServedVersion
-from queueing.apiserver.resources.shapes import OBJECT_META, kind_schema
+from queueing.apiserver.resources.shapes import components, kind_schema
 from queueing.apiserver.tree import Object
 from queueing.apiserver.wire.api import Api
 from queueing.apiserver.wire.bodies import Reply, encoded, reply
@@ -46,11 +46,13 @@ def _path_of(group: str, version: str) -> str:
 
 
 def _version_document(api: Api, group: str, version: str) -> Object:
-    schemas: Object = {_META: OBJECT_META}
+    schemas: Object = {_META: components(api.store.catalog.builtin("", "pods"))["meta.ObjectMeta"]}
+    schemas |= components(api.store.catalog.builtin("", "pods"))
     paths: Object = {}
     for resource, served in api.store.catalog.in_version(group, version):
         kind = {"group": group, "version": version, "kind": resource.kind}
         name = f"{'.'.join(reversed(group.split('.'))) or 'core'}.{version}.{resource.kind}"
+        schemas |= {} if resource.custom else components(resource)
         schemas[name] = {
             **_kind_schema(resource, served),
             "x-kubernetes-group-version-kind": [kind],

@@ -1,6 +1,8 @@
 """Fields that a kind does not know: dropped, warned about, or refused, as the client asked."""
 
-from queueing.apiserver.failures import bad_request
+from queueing.apiserver.failures import ApiFailure, bad_request
+from queueing.apiserver.resources.fitting import fitted
+from queueing.apiserver.resources.shapes import message_of
 from queueing.apiserver.schema.defaulting import pruned
 from queueing.apiserver.tree import Object
 from queueing.apiserver.wire.api import Asked
@@ -32,6 +34,8 @@ def admitted_fields(asked: Asked, body: Object, warnings: list[str]) -> Object:
     made = _known_metadata(body, unknown)
     if asked.resource.custom and asked.version.schema:
         made = pruned(asked.version.schema, made, unknown)
+    elif message := message_of(asked.resource.group, asked.resource.kind):
+        made = _fitted(asked, message, made, unknown)
     if not unknown:
         return made
     word = asked.call.query.get("fieldValidation", "Warn")
@@ -43,6 +47,16 @@ def admitted_fields(asked: Asked, body: Object, warnings: list[str]) -> Object:
     if word == "Warn":
         warnings.extend(sentences)
     return made
+
+
+def _fitted(asked: Asked, message: str, body: Object, unknown: list[str]) -> Object:
+    """Return a built-in object in its shape; a wrong type is a 400 in the API's words."""
+    try:
+        return fitted(message, body, unknown)
+    except ApiFailure as failure:
+        kind, version = asked.resource.kind, asked.version.name
+        text = f'{kind} in version "{version}" cannot be handled as a {kind}: {failure.message}'
+        raise bad_request(text) from failure
 
 
 def _known_metadata(body: Object, unknown: list[str]) -> Object:
