@@ -1,0 +1,199 @@
+from typing import Any
+
+import msgspec
+import pytest
+
+from queueing.controller.jobs import ladder
+from queueing.translate.inbound.manifests import read
+from queueing.translate.jobs import batch
+from queueing.translate.jobs.composition import Origin, compose
+from queueing.translate.jobs.priority import Priority
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.workloads import Workload
+
+HELD = ["kueue.x-k8s.io/resource-in-use"]
+DELETING: dict[str, Any] = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+COMPLETE = {"conditions": [{"type": "Complete", "status": "True"}]}
+STARTED = {
+    "metadata": {"annotations": {"kueue.x-k8s.io/workload": "w"}},
+    "spec": {"containers": [{"name": "c"}], "nodeSelector": {"pool": "a"}},
+}
+
+
+def job(status: dict[str, Any] | None = None, **more: Any) -> Job:
+    labels = {"kueue.x-k8s.io/queue-name": "lq"}
+    metadata = {"name": "train", "namespace": "team", "uid": "u", "labels": labels}
+    document = {
+        "metadata": metadata | more.pop("metadata", {}),
+        "spec": {"suspend": True, "template": {"spec": {"containers": [{"name": "c"}]}}} | more,
+        "status": status or {},
+    }
+    return read(Job, document)
+
+
+RUNNING = job(suspend=False, template=STARTED, status={"active": 1, "ready": 1})
+ORIGIN = Origin(kind=batch.KIND, metadata=job().metadata)
+
+
+def workload(*true: str, of: Job | None = None, **metadata: Any) -> Workload:
+    """Return the Job's Workload with these conditions True; it holds quota if they say so."""
+    origin = Origin(kind=batch.KIND, metadata=(of or job()).metadata)
+    bodies = compose(origin, batch.pod_sets(of or job()), Priority(value=0))
+    document = msgspec.json.decode(bodies)
+    document["metadata"] |= metadata
+    conditions = [{"type": kind, "status": "True", "message": "why"} for kind in true]
+    document["status"] = {"conditions": conditions}
+    if "QuotaReserved" in true:
+        assignment = {"name": "main", "count": 1}
+        document["status"]["admission"] = {
+            "clusterQueue": "cq",
+            "podSetAssignments": [assignment],
+        }
+    return read(Workload, document)
+
+
+ADMITTED = ("QuotaReserved", "Admitted")
+
+
+@pytest.mark.parametrize(
+    ("found", "owned", "want"),
+    [
+        pytest.param(job(), [], ladder.Create, id="new: make the Workload"),
+        pytest.param(job(suspend=False), [], ladder.Stop, id="running without one: stop"),
+        pytest.param(job(metadata=DELETING), [], None, id="being deleted: make none"),
+        pytest.param(job(status=COMPLETE), [], None, id="done before it was seen: make none"),
+        pytest.param(job(), [workload()], None, id="pending: wait"),
+        pytest.param(job(), [workload("QuotaReserved")], None, id="checks pending: wait"),
+        pytest.param(job(), [workload(*ADMITTED)], ladder.Start, id="admitted: start"),
+        pytest.param(job(metadata=DELETING), [workload(*ADMITTED)], None, id="dying: do not start"),
+        pytest.param(RUNNING, [workload()], ladder.Stop, id="running, not admitted: stop"),
+        pytest.param(RUNNING, [workload(*ADMITTED)], ladder.Ready, id="pods are ready: say so"),
+        pytest.param(
+            RUNNING, [workload(*ADMITTED, "PodsReady")], None, id="ready and said: nothing"
+        ),
+        pytest.param(
+            job(suspend=False, template=STARTED, status={"active": 1}),
+            [workload(*ADMITTED, "PodsReady")],
+            ladder.Ready,
+            id="a pod was lost: say so",
+        ),
+        pytest.param(RUNNING, [workload(*ADMITTED, "Evicted")], ladder.Stop, id="evicted: stop"),
+        pytest.param(
+            job(template=STARTED, status={"active": 1}),
+            [workload(*ADMITTED, "Evicted")],
+            None,
+            id="pods still run: wait",
+        ),
+        pytest.param(
+            job(template=STARTED, status={"terminating": 1}),
+            [workload(*ADMITTED, "Evicted")],
+            None,
+            id="pods still terminate: wait",
+        ),
+        pytest.param(
+            job(template=STARTED),
+            [workload(*ADMITTED, "Evicted")],
+            ladder.Restore,
+            id="no pods left: restore",
+        ),
+        pytest.param(
+            job(), [workload(*ADMITTED, "Evicted")], ladder.Release, id="restored: free the quota"
+        ),
+        pytest.param(
+            job(status=COMPLETE, suspend=False),
+            [workload(*ADMITTED)],
+            ladder.Finish,
+            id="complete: finish",
+        ),
+        pytest.param(
+            job(status=COMPLETE), [workload("Finished")], ladder.LetGo, id="finished: let go"
+        ),
+        pytest.param(
+            job(status=COMPLETE), [workload("Finished", finalizers=[])], None, id="let go: nothing"
+        ),
+        pytest.param(
+            RUNNING, [workload("Finished")], ladder.Stop, id="declared finished, yet running: stop"
+        ),
+        pytest.param(
+            RUNNING, [workload(*ADMITTED, **DELETING)], ladder.Stop, id="Workload deleted: stop"
+        ),
+        pytest.param(
+            job(template=STARTED),
+            [workload(*ADMITTED, **DELETING)],
+            ladder.Restore,
+            id="Workload deleted, stopped: restore",
+        ),
+        pytest.param(
+            job(), [workload(*ADMITTED, **DELETING)], ladder.LetGo, id="Workload deleted: let go"
+        ),
+        pytest.param(
+            job(), [workload(**DELETING, finalizers=[])], None, id="Workload about to go: wait"
+        ),
+        pytest.param(job(parallelism=2), [workload()], ladder.Match, id="edited: match"),
+        pytest.param(
+            job(parallelism=2),
+            [workload("QuotaReserved")],
+            ladder.Discard,
+            id="edited with quota reserved: discard",
+        ),
+        pytest.param(
+            job(parallelism=2, suspend=False),
+            [workload(*ADMITTED)],
+            ladder.Stop,
+            id="edited while running: stop",
+        ),
+        pytest.param(
+            job(parallelism=2, template=STARTED),
+            [workload(*ADMITTED)],
+            ladder.Restore,
+            id="edited while running, stopped: restore first",
+        ),
+        pytest.param(
+            job(metadata={"labels": {"kueue.x-k8s.io/queue-name": "other"}}),
+            [workload()],
+            ladder.Follow,
+            id="another queue: follow",
+        ),
+        pytest.param(
+            job(metadata={"labels": {"kueue.x-k8s.io/queue-name": "other"}}),
+            [workload("QuotaReserved")],
+            None,
+            id="another queue with quota reserved: immutable",
+        ),
+        pytest.param(
+            job(),
+            [workload(), workload(name="copy")],
+            ladder.Discard,
+            id="two Workloads: one is too many",
+        ),
+        pytest.param(
+            job(),
+            [workload(), workload(name="copy", **DELETING)],
+            ladder.LetGo,
+            id="the other is dying: let it go",
+        ),
+    ],
+)
+def test_the_next_write(found: Job, owned: list[Workload], want: type | None) -> None:
+    action = ladder.next_action(found, owned, ORIGIN)
+    assert (type(action) if action is not None else None) == want
+
+
+def test_of_two_workloads_the_one_with_quota_stays() -> None:
+    kept = workload("QuotaReserved", name="copy")
+    action = ladder.next_action(job(), [workload(), kept], ORIGIN)
+    assert isinstance(action, ladder.Discard)
+    assert action.workload.metadata.name == ORIGIN.name
+
+
+def test_a_tail_that_needs_fewer_pods_gives_quota_back() -> None:
+    tail = job(
+        suspend=False,
+        parallelism=3,
+        completions=4,
+        status={"active": 2, "ready": 2, "succeeded": 2},
+    )
+    whole = job(parallelism=3, completions=4)
+    action = ladder.next_action(tail, [workload(*ADMITTED, "PodsReady", of=whole)], ORIGIN)
+    assert isinstance(action, ladder.Reclaim)
+    assert action.count == 1
