@@ -220,10 +220,8 @@ def _settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> Non
     if judgement.progress is not None and item.tries < TRIES_MAX:
         item.tries += 1
         return
-    feuds = memory.feuds.setdefault(memory.roots[judgement.head.queue], Feuds())
-    for preemption in judgement.preemptions:
-        memory.ledger.evict(preemption.workload)
-        feuds.note(preemption.preemptor_uid, preemption.uid)
+    if judgement.preemptions:
+        _evict_all(memory, judgement)
     item.wants = judgement.usage
     peers = item.peers
     if peers is None:
@@ -240,6 +238,13 @@ def _settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> Non
     if not memory.as_kueue:
         _note_hopes(memory, peers, item, judgement)
     item.tries = 0
+
+
+def _evict_all(memory: Memory, judgement: Judgement) -> None:
+    feuds = memory.feuds.setdefault(memory.roots[judgement.head.queue], Feuds())
+    for preemption in judgement.preemptions:
+        memory.ledger.evict(preemption.workload)
+        feuds.note(preemption.preemptor_uid, preemption.uid)
 
 
 def _stands_up(peers: Peers, wait: Wait) -> bool:

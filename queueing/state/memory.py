@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from queueing.core.decisions import Wait
 from queueing.core.facts import WorkloadFact
+from queueing.core.fair_sharing.shares import weighted_share
 from queueing.core.names import Key, QueueName, Uid
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
@@ -81,6 +82,8 @@ class Memory:
     roots: dict[QueueName, Node] = field(default_factory=dict)
     members: dict[Node, list[QueueName]] = field(default_factory=dict)
     generations: dict[Node, int] = field(default_factory=dict)
+    open_doors: set[tuple[QueueName, Key | None]] = field(default_factory=set)
+    """LocalQueues whose namespace was found to match the ClusterQueue, since objects changed."""
     active: dict[QueueName, bool] = field(default_factory=dict)
     """Whether each ClusterQueue was active when last looked at."""
     reshaped: bool = False
@@ -120,6 +123,10 @@ class Memory:
             self.touched.queues.add(queue)
         if door is not None:
             self.touched.doors.add(door)
+
+    def share(self, node: Node) -> int:
+        """Return the weighted share of a node, as status shows it; 0 without fair sharing."""
+        return 0 if self.settings.fair_sharing is None else weighted_share(node)
 
     def wake(self, item: Item) -> None:
         """Let an item that waits be judged again."""

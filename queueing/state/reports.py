@@ -32,6 +32,7 @@ def cluster_queue(memory: Memory, name: QueueName) -> QueueView | None:
         reservation=_charged(node, tally.reserved, borrowing=True),
         usage=_charged(node, tally.used, borrowing=True),
         active=active,
+        weighted_share=memory.share(node),
     )
 
 
@@ -71,6 +72,7 @@ def cohort(memory: Memory, name: CohortName) -> CohortView | None:
         usage={
             one: Charged(total=node.usage(one), borrowed=node.borrowed(one)) for one in resources
         },
+        weighted_share=memory.share(node),
     )
 
 

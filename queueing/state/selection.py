@@ -9,9 +9,9 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from queueing.core.admissibility import refusal
+from queueing.core.admissibility import Refusal, refusal
 from queueing.core.decisions import Decision, Wait
-from queueing.core.facts import Strategy
+from queueing.core.facts import ClusterQueueFact, Strategy
 from queueing.core.names import Key, QueueName, Uid, namespace_of
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Head
@@ -109,8 +109,7 @@ def _judgeable_head(
         return None
     fact = memory.objects.queues[queue.name]
     while (item := queue.head()) is not None:
-        namespace = memory.objects.namespaces.get(namespace_of(item.fact.key))
-        refused = refusal(item.fact, fact, queue_inactive=False, namespace=namespace)
+        refused = _refusal(memory, item, fact)
         if refused is None:
             return item
         wait = Wait(
@@ -127,6 +126,20 @@ def _judgeable_head(
         if once or memory.as_kueue:
             return None
     return None
+
+
+def _refusal(memory: Memory, item: Item, queue: ClusterQueueFact) -> Refusal | None:
+    """Return why an item must not be judged; an open door is remembered until objects change."""
+    fact = item.fact
+    door = (queue.name, fact.local_queue)
+    plain = not fact.checks and not fact.misconfigured
+    if plain and door in memory.open_doors:
+        return None
+    namespace = memory.objects.namespaces.get(namespace_of(fact.key))
+    refused = refusal(fact, queue, queue_inactive=False, namespace=namespace)
+    if plain and refused is None:
+        memory.open_doors.add(door)
+    return refused
 
 
 def _set_aside(memory: Memory, item: Item, wait: Wait) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from queueing.core.decisions import Admit, Decision, Preempt
 from queueing.core.facts import ClusterQueueFact, Fact, Gone, Kind, WorkloadFact
-from queueing.core.settings import Compatibility, Settings
+from queueing.core.settings import Compatibility, FairSharing, Settings
 from queueing.state.engine import Engine
 from queueing.testing.obedient import ObedientCluster
 from queueing.testing.random_worlds import Event, Step, histories, worlds
@@ -18,7 +18,10 @@ from queueing.testing.random_worlds import Event, Step, histories, worlds
 QUEUEING = Settings()
 KUEUE = Settings(compatibility=Compatibility.KUEUE)
 UNHASHED = Settings(equivalence_hashing=False)
-every_settings = st.sampled_from([QUEUEING, UNHASHED])
+FAIR = Settings(
+    fair_sharing=FairSharing(strategies=("LessThanOrEqualToFinalShare", "LessThanInitialShare"))
+)
+every_settings = st.sampled_from([QUEUEING, UNHASHED, FAIR])
 
 few = tries(
     max_examples=60,
@@ -126,7 +129,7 @@ def test_a_busy_obedient_cluster_comes_to_rest_with_nothing_left_to_do(
 
 
 @few
-@given(worlds(), histories(), st.sampled_from([QUEUEING, KUEUE, UNHASHED]))
+@given(worlds(), histories(), st.sampled_from([QUEUEING, KUEUE, UNHASHED, FAIR]))
 def test_quota_is_never_exceeded_while_nobody_cuts_it(
     facts: list[Fact], history: list[Step], settings: Settings
 ) -> None:
@@ -212,11 +215,11 @@ def test_a_budget_changes_the_pace_and_not_the_decisions(
 
 
 @few
-@given(worlds(), histories())
+@given(worlds(), histories(), every_settings)
 def test_nobody_is_preempted_twice_for_the_same_head_without_an_outside_change(
-    facts: list[Fact], history: list[Step]
+    facts: list[Fact], history: list[Step], settings: Settings
 ) -> None:
-    cluster = ObedientCluster(facts, QUEUEING)
+    cluster = ObedientCluster(facts, settings)
     for step in history:
         play(cluster, step)
         cluster.preemptions.clear()
