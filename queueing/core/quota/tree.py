@@ -1,12 +1,13 @@
 """The tree itself: structure and usage, both changed in place along one path."""
 
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from fractions import Fraction
 
 from queueing.core.facts import ClusterQueueFact, CohortFact, Quota, ResourceGroup
 from queueing.core.names import CohortName, FlavorResource, QueueName
 from queueing.core.quota.cell import NO_QUOTA, Cell
+from queueing.core.quota.journal import Journal
 from queueing.core.quota.node import Node
 
 
@@ -28,7 +29,7 @@ class QuotaTree:
     def __init__(self) -> None:
         self._queues: dict[QueueName, Node] = {}
         self._cohorts: dict[CohortName, Node] = {}
-        self._journal: list[tuple[Cell, int]] | None = None
+        self._journal = Journal()
         self._generation = 0
 
     # Structure.
@@ -105,33 +106,23 @@ class QuotaTree:
 
     def charge(self, cell: Cell, amount: int) -> None:
         """Add an amount, negative to take back, to a queue's cell and along its path."""
-        journal = self._journal
+        marks, entries = self._journal.marks, self._journal.entries
         above: Cell | None = cell
         while above is not None and amount:
             usage, local = above.usage, above.local
-            if journal is not None:
-                journal.append((above, usage))
+            if marks:
+                entries.append((above, usage))
             above.usage = now = usage + amount
             amount = (now if now > local else local) - (usage if usage > local else local)  # noqa: FURB136 - the hottest line; max() costs twice as much
             above = above.parent
 
-    @contextmanager
-    def attempt(self) -> Generator[None]:
+    def attempt(self) -> AbstractContextManager[None]:
         """Undo on the way out all usage changed inside. Quotas and structure must stay as is."""
-        outer = self._journal
-        journal = self._journal = [] if outer is None else outer
-        mark = len(journal)
-        try:
-            yield
-        finally:
-            while len(journal) > mark:
-                cell, usage = journal.pop()
-                cell.usage = usage
-            self._journal = outer
+        return self._journal
 
     def check(self) -> None:
         """Raise AssertionError unless everything equals a tree rebuilt from facts and usage."""
-        assert self._journal is None, "checked inside an attempt"  # noqa: S101 - an invariant
+        assert not self._journal.marks, "checked inside an attempt"  # noqa: S101 - an invariant
         fresh = QuotaTree()
         for node in [*self._cohorts.values(), *self._queues.values()]:
             if isinstance(node.fact, ClusterQueueFact):
