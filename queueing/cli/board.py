@@ -12,11 +12,17 @@ from rich.table import Table
 from rich.text import Text
 
 from queueing.cli.output import columns
-from queueing.cli.sightings import News, Phase, Sight, Sightings
+from queueing.cli.sightings import News, Phase, Sight, Sightings, usage_of
 
 NEWS_SHOWN = 12
 TEXT_WIDTH = 110
-STYLES = {"admitted": "green", "preempted": "red", "waits": "yellow", "done": "dim"}
+STYLES = {
+    "admitted": "green",
+    "borrows": "magenta",
+    "preempted": "red",
+    "waits": "yellow",
+    "done": "dim",
+}
 
 Wire = Mapping[str, Any]
 
@@ -120,17 +126,10 @@ def _teams(seen: Sightings) -> Table:
 def _usage(queues: Iterable[Wire]) -> Table:
     table = _plain_table("QUEUE", "FLAVOR", "RESOURCE", "IN USE", "BORROWED")
     for queue in queues:
-        for flavor in queue.get("status", {}).get("flavorsReservation", ()):
-            for resource in flavor["resources"]:
-                borrowed = str(resource.get("borrowed", "0"))
-                if resource["name"] != "memory" and str(resource.get("total", "0")) != "0":
-                    table.add_row(
-                        queue["metadata"]["name"],
-                        flavor["name"],
-                        resource["name"],
-                        str(resource["total"]),
-                        Text(borrowed, style="" if borrowed == "0" else "magenta"),
-                    )
+        for flavor, resource, used, borrowed in usage_of(queue):
+            if resource != "memory" and used != "0":
+                lent = Text(borrowed, style="" if borrowed == "0" else "magenta")
+                table.add_row(queue["metadata"]["name"], flavor, resource, used, lent)
     return table
 
 
@@ -155,4 +154,19 @@ def summary(seen: Sightings) -> str:
         for team, jobs in by_team(seen)
     ]
     header = ("TEAM", "JOBS", "DONE", "MEAN WAIT", "LONGEST WAIT", "BY", "PREEMPTED")
-    return columns(header, rows) if rows else "No Job was submitted."
+    table = columns(header, rows) if rows else "No Job was submitted."
+    return "\n\n".join((table, *_seen_on_the_way(seen)))
+
+
+def _seen_on_the_way(seen: Sightings) -> Iterable[str]:
+    borrowed = sorted(
+        {f"{queue} ({resource} of {flavor})" for queue, flavor, resource in seen.borrowed}
+    )
+    if borrowed:
+        yield f"Borrowed from the cohort: {', '.join(borrowed)}."
+    preempted = [one.job for one in seen.jobs.values() if one.preemptions]
+    if preempted:
+        yield f"Preempted and run again later: {', '.join(sorted(preempted))}."
+    patient = [one.job for one in seen.jobs.values() if one.waited_its_turn]
+    if patient:
+        yield f"Waited their turn: {', '.join(sorted(patient))}."

@@ -111,7 +111,7 @@ async def _watch(client: Client, seen: Sightings, board: Board, start: float) ->
         queues = await _list(client, resources.CLUSTER_QUEUES)
         workloads = await _list(client, resources.WORKLOADS)
         now = SystemClock().monotonic() - start
-        board.show(seen, seen.look(workloads, now), queues=queues, now=now)
+        board.show(seen, seen.look(workloads, queues, now), queues=queues, now=now)
         await asyncio.sleep(LOOK_EVERY_S)
 
 

@@ -1,6 +1,6 @@
 """What can be seen of Jobs and Workloads from outside: who waits, runs, was preempted, is done."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -39,8 +39,7 @@ class Sight:
     since: float = 0.0
     waited: float = 0.0
     preemptions: int = 0
-    borrowed: bool = False
-    flavors: str = ""
+    waited_its_turn: bool = False
 
     @property
     def team(self) -> str:
@@ -49,17 +48,28 @@ class Sight:
 
 @dataclass(slots=True)
 class Sightings:
-    """All Jobs seen, by name of their Workload's owner."""
+    """All Jobs seen, by name of their Workload's owner, and who borrowed."""
 
     jobs: dict[str, Sight] = field(default_factory=dict)
+    borrowed: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    """Most that a queue was seen to borrow, by queue, flavor and resource."""
 
     def submit(self, job: str, queue: str, now: float) -> None:
         """Note a Job that was just created."""
         self.jobs[job] = Sight(job=job, queue=queue, submitted=now, since=now)
 
-    def look(self, workloads: Iterable[Wire], now: float) -> list[News]:
-        """Take in all Workloads as they are, and return what is new."""
-        return [one for workload in workloads for one in self._look_at(workload, now)]
+    def look(self, workloads: Iterable[Wire], queues: Iterable[Wire], now: float) -> list[News]:
+        """Take in all Workloads and queues as they are, and return what is new."""
+        news = [one for workload in workloads for one in self._look_at(workload, now)]
+        return news + [one for queue in queues for one in self._borrowing(queue, now)]
+
+    def _borrowing(self, queue: Wire, now: float) -> Iterator[News]:
+        name = queue["metadata"]["name"]
+        for flavor, resource, _, borrowed in usage_of(queue):
+            key = (name, flavor, resource)
+            if borrowed != "0" and key not in self.borrowed and resource != "memory":
+                self.borrowed[key] = borrowed
+                yield News(at=now, job=f"queue {name}", text=f"borrows {resource} of {flavor}")
 
     def _look_at(self, workload: Wire, now: float) -> list[News]:
         owner = next(iter(workload["metadata"].get("ownerReferences", ())), None)
@@ -68,34 +78,36 @@ class Sightings:
         if sight is None:
             return []
         true = conditions_of(workload)
-        phase = phase_of(true)
-        news: list[News] = []
-        reason = true.get("QuotaReserved", ("", "", ""))[1]
-        if phase is not sight.phase or (phase is Phase.WAITING and reason != sight.reason):
-            text = self._moved(sight, phase, workload, now)
-            news = [News(at=now, job=job, text=text)] if text else []
-            sight.phase, sight.reason = phase, reason
-        return news
+        phase, reason = phase_of(true), true.get("QuotaReserved", ("", "", ""))[1]
+        if phase is sight.phase and (phase is not Phase.WAITING or reason == sight.reason):
+            return []
+        text = self._moved(sight, phase, workload, now)
+        sight.phase, sight.reason = phase, reason
+        return [News(at=now, job=job, text=text)] if text else []
 
     def _moved(self, sight: Sight, phase: Phase, workload: Wire, now: float) -> str:
-        if phase is not sight.phase:
-            if sight.phase in {Phase.SUBMITTED, Phase.WAITING}:
+        before, true = sight.phase, conditions_of(workload)
+        evicted = before is Phase.RUNNING and phase in {Phase.WAITING, Phase.STOPPING}
+        if phase is not before:
+            if before in {Phase.SUBMITTED, Phase.WAITING}:
                 sight.waited += now - sight.since
-            if phase in {Phase.WAITING, Phase.RUNNING}:
-                sight.since = now
-        true = conditions_of(workload)
+            sight.since = now
+        if evicted:
+            sight.preemptions += 1
+            return f"preempted: {true.get('Preempted', ('', 'Evicted', ''))[1]}"
         match phase:
-            case Phase.WAITING:
-                return f"waits: {true['QuotaReserved'][2]}" if "QuotaReserved" in true else ""
+            case Phase.WAITING if "QuotaReserved" in true:
+                _, reason, message = true["QuotaReserved"]
+                return f"waits: {reason}: {message.partition(': ')[2] or message}"
+            case Phase.WAITING if before is Phase.SUBMITTED:
+                sight.waited_its_turn = True
+                return "waits its turn"
             case Phase.RUNNING:
-                sight.flavors = flavors_of(workload)
-                return f"admitted to {sight.flavors} after {now - sight.submitted:.1f} s"
-            case Phase.STOPPING:
-                sight.preemptions += 1
-                return f"preempted: {true.get('Preempted', ('', 'Evicted', ''))[1]}"
+                waited = f"after {sight.waited:.1f} s of waiting"
+                return f"admitted to {flavors_of(workload)} {waited}"
             case Phase.DONE:
                 return "done"
-            case Phase.SUBMITTED:
+            case _:
                 return ""
 
     @property
@@ -135,3 +147,15 @@ def flavors_of(workload: Wire) -> str:
     assignments = workload["status"].get("admission", {}).get("podSetAssignments", ())
     names = {flavor for one in assignments for flavor in one.get("flavors", {}).values()}
     return ", ".join(sorted(names))
+
+
+def usage_of(queue: Wire) -> Iterator[tuple[str, str, str, str]]:
+    """Yield flavor, resource, amount in use and amount borrowed of a ClusterQueue's status."""
+    for flavor in queue.get("status", {}).get("flavorsReservation", ()):
+        for one in flavor["resources"]:
+            yield (
+                flavor["name"],
+                one["name"],
+                str(one.get("total", "0")),
+                str(one.get("borrowed", "0")),
+            )

@@ -1,0 +1,145 @@
+"""Scenario (e): the engine alone, in virtual time, until everything that was pending has run."""
+
+import resource
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from bench.results import Result, percentile
+from queueing.core.decisions import Admit, Cycle, Outcome, Preempt, Verdict, Wait
+from queueing.core.facts import Condition, Fact, WorkloadFact
+from queueing.core.names import Key
+from queueing.core.settings import Settings
+from queueing.sim import transitions
+from queueing.sim.virtual_time import VirtualTime
+from queueing.state.engine import Engine
+from queueing.testing.worlds import Deep
+
+BUDGET = 1_000
+"""Heads per call: one full round over 1,000 queues."""
+RUNTIMES_S = ((1_000, 0.2), (5_000, 0.5), (20_000, 1.0))
+"""Up to so many milli-cpus, a workload runs for so long."""
+
+
+@dataclass(slots=True)
+class Counts:
+    """What happened, and how long the engine took for it."""
+
+    kinds: Counter[str] = field(default_factory=Counter)
+    judged: set[Key] = field(default_factory=set)
+    cycles_s: list[float] = field(default_factory=list)
+    full_rounds_s: list[float] = field(default_factory=list)
+    engine_s: float = 0.0
+    admissions: list[float] = field(default_factory=list)
+
+    @property
+    def decisions(self) -> int:
+        """Admissions, preemptions, and first judgements of those that were not admitted."""
+        return self.kinds["Admit"] + self.kinds["Preempt"] + len(self.judged)
+
+
+class Run:
+    """The engine, the workloads, and the clock that only jumps."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.engine = Engine(settings)
+        self.time = VirtualTime()
+        self.counts = Counts()
+        self.workloads: dict[Key, WorkloadFact] = {}
+
+    def observe(self, facts: Iterable[Fact]) -> None:
+        for fact in facts:
+            if isinstance(fact, WorkloadFact):
+                self.workloads[fact.key] = fact
+            before = time.perf_counter()
+            self.engine.observe(fact)
+            self.counts.engine_s += time.perf_counter() - before
+
+    def to_the_end(self) -> None:
+        """Decide, let what was admitted run, and so on until nothing happens any more."""
+        self._decide()
+        while self.time.step():
+            self._decide()
+
+    def _decide(self) -> None:
+        finished = False
+        while not finished:
+            before = time.perf_counter()
+            cycle = self.engine.cycle(self.time.now, BUDGET)
+            took = time.perf_counter() - before
+            self.counts.engine_s += took
+            self.counts.cycles_s.append(took)
+            if cycle.judged >= BUDGET:
+                self.counts.full_rounds_s.append(took * BUDGET / cycle.judged)
+            self._carry_out(cycle)
+            finished = cycle.finished
+
+    def _carry_out(self, cycle: Cycle) -> None:
+        for decision in cycle.decisions:
+            if isinstance(decision, Wait):
+                if decision.mode is not None:
+                    self.counts.judged.add(decision.workload)
+                continue
+            self.counts.kinds[type(decision).__name__] += 1
+            before = time.perf_counter()
+            self.engine.settle(Outcome(decision=decision, verdict=Verdict.DONE))
+            self.counts.engine_s += time.perf_counter() - before
+            if isinstance(decision, Admit):
+                self._admit(decision)
+            else:
+                self._preempt(decision)
+
+    def _admit(self, decision: Admit) -> None:
+        now = self.time.now
+        fact = transitions.admitted(self.workloads[decision.workload], decision, now=now)
+        self.observe([fact])
+        self.counts.admissions.append(now)
+        self.time.after(_runtime_s(decision), lambda when: self._end(fact, when))
+
+    def _end(self, fact: WorkloadFact, now: float) -> None:
+        """Finish a workload, unless it was preempted meanwhile."""
+        current = self.workloads[fact.key]
+        if current is fact:
+            done = Condition(type="Finished", status=True, reason="Succeeded", changed=now)
+            self.observe([replace(fact, conditions={**fact.conditions, "Finished": done})])
+
+    def _preempt(self, decision: Preempt) -> None:
+        fact = self.workloads[decision.workload]
+        if not fact.is_true("Evicted"):
+            victim = transitions.preempted(fact, decision, now=self.time.now)
+            self.observe([victim])
+            self.time.after(0.0, lambda when: self.observe([transitions.drained(victim, now=when)]))
+
+
+def _runtime_s(decision: Admit) -> float:
+    asked = sum(amount for one in decision.pod_sets for amount in one.usage.values())
+    return next((seconds for most, seconds in RUNTIMES_S if asked <= most), RUNTIMES_S[-1][1])
+
+
+def run(world: Deep, settings: Settings, *, name: str) -> Result:
+    """Run a world to its end and return what it took."""
+    this = Run(settings)
+    this.observe(world.objects())
+    this.observe(world.workloads())
+    loading_s, this.counts.engine_s = this.counts.engine_s, 0.0
+    this.to_the_end()
+    counts = this.counts
+    left = sum(not one.is_true("Finished") for one in this.workloads.values())
+    return Result(
+        scenario=name,
+        numbers={
+            "pending at the start": len(this.workloads),
+            "queues": world.queues,
+            "shapes": world.shapes,
+            "left unfinished": left,
+            "decisions": counts.decisions,
+            "engine seconds": counts.engine_s,
+            "decisions per second": counts.decisions / counts.engine_s,
+            "loading seconds": loading_s,
+            "round over 1,000 heads, p99 ms": percentile(counts.full_rounds_s, 0.99) * 1e3,
+            "longest call of the engine, ms": max(counts.cycles_s) * 1e3,
+            "virtual seconds": this.time.now,
+            "peak memory, MiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        },
+    )

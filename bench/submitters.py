@@ -1,0 +1,159 @@
+"""Clients of the benchmark: the teams that submit, and the bare client that measures the floor."""
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from bench.load import NAMESPACE, Item, workload_object
+from queueing.kube import resources
+from queueing.kube.client import Client
+from queueing.kube.reflector import Added, Modified, Reflector, WatchEvent
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.workloads import Workload
+
+FLOOR_CLIENTS = 32
+STAMP = "2026-01-01T00:00:00Z"
+Wire = dict[str, Any]
+
+
+def condition(name: str) -> Wire:
+    """Return a condition that is True."""
+    return {
+        "type": name,
+        "status": "True",
+        "reason": "Succeeded" if name == "Finished" else name,
+        "message": "benchmark",
+        "lastTransitionTime": STAMP,
+    }
+
+
+def admission(item: Item) -> Wire:
+    """Return the status that admits a workload: the one write that an admission is."""
+    assignment = {
+        "name": "main",
+        "count": 1,
+        "flavors": {"cpu": "default"},
+        "resourceUsage": {"cpu": str(item.cpu)},
+    }
+    return {
+        "admission": {"clusterQueue": item.queue, "podSetAssignments": [assignment]},
+        "conditions": [condition("QuotaReserved"), condition("Admitted")],
+    }
+
+
+async def in_parallel(acts: Iterable[Callable[[], Awaitable[None]]], clients: int) -> None:
+    """Run all acts, so many at a time."""
+    left = iter(acts)
+
+    async def one() -> None:
+        for act in left:
+            await act()
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(clients):
+            group.create_task(one())
+
+
+async def floor(client: Client, items: list[Item], space: str) -> list[float]:
+    """Do just the writes that nobody can do without, as fast as the server takes them."""
+    start, admitted = time.monotonic(), list[float]()
+
+    async def one(item: Item) -> None:
+        made = workload_object(item, space)
+        status = resources.WORKLOADS.at(item.name, space, "status")
+        await client.create(resources.WORKLOADS.within(space), made)
+        await client.patch_merge(status, {"status": admission(item)})
+        admitted.append(time.monotonic() - start)
+        ended = [condition("QuotaReserved"), condition("Admitted"), condition("Finished")]
+        await client.patch_merge(status, {"status": {"conditions": ended}})
+
+    await in_parallel((partial(one, item) for item in items), FLOOR_CLIENTS)
+    return admitted
+
+
+@dataclass(slots=True)
+class Teams:
+    """Submit workloads when they come, and finish each when it has run for its time."""
+
+    client: Client
+    items: list[Item]
+    admitted: dict[str, float] = field(default_factory=dict)
+    created: dict[str, float] = field(default_factory=dict)
+    _start: float = 0.0
+    _left: int = 0
+    _done: asyncio.Event = field(default_factory=asyncio.Event)
+    _group: asyncio.TaskGroup = field(default_factory=asyncio.TaskGroup)
+
+    async def run(self, limit_s: float) -> float:
+        """Return the seconds until everything was finished."""
+        self._left = len(self.items)
+        by_name = {item.name: item for item in self.items}
+        watched = resources.WORKLOADS.within(NAMESPACE)
+        seen = Reflector(self.client, watched, Workload, lambda event: self._see(event, by_name))
+        async with asyncio.timeout(limit_s), self._group as group:
+            watching = group.create_task(seen.run())
+            await seen.synced.wait()
+            self._start = time.monotonic()
+            group.create_task(self._submit())
+            await self._done.wait()
+            watching.cancel()
+        return time.monotonic() - self._start
+
+    async def _submit(self) -> None:
+        async def one(item: Item) -> None:
+            await asyncio.sleep(max(0.0, self._start + item.at - time.monotonic()))
+            self.created[item.name] = time.monotonic() - self._start
+            await self.client.create(resources.WORKLOADS.within(NAMESPACE), workload_object(item))
+
+        await in_parallel((partial(one, item) for item in self.items), FLOOR_CLIENTS)
+
+    def _see(self, event: WatchEvent[Workload], by_name: dict[str, Item]) -> None:
+        if not isinstance(event, Added | Modified):
+            return
+        found = event.object
+        true = {one.type for one in found.status.conditions if one.status == "True"}
+        name = found.metadata.name
+        if "Admitted" in true and name in by_name and name not in self.admitted:
+            self.admitted[name] = time.monotonic() - self._start
+            self._group.create_task(self._finish(by_name[name]))
+
+    async def _finish(self, item: Item) -> None:
+        await asyncio.sleep(item.runs_s)
+        target = resources.WORKLOADS.at(item.name, NAMESPACE)
+        found = json.loads(await self.client.get(target))
+        conditions = [*found["status"]["conditions"], condition("Finished")]
+        status = resources.WORKLOADS.at(item.name, NAMESPACE, "status")
+        await self.client.patch_merge(status, {"status": {"conditions": conditions}})
+        self._left -= 1
+        if not self._left:
+            self._done.set()
+
+
+@dataclass(slots=True)
+class JobWatch:
+    """See Jobs of a namespace start and end."""
+
+    expected: int
+    started: dict[str, float] = field(default_factory=dict)
+    ended: set[str] = field(default_factory=set)
+    all_ended: asyncio.Event = field(default_factory=asyncio.Event)
+    start: float = field(default_factory=time.monotonic)
+    waiting: dict[str, asyncio.Event] = field(default_factory=dict)
+
+    def see(self, event: WatchEvent[Job]) -> None:
+        """Take in an event."""
+        if not isinstance(event, Added | Modified):
+            return
+        job = event.object
+        name = job.metadata.name
+        if not job.spec.suspend and name not in self.started:
+            self.started[name] = time.monotonic() - self.start
+        if any(one.type == "Complete" and one.status == "True" for one in job.status.conditions):
+            self.ended.add(name)
+            self.waiting.setdefault(name, asyncio.Event()).set()
+            if len(self.ended) == self.expected:
+                self.all_ended.set()

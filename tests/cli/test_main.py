@@ -1,0 +1,92 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from queueing.cli.lazy import LazyGroup
+from queueing.cli.main import COMMANDS, cli
+
+
+def invoke(*arguments: str, text: str | None = None) -> Result:
+    return CliRunner().invoke(cli, arguments, input=text)
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, id=name) for name in COMMANDS])
+def test_every_command_explains_itself_with_an_example(name: str) -> None:
+    result = invoke(name, "--help")
+    assert result.exit_code == 0
+    assert "Example" in result.output
+    assert f"queueing {name}" in result.output or "queueing run" in result.output
+
+
+def test_help_lists_the_commands_for_people_only() -> None:
+    output = invoke("--help").output
+    assert all(entry.summary in output for entry in COMMANDS.values() if not entry.hidden)
+    assert "serve" not in output
+
+
+@pytest.mark.parametrize("module", ["aiohttp", "kubernetes_asyncio", "pydantic", "rich", "yaml"])
+def test_help_and_completion_import_nothing_slow(module: str) -> None:
+    code = (
+        "import sys; from queueing.cli.main import cli\n"
+        "try: cli.main(['--help'], standalone_mode=False)\n"
+        "finally: print('IMPORTED' if sys.argv[1] in sys.modules else 'not imported')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, module], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.endswith("not imported\n")
+
+
+def test_completion_answers_from_the_table() -> None:
+    assert isinstance(cli, LazyGroup)
+    with cli.make_context("queueing", ["plan"]) as context:
+        found = [one.value for one in cli.shell_complete(context, "de")]
+    assert found == ["demo", "dev"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script_that_calls_us_back(shell: str) -> None:
+    result = invoke("completion", shell)
+    assert result.exit_code == 0
+    assert "_QUEUEING_COMPLETE" in result.output
+
+
+def test_an_unknown_command_is_named() -> None:
+    result = invoke("frobnicate")
+    assert result.exit_code == 2
+    assert "No such command 'frobnicate'" in result.output
+
+
+def test_version_speaks_json() -> None:
+    found = json.loads(invoke("version", "-o", "json").output)
+    assert set(found) == {"queueing", "python", "api"}
+
+
+def test_crds_are_printed_whole_or_by_name() -> None:
+    assert invoke("crds", "workloads", "-o", "table").output.count("\n") == 2
+    listed = json.loads(invoke("crds", "-o", "json").output)
+    assert {one["kind"] for one in listed["items"]} == {"CustomResourceDefinition"}
+    assert len(listed["items"]) == 11
+
+
+def test_crds_of_an_unknown_kind_are_refused_with_the_known_ones() -> None:
+    result = invoke("crds", "unicorns")
+    assert result.exit_code == 2
+    assert "no definition of unicorns; there are admissionchecks" in result.output
+
+
+def test_a_closed_pipe_is_no_error_worth_a_traceback(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m queueing.cli.main crds | head -n 1"
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        cwd=tmp_path,
+    )
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,173 @@
+import json
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from queueing.cli.main import cli
+
+QUEUES = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: default}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: a}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors:
+    - {name: default, resources: [{name: cpu, nominalQuota: 4}]}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: a, namespace: team}
+spec: {clusterQueue: a}
+"""
+WORKLOAD = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: NAME, namespace: team}
+spec:
+  queueName: a
+  podSets:
+  - name: main
+    count: 1
+    template: {spec: {containers: [{name: c, resources: {requests: {cpu: 3}}}]}}
+"""
+
+
+def plan(*arguments: str, text: str = "") -> Result:
+    return CliRunner().invoke(cli, ["plan", *arguments], input=text)
+
+
+def workload(name: str) -> str:
+    return "---\n" + WORKLOAD.replace("NAME", name)
+
+
+def test_the_json_has_the_promised_shape() -> None:
+    result = plan("-f", "-", "--rounds", "1", "-o", "json", text=QUEUES + workload("w"))
+    assert result.exit_code == 0
+    assert json.loads(result.stdout) == {
+        "rounds": [
+            {
+                "round": 1,
+                "decisions": [
+                    {
+                        "workload": "team/w",
+                        "action": "Admit",
+                        "clusterQueue": "a",
+                        "borrowing": False,
+                        "reservedOnly": False,
+                        "podSetAssignments": [
+                            {
+                                "name": "main",
+                                "count": 1,
+                                "flavors": {"cpu": "default"},
+                                "resourceUsage": {"cpu": "3"},
+                                "topologyAssignment": None,
+                            }
+                        ],
+                    }
+                ],
+            }
+        ],
+        "usage": {
+            "a": {"default": {"cpu": {"nominal": "4", "used": "3", "borrowed": "0", "lent": "0"}}}
+        },
+        "cohorts": {},
+        "weightedShare": {"clusterQueues": {"a": 0}, "cohorts": {}},
+    }
+
+
+def test_the_order_of_the_documents_changes_nothing(tmp_path: Path) -> None:
+    documents = (QUEUES + workload("x") + workload("y")).split("---\n")
+    outputs = set()
+    for name, order in (("one", documents), ("two", documents[::-1])):
+        (tmp_path / name).write_text("---\n".join(order))
+        outputs.add(plan("-f", str(tmp_path / name), "--now", "2026-01-01T00:00:00Z").stdout)
+    assert len(outputs) == 1
+
+
+def test_yaml_says_the_same_as_json() -> None:
+    text = QUEUES + workload("w")
+    as_json = plan("-f", "-", "-o", "json", text=text).stdout
+    as_yaml = plan("-f", "-", "-o", "yaml", text=text).stdout
+    assert yaml.safe_load(as_yaml) == json.loads(as_json)
+
+
+def test_the_table_is_plain_columns() -> None:
+    output = plan("-f", "-", text=QUEUES + workload("x") + workload("y")).stdout
+    lines = output.splitlines()
+    assert lines[0].split() == ["ROUND", "ACTION", "WORKLOAD", "CLUSTERQUEUE", "DETAIL"]
+    assert lines[1].split()[:4] == ["1", "Admit", "team/x", "a"]
+    assert "\x1b" not in output
+    assert "Stable after" in lines[-1]
+
+
+def test_without_workloads_nothing_waits() -> None:
+    assert plan("-f", "-", text=QUEUES).stdout.startswith("Nothing waits.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "want"),
+    [
+        pytest.param((), "", "give manifests with -f", id="no input"),
+        pytest.param(("-f", "nowhere.yaml"), "", "nowhere.yaml:0: No such file", id="no file"),
+        pytest.param(("-f", "-"), "a: ]", "-:1: ", id="no YAML"),
+        pytest.param(("-f", "-", "--now", "noon"), QUEUES, "'noon' is not a time", id="no time"),
+        pytest.param(
+            ("-f", "-", "--rounds", "1", "--until-stable"), QUEUES, "exclude", id="both modes"
+        ),
+        pytest.param(("-f", "-", "--rounds", "0"), QUEUES, "x>=1", id="no rounds"),
+        pytest.param(
+            ("-f", "-", "--config", "nowhere"), QUEUES, "nowhere:0: No such file", id="no config"
+        ),
+    ],
+)
+def test_bad_input_ends_with_code_2_and_says_why(
+    arguments: tuple[str, ...], text: str, want: str
+) -> None:
+    result = plan(*arguments, text=text)
+    assert result.exit_code == 2
+    assert want in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_configuration_of_its_own_wins(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text(
+        "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+        "resources: {excludeResourcePrefixes: [cpu]}\n"
+    )
+    text = QUEUES + workload("w")
+    report = json.loads(plan("-f", "-", "--config", str(config), "-o", "json", text=text).stdout)
+    assert report["usage"]["a"]["default"]["cpu"]["used"] == "0"
+
+
+def test_a_config_file_with_anything_else_in_it_is_refused(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text(QUEUES)
+    result = plan("-f", "-", "--config", str(config), text=QUEUES)
+    assert result.exit_code == 2
+    assert "must hold one Configuration" in result.stderr
+
+
+def test_warnings_go_to_standard_error() -> None:
+    text = QUEUES + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
+    result = plan("-f", "-", "-o", "json", text=text)
+    assert result.exit_code == 0
+    assert "ConfigMap (v1) is not known" in result.stderr
+    assert json.loads(result.stdout)["rounds"]
+
+
+def test_two_hundred_objects_are_planned_at_once() -> None:
+    text = QUEUES + "".join(workload(f"w{number}") for number in range(197))
+    started = time.monotonic()
+    result = plan("-f", "-", "--rounds", "1", "-o", "json", text=text)
+    assert time.monotonic() - started < 10.0, "it takes a tenth of a second on an idle machine"
+    assert len(json.loads(result.stdout)["rounds"][0]["decisions"]) == 197

@@ -1,0 +1,134 @@
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from queueing.cli.choices import Flags, parse_gates, read_choices
+from queueing.cli.main import cli
+from queueing.cli.output import UsageProblem
+from queueing.cli.supervisor import supervise
+from queueing.core.settings import Compatibility
+
+CONFIG = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+OURS = "apiVersion: config.queueing.dev/v1alpha1\nkind: QueueingConfiguration\n"
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["run", *arguments])
+
+
+def flags(**given: str) -> Flags:
+    empty = dict.fromkeys(
+        (
+            "config",
+            "queueing_config",
+            "kubeconfig",
+            "context_name",
+            "feature_gates",
+            "compatibility",
+            "namespace",
+        )
+    )
+    return Flags(**{**empty, "log_format": "text", "log_level": "info", **given})
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        pytest.param("fairSharing: {}\n", "fairSharing.preemptionStrategies: required", id="list"),
+        pytest.param("webhook: {port: 99999}\n", "webhook.port: ", id="a port out of range"),
+        pytest.param("nonsense: 1\n", ":3: nonsense: unknown field", id="an unknown field"),
+        pytest.param("integrations: {frameworks: [x]}\n", "frameworks[0]: ", id="a framework"),
+        pytest.param("featureGates: {Warp: true}\n", "unrecognized feature gate: Warp", id="gate"),
+        pytest.param("webhook: [\n", "c.yaml:4: ", id="no YAML"),
+    ],
+)
+def test_a_bad_configuration_is_refused_by_field(tmp_path: Path, text: str, want: str) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(CONFIG + text)
+    result = run("--config", str(path))
+    assert result.exit_code == 2
+    assert want in result.stderr
+
+
+def test_gates_come_from_one_place(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(CONFIG + "featureGates: {PartialAdmission: false}\n")
+    result = run("--config", str(path), "--feature-gates", "PartialAdmission=true")
+    assert result.exit_code == 2
+    assert "cannot both specified" in result.stderr
+
+
+def test_gates_and_namespace_of_the_command_line_are_taken() -> None:
+    found = read_choices(flags(feature_gates="PartialAdmission=false", namespace="batch"))
+    assert found.configuration.feature_gates == {"PartialAdmission": False}
+    assert found.configuration.namespace == "batch"
+
+
+def test_a_gate_that_is_neither_true_nor_false_is_refused() -> None:
+    with pytest.raises(UsageProblem, match="must be NAME=true or NAME=false"):
+        parse_gates("PartialAdmission=maybe")
+
+
+@pytest.mark.parametrize(
+    ("text", "flag", "want"),
+    [
+        pytest.param("", "", Compatibility.QUEUEING, id="the default"),
+        pytest.param("compatibility: Kueue\n", "", Compatibility.KUEUE, id="the file"),
+        pytest.param("compatibility: Kueue\n", "Queueing", Compatibility.QUEUEING, id="the flag"),
+    ],
+)
+def test_compatibility_is_chosen_by_flag_file_or_default(
+    tmp_path: Path, text: str, flag: str, want: Compatibility
+) -> None:
+    path = tmp_path / "q.yaml"
+    path.write_text(OURS + text)
+    given = {"queueing_config": str(path)} | ({"compatibility": flag} if flag else {})
+    assert read_choices(flags(**given)).compatibility is want
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        pytest.param(OURS + "compatibility: Slurm\n", ":3: compatibility: 'Slurm'", id="a word"),
+        pytest.param(OURS + "credits: on\n", ":3: credits: unknown field", id="a field"),
+        pytest.param(CONFIG, ":1: apiVersion: ", id="another kind of file"),
+    ],
+)
+def test_a_bad_file_of_our_own_is_refused_by_field(tmp_path: Path, text: str, want: str) -> None:
+    path = tmp_path / "q.yaml"
+    path.write_text(text)
+    with pytest.raises(UsageProblem) as caught:
+        read_choices(flags(queueing_config=str(path)))
+    assert want in str(caught.value)
+
+
+def test_without_a_cluster_it_says_what_is_missing(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "queueing.cli.main", "run", "--no-serving"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+    )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "kubeconfig" in done.stderr.lower()
+
+
+async def test_when_one_part_fails_the_whole_fails() -> None:
+    async with asyncio.timeout(60):
+        assert await supervise((["version"], ["dev", "--no-samples"])) == 1
+
+
+async def test_a_signal_ends_all_parts_in_order() -> None:
+    loop = asyncio.get_running_loop()
+    loop.call_later(2.0, os.kill, os.getpid(), signal.SIGTERM)
+    async with asyncio.timeout(60):
+        assert await supervise((["dev", "--no-samples"], ["dev", "--no-samples"])) == 0
