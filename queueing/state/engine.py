@@ -117,6 +117,8 @@ def settle_outcome(memory: Memory, outcome: Outcome) -> None:
     elif outcome.verdict is Verdict.REFUSED:
         memory.ledger.spare(key)
         memory.victim_changed(key)
+        for feuds in memory.feuds.values():
+            feuds.retract(decision.preemptor_uid, decision.uid)
         _count_refusal(memory, key, decision.preemptor)
 
 

@@ -23,6 +23,13 @@ class Feuds:
         """Remember a preemption."""
         self._victims.setdefault(preemptor, {})[victim] = None
 
+    def retract(self, preemptor: Uid, victim: Uid) -> None:
+        """Forget a preemption that did not come about."""
+        victims = self._victims.get(preemptor, {})
+        victims.pop(victim, None)
+        if not victims:
+            self._victims.pop(preemptor, None)
+
     def victims_of(self, preemptor: Uid) -> frozenset[Uid]:
         return frozenset(self._victims.get(preemptor, ()))
 

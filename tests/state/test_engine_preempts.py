@@ -1,0 +1,131 @@
+"""Preemption across cycles: claims, victims on their way out, and circles."""
+
+from dataclasses import replace
+
+from queueing.core.decisions import Admit, Mode, Outcome, Preempt, Verdict, Wait
+from queueing.core.facts import Fact, PreemptionPolicy
+from queueing.core.names import Key
+from queueing.core.settings import Compatibility, Settings
+from queueing.state.claims import preemptor_of
+from queueing.testing.builders import admitted, cluster_queue, preemption, quota, workload
+from queueing.testing.obedient import ObedientCluster
+from queueing.testing.worlds import world
+
+LOWER = preemption(within=PreemptionPolicy.LOWER_PRIORITY)
+
+
+def small_queue() -> list[Fact]:
+    return world(cluster_queue(preemption=LOWER))
+
+
+def test_a_preemptor_gets_what_its_victims_give_back() -> None:
+    cluster = ObedientCluster(small_queue())
+    cluster.observe(admitted("low", {"cpu": 10_000}))
+    cluster.observe(workload("high", {"cpu": 6_000}, priority=1))
+    (preempt, wait) = cluster.cycle().decisions
+    assert isinstance(preempt, Preempt)
+    assert (preempt.workload, preempt.preemptor) == ("team/low", "team/high")
+    assert isinstance(wait, Wait)
+    assert (wait.mode, wait.targets) == (Mode.PREEMPT, ("team/low",))
+    assert cluster.cycle().rounds == ()
+    cluster.drain(Key("team/low"))
+    (admit,) = [one for one in cluster.cycle().decisions if isinstance(one, Admit)]
+    assert admit.workload == "team/high"
+    cluster.engine.check()
+
+
+def test_a_lesser_one_cannot_take_what_a_preemptor_waits_for() -> None:
+    cluster = ObedientCluster(small_queue())
+    for name in ("low-1", "low-2"):
+        cluster.observe(admitted(name, {"cpu": 5_000}))
+    cluster.observe(workload("high", {"cpu": 10_000}, priority=2))
+    cluster.cycle()
+    cluster.drain(Key("team/low-1"))
+    cluster.observe(workload("between", {"cpu": 1_000}, priority=1))
+    assert not any(isinstance(one, Admit) for one in cluster.cycle().decisions)
+    cluster.drain(Key("team/low-2"))
+    cluster.rest()
+    assert cluster.running() == ["team/high"]
+
+
+def test_the_next_is_tried_while_victims_of_the_first_are_on_their_way() -> None:
+    cluster = ObedientCluster(small_queue())
+    cluster.observe(admitted("low", {"cpu": 8_000}))
+    cluster.observe(workload("high", {"cpu": 9_000}, priority=2))
+    cluster.observe(workload("other", {"cpu": 1_000}, priority=1))
+    kinds = {(type(one), one.workload) for one in cluster.cycle().decisions}
+    assert (Preempt, "team/low") in kinds
+    assert (Admit, "team/other") in kinds
+
+
+def test_in_kueue_mode_a_preemptor_blocks_its_queue() -> None:
+    settings = Settings(compatibility=Compatibility.KUEUE)
+    cluster = ObedientCluster(small_queue(), settings)
+    cluster.observe(admitted("low", {"cpu": 8_000}))
+    cluster.observe(workload("high", {"cpu": 9_000}, priority=2))
+    cluster.observe(workload("other", {"cpu": 1_000}, priority=1))
+    assert {type(one) for one in cluster.cycle().decisions} == {Preempt, Wait}
+
+
+def test_after_a_restart_the_claim_is_read_from_the_victims() -> None:
+    cluster = ObedientCluster(small_queue())
+    for name in ("low-1", "low-2"):
+        cluster.observe(admitted(name, {"cpu": 5_000}))
+    cluster.observe(workload("high", {"cpu": 10_000}, priority=2))
+    cluster.cycle()
+    cluster.drain(Key("team/low-1"))
+    cluster.observe(workload("between", {"cpu": 1_000}, priority=1))
+    cluster.restart()
+    assert not any(isinstance(one, Admit) for one in cluster.cycle().decisions)
+    assert len(cluster.preemptions) == 2
+    cluster.rest()
+    assert cluster.running() == ["team/high"]
+
+
+def test_a_refused_eviction_is_decided_again() -> None:
+    cluster = ObedientCluster(small_queue())
+    low = admitted("low", {"cpu": 10_000})
+    cluster.observe(low)
+    cluster.observe(workload("high", priority=1))
+    preempt = cluster.engine.cycle(1.0).decisions[0]
+    assert isinstance(preempt, Preempt)
+    assert cluster.engine.cycle(2.0).rounds == ()
+    cluster.engine.settle(Outcome(decision=preempt, verdict=Verdict.REFUSED))
+    assert cluster.engine.cycle(3.0).decisions[0] == preempt
+    cluster.engine.check()
+
+
+def test_a_preemptor_that_goes_frees_those_it_kept_off() -> None:
+    cluster = ObedientCluster(small_queue())
+    for name in ("low-1", "low-2"):
+        cluster.observe(admitted(name, {"cpu": 5_000}))
+    cluster.observe(workload("high", {"cpu": 10_000}, priority=2))
+    cluster.cycle()
+    cluster.drain(Key("team/low-1"))
+    cluster.cycle()
+    cluster.observe(replace(cluster.workloads[Key("team/high")], active=False))
+    cluster.rest()
+    assert "team/low-1" in cluster.running()
+    cluster.engine.check()
+
+
+def test_queues_that_take_from_each_other_in_a_circle_come_to_rest() -> None:
+    both = preemption(reclaim=PreemptionPolicy.ANY, borrow=PreemptionPolicy.LOWER_PRIORITY)
+    queues = [
+        cluster_queue("main", {"default": {"cpu": 8_000}}, cohort="all", preemption=both),
+        cluster_queue("other", {"default": {"cpu": 4_000}}, cohort="all", preemption=both),
+        cluster_queue("spare", {"default": {"cpu": quota(0)}}, cohort="all"),
+    ]
+    cluster = ObedientCluster(world(*queues))
+    cluster.observe(workload("borrows", {"cpu": 10_000}, priority=2, created=5.0))
+    cluster.rest()
+    cluster.observe(workload("reclaims", {"cpu": 4_000}, local_queue="team/other"))
+    cluster.rest()
+    assert len(cluster.preemptions) <= 2
+    cluster.engine.check()
+
+
+def test_the_message_of_a_victim_names_its_preemptor() -> None:
+    text = "Preempted to accommodate a workload (UID: 4b1f-2, JobUID: 77) due to reclamation"
+    assert preemptor_of(text) == "4b1f-2"
+    assert preemptor_of("Preempted by hand") is None
