@@ -97,6 +97,10 @@ def _judgement(ruling: Ruling) -> Judgement:
         preemptions=ruling.preemptions,
         progress=assignment.progress if waits else None,
         lacks=assignment.lacks() if waits else (),
-        wants_candidates=assignment.needs_preemption and not ruling.entry.targets,
+        wants_candidates=(
+            assignment.needs_preemption
+            and not ruling.entry.targets
+            and not ruling.entry.rules.never_preempts
+        ),
         usage=assignment.usage,
     )

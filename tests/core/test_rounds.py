@@ -257,3 +257,26 @@ def test_nobody_is_admitted_into_room_that_victims_still_hold() -> None:
     assert wait_of(ours[2]).mode is Mode.DEFERRED_FIT
     theirs = Arena(*facts, settings=Settings(compatibility=Compatibility.KUEUE)).round(*heads)
     assert names(theirs, Admit) == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "want"),
+    [
+        pytest.param(PreemptionPolicy.LOWER_PRIORITY, True, id="whoever comes may be a victim"),
+        pytest.param(PreemptionPolicy.NEVER, False, id="no victim will ever be allowed"),
+    ],
+)
+def test_whether_a_head_waits_for_candidates(policy: PreemptionPolicy, *, want: bool) -> None:
+    arena = Arena(
+        cluster_queue("a", {"default": {"cpu": 10}}, preemption=preemption(within=policy)),
+        running("mine", "a", 4, priority=9),
+    )
+    [judgement] = arena.round(job("big", "a", 8))
+    assert judgement.wants_candidates is want
+
+
+def test_a_workload_without_pods_is_admitted_even_when_all_is_used() -> None:
+    arena = Arena(queue("a", 4), running("mine", "a", 4))
+    [judgement] = arena.round(workload("empty", {"cpu": 1}, 0, local_queue="team/a"))
+    assert isinstance(judgement.decision, Admit)
+    assert judgement.decision.pod_sets[0].flavors == {"cpu": "default"}
