@@ -1,0 +1,83 @@
+"""Single rounds, as a plan prints them, and cycles that are cut by a budget."""
+
+from queueing.core.decisions import Admit, Preempt, Requeue, Wait
+from queueing.core.facts import Fact, PreemptionPolicy, Strategy
+from queueing.core.settings import Compatibility, Settings
+from queueing.state.engine import Engine
+from queueing.testing.builders import admitted, cluster_queue, preemption, workload
+from queueing.testing.worlds import Deep, world
+
+KUEUE = Settings(compatibility=Compatibility.KUEUE)
+
+
+def engine_with(*facts: Fact, settings: Settings = KUEUE) -> Engine:
+    engine = Engine(settings)
+    for fact in facts:
+        engine.observe(fact)
+    return engine
+
+
+def test_a_round_takes_one_head_per_queue_and_speaks_of_everybody() -> None:
+    jobs = [workload(f"job-{number}", created=float(number)) for number in range(3)]
+    gated = workload("gated", admission_gates=("later",))
+    engine = engine_with(*world(cluster_queue(), *jobs, gated))
+    (decisions,) = engine.round(1.0).rounds
+    assert [(type(one), one.workload) for one in decisions] == [
+        (Admit, "team/job-0"),
+        (Wait, "team/job-1"),
+        (Wait, "team/job-2"),
+        (Wait, "team/gated"),
+    ]
+    waits = [one.requeue for one in decisions if isinstance(one, Wait)]
+    assert waits == [Requeue.NOT_HEAD, Requeue.NOT_HEAD, Requeue.NOT_QUEUED]
+
+
+def test_a_strict_head_is_judged_in_every_round() -> None:
+    queue = cluster_queue(strategy=Strategy.STRICT_FIFO)
+    engine = engine_with(*world(queue, workload("large", {"cpu": 11_000}), workload("small")))
+    for now in (1.0, 2.0):
+        first = engine.round(now).decisions[0]
+        assert isinstance(first, Wait)
+        assert (first.workload, first.requeue) == ("team/large", Requeue.IMMEDIATE)
+
+
+def test_the_next_round_finds_its_victims_already_evicted() -> None:
+    lower = preemption(within=PreemptionPolicy.LOWER_PRIORITY)
+    running = admitted("low", {"cpu": 10_000})
+    engine = engine_with(
+        *world(cluster_queue(preemption=lower), running, workload("high", priority=1))
+    )
+    seen = [
+        [one.already_evicted for one in engine.round(now).decisions if isinstance(one, Preempt)]
+        for now in (1.0, 2.0)
+    ]
+    assert seen == [[False], [True]]
+
+
+def test_a_cut_cycle_says_so_and_goes_on_where_it_stopped() -> None:
+    deep = Deep(queues=20, each=5, queues_per_cohort=5, shapes=7)
+    engine = engine_with(*deep.objects(), *deep.workloads(), settings=Settings())
+    judged = []
+    while True:
+        cycle = engine.cycle(1.0, budget=10)
+        judged.append(cycle.judged)
+        if cycle.finished:
+            break
+    assert max(judged) <= 10
+    assert sum(judged) >= 100
+    engine.check()
+    assert engine.cycle(2.0).judged == 0
+
+
+def test_a_tree_is_judged_whole_even_if_it_overruns_the_budget() -> None:
+    deep = Deep(queues=6, each=1, queues_per_cohort=6)
+    engine = engine_with(*deep.objects(), *deep.workloads(), settings=Settings())
+    assert engine.cycle(1.0, budget=1).judged == 6
+
+
+def test_cost_does_not_grow_with_what_did_not_change() -> None:
+    deep = Deep(queues=50, each=20, queues_per_cohort=5)
+    engine = engine_with(*deep.objects(), *deep.workloads(), settings=Settings())
+    engine.cycle(1.0)
+    engine.observe(workload("one-more", {"cpu": 1}, local_queue="team/queue-00007"))
+    assert engine.cycle(2.0).judged == 1

@@ -1,0 +1,119 @@
+"""What the engine shows of itself."""
+
+from queueing.core.facts import CheckFact, Fact, FlavorFact, LocalQueueFact, StopPolicy
+from queueing.core.names import CohortName, FlavorName, FlavorResource, Key, QueueName, ResourceName
+from queueing.core.settings import FairSharing, Settings
+from queueing.state.engine import Engine
+from queueing.state.views import Charged
+from queueing.testing.builders import (
+    admitted,
+    check_rule,
+    cluster_queue,
+    local_queue,
+    workload,
+)
+from queueing.testing.worlds import world
+
+MAIN = QueueName("main")
+CPU = FlavorResource(FlavorName("default"), ResourceName("cpu"))
+
+
+def engine_with(*facts: Fact, settings: Settings | None = None) -> Engine:
+    engine = Engine(settings)
+    for fact in facts:
+        engine.observe(fact)
+    return engine
+
+
+def test_reservation_and_usage_tell_how_much_is_borrowed() -> None:
+    lender = cluster_queue("lender", cohort="all")
+    engine = engine_with(
+        *world(lender, cluster_queue(cohort="all"), admitted("big", {"cpu": 13_000}))
+    )
+    view = engine.cluster_queue(MAIN)
+    assert view is not None
+    assert (view.reserving, view.admitted, view.pending) == (1, 1, 0)
+    assert view.reservation == view.usage == {CPU: Charged(total=13_000, borrowed=3_000)}
+    cohort = engine.cohort(CohortName("all"))
+    assert cohort is not None
+    assert (cohort.quota[CPU], cohort.usage[CPU].total) == (20_000, 13_000)
+    door = engine.local_queue(Key("team/main"))
+    assert door is not None
+    assert door.usage == {CPU: Charged(total=13_000, borrowed=0)}
+
+
+def test_shares_are_shown_under_fair_sharing() -> None:
+    fair = Settings(fair_sharing=FairSharing(strategies=("LessThanOrEqualToFinalShare",)))
+    lender = cluster_queue("lender", cohort="all")
+    facts = world(lender, cluster_queue(cohort="all"), admitted("big", {"cpu": 15_000}))
+    view = engine_with(*facts, settings=fair).cluster_queue(MAIN)
+    assert view is not None
+    assert view.weighted_share == 250
+
+
+def test_an_inactive_queue_says_all_that_is_wrong() -> None:
+    queue = cluster_queue(stop_policy=StopPolicy.HOLD, checks=(check_rule("there"),))
+    engine = engine_with(queue, local_queue(), CheckFact(name=queue.checks[0].name, controller=""))
+    view = engine.cluster_queue(MAIN)
+    assert view is not None
+    assert (view.active.status, view.active.reason) == (False, "Stopped")
+    assert view.active.message == (
+        "Can't admit new workloads: is stopped, "
+        "references missing ResourceFlavor(s): default, "
+        "references inactive AdmissionCheck(s): there."
+    )
+    door = engine.local_queue(Key("team/main"))
+    assert door is not None
+    assert door.active.reason == "ClusterQueueIsInactive"
+    assert engine.cluster_queue(QueueName("unknown")) is None
+
+
+def test_pending_is_in_queue_order_with_the_place_in_both_queues() -> None:
+    second = LocalQueueFact(key=Key("team/second"), cluster_queue=MAIN)
+    jobs = [
+        workload("late", created=2.0),
+        workload("urgent", {"cpu": 11_000}, priority=1, created=3.0, local_queue="team/second"),
+        workload("early", created=1.0, local_queue="team/second"),
+    ]
+    engine = engine_with(*world(cluster_queue(), second, *jobs))
+    got = [
+        (one.key, one.position_in_cluster_queue, one.position_in_local_queue)
+        for one in engine.pending(MAIN)
+    ]
+    assert got == [("team/urgent", 0, 0), ("team/early", 1, 1), ("team/late", 2, 0)]
+    engine.cycle(1.0)
+    assert [(one.key, one.inadmissible) for one in engine.pending(MAIN)] == [("team/urgent", True)]
+
+
+def test_changed_names_what_to_look_at_again_and_is_drained() -> None:
+    other = cluster_queue("other", cohort="all")
+    engine = engine_with(*world(cluster_queue(cohort="all"), other))
+    engine.changed()
+    engine.observe(workload())
+    told = engine.changed()
+    assert (told.cluster_queues, told.local_queues, told.cohorts) == (("main",), ("team/main",), ())
+    engine.cycle(1.0)
+    told = engine.changed()
+    assert (told.cluster_queues, told.local_queues) == (("main",), ("team/main",))
+    assert told.cohorts == ("all",)
+    assert engine.changed().cluster_queues == ()
+
+
+def test_the_story_of_a_workload_is_told_in_order() -> None:
+    engine = engine_with(*world(cluster_queue(), workload("large", {"cpu": 11_000})))
+    engine.cycle(1.0)
+    engine.observe(cluster_queue(quotas={"default": {"cpu": 11_000}}))
+    engine.cycle(2.0)
+    first, second = engine.story(Key("team/large"))
+    assert first.startswith("1.000 waits (Inadmissible), ExceedsMaxQuota")
+    assert second == "2.000 admitted by main"
+
+
+def test_usage_appears_when_the_queue_does() -> None:
+    engine = engine_with(admitted("running", {"cpu": 4_000}))
+    for fact in world(cluster_queue(), FlavorFact(name=FlavorName("default"))):
+        engine.observe(fact)
+    view = engine.cluster_queue(MAIN)
+    assert view is not None
+    assert view.usage[CPU].total == 4_000
+    engine.check()
