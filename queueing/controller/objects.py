@@ -25,6 +25,7 @@ from queueing.translate.wire.queues import (
 )
 from queueing.translate.wire.workloads import Workload
 
+
 def owner_uids(meta: Meta) -> Iterable[str]:
     """Return the lives that a Workload belongs to, also after its reference was taken away."""
     uids = dict.fromkeys(owner.uid for owner in meta.owner_references if owner.controller)

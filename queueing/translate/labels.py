@@ -20,5 +20,12 @@ POD_CLUSTER_QUEUE = "kueue.x-k8s.io/cluster-queue-name"
 POD_LOCAL_QUEUE = "kueue.x-k8s.io/local-queue-name"
 RESOURCE_IN_USE = "kueue.x-k8s.io/resource-in-use"
 
+GANG = "queueing.dev/gang"
+"""Label: Jobs of one namespace with one value are one gang; on its Workload too."""
+GANG_SIZE = "queueing.dev/gang-size"
+GANG_ON_FAILURE = "queueing.dev/gang-on-failure"
+GANG_STATE = "queueing.dev/gang-state"
+"""Annotation of ours on a Job whose gang is not complete or cannot be: what it waits for."""
+
 TRACE_PARENT = "traceparent"
 """W3C trace context of the submitter, on the Job and handed to its pods."""

@@ -1,0 +1,196 @@
+"""Gangs: what several Jobs must agree on to become one Workload, and which Job is which pod set.
+
+Invariant: the same Jobs give the same verdict in whatever order they come, and a pod set is found
+by its Job's name alone, so that nothing has to be remembered between two looks.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha1
+
+from msgspec.structs import replace
+
+from queueing.core.names import Key
+from queueing.translate import labels
+from queueing.translate.jobs import batch
+from queueing.translate.jobs.composition import max_execution_time
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.meta import Meta
+from queueing.translate.wire.workloads import Workload
+
+SIZE_MAX = 18
+"""Pod sets that a Workload may have."""
+_SIZES = tuple(str(size) for size in range(1, SIZE_MAX + 1))
+_LABEL_MAX = 63
+_DIGEST_LENGTH = 8
+_DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+
+
+class OnFailure(StrEnum):
+    """What a failed member means to the others."""
+
+    FAIL = "Fail"
+    CONTINUE = "Continue"
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """All Jobs are there and agree; sorted by name."""
+
+    members: tuple[Job, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Incomplete:
+    """Jobs are missing."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """These Jobs can never become a gang as they are."""
+
+    message: str
+
+
+Verdict = Whole | Incomplete | Refused
+
+
+def gang_name(meta: Meta) -> str:
+    """Return the gang that a Job, or a Workload, belongs to; empty when to none."""
+    return meta.labels.get(labels.GANG, "")
+
+
+def gang_key(meta: Meta) -> Key | None:
+    """Return `namespace/gang`; None when it belongs to none."""
+    name = gang_name(meta)
+    return Key(f"{meta.namespace}/{name}") if name else None
+
+
+def verdict(jobs: Sequence[Job]) -> Verdict:
+    """Judge the Jobs of one gang, at least one."""
+    members = tuple(sorted(jobs, key=lambda one: one.metadata.name))
+    for what, read in _AGREED:
+        message = _disagreement(members, what, read)
+        if message:
+            return Refused(message)
+    first = members[0].metadata
+    for check in (_size_problem, _choice_problem):
+        message = check(first)
+        if message:
+            return Refused(message)
+    message = _combination_problem(members)
+    if message:
+        return Refused(message)
+    size = int(first.annotations[labels.GANG_SIZE])
+    if len(members) > size:
+        return Refused(f"{len(members)} Jobs exist but the gang-size is {size}: {_names(members)}")
+    if len(members) < size:
+        return Incomplete(f"{len(members)} of {size} Jobs exist: {_names(members)}")
+    return Whole(members)
+
+
+def on_failure(meta: Meta) -> OnFailure:
+    """Read what a failed member means; of a Job or of a gang's Workload."""
+    chosen = meta.annotations.get(labels.GANG_ON_FAILURE, "")
+    return OnFailure.CONTINUE if chosen == OnFailure.CONTINUE else OnFailure.FAIL
+
+
+def pod_set_name(job: Meta) -> str:
+    """Return the name of a Job's pod set: its own if that is a DNS label, else cut and digested."""
+    name = job.name
+    if len(name) <= _LABEL_MAX and _DNS_LABEL.fullmatch(name):
+        return name
+    digest = sha1(name.encode(), usedforsecurity=False).hexdigest()[:_DIGEST_LENGTH]
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    return f"{plain[: _LABEL_MAX - _DIGEST_LENGTH - 1]}-{digest}"
+
+
+def part_of(workload: Workload, name: str) -> Workload:
+    """Return the Workload as a single Job's would be: just the pod set of this name.
+
+    What is known of single Jobs (equivalence, injection, restoring) holds for it as it is.
+    """
+    spec = replace(
+        workload.spec, pod_sets=[one for one in workload.spec.pod_sets if one.name == name]
+    )
+    admission = workload.status.admission
+    if admission is not None:
+        assigned = [one for one in admission.pod_set_assignments if one.name == name]
+        admission = replace(admission, pod_set_assignments=assigned)
+    status = replace(workload.status, admission=admission)
+    return replace(workload, spec=spec, status=status)
+
+
+def _disagreement(members: Sequence[Job], what: str, read: Callable[[Job], str]) -> str:
+    found: dict[str, list[Job]] = {}
+    for job in members:
+        found.setdefault(read(job), []).append(job)
+    if len(found) == 1:
+        return ""
+    told = "; ".join(f"{value or 'none'} ({_names(those)})" for value, those in found.items())
+    return f"the Jobs disagree on the {what}: {told}"
+
+
+def _size_problem(first: Meta) -> str:
+    text = first.annotations.get(labels.GANG_SIZE, "")
+    if text in _SIZES:
+        return ""
+    said = f"is {text!r}" if text else "is missing"
+    return f"the annotation {labels.GANG_SIZE} {said}: it must be a number from 1 to {SIZE_MAX}"
+
+
+def _choice_problem(first: Meta) -> str:
+    text = first.annotations.get(labels.GANG_ON_FAILURE, OnFailure.FAIL)
+    if text in list(OnFailure):
+        return ""
+    choices = " or ".join(OnFailure)
+    return f"the annotation {labels.GANG_ON_FAILURE} is {text!r}: it must be {choices}"
+
+
+def _combination_problem(members: Sequence[Job]) -> str:
+    partial = [job for job in members if batch.min_count(job) is not None]
+    if len(partial) > 1:
+        return (
+            f"at most one Job of a gang may have the annotation {labels.MIN_PARALLELISM}:"
+            f" {_names(partial)}"
+        )
+    prebuilt = [
+        job
+        for job in members
+        if labels.PREBUILT_WORKLOAD in job.metadata.labels
+        or labels.PREBUILT_WORKLOAD in job.metadata.annotations
+    ]
+    if prebuilt:
+        return f"a Job of a gang cannot have {labels.PREBUILT_WORKLOAD}: {_names(prebuilt)}"
+    return ""
+
+
+def _priority(job: Job) -> str:
+    queueing = job.metadata.labels.get(labels.PRIORITY_CLASS, "")
+    return queueing or batch.template_of(job).spec.priority_class_name
+
+
+def _execution_time(job: Job) -> str:
+    limit = max_execution_time(job.metadata)
+    return str(limit) if limit is not None else ""
+
+
+def _names(jobs: Sequence[Job]) -> str:
+    return ", ".join(job.metadata.name for job in jobs)
+
+
+def _choice(meta: Meta) -> str:
+    return meta.annotations.get(labels.GANG_ON_FAILURE, OnFailure.FAIL)
+
+
+_AGREED: tuple[tuple[str, Callable[[Job], str]], ...] = (
+    ("gang-size", lambda job: job.metadata.annotations.get(labels.GANG_SIZE, "")),
+    ("queue", lambda job: job.metadata.labels.get(labels.QUEUE_NAME, "")),
+    ("priority class", _priority),
+    ("maximum execution time", _execution_time),
+    ("gang-on-failure", lambda job: _choice(job.metadata)),
+)

@@ -1,0 +1,114 @@
+"""A Workload for a gang: its first bytes, and what is brought in line later."""
+
+import re
+from collections.abc import Mapping, Sequence
+from hashlib import sha1
+from typing import Any
+
+import msgspec
+
+from queueing.translate import labels
+from queueing.translate.jobs import batch
+from queueing.translate.jobs.composition import API_VERSION, max_execution_time
+from queueing.translate.jobs.gang import OnFailure, gang_name, on_failure, pod_set_name
+from queueing.translate.jobs.priority import Priority
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.meta import Meta
+
+_DIGEST_LENGTH = 5
+_COPIED_PREFIX = "provreq.kueue.x-k8s.io/"
+
+
+def name_of(members: Sequence[Job]) -> str:
+    """Return `gang-<name>-<5 hex digits>`: the same for the same lives of the same Jobs."""
+    name = gang_name(members[0].metadata)
+    lives = ",".join(sorted(job.metadata.uid for job in members))
+    text = f"Gang\n{labels.GANG}\n{name}\n{lives}"
+    digest = sha1(text.encode(), usedforsecurity=False).hexdigest()[:_DIGEST_LENGTH]
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    return f"gang-{plain}-{digest}"
+
+
+def compose(members: Sequence[Job], priority: Priority, labels_to_copy: Sequence[str]) -> bytes:
+    """Return the Workload to create: every Job owns it, and has a pod set in it.
+
+    No Job is its controller, so that it lives until the last of them is gone.
+    """
+    metas, fields = [job.metadata for job in members], following(members, priority)
+    return msgspec.json.encode(
+        {
+            "apiVersion": API_VERSION,
+            "kind": "Workload",
+            "metadata": {
+                "name": name_of(members),
+                "namespace": metas[0].namespace,
+                "labels": {
+                    **_common_labels(metas, labels_to_copy),
+                    labels.GANG: gang_name(metas[0]),
+                },
+                "annotations": _annotations(metas),
+                "finalizers": [labels.RESOURCE_IN_USE],
+                "ownerReferences": [_owner(meta) for meta in metas],
+            },
+            "spec": {
+                "podSets": pod_sets(members),
+                "active": True,
+                **{key: value for key, value in fields.items() if value is not None},
+            },
+        }
+    )
+
+
+def pod_sets(members: Sequence[Job]) -> list[dict[str, Any]]:
+    """Return a pod set for each Job, named after it."""
+    return [
+        pod_set | {"name": pod_set_name(job.metadata)}
+        for job in members
+        for pod_set in batch.pod_sets(job)
+    ]
+
+
+def following(members: Sequence[Job], priority: Priority) -> dict[str, Any]:
+    """Return the other fields of the spec that follow the Jobs; None takes one away."""
+    first = members[0].metadata
+    return {
+        "queueName": first.labels.get(labels.QUEUE_NAME) or None,
+        "maximumExecutionTimeSeconds": max_execution_time(first),
+        "priorityClassRef": None,
+        **priority.fields(),
+    }
+
+
+def _owner(meta: Meta) -> dict[str, Any]:
+    return {
+        "apiVersion": batch.KIND.api_version,
+        "kind": batch.KIND.kind,
+        "name": meta.name,
+        "uid": meta.uid,
+    }
+
+
+def _common_labels(metas: Sequence[Meta], wanted: Sequence[str]) -> dict[str, str]:
+    """Copy the labels that all Jobs have with one value."""
+    first = metas[0].labels
+    return {
+        name: first[name]
+        for name in wanted
+        if name in first and all(meta.labels.get(name) == first[name] for meta in metas)
+    }
+
+
+def _annotations(metas: Sequence[Meta]) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    gates: dict[str, None] = {}
+    for meta in metas:
+        for key, value in meta.annotations.items():
+            if key.startswith(_COPIED_PREFIX):
+                found.setdefault(key, value)
+        text = meta.annotations.get(labels.ADMISSION_GATED_BY, "")
+        gates |= dict.fromkeys(gate.strip() for gate in text.split(",") if gate.strip())
+    if gates:
+        found[labels.ADMISSION_GATED_BY] = ",".join(gates)
+    if on_failure(metas[0]) is OnFailure.CONTINUE:
+        found[labels.GANG_ON_FAILURE] = OnFailure.CONTINUE
+    return found
