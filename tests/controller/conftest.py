@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from queueing.apiserver.server import serve
+from queueing.apiserver.server import Intercept, serve
 from queueing.apiserver.simulation.cluster import simulate
 from queueing.clock import SystemClock
 from queueing.controller.app import App, Options
@@ -29,11 +29,16 @@ def world(definitions: list[Wire]) -> MakeWorld:
     """Return an async context manager of a World; keyword arguments are of the Configuration."""
 
     @asynccontextmanager
-    async def make(**configuration: Any) -> AsyncIterator[World]:
+    async def make(
+        intercept: Intercept | None = None, **configuration: Any
+    ) -> AsyncIterator[World]:
         options = Options(
             configuration=from_document({**CONFIGURATION, **configuration}), environment={}
         )
-        async with serve() as server, simulate(server.store, nodes=[NODE], speed=20.0):
+        async with (
+            serve(intercept=intercept) as server,
+            simulate(server.store, nodes=[NODE], speed=20.0),
+        ):
             server.load(definitions)
             server.load(
                 [
