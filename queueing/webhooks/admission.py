@@ -53,7 +53,7 @@ Default = Callable[[Review], Wire]
 
 
 def _check_cluster_queue(review: Review, rules: Rules) -> list[Finding]:
-    found = check_cluster_queue(review.new)
+    found = check_cluster_queue(review.new, review.old)
     if review.old is not None and rules.reject_unknown_flavors_of_checks:
         found += check_flavors_of_checks(review.new)
     return found

@@ -16,8 +16,8 @@ from queueing.webhooks.quotas import Place, check_groups, check_weight
 VARIANT_FLAVORS_MAX = 16
 
 
-def check_cluster_queue(queue: Wire) -> list[Finding]:
-    """Return all that is wrong with a ClusterQueue."""
+def check_cluster_queue(queue: Wire, old: Wire | None = None) -> list[Finding]:
+    """Return all that is wrong with a ClusterQueue, new or changed from `old`."""
     spec = queue.get("spec") or {}
     place = Place(
         path="spec.resourceGroups",
@@ -31,6 +31,7 @@ def check_cluster_queue(queue: Wire) -> list[Finding]:
         *_fungibility(spec),
         *check_weight(dig(spec, "fairSharing", "weight"), "spec.fairSharing.weight"),
         *_concurrent_admission(spec),
+        *_concurrent_admission_change(spec, dig(old, "spec", "concurrentAdmissionPolicy")),
     ]
 
 
@@ -113,3 +114,10 @@ def _concurrent_admission(spec: Wire) -> Iterator[Finding]:
         told = f"must be one of the flavors defined in the ClusterQueue: [{' '.join(names)}]"
         where = f"{path}.migration.constraints.lastAcceptableFlavorName"
         yield invalid(where, last, told)
+
+
+def _concurrent_admission_change(spec: Wire, before: object) -> Iterator[Finding]:
+    if before is not None and spec.get("concurrentAdmissionPolicy") != before:
+        path = "spec.concurrentAdmissionPolicy"
+        told = "concurrentAdmissionPolicy is immutable"
+        yield invalid(path, dig(spec, "concurrentAdmissionPolicy", "migration", "mode"), told)

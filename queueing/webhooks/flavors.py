@@ -10,12 +10,13 @@ from queueing.webhooks.findings import (
     entries,
     immutable,
     invalid,
-    not_supported,
 )
 
 HOSTNAME = "kubernetes.io/hostname"
 TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 OPERATORS = ("Equal", "Exists")
+KNOWN_EFFECTS = "supported taint effect values: 'NoSchedule', 'PreferNoSchedule', 'NoExecute'"
+KNOWN_OPERATORS = "supported toleration values: 'Equal'(default), 'Exists'"
 
 
 def check_flavor(flavor: Wire, old: Wire | None = None) -> list[Finding]:
@@ -27,7 +28,7 @@ def _taints(flavor: Wire) -> Iterator[Finding]:
     for index, taint in enumerate(entries(flavor, "spec", "nodeTaints")):
         effect = taint.get("effect")
         if effect not in TAINT_EFFECTS:
-            yield not_supported(f"spec.nodeTaints[{index}].effect", effect, TAINT_EFFECTS)
+            yield invalid(f"spec.nodeTaints[{index}].effect", effect, KNOWN_EFFECTS)
 
 
 def _tolerations(flavor: Wire) -> Iterator[Finding]:
@@ -37,7 +38,7 @@ def _tolerations(flavor: Wire) -> Iterator[Finding]:
         key, value = toleration.get("key") or "", toleration.get("value") or ""
         effect = toleration.get("effect") or ""
         if operator not in OPERATORS:
-            yield not_supported(f"{path}.operator", operator, OPERATORS)
+            yield invalid(f"{path}.operator", operator, KNOWN_OPERATORS)
         if not key and operator != "Exists":
             told = "operator must be Exists when 'key' is empty, which means \"match all values"
             yield invalid(f"{path}.operator", operator, f'{told} and all keys"')
@@ -47,7 +48,7 @@ def _tolerations(flavor: Wire) -> Iterator[Finding]:
             told = "effect must be 'NoExecute' when 'tolerationSeconds' is set"
             yield invalid(f"{path}.effect", effect, told)
         if effect and effect not in TAINT_EFFECTS:
-            yield not_supported(f"{path}.effect", effect, TAINT_EFFECTS)
+            yield invalid(f"{path}.effect", effect, KNOWN_EFFECTS)
 
 
 def _topology_name(flavor: Wire, old: Wire | None) -> Iterator[Finding]:

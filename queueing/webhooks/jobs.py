@@ -1,5 +1,6 @@
 """batch/v1 Jobs: what is filled in at creation, and what a managed Job may say and change."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"
 MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
 COMPLETIONS_EQUAL = "kueue.x-k8s.io/job-completions-equal-parallelism"
 DEFAULT = "default"
+WHOLE_NUMBER = re.compile("[+-]?[0-9]{1,9}")
+"""What may stand for a number of seconds or pods; longer ones mean nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,13 +79,10 @@ def _labels(job: Wire) -> Iterator[Finding]:
     text = _label(job, MAX_EXECUTION)
     path = f"metadata.labels[{MAX_EXECUTION}]"
     if text is not None:
-        try:
-            seconds = int(text)
-        except ValueError:
+        if not WHOLE_NUMBER.fullmatch(text):
             yield invalid(path, text, "must be a whole number of seconds")
-        else:
-            if seconds <= 0:
-                yield invalid(path, seconds, "should be greater than 0")
+        elif int(text) <= 0:
+            yield invalid(path, int(text), "should be greater than 0")
 
 
 def _partial(job: Wire) -> Iterator[Finding]:
@@ -90,7 +90,7 @@ def _partial(job: Wire) -> Iterator[Finding]:
     least = _annotation(job, MIN_PARALLELISM)
     path = f"metadata.annotations[{MIN_PARALLELISM}]"
     if least is not None:
-        if not least.lstrip("+-").isdecimal():
+        if not WHOLE_NUMBER.fullmatch(least):
             yield invalid(path, least, "must be a whole number")
         elif not 0 < int(least) < parallelism:
             yield invalid(path, least, f"should be between 0 and {parallelism - 1}")

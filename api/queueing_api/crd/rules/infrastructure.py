@@ -57,7 +57,7 @@ TOPOLOGY: Final = (
     Rule(
         "spec.levels",
         "self.all(level, self.exists_one(other, other.nodeLabel == level.nodeLabel))",
-        "levels must be unique: no two may have the same nodeLabel",
+        "Duplicate value: no two levels may have the same nodeLabel",
     ),
     Rule(
         "spec.levels",

@@ -45,11 +45,20 @@ _GROUPS: Final = (
         "the names of a flavor's resources must match the name in coveredResources, in its order",
     ),
 )
-_WEIGHT: Final = Rule(
-    "spec.fairSharing",
-    "!has(self.weight) || quantity(string(self.weight)).compareTo(quantity('0')) == 0"
-    " || quantity(string(self.weight)).isGreaterThan(quantity('1n'))",
-    "When not 0, weight must be > 10e-9",
+_WEIGHT: Final = (
+    Rule(
+        "spec.fairSharing",
+        "!has(self.weight) || !quantity(string(self.weight)).isLessThan(quantity('0'))",
+        "weight must be greater than or equal to 0",
+        field=".weight",
+    ),
+    Rule(
+        "spec.fairSharing",
+        "!has(self.weight) || quantity(string(self.weight)).compareTo(quantity('0')) == 0"
+        " || quantity(string(self.weight)).isGreaterThan(quantity('1n'))",
+        "When not 0, weight must be > 10e-9",
+        field=".weight",
+    ),
 )
 
 _CONCURRENT: Final = "!has(self.concurrentAdmissionPolicy)"
@@ -57,7 +66,7 @@ _CONSTRAINTS: Final = "self.concurrentAdmissionPolicy.migration.constraints"
 _WHEN_CONCURRENT: Final = "when ConcurrentAdmissionPolicy is defined"
 _CLUSTER_QUEUE: Final = (
     *_GROUPS,
-    _WEIGHT,
+    *_WEIGHT,
     Rule(
         "spec.preemption",
         "(has(self.reclaimWithinCohort) && self.reclaimWithinCohort != 'Never')"
@@ -116,5 +125,5 @@ CLUSTER_QUEUE_V1BETA1: Final = (
         field=".admissionChecks",
     ),
 )
-COHORT: Final = (*_without_parent("parentName", "parent"), *_GROUPS, _WEIGHT)
-LOCAL_QUEUE: Final = (Rule("spec.clusterQueue", "self == oldSelf", FIELD_IS_IMMUTABLE), _WEIGHT)
+COHORT: Final = (*_without_parent("parentName", "parent"), *_GROUPS, *_WEIGHT)
+LOCAL_QUEUE: Final = (Rule("spec.clusterQueue", "self == oldSelf", FIELD_IS_IMMUTABLE), *_WEIGHT)

@@ -1,0 +1,97 @@
+"""The serving process of the product by itself, called by URL as no Service leads to it here."""
+
+import base64
+import secrets
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import trustme
+import yaml
+
+from e2e import identities
+from e2e.cluster import Cluster
+from e2e.components import HOST
+from e2e.loopback import free_ports, listens
+from e2e.process import Process
+from e2e.wire import Object
+
+COMMAND = [str(Path(sys.executable).with_name("queueing")), "serve"]
+UP_S = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """A running `queueing serve`, and what the API server needs to call it."""
+
+    process: Process
+    ca: bytes
+    webhooks: int
+    probes: int
+    metrics: int
+    visibility: int
+    socket: Path
+    """Where a controller would speak to it."""
+
+    @property
+    def bundle(self) -> str:
+        return base64.b64encode(self.ca).decode()
+
+    def called_by_url(self, configuration: Object, *, bundle: str = "") -> Object:
+        """Return a webhook configuration whose webhooks are called here."""
+        webhooks = [
+            {**webhook, "clientConfig": self._client(webhook, bundle or self.bundle)}
+            for webhook in configuration["webhooks"]
+        ]
+        return {**configuration, "webhooks": webhooks}
+
+    def _client(self, webhook: Object, bundle: str) -> Object:
+        path = webhook["clientConfig"]["service"]["path"]
+        return {"url": f"https://{HOST}:{self.webhooks}{path}", "caBundle": bundle}
+
+
+@contextmanager
+def serving(cluster: Cluster, settings: Mapping[str, Any] | None = None) -> Iterator[Serving]:
+    """Serve under the product's service account, with a certificate for loopback."""
+    folder = cluster.folder / f"serving-{secrets.token_hex(3)}"
+    folder.mkdir()
+    authority = trustme.CA()
+    issued = authority.issue_cert(HOST)
+    (folder / "tls.key").write_bytes(issued.private_key_pem.bytes())
+    (folder / "tls.crt").write_bytes(b"".join(one.bytes() for one in issued.cert_chain_pems))
+    webhooks, probes, metrics, visibility = free_ports(4)
+    configuration = {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        "health": {"healthProbeBindAddress": f"{HOST}:{probes}"},
+        "metrics": {"bindAddress": f"{HOST}:{metrics}"},
+        "webhook": {"host": HOST, "port": webhooks, "certDir": str(folder)},
+        "internalCertManagement": {"enable": False},
+        "visibilityServer": {"bindAddress": HOST, "bindPort": visibility},
+        **(settings or {}),
+    }
+    config = folder / "config.yaml"
+    config.write_text(yaml.safe_dump(configuration))
+    socket = folder / "s"
+    process = cluster.run(
+        folder.name,
+        [*COMMAND, f"--config={config}", f"--socket={socket}", "--log-format=text"],
+        KUBECONFIG=str(cluster.kubeconfig(identities.CONTROLLER)),
+        PYTHONUNBUFFERED="1",
+    )
+    try:
+        process.wait_until(lambda: listens(webhooks), timeout_s=UP_S, what="listening")
+        yield Serving(
+            process=process,
+            ca=authority.cert_pem.bytes(),
+            webhooks=webhooks,
+            probes=probes,
+            metrics=metrics,
+            visibility=visibility,
+            socket=socket,
+        )
+    finally:
+        process.terminate()

@@ -1,0 +1,73 @@
+"""Policies and their bindings as the API server takes them."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from queueing.webhooks.policies.demand import Demand, Policy
+from queueing.webhooks.policies.jobs import JOBS, JOBS_BESIDE_A_DEFAULT_QUEUE
+from queueing.webhooks.policies.quotas import CLUSTER_QUEUES, COHORTS
+from queueing.webhooks.policies.workloads import WORKLOADS
+from queueing.webhooks.scope import Scope, selector_wire
+
+Wire = dict[str, Any]
+
+API_VERSION: Final = "admissionregistration.k8s.io/v1"
+KUEUE: Final = "kueue.x-k8s.io/v1beta2"
+POLICIES: Final = (CLUSTER_QUEUES, COHORTS, WORKLOADS, JOBS, JOBS_BESIDE_A_DEFAULT_QUEUE)
+
+
+def render(scope: Scope) -> list[Wire]:
+    """Return every policy followed by its binding, in a fixed order."""
+    return [wire for policy in POLICIES for wire in _pair(policy, scope)]
+
+
+def _pair(policy: Policy, scope: Scope) -> Iterator[Wire]:
+    conditions = [
+        *({"name": name, "expression": text} for name, text in policy.conditions.items()),
+        scope.not_ours,
+    ]
+    constraints: Wire = {
+        "resourceRules": [
+            {
+                "apiGroups": [policy.group],
+                "apiVersions": [policy.version],
+                "operations": list(policy.operations),
+                "resources": list(policy.resources),
+            }
+        ]
+    }
+    if policy.of_jobs:
+        constraints["namespaceSelector"] = selector_wire(scope.namespaces)
+    spec: Wire = {
+        "failurePolicy": "Fail",
+        "matchConstraints": constraints,
+        "matchConditions": conditions,
+        "validations": [_validation(demand) for demand in policy.demands],
+    }
+    if policy.variables:
+        spec["variables"] = [
+            {"name": name, "expression": text} for name, text in policy.variables.items()
+        ]
+    binding: Wire = {"policyName": policy.name, "validationActions": ["Deny"]}
+    if policy.parameter:
+        # Without its definition the parameter cannot be looked up: Jobs must not suffer from that.
+        spec["failurePolicy"] = "Ignore"
+        spec["paramKind"] = {"apiVersion": KUEUE, "kind": policy.parameter}
+        binding["paramRef"] = {"name": "default", "parameterNotFoundAction": "Allow"}
+    yield _object("ValidatingAdmissionPolicy", policy.name, spec)
+    yield _object("ValidatingAdmissionPolicyBinding", policy.name, binding)
+
+
+def _validation(demand: Demand) -> Wire:
+    wire = {
+        "expression": demand.expression,
+        "message": f"{demand.path}: {demand.message}",
+        "reason": "Invalid",
+    }
+    if demand.words:
+        wire["messageExpression"] = f"'{demand.path}: ' + {demand.words}"
+    return wire
+
+
+def _object(kind: str, name: str, spec: Wire) -> Wire:
+    return {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": name}, "spec": spec}

@@ -1,0 +1,45 @@
+"""Which webhooks are installed, and that a webhook that is away harms no Job without a queue."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from queueing.webhooks.configurations import render
+from queueing.webhooks.scope import Scope
+
+INSTALLED = Path(__file__).parents[2] / "config" / "webhook" / "webhooks.yaml"
+
+
+def webhooks(scope: Scope) -> list[dict[str, Any]]:
+    return [one for configuration in render(scope) for one in configuration["webhooks"]]
+
+
+def test_what_is_installed_is_what_is_rendered_by_default() -> None:
+    installed = list(yaml.safe_load_all(INSTALLED.read_text()))
+    assert installed == render(Scope())
+
+
+@pytest.mark.parametrize("minor", [34, 36])
+def test_a_job_without_a_queue_never_waits_for_a_webhook_that_can_refuse_it(minor: int) -> None:
+    of_jobs = [
+        one
+        for one in webhooks(Scope(minor=minor))
+        if one["rules"][0]["apiGroups"] != ["kueue.x-k8s.io"]
+    ]
+    assert of_jobs
+    for one in of_jobs:
+        conditions = [condition["name"] for condition in one["matchConditions"]]
+        assert "namespaceSelector" in one
+        assert one["failurePolicy"] == "Ignore" or "queued" in conditions
+
+
+def test_jobs_are_suspended_by_webhooks_only_where_the_server_has_no_policies() -> None:
+    names = {minor: {one["name"] for one in webhooks(Scope(minor=minor))} for minor in (35, 36)}
+    assert names[35] - names[36] == {"mjob.kb.io", "mjobwithoutqueue.kb.io"}
+
+
+def test_names_are_unique() -> None:
+    names = [one["name"] for one in webhooks(Scope(minor=34))]
+    assert len(names) == len(set(names))

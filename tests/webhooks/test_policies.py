@@ -1,0 +1,65 @@
+"""What is rendered for the API server; that it says what the table says is tried on a real one."""
+
+# ruff: noqa: TID251 - the table is shared with the end-to-end tests
+
+import pytest
+
+from queueing.core.facts import Requirement, Selector
+from queueing.webhooks.policies.demand import Demand
+from queueing.webhooks.policies.render import POLICIES, render
+from queueing.webhooks.scope import Scope
+from tests.webhooks.table import rows
+
+KINDS = {"clusterqueues": "ClusterQueue", "cohorts": "Cohort", "workloads": "Workload"}
+TEAMS = Scope(
+    namespaces=Selector((Requirement(key="team", operator="Exists"),)), namespace="batch-system"
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "demand"),
+    [
+        pytest.param(
+            KINDS.get(policy.resources[0], "Job"), demand, id=f"{policy.name}: {demand.message}"
+        )
+        for policy in POLICIES
+        for demand in policy.demands
+    ],
+)
+def test_every_demand_has_a_row_in_the_table(kind: str, demand: Demand) -> None:
+    said = [row.says for row in rows() if row.kind == kind and row.says]
+    told = f"{demand.message} {demand.words}"
+    assert any(one in told or demand.message in one or lead(one) in told for one in said)
+
+
+def lead(says: str) -> str:
+    """Return a sentence of the table without the number or name at its end."""
+    return says.rstrip("0123456789 ")
+
+
+def test_every_policy_is_followed_by_its_binding() -> None:
+    rendered = render(Scope())
+    assert [one["kind"] for one in rendered] == [
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
+    ] * len(POLICIES)
+    for policy, binding in zip(rendered[::2], rendered[1::2], strict=True):
+        assert binding["spec"]["policyName"] == policy["metadata"]["name"]
+
+
+def test_jobs_are_asked_about_only_in_managed_namespaces_and_with_a_queue() -> None:
+    of_jobs = [one for one in render(TEAMS) if "jobs" in str(one["spec"].get("matchConstraints"))]
+    assert len(of_jobs) == 2
+    for policy in of_jobs:
+        selector = policy["spec"]["matchConstraints"]["namespaceSelector"]
+        assert selector == {"matchExpressions": [{"key": "team", "operator": "Exists"}]}
+        assert any("queue-name" in one["expression"] for one in policy["spec"]["matchConditions"])
+
+
+def test_nobody_is_asked_about_our_own_writes() -> None:
+    for policy in render(TEAMS)[::2]:
+        conditions = {one["name"]: one["expression"] for one in policy["spec"]["matchConditions"]}
+        assert (
+            "system:serviceaccount:batch-system:kueue-controller-manager"
+            in (conditions["not-ours"])
+        )
