@@ -36,9 +36,8 @@ FLOOR_SPACE = "floor"
 LIMIT_S = 900.0
 SLOTS = 40
 RUNS_S = 1.0
-USER = ":".join(
-    ("system:serviceaccount", identities.CONTROLLER_NAMESPACE, identities.CONTROLLER_ACCOUNT)
-)
+_ACCOUNT = f"{identities.CONTROLLER_NAMESPACE}:{identities.CONTROLLER_ACCOUNT}"
+USER = f"system:serviceaccount:{_ACCOUNT}"
 
 
 def run(name: str, *, scale: float, jobs: int) -> Result:
