@@ -11,6 +11,7 @@ import msgspec
 
 from queueing.apiserver.failures import ApiFailure
 from queueing.apiserver.resources.resource import Resource
+from queueing.apiserver.rules.events import renamed
 from queueing.apiserver.tree import Object, dig
 
 _TIMEOUT_SECONDS = 30
@@ -48,6 +49,8 @@ class Converter:
     ) -> list[Object]:
         """Return the objects in `version`, in their order; those already in it as they are."""
         wanted = resource.api_version(version)
+        if resource.key == "events":
+            return [renamed(obj, wanted) for obj in objects]
         if len(resource.versions) == 1 or all(obj.get("apiVersion") == wanted for obj in objects):
             return objects
         if resource.conversion.get("strategy") != "Webhook":

@@ -56,9 +56,6 @@ ROWS: tuple[_Row, ...] = (
     _Row("v1", "LimitRange", "limitranges", "limits"),
     _Row("v1", "ResourceQuota", "resourcequotas", "quota", status=True),
     _Row("v1", "PersistentVolumeClaim", "persistentvolumeclaims", "pvc", status=True),
-    _Row(
-        "events.k8s.io/v1", "Event", "events", "ev", fields="reason regarding.kind regarding.name"
-    ),
     _Row("coordination.k8s.io/v1", "Lease", "leases"),
     _Row(
         "batch/v1",
@@ -229,3 +226,12 @@ def _resource(row: _Row) -> Resource:
 
 
 BUILTIN: tuple[Resource, ...] = tuple(_resource(row) for row in ROWS)
+
+# Events of events.k8s.io are the core group's Events under other field names.
+EVENTS_ALIAS = ServedVersion(
+    name="events.k8s.io/v1",
+    defaults=True,
+    selectable=MappingProxyType(
+        {name: name for name in ("reason", "regarding.kind", "regarding.name")}
+    ),
+)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from queueing.apiserver.failures import qualified
-from queueing.apiserver.resources.builtin import BUILTIN
+from queueing.apiserver.resources.builtin import BUILTIN, EVENTS_ALIAS
 from queueing.apiserver.resources.resource import Resource, ServedVersion
 
 
@@ -17,6 +17,7 @@ class Catalog:
         self._by_kind: dict[tuple[str, str], Resource] = {}
         for resource in resources:
             self.add(resource)
+        self._by_path["events.k8s.io", "v1", "events"] = (self._by_key["events"], EVENTS_ALIAS)
 
     def add(self, resource: Resource) -> None:
         """Serve a kind, or serve its new description."""
@@ -44,6 +45,7 @@ class Catalog:
 
     def by_kind(self, api_version: str, kind: str) -> Resource | None:
         group, _, _ = api_version.rpartition("/")
+        group = "" if group == "events.k8s.io" else group
         return self._by_kind.get((group, kind))
 
     def by_plural(self, group: str, plural: str) -> Resource | None:

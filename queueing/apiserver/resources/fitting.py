@@ -1,5 +1,6 @@
 """Fit a client's object into the shape of its built-in kind."""
 
+import re
 from typing import Any
 
 from queueing.apiserver.failures import bad_request
@@ -57,9 +58,9 @@ def _value(entry: Field, item: Any, place: tuple[str, str], unknown: list[str]) 
         if not isinstance(item, dict):
             raise _mismatch(item, place, entry)
         return {
-            name: _single(entry, part, (message, f"{path}.{name}"), unknown)
+            name: _single(entry, "" if part is None else part, place, unknown)
             for name, part in item.items()
-            if part is not None
+            if part is not None or entry.type == "string"
         }
     return _single(entry, item, place, unknown)
 
@@ -81,5 +82,6 @@ def _mismatch(item: Any, place: tuple[str, str], entry: Field) -> Exception:
     message, path = place
     found = next((word for kind, word in _GO.items() if isinstance(item, kind)), "null")
     owner = message.rpartition(".")[2]
-    text = f"json: cannot unmarshal {found} into Go struct field {owner}.{path}"
+    plain = re.sub(r"\[\d+\]", "", path)
+    text = f"json: cannot unmarshal {found} into Go struct field {owner}.{plain}"
     return bad_request(f"{text} of type {entry.type}")

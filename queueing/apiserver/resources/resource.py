@@ -81,6 +81,8 @@ class Resource:
 
     def api_version(self, version: str = "") -> str:
         version = version or self.storage
+        if "/" in version:
+            return version
         return f"{self.group}/{version}" if self.group else version
 
     @property
@@ -90,7 +92,11 @@ class Resource:
 
 
 # Labels of fields that the API offers under another name, and numbers and booleans when unset.
-_STORED_AS = {"status.successful": "status.succeeded"}
+_STORED_AS = {
+    "status.successful": "status.succeeded",
+    "regarding.kind": "involvedObject.kind",
+    "regarding.name": "involvedObject.name",
+}
 _ABSENT = {"status.successful": "0", "spec.unschedulable": "false", "spec.hostNetwork": "false"}
 
 

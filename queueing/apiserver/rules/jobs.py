@@ -26,6 +26,8 @@ def created(obj: Object) -> Object:
     }
     labels = {**(dig(obj, "spec", "template", "metadata", "labels", default={}) or {}), **ours}
     made = with_value(obj, ("spec", "template", "metadata", "labels"), labels)
+    if not (obj.get("metadata") or {}).get("labels"):
+        made = with_value(made, ("metadata", "labels"), labels)
     selector = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
     return with_value(made, ("spec", "selector"), selector)
 

@@ -8,6 +8,7 @@ from queueing.apiserver.failures import Cause
 from queueing.apiserver.rules import (
     admissionregistration,
     definitions,
+    events,
     jobs,
     namespaces,
     objects,
@@ -42,6 +43,7 @@ KINDS: Mapping[str, KindRule] = MappingProxyType(
     {
         "namespaces": KindRule(on_create=namespaces.created, on_update=namespaces.kept),
         "pods": KindRule(on_create=pods.created, default=pods.defaulted, check=pods.violations),
+        "events": KindRule(default=events.defaulted, check=events.violations),
         "nodes": KindRule(default=objects.node_defaulted),
         "services": KindRule(default=objects.service_defaulted),
         "secrets": KindRule(default=objects.secret_defaulted),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from queueing.apiserver.admission.webhooks import Review
-from queueing.apiserver.failures import bad_request
+from queueing.apiserver.failures import Cause, bad_request, invalid
 from queueing.apiserver.memory.writes import DeleteOptions
 from queueing.apiserver.tree import Object, metadata, name_of, namespace_of
 from queueing.apiserver.wire.api import Asked
@@ -20,7 +20,7 @@ _RETURNS_OBJECT = frozenset(
         "podtemplates",
     }
 )
-_POLICIES = ("Orphan", "Background", "Foreground")
+_POLICIES = ("Foreground", "Background", "Orphan")
 
 
 async def delete(asked: Asked) -> Reply:
@@ -81,11 +81,9 @@ def _options(asked: Asked) -> DeleteOptions:
         policy = "Orphan" if body["orphanDependents"] else "Background"
     if policy and policy not in _POLICIES:
         listing = ", ".join(f'"{word}"' for word in (*_POLICIES, "nil"))
-        text = (
-            'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported '
-            f'value: "{policy}": supported values: {listing}'
-        )
-        raise bad_request(text)
+        text = f'Unsupported value: "{policy}": supported values: {listing}'
+        cause = Cause("FieldValueNotSupported", text, "propagationPolicy")
+        raise invalid("meta.k8s.io", "DeleteOptions", "", [cause])
     grace = body.get("gracePeriodSeconds", call.query.get("gracePeriodSeconds"))
     return DeleteOptions(
         uid=str(conditions.get("uid") or ""),

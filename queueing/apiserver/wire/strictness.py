@@ -34,7 +34,7 @@ def admitted_fields(asked: Asked, body: Object, warnings: list[str]) -> Object:
     made = _known_metadata(body, unknown)
     if asked.resource.custom and asked.version.schema:
         made = pruned(asked.version.schema, made, unknown)
-    elif message := message_of(asked.resource.group, asked.resource.kind):
+    elif message := _message(asked):
         made = _fitted(asked, message, made, unknown)
     if not unknown:
         return made
@@ -47,6 +47,13 @@ def admitted_fields(asked: Asked, body: Object, warnings: list[str]) -> Object:
     if word == "Warn":
         warnings.extend(sentences)
     return made
+
+
+def _message(asked: Asked) -> str:
+    """Return the shape to fit into; another group's names for a kind have none."""
+    if "/" in asked.version.name:
+        return ""
+    return message_of(asked.resource.group, asked.resource.kind)
 
 
 def _fitted(asked: Asked, message: str, body: Object, unknown: list[str]) -> Object:

@@ -18,6 +18,7 @@ from queueing.apiserver.failures import (
 from queueing.apiserver.memory.writes import Author, structure_of, wire_time
 from queueing.apiserver.rules.creation import check, defaulted
 from queueing.apiserver.rules.updating import updated
+from queueing.apiserver.schema.declared import misfit
 from queueing.apiserver.schema.structure import Structure
 from queueing.apiserver.tree import Object, metadata, name_of, with_value, without
 from queueing.apiserver.wire.api import Asked
@@ -212,7 +213,7 @@ async def _apply(asked: Asked, config: Any) -> Reply:
     _check_application(asked, config)
     now = wire_time(asked.api.clock())
     warnings: list[str] = []
-    config = _applicable(asked, admitted_fields(asked, config, warnings))
+    config = _applicable(asked, _declared(asked, config, warnings))
     manager = Manager(
         name=asked.call.query["fieldManager"],
         operation="Apply",
@@ -242,6 +243,20 @@ async def _apply(asked: Asked, config: Any) -> Reply:
             made, ("metadata", "resourceVersion"), metadata(config)["resourceVersion"]
         )
     return await _replace(asked, live, await asked.stored(made), warnings)
+
+
+def _declared(asked: Asked, config: Object, warnings: list[str]) -> Object:
+    """Refuse (500, as the API does) a custom configuration with fields that nobody declared."""
+    if not asked.resource.custom:
+        return admitted_fields(asked, config, warnings)
+    roots = ("apiVersion", "kind", "metadata")
+    rest = {name: value for name, value in config.items() if name not in roots}
+    sentence = misfit(asked.version.schema, rest)
+    if sentence:
+        what = f"{asked.namespace}/{asked.name}; {config['apiVersion']}, Kind={asked.resource.kind}"
+        text = f"failed to create typed patch object ({what}): {sentence}"
+        raise ApiFailure(500, "InternalError", text)
+    return config
 
 
 def _applicable(asked: Asked, config: Object) -> Object:

@@ -150,6 +150,19 @@ def test_apply_needs_a_manager(server: Server) -> None:
     assert "fieldManager" in answer.message
 
 
+@pytest.mark.parametrize(
+    ("spec", "part"),
+    [
+        ({"nonsense": 1}, ".spec.nonsense: field not declared in schema"),
+        ({"size": "x"}, ".spec.size: expected numeric (int or float), got string"),
+        ({"nested": {"x": 1}}, ".spec.nested.x: field not declared in schema"),
+    ],
+)
+def test_apply_takes_declared_fields_only(server: Server, spec: Any, part: str) -> None:
+    answer = server.apply(path(server), gadget(spec=spec))
+    failed(answer, 500, "failed to create typed patch object", part)
+
+
 def test_apply_takes_no_managed_fields(server: Server) -> None:
     body = gadget(managedFields=[{"manager": "x"}])
     failed(server.apply(path(server), body), 400, "metadata.managedFields must be nil")

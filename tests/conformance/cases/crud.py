@@ -326,6 +326,46 @@ def test_a_collection_is_deleted_by_label(server: Server) -> None:
     assert [item["metadata"]["name"] for item in left["items"]] == ["c"]
 
 
+@pytest.mark.parametrize("newer", [True, False], ids=["events.k8s.io", "core"])
+def test_an_event_is_the_same_under_both_groups(server: Server, newer: bool) -> None:
+    about = {"kind": "Gadget", "name": "one", "namespace": server.namespace}
+    old_path = f"/api/v1/namespaces/{server.namespace}/events"
+    new_path = f"/apis/events.k8s.io/v1/namespaces/{server.namespace}/events"
+    common = {"metadata": {"name": "e"}, "reason": "R", "type": "Normal"}
+    if newer:
+        more = {"regarding": about, "note": "hello", "action": "A"}
+        who = {"reportingController": "c", "reportingInstance": "i"}
+        when = {"eventTime": "2026-01-01T00:00:00.000000Z"}
+        body = {"apiVersion": "events.k8s.io/v1", "kind": "Event", **common, **more, **who, **when}
+        server.made(new_path, body)
+    else:
+        more = {"involvedObject": about, "message": "hello", "source": {"component": "c"}}
+        server.made(old_path, {"apiVersion": "v1", "kind": "Event", **common, **more})
+    old = server.call("GET", f"{old_path}/e")
+    assert (old["involvedObject"], old["message"]) == (about, "hello")
+    new = server.call("GET", f"{new_path}/e")
+    assert (new["regarding"], new["note"]) == (about, "hello")
+    assert new["apiVersion"] == "events.k8s.io/v1"
+
+
+def test_an_event_stands_beside_what_it_is_about(server: Server) -> None:
+    path = f"/api/v1/namespaces/{server.namespace}/events"
+    about = {"kind": "Gadget", "name": "one", "namespace": "other"}
+    body = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e"}, "involvedObject": about}
+    text = 'involvedObject.namespace: Invalid value: "other": does not match event.namespace'
+    failed(server.call("POST", path, body), 422, text)
+
+
+def test_an_unknown_deletion_policy_is_refused(server: Server) -> None:
+    server.gadget()
+    answer = server.call("DELETE", f"{server.gadgets}/one", {"propagationPolicy": "Sideways"})
+    failed(answer, 422, 'propagationPolicy: Unsupported value: "Sideways"')
+
+
+def test_a_null_in_a_config_map_is_empty(server: Server) -> None:
+    assert server.made(server.configmaps, config_map(data={"a": None}))["data"] == {"a": ""}
+
+
 def test_secrets_fold_plain_text_into_data(server: Server) -> None:
     path = f"/api/v1/namespaces/{server.namespace}/secrets"
     body = {"metadata": {"name": "s"}, "stringData": {"a": "b"}}

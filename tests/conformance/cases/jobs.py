@@ -71,6 +71,42 @@ def test_amounts_of_a_template_are_canonical_and_no_more(server: Server) -> None
     }
 
 
+@pytest.mark.parametrize("labels", [{}, {"a": "b"}], ids=["none", "of the template"])
+def test_a_job_without_labels_takes_those_of_its_pods(
+    server: Server, labels: dict[str, str]
+) -> None:
+    body = job()
+    body["spec"]["template"]["metadata"] = {"labels": labels}
+    made = server.made(server.jobs, body)
+    assert made["metadata"]["labels"] == made["spec"]["template"]["metadata"]["labels"]
+    assert labels.items() <= made["metadata"]["labels"].items()
+
+
+@pytest.mark.parametrize(
+    ("spec", "part"),
+    [
+        pytest.param({"parallelism": "x"}, "JobSpec.spec.parallelism of type int32", id="number"),
+        pytest.param({"template": []}, "JobSpec.spec.template of type", id="object"),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_named(server: Server, spec: Any, part: str) -> None:
+    answer = server.call("POST", server.jobs, job(**spec))
+    text = 'Job in version "v1" cannot be handled as a Job: json: cannot unmarshal'
+    failed(answer, 400, text, part)
+
+
+def test_an_unknown_field_of_a_job_is_refused_on_demand(server: Server) -> None:
+    answer = server.call("POST", server.jobs, job(nonsense=1), fieldValidation="Strict")
+    text = 'Job in version "v1" cannot be handled as a Job: strict decoding error: unknown field'
+    failed(answer, 400, text, '"spec.nonsense"')
+
+
+def test_an_unknown_field_of_a_job_is_dropped_with_a_warning(server: Server) -> None:
+    answer = server.made(server.jobs, job(nonsense=1))
+    assert "nonsense" not in answer["spec"]
+    assert answer.headers["Warning"] == '299 - "unknown field \\"spec.nonsense\\""'
+
+
 def test_limits_are_requests_in_a_pod(server: Server) -> None:
     path = f"/api/v1/namespaces/{server.namespace}/serviceaccounts"
     body = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
