@@ -1,7 +1,5 @@
 """The conformance suite on a real kube-apiserver: what holds here must hold on the embedded one."""
 
-# ruff: noqa: TID251 - the suite is shared with the end-to-end tests
-
 import ssl
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """kubectl, as built for these tests, on the embedded server."""
 
-# ruff: noqa: TID251 - the suite is shared with the end-to-end tests
-
 from collections.abc import Iterator
 
 import pytest

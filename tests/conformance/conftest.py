@@ -1,7 +1,5 @@
 """The embedded server as the suite's subject."""
 
-# ruff: noqa: TID251 - the suite is shared with the end-to-end tests
-
 import shutil
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The embedded server as the suite's subject: it runs on a loop of its own, in a thread."""
 
-# ruff: noqa: TID251 - the suite is shared with the end-to-end tests
-
 import asyncio
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Bring the cases into a module that pytest collects."""
 
-# ruff: noqa: TID251 - the suite is shared with the end-to-end tests
-
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any

@@ -1,7 +1,5 @@
 """Server-side apply: ownership, conflicts, force, giving up."""
 
-# ruff: noqa: TID251 - the suite is shared with the end-to-end tests
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What goes with its owner, and what goes with its namespace."""
 
-# ruff: noqa: TID251 - the suite is shared with the end-to-end tests
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Create, read, replace, delete, and what the server gives every object."""
 
-# ruff: noqa: TID251 - the suite is shared with the end-to-end tests
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What the server says that it serves."""
 
-# ruff: noqa: TID251 - the suite is shared with the end-to-end tests
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Jobs, and what the API itself does to them. They are suspended, so no controller interferes."""
 
-# ruff: noqa: TID251 - the suite is shared with the end-to-end tests
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """kubectl against the server: what people type."""
 
-# ruff: noqa: TID251 - the suite is shared with the end-to-end tests
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Merge, JSON and strategic merge patches."""
 
-# ruff: noqa: TID251 - the suite is shared with the end-to-end tests
-
 from typing import Any
 
 import pytest

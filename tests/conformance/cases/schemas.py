@@ -1,7 +1,5 @@
 """Structural schemas: refusals that name the field, defaults, pruning."""
 
-# ruff: noqa: TID251 - the suite is shared with the end-to-end tests
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The status subresource of custom and built-in kinds."""
 
-# ruff: noqa: TID251 - the suite is shared with the end-to-end tests
-
 import pytest
 
 from tests.conformance.harness import GADGETS, Server, failed, gadget, job

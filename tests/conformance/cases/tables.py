@@ -1,7 +1,5 @@
 """Tables and metadata-only answers: what `kubectl get` asks for."""
 
-# ruff: noqa: TID251 - the suite is shared with the end-to-end tests
-
 from typing import Any
 
 import pytest

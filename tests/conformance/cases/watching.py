@@ -1,7 +1,5 @@
 """Watches: where they start, what they tell, how they end."""
 
-# ruff: noqa: TID251 - the suite is shared with the end-to-end tests
-
 import pytest
 
 from tests.conformance.harness import Server, config_map

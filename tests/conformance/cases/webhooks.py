@@ -1,7 +1,5 @@
 """Admission webhooks: called with the right review, obeyed, and survived when they are away."""
 
-# ruff: noqa: TID251 - the suite is shared with the end-to-end tests
-
 import base64
 import http.server
 import json
