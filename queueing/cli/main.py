@@ -17,6 +17,9 @@ COMMANDS: Mapping[str, Entry] = MappingProxyType(
         ),
         "run": Entry("queueing.cli.run", "Run the controller on a cluster."),
         "crds": Entry("queueing.cli.crds", "Print the custom resource definitions."),
+        "manifests": Entry(
+            "queueing.cli.manifests", "Print CRDs, policies and webhooks for a configuration."
+        ),
         "completion": Entry("queueing.cli.completion", "Print the shell's completion script."),
         "serve": Entry(
             "queueing.cli.serve", "Part of run: webhooks, probes, metrics.", hidden=True

@@ -1,0 +1,141 @@
+"""`queueing manifests`: what of an installation depends on the Configuration."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+import click
+
+from queueing.cli.choices import Flags, read_choices
+from queueing.cli.output import UsageProblem, structured
+from queueing.webhooks.scope import MINOR_WITH_MUTATING_POLICIES, Scope
+
+Wire = dict[str, Any]
+MINOR_MIN = 30
+"""The first minor version with ValidatingAdmissionPolicies that are there to stay."""
+
+EPILOG = """\b
+Examples:
+  # What the controller would apply, and what an installation has beside it
+  queueing manifests --config controller_manager_config.yaml
+\b
+  # Validate and suspend Jobs without a webhook
+  queueing manifests --for policies | kubectl apply --server-side -f -
+\b
+  # For a server without mutating policies, suspension and defaults are webhooks too
+  queueing manifests --for webhooks --kubernetes 1.34
+\b
+The CA bundles of webhooks are filled in by the controller, or by cert-manager.
+Exit codes: 0, or 2 when the configuration cannot be used.
+"""
+
+
+def _scope(configuration: Any, minor: int) -> Scope:
+    from queueing.controller.rules import managed_namespaces  # noqa: PLC0415 - slow to import
+
+    return Scope(
+        namespaces=managed_namespaces(configuration),
+        without_queue_name=configuration.manage_jobs_without_queue_name,
+        namespace=configuration.namespace,
+        service=configuration.internal_cert_management.webhook_service_name,
+        minor=minor,
+    )
+
+
+def _crds(scope: Scope) -> list[Wire]:
+    from queueing_api.crd import WebhookConversion, crds  # noqa: PLC0415 - slow to import
+
+    made = crds(WebhookConversion())
+    for one in made:
+        client = one["spec"]["conversion"]["webhook"]["clientConfig"]
+        place = {"name": scope.service, "namespace": scope.namespace}
+        client["service"] = {**client["service"], **place}
+    return made
+
+
+def _policies(scope: Scope) -> list[Wire]:
+    from queueing.controller import policies as mutating  # noqa: PLC0415 - slow to import
+    from queueing.webhooks.policies import render as validating  # noqa: PLC0415 - with it
+
+    made = validating.render(scope)
+    if scope.minor < MINOR_WITH_MUTATING_POLICIES:
+        return made
+    rules = mutating.PolicyRules(
+        namespaces=scope.namespaces,
+        without_queue_name=scope.without_queue_name,
+        namespace=scope.namespace,
+    )
+    return [*made, *(wire for _, wire in mutating.render(rules))]
+
+
+def _webhooks(scope: Scope) -> list[Wire]:
+    from queueing.webhooks.configurations import render  # noqa: PLC0415 - slow to import
+
+    return render(scope)
+
+
+PARTS: Mapping[str, Callable[[Scope], list[Wire]]] = MappingProxyType(
+    {"crds": _crds, "policies": _policies, "webhooks": _webhooks}
+)
+
+
+@click.command(epilog=EPILOG)
+@click.option("--config", metavar="FILE", help="Configuration, in Kueue's format.")
+@click.option("--namespace", metavar="NAME", help="Namespace of the controller.")
+@click.option(
+    "--for",
+    "part",
+    type=click.Choice((*PARTS, "all")),
+    default="all",
+    show_default=True,
+    help="What to print.",
+)
+@click.option(
+    "--kubernetes",
+    metavar="1.MINOR",
+    default="1.36",
+    show_default=True,
+    help="Version of the server that it is for.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(("yaml", "json")),
+    default="yaml",
+    show_default=True,
+    help="Format of the output.",
+)
+def command(
+    *, config: str | None, namespace: str | None, part: str, kubernetes: str, output: str
+) -> None:
+    """Print definitions, policies and webhook configurations as the Configuration says."""
+    choices = read_choices(replace(_NO_FLAGS, config=config, namespace=namespace))
+    scope = _scope(choices.configuration, _minor(kubernetes))
+    chosen = [render for name, render in PARTS.items() if part in {name, "all"}]
+    items = [one for render in chosen for one in render(scope)]
+    if output == "json":
+        click.echo(structured({"apiVersion": "v1", "kind": "List", "items": items}, "json"))
+    else:
+        click.echo("\n---\n".join(structured(one, "yaml") for one in items))
+
+
+_NO_FLAGS = Flags(
+    config=None,
+    queueing_config=None,
+    kubeconfig=None,
+    context_name=None,
+    feature_gates=None,
+    compatibility=None,
+    namespace=None,
+    log_format="text",
+    log_level="info",
+)
+
+
+def _minor(version: str) -> int:
+    """Read `1.34`."""
+    major, _, minor = version.partition(".")
+    if major != "1" or not minor.isdecimal() or int(minor) < MINOR_MIN:
+        raise UsageProblem(f"--kubernetes: {version!r} must be 1.{MINOR_MIN} or newer")
+    return int(minor)
