@@ -27,7 +27,7 @@ class Hand:
 
     def __init__(self, client: Client, may_send: MaySend, *, workload: Absorb, job: Absorb) -> None:
         self.client, self.may_send = client, may_send
-        self.absorb_workload, self._absorb_job = workload, job
+        self.absorb_workload, self.absorb_job = workload, job
 
     async def create_workload(self, namespace: str, body: bytes) -> None:
         """Create a Workload."""
@@ -54,7 +54,12 @@ class Hand:
         """Merge-patch a Job."""
         target = JOBS.at(of.metadata.name, of.metadata.namespace, subresource)
         self._guard(target.label)
-        self._absorb_job(await self.client.patch_merge(target, body, call))
+        self.absorb_job(await self.client.patch_merge(target, body, call))
+
+    async def rehearse_job(self, of: Job, body: bytes) -> None:
+        """Let the server say what it would say to a patch of a Job; nothing changes."""
+        target = JOBS.at(of.metadata.name, of.metadata.namespace)
+        await self.client.patch_merge(target, body, Call(dry_run=True))
 
     async def patch(self, target: Target, body: bytes) -> bytes:
         """Merge-patch any other object."""

@@ -6,8 +6,8 @@ Plain memory: filled by the pump, read by the reconcilers. An object is replaced
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from queueing.controller.gangs.roster import Roster
 from queueing.controller.indexes import Index
+from queueing.controller.roster import Roster
 from queueing.core.names import Key
 from queueing.translate.labels import JOB_OWNER_NAME, JOB_UID
 from queueing.translate.limits import Amounts, LimitSummary, summarize

@@ -16,6 +16,7 @@ from queueing.core.names import Key
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.inbound import queues, surroundings
 from queueing.translate.inbound.workloads import workload as workload_fact
+from queueing.translate.jobs.gang import gang_key
 from queueing.translate.requests import Surroundings
 from queueing.translate.transformations import ResourceRules
 from queueing.translate.wire import queues as wire
@@ -50,6 +51,7 @@ class Attention:
 
     job: Callable[[Key], None]
     workload: Callable[[Key], None]
+    gang: Callable[[Key], None]
     finalizers: Callable[[], None]
     """Queues and flavors may have become free, or have to be held."""
     cycle: Callable[[], None]
@@ -129,25 +131,41 @@ class Pump:
 
     def _look_at(self, found: Workload) -> None:
         self._attention.workload(found.metadata.key)
-        for uid in owner_uids(found.metadata):
+        gang = gang_key(found.metadata)
+        if gang is not None:
+            self._attention.gang(gang)
+        uids = dict.fromkeys(owner_uids(found.metadata))
+        if gang is not None:
+            uids |= dict.fromkeys(owner.uid for owner in found.metadata.owner_references)
+        for uid in uids:
             job = self._objects.job_keys.get(uid)
             if job is not None:
-                self._attention.job(job)
+                self._attend_job(job)
 
     def _take_job(self, found: Job) -> None:
         key = found.metadata.key
         if self._is_old(found.metadata, self._objects.jobs.get(key)):
             return
+        self._attend_job(key)  # the gang that it may have left
         self._objects.put_job(found)
-        self._attention.job(key)
+        self._attend_job(key)
 
     def _lose_job(self, key: Key, uid: str) -> None:
         self._bury(uid)
         found = self._objects.jobs.get(key)
         if found is not None and found.metadata.uid == uid:
+            self._attend_job(key)
             self._objects.drop_job(key)
         for owned in self._objects.workloads_by_owner[uid]:
             self._attention.workload(owned)
+
+    def _attend_job(self, key: Key) -> None:
+        """Have a Job looked at, and the gangs that it has to do with."""
+        found = self._objects.jobs.get(key)
+        if found is not None:
+            self._attention.job(key)
+            for gang in self._objects.gangs.of_job(found):
+                self._attention.gang(gang)
 
     def _is_old(self, meta: Meta, known: Watched | None) -> bool:
         if meta.uid in self._dead:
@@ -295,7 +313,7 @@ class Pump:
 
     def _tell_jobs(self, keys: Iterable[Key]) -> None:
         for key in list(keys):
-            self._attention.job(key)
+            self._attend_job(key)
 
 
 def _keep(event: WatchEvent[W], store: MutableMapping[str, W]) -> bool:

@@ -15,6 +15,7 @@ from queueing.clock import Clock
 from queueing.controller.cycles import Cycles
 from queueing.controller.effects import Effects, Shell
 from queueing.controller.finalizers import Finalizers
+from queueing.controller.gangs.reconciler import GangReconciler
 from queueing.controller.hand import Hand
 from queueing.controller.jobs.reconciler import Attendants, JobReconciler
 from queueing.controller.objects import Objects
@@ -27,17 +28,21 @@ from queueing.controller.witness import Witness
 from queueing.controller.workloads import Lives, WorkloadReconciler
 from queueing.core.names import Key
 from queueing.kube import resources
+from queueing.kube.backoff import Backoff
 from queueing.kube.client import Client
 from queueing.kube.events import EventRecorder
 from queueing.kube.outcome import MaySend
 from queueing.kube.reflector import Reflector
 from queueing.kube.workqueue import WorkQueue
-from queueing.kube.writer import Writer
+from queueing.kube.writer import WriteClass, Writer
 from queueing.state.engine import Engine
 from queueing.translate.wire import cluster, jobs, queues, workloads
 
 logger = logging.getLogger(__name__)
 
+GANG_WORKERS = 4
+GANG_PATIENCE = Backoff(0.02, 5.0)
+"""Between looks at a gang whose writes fail: a partial start is never left alone for long."""
 DRAIN_S = 5.0
 """How long the writes under way may take when the term ends."""
 
@@ -63,6 +68,7 @@ class Session:
         self.engine = Engine(self._rules.settings)
         self.job_keys: WorkQueue[Key] = WorkQueue()
         self.workload_keys: WorkQueue[Key] = WorkQueue()
+        self.gang_keys: WorkQueue[Key] = WorkQueue(GANG_PATIENCE)
         self.writer = Writer()
         self._recorder = EventRecorder(
             client, self.writer, clock, reporter=("queueing-controller", self._rules.identity)
@@ -75,6 +81,7 @@ class Session:
             Attention(
                 job=self.job_keys.add,
                 workload=self.workload_keys.add,
+                gang=self.gang_keys.add,
                 finalizers=self._wake_finalizers,
                 cycle=self.cycles.wake,
             ),
@@ -101,6 +108,9 @@ class Session:
         self.effects = Effects(shell, self._waits)
         attendants = Attendants(records=records, witness=around.witness, clock=clock)
         self._jobs = JobReconciler(self.objects, self.hand, self._rules.jobs, attendants)
+        self._gangs = GangReconciler(
+            self.objects, self.hand, self._rules.jobs, attendants, self.gang_keys
+        )
         lives = Lives(
             rules=self._rules.life,
             clock=clock,
@@ -127,6 +137,7 @@ class Session:
             self._recorder.close()
             self.job_keys.close()
             self.workload_keys.close()
+            self.gang_keys.close()
 
     async def _follow(self, group: asyncio.TaskGroup) -> None:
         """Start the reflectors and wait until each has listed everything."""
@@ -146,13 +157,16 @@ class Session:
             start = partial(group.create_task)
             start(self.cycles.run(), name="cycles")
             start(self.effects.resolve(), name="unknown outcomes")
-            start(self._waits.run(), name="reasons to wait")
+            busy = partial(self.writer.is_busy, WriteClass.ADMISSION)
+            start(self._waits.run(busy), name="reasons to wait")
             start(self._finalizers.run(), name="finalizers")
             told = self._around.witness.changed
             share = self._rules.settings.fair_sharing is not None
             start(self._statuses.run(told, with_share=share), name="statuses")
             for number in range(self._rules.job_workers):
                 start(self.job_keys.serve(self._jobs.look), name=f"jobs {number}")
+            for number in range(GANG_WORKERS):
+                start(self.gang_keys.serve(self._gangs.look), name=f"gangs {number}")
             for number in range(self._rules.workload_workers):
                 start(self.workload_keys.serve(self._workloads.look), name=f"workloads {number}")
 

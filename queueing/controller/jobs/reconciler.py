@@ -8,7 +8,9 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.hand import Hand
-from queueing.controller.jobs import ladder
+from queueing.controller.jobs import ladder, solitary
+from queueing.controller.jobs.additions import additions
+from queueing.controller.jobs.priorities import resolve
 from queueing.controller.objects import Objects
 from queueing.controller.records import Records
 from queueing.core.facts import Selector
@@ -21,18 +23,12 @@ from queueing.translate import labels
 from queueing.translate.inbound.surroundings import namespace as namespace_fact
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import Origin, compose, max_execution_time
-from queueing.translate.jobs.injection import ConflictError, Injection, injection_of
-from queueing.translate.jobs.priority import (
-    MissingClass,
-    Priority,
-    PriorityClasses,
-    priority_of,
-)
+from queueing.translate.jobs.injection import ConflictError
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.outbound.conditions import patch
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
-from queueing.translate.wire.workloads import PodSetAssignment, Workload
+from queueing.translate.wire.workloads import Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +38,16 @@ class JobRules:
     without_queue_name: bool
     namespaces: Selector
     labels_to_copy: Sequence[str] = ()
+
+
+def is_managed(objects: Objects, rules: JobRules, job: Job) -> bool:
+    """Say whether a Job is ours to queue."""
+    queued = bool(job.metadata.labels.get(labels.QUEUE_NAME))
+    owned = any(owner.controller for owner in job.metadata.owner_references)
+    if not queued and (owned or not rules.without_queue_name):
+        return False
+    namespace = objects.namespaces.get(job.metadata.namespace)
+    return namespace is not None and selects(rules.namespaces, namespace_fact(namespace).labels)
 
 
 class Witness(Protocol):
@@ -77,9 +83,11 @@ class JobReconciler:
         if job is None:
             return
         workloads = list(self._objects.workloads_of(job.metadata.uid))
-        if not workloads and not self._is_managed(job):
+        claimed = self._objects.gangs.claims(job)
+        if not workloads and (claimed or not self._is_managed(job)):
             return
-        action = ladder.next_action(job, workloads, self._origin(job))
+        judge = solitary.next_action if claimed else ladder.next_action
+        action = judge(job, workloads, self._origin(job))
         if action is not None:
             await self._act(job, action)
 
@@ -136,7 +144,7 @@ class JobReconciler:
         self._records.job(job.metadata, "DeletedWorkload", message)
 
     async def _create(self, job: Job) -> None:
-        priority = self._priority(job)
+        priority = resolve(self._objects, self._records, job)
         if priority is None:
             return
         origin = self._origin(job)
@@ -150,7 +158,7 @@ class JobReconciler:
 
     async def _start(self, job: Job, workload: Workload) -> None:
         try:
-            spec = batch.start(job, self._injection(job, workload))
+            spec = batch.start(job, additions(self._objects, job, workload))
         except ConflictError as error:
             body = outbound.finish(workload, "FailedToStart", str(error), self._clock.now())
             await self._hand.patch_workload(workload, body)
@@ -163,37 +171,6 @@ class JobReconciler:
         admission = workload.status.admission
         queue = admission.cluster_queue if admission else ""
         self._records.job(job.metadata, "Started", f"Admitted by clusterQueue {queue}")
-
-    def _injection(self, job: Job, workload: Workload) -> Injection:
-        """Collect what is added to the pods. Raises ConflictError."""
-        admission = workload.status.admission
-        if admission is None or not admission.pod_set_assignments:
-            raise ConflictError("the admission names no pod set")
-        assignment = admission.pod_set_assignments[0]
-        flavors = self._flavors(assignment)
-        added = injection_of(
-            assignment,
-            [self._objects.flavors[name] for name in flavors],
-            marks={
-                labels.POD_CLUSTER_QUEUE: admission.cluster_queue,
-                labels.POD_LOCAL_QUEUE: workload.spec.queue_name,
-            },
-            workload=workload.metadata.name,
-        )
-        for check in workload.status.admission_checks:
-            for update in check.pod_set_updates:
-                if update.name == assignment.name:
-                    added = added.merged(update)
-        own = batch.template_of(job).metadata.annotations
-        trace = job.metadata.annotations.get(labels.TRACE_PARENT, "")
-        return added if labels.TRACE_PARENT in own else added.handing_down(trace)
-
-    def _flavors(self, assignment: PodSetAssignment) -> list[str]:
-        names = sorted(set(assignment.flavors.values()))
-        missing = [name for name in names if name not in self._objects.flavors]
-        if missing:
-            raise ConflictError(f"ResourceFlavor(s) are missing: {', '.join(missing)}")
-        return names
 
     async def _restore(self, job: Job, workload: Workload) -> None:
         """Make the template what it was; the server allows that once the start time is gone."""
@@ -215,7 +192,7 @@ class JobReconciler:
         )
 
     async def _follow(self, job: Job, workload: Workload) -> None:
-        priority = self._priority(job)
+        priority = resolve(self._objects, self._records, job)
         if priority is None:
             return
         fields: dict[str, Any] = {
@@ -227,39 +204,12 @@ class JobReconciler:
         body = outbound.change_spec(workload, fields)
         await self._hand.patch_workload(workload, body, subresource="")
 
-    def _priority(self, job: Job) -> Priority | None:
-        """Resolve the priority; without its class the Job waits, and says so."""
-        found = priority_of(
-            job.metadata.labels.get(labels.PRIORITY_CLASS, ""),
-            batch.template_of(job).spec.priority_class_name,
-            PriorityClasses(
-                workload=self._objects.workload_priority_classes,
-                pod=self._objects.priority_classes,
-            ),
-        )
-        if isinstance(found, MissingClass):
-            self._records.job(
-                job.metadata,
-                f"{found.kind}NotFound",
-                f"{found.kind} {found.name!r} does not exist; the job waits for it",
-                warning=True,
-            )
-            return None
-        return found
-
     def _origin(self, job: Job) -> Origin:
         copied = self._rules.labels_to_copy
         return Origin(kind=batch.KIND, metadata=job.metadata, labels_to_copy=copied)
 
     def _is_managed(self, job: Job) -> bool:
-        queued = bool(job.metadata.labels.get(labels.QUEUE_NAME))
-        owned = any(owner.controller for owner in job.metadata.owner_references)
-        if not queued and (owned or not self._rules.without_queue_name):
-            return False
-        namespace = self._objects.namespaces.get(job.metadata.namespace)
-        return namespace is not None and selects(
-            self._rules.namespaces, namespace_fact(namespace).labels
-        )
+        return is_managed(self._objects, self._rules, job)
 
 
 def life(uid: str) -> bytes:

@@ -1,0 +1,74 @@
+"""Collects what is known of a gang, and asks the server about members that seem to be gone."""
+
+import contextlib
+from collections.abc import Iterator
+
+from queueing.controller.gangs.parts import Gang
+from queueing.controller.hand import Hand
+from queueing.controller.jobs.reconciler import JobRules, is_managed
+from queueing.controller.objects import Objects
+from queueing.controller.roster import is_finished
+from queueing.core.names import Key
+from queueing.kube.errors import NotFoundError
+from queueing.kube.resources import JOBS
+from queueing.translate.jobs import batch
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.workloads import Workload
+
+
+class Gathering:
+    """Reads `objects`; goes to the server only before a member is declared lost."""
+
+    def __init__(self, objects: Objects, hand: Hand, rules: JobRules) -> None:
+        self._objects, self._hand, self._rules = objects, hand, rules
+
+    async def gather(self, key: Key) -> Gang:
+        """Return a gang as it is. Raises KubeError when the server cannot be asked."""
+        await self._look_for_missing(key)
+        workloads = self._workloads(key)
+        jobs = {job.metadata.uid: job for job in self._labelled(key)}
+        over: set[str] = set()
+        for workload in workloads:
+            for owner in workload.metadata.owner_references:
+                if is_finished(workload):
+                    over.add(owner.uid)
+                known = self._objects.job_keys.get(owner.uid)
+                if known is not None:
+                    jobs[owner.uid] = self._objects.jobs[known]
+        candidates = [
+            job
+            for job in self._labelled(key)
+            if job.metadata.uid not in over and self._may_join(job)
+        ]
+        return Gang(key=key, candidates=candidates, jobs=jobs, workloads=workloads)
+
+    def _may_join(self, job: Job) -> bool:
+        """Say whether a Job can become a member: neither over, nor somebody else's."""
+        if job.metadata.deleting or batch.finished(job) is not None:
+            return False
+        if any(True for _ in self._objects.workloads_of(job.metadata.uid)):
+            return False
+        return is_managed(self._objects, self._rules, job)
+
+    async def _look_for_missing(self, key: Key) -> None:
+        """Take in Jobs that a Workload names and the watch has not shown yet.
+
+        What we see of Jobs may be behind what we see of Workloads: no reason to break a gang up.
+        """
+        for workload in self._workloads(key):
+            if is_finished(workload):
+                continue
+            for owner in workload.metadata.owner_references:
+                if owner.uid not in self._objects.job_keys:
+                    await self._find(owner.name, workload.metadata.namespace)
+
+    async def _find(self, name: str, namespace: str) -> None:
+        with contextlib.suppress(NotFoundError):
+            self._hand.absorb_job(await self._hand.client.get(JOBS.at(name, namespace)))
+
+    def _labelled(self, key: Key) -> Iterator[Job]:
+        found = [self._objects.jobs[one] for one in self._objects.gangs.jobs[key]]
+        yield from sorted(found, key=lambda job: job.metadata.name)
+
+    def _workloads(self, key: Key) -> list[Workload]:
+        return [self._objects.workloads[one] for one in self._objects.gangs.workloads[key]]

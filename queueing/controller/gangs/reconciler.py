@@ -1,0 +1,203 @@
+"""Does for a gang what the ladder says, one step per look."""
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from queueing.controller.gangs import actions, ladder
+from queueing.controller.gangs.gathering import Gathering
+from queueing.controller.gangs.parts import Gang, Part, owners
+from queueing.controller.gangs.starting import RefusedStartError, prepare, start
+from queueing.controller.gangs.telling import Telling
+from queueing.controller.gangs.writing import all_of
+from queueing.controller.hand import Hand
+from queueing.controller.jobs.priorities import resolve
+from queueing.controller.jobs.reconciler import Attendants, JobRules, life
+from queueing.controller.objects import Objects
+from queueing.core.backoff import Backoff
+from queueing.core.lifecycle import Evict, EvictionReason
+from queueing.core.names import Key
+from queueing.kube.errors import AlreadyExistsError
+from queueing.kube.resources import WORKLOADS
+from queueing.kube.workqueue import WorkQueue
+from queueing.translate.jobs import batch, gang_workload
+from queueing.translate.jobs.injection import ConflictError
+from queueing.translate.outbound import workloads as outbound
+from queueing.translate.outbound.conditions import patch
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.workloads import Workload
+
+REFUSED_BACKOFF = Backoff(base_s=10.0, max_s=600.0)
+"""How long a gang stays out of its queue after the server refused to start a member."""
+
+
+class GangReconciler:
+    """Looks at one gang (`namespace/name`) at a time; called by workers of a work queue."""
+
+    def __init__(
+        self,
+        objects: Objects,
+        hand: Hand,
+        rules: JobRules,
+        attendants: Attendants,
+        queue: WorkQueue[Key],
+    ) -> None:
+        self._objects, self._hand, self._rules = objects, hand, rules
+        self._records, self._witness = attendants.records, attendants.witness
+        self._clock = attendants.clock
+        self._gathering = Gathering(objects, hand, rules)
+        self._telling = Telling(hand, attendants.records, attendants.clock, queue)
+
+    async def look(self, key: Key) -> None:
+        """Do what is next for a gang. Raises KubeError to be called again later."""
+        gang = await self._gathering.gather(key)
+        action = ladder.next_action(gang)
+        if isinstance(action, actions.Tell):
+            await self._telling.tell(key, action)
+            return
+        self._telling.forget(key)
+        if action is not None:
+            await self._act(gang, action)
+
+    async def _act(self, gang: Gang, action: actions.Action) -> None:
+        match action:
+            case actions.Create(members=members):
+                await self._create(members)
+            case actions.Discard(workload=workload, message=message):
+                await self._discard(gang, workload, message)
+            case actions.Match(workload=workload, members=members):
+                await self._match(workload, members)
+            case actions.Start(workload=workload, parts=parts):
+                await self._start(workload, parts, begun=action.begun)
+            case actions.Stop(jobs=jobs, reason=reason):
+                await self._stop(jobs, reason)
+            case actions.Restore(parts=parts):
+                await all_of(self._restore(one) for one in parts)
+            case actions.BreakUp(workload=workload, message=message):
+                await self._evict(workload, Evict(reason=_REASON, message=message))
+            case actions.Tell():
+                pass  # told by `look`
+            case _:
+                await self._write_down(gang, action)
+
+    async def _write_down(self, gang: Gang, action: actions.Note) -> None:
+        """Record in the Workload what became of its Jobs."""
+        workload, now = action.workload, self._clock.now()
+        match action:
+            case actions.Release():
+                body = outbound.release(workload, now)
+            case actions.Finish(reason=reason, message=message):
+                body = outbound.finish(workload, reason, message, now)
+            case actions.Ready(ready=ready):
+                body = outbound.pods_ready(workload, ready=ready, now=now)
+            case actions.Reclaim(counts=counts):
+                body = outbound.reclaim(workload, counts, now)
+            case actions.LetGo():
+                body = outbound.drop_finalizer(workload)
+                await self._hand.patch_workload(workload, body, subresource="")
+                return
+            case _:
+                assert_never(action)
+        await self._hand.patch_workload(workload, body)
+        members = [job.metadata for job in owners(gang, workload)]
+        if isinstance(action, actions.Ready) and action.ready and members:
+            self._witness.pods_ready(workload, members[0])
+        if isinstance(action, actions.Finish):
+            if members:
+                self._witness.finished(workload, members[0])
+            for meta in members:
+                message = f"Workload '{workload.metadata.key}' is declared finished"
+                self._records.job(meta, "FinishedWorkload", f"{message}: {action.message}")
+
+    async def _create(self, members: Sequence[Job]) -> None:
+        priority = resolve(self._objects, self._records, members[0])
+        if priority is None:
+            return
+        body = gang_workload.compose(members, priority, self._rules.labels_to_copy)
+        namespace = members[0].metadata.namespace
+        try:
+            await self._hand.create_workload(namespace, body)
+        except AlreadyExistsError:
+            return  # ours from before, on its way to us
+        key = f"{namespace}/{gang_workload.name_of(members)}"
+        for job in members:
+            self._records.job(job.metadata, "CreatedWorkload", f"Created Workload: {key}")
+
+    async def _discard(self, gang: Gang, workload: Workload, message: str) -> None:
+        meta = workload.metadata
+        await self._hand.delete(WORKLOADS.at(meta.name, meta.namespace), life(meta.uid))
+        for job in owners(gang, workload):
+            said = f"Deleted not matching Workload: {meta.key}: {message}"
+            self._records.job(job.metadata, "DeletedWorkload", said)
+
+    async def _match(self, workload: Workload, members: Sequence[Job]) -> None:
+        priority = resolve(self._objects, self._records, members[0])
+        if priority is None:
+            return
+        fields = {
+            "podSets": gang_workload.pod_sets(members),
+            **gang_workload.following(members, priority),
+        }
+        body = outbound.change_spec(workload, fields)
+        await self._hand.patch_workload(workload, body, subresource="")
+
+    async def _start(self, workload: Workload, parts: Sequence[Part], *, begun: bool) -> None:
+        """Unsuspend; what can never start ends the Workload, what is refused evicts it."""
+        began = self._clock.now()
+        try:
+            await start(self._hand, prepare(self._objects, parts))
+        except ConflictError as error:
+            if begun:
+                await self._evict(workload, self._refused(workload, str(error)))
+                return
+            body = outbound.finish(workload, "FailedToStart", str(error), self._clock.now())
+            await self._hand.patch_workload(workload, body)
+            return
+        except RefusedStartError as error:
+            await self._evict(workload, self._refused(workload, str(error)))
+            return
+        self._witness.started(workload, began)
+        admission = workload.status.admission
+        queue = admission.cluster_queue if admission else ""
+        for one in parts:
+            if one.job is not None:
+                message = f"Admitted by clusterQueue {queue}, with its gang"
+                self._records.job(one.job.metadata, "Started", message)
+
+    def _refused(self, workload: Workload, message: str) -> Evict:
+        state = workload.status.requeue_state
+        attempt = (state.count if state is not None else 0) + 1
+        return Evict(
+            reason=_REASON,
+            message=f"A member of the gang cannot start: {message}",
+            requeue_at=self._clock.now() + REFUSED_BACKOFF.delay_s(attempt),
+            requeue_count=attempt,
+        )
+
+    async def _evict(self, workload: Workload, step: Evict) -> None:
+        body = outbound.evict(workload, step, self._clock.now())
+        await self._hand.patch_workload(workload, body)
+        reason = f"EvictedDueTo{step.wire_reason}"
+        self._records.workload(workload.metadata, reason, step.message, warning=True)
+
+    async def _stop(self, jobs: Sequence[Job], reason: str) -> None:
+        async def one(job: Job) -> None:
+            await self._hand.patch_job(job, patch(job.metadata, {"spec": {"suspend": True}}))
+            self._records.job(job.metadata, "Stopped", reason)
+
+        await all_of(one(job) for job in jobs)
+
+    async def _restore(self, part: Part) -> None:
+        """Make the template what it was; the server allows that once the start time is gone."""
+        if part.job is None:
+            return
+        meta = part.job.metadata
+        if part.job.status.start_time is not None:
+            body = patch(meta, {"status": {"startTime": None}})
+            await self._hand.patch_job(part.job, body, subresource="status")
+            return
+        body = patch(meta, {"spec": batch.undo(part.job, part.view)})
+        await self._hand.patch_job(part.job, body)
+        self._records.job(meta, "Stopped", "Pod template restored")
+
+
+_REASON = EvictionReason.GANG_INTERRUPTED

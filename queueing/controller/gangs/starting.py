@@ -1,0 +1,75 @@
+"""The start of a gang: the server is asked about every patch first, then all are sent.
+
+A dry run finds what would surely be refused (validation, webhooks, policies) while nothing runs
+yet. What is refused after that is undone by the eviction that `start` leads to.
+"""
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from queueing.controller.gangs.parts import Part
+from queueing.controller.gangs.writing import outcomes
+from queueing.controller.hand import Hand
+from queueing.controller.jobs.additions import additions
+from queueing.controller.objects import Objects
+from queueing.kube.client import Call
+from queueing.kube.errors import BadRequestError, ForbiddenError, InvalidError, KubeError
+from queueing.translate import labels
+from queueing.translate.jobs import batch
+from queueing.translate.outbound.conditions import patch
+from queueing.translate.wire.jobs import Job
+
+_DEFINITE = (InvalidError, ForbiddenError, BadRequestError)
+
+
+class RefusedStartError(Exception):
+    """The server will not start a member as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The patch that starts a member."""
+
+    job: Job
+    body: bytes
+
+
+def prepare(objects: Objects, parts: Sequence[Part]) -> list[Prepared]:
+    """Make the patches. Raises ConflictError (of injection) when a template cannot take it."""
+    return [
+        Prepared(job, patch(job.metadata, {"spec": batch.start(job, added)}))
+        for job, added in (
+            (one.job, additions(objects, one.job, one.view)) for one in parts if one.job is not None
+        )
+    ]
+
+
+async def start(hand: Hand, prepared: Sequence[Prepared]) -> None:
+    """Try all, then unsuspend all.
+
+    Raises RefusedStartError when one is definitely refused; KubeError when it must be tried again.
+    """
+    _judge(prepared, await outcomes(_rehearse(hand, one) for one in prepared))
+    _judge(prepared, await outcomes(_send(hand, one) for one in prepared))
+
+
+async def _rehearse(hand: Hand, one: Prepared) -> None:
+    # A bad request may be a webhook that knows no dry run; the patch itself will tell.
+    with contextlib.suppress(BadRequestError):
+        await hand.rehearse_job(one.job, one.body)
+
+
+async def _send(hand: Hand, one: Prepared) -> None:
+    trace = one.job.metadata.annotations.get(labels.TRACE_PARENT, "")
+    await hand.patch_job(one.job, one.body, call=Call(traceparent=trace))
+
+
+def _judge(prepared: Sequence[Prepared], errors: Sequence[KubeError | None]) -> None:
+    """Raise the worst of what went wrong: a definite refusal outweighs what may be tried again."""
+    for one, error in zip(prepared, errors, strict=True):
+        if isinstance(error, _DEFINITE):
+            raise RefusedStartError(f"Job {one.job.metadata.name}: {error.message}") from error
+    for error in errors:
+        if error is not None:
+            raise error

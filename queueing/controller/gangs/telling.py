@@ -1,0 +1,50 @@
+"""What a gang waits for, written on its Jobs: late, and only when it changes.
+
+The Jobs of a gang usually come within a moment of each other; one that is complete by then is
+never written to say that it was not.
+"""
+
+from queueing.clock import Clock
+from queueing.controller.gangs.actions import Tell
+from queueing.controller.gangs.writing import all_of
+from queueing.controller.hand import Hand
+from queueing.controller.records import Records
+from queueing.core.names import Key
+from queueing.kube.workqueue import WorkQueue
+from queueing.translate import labels
+from queueing.translate.outbound.conditions import patch
+from queueing.translate.wire.jobs import Job
+
+PATIENCE_S = 1.0
+
+
+class Telling:
+    """The annotation of state, and an event each time that it changes."""
+
+    def __init__(self, hand: Hand, records: Records, clock: Clock, queue: WorkQueue[Key]) -> None:
+        self._hand, self._records, self._clock, self._queue = hand, records, clock, queue
+        self._since: dict[Key, tuple[float, str]] = {}
+
+    def forget(self, key: Key) -> None:
+        """Forget what was about to be said."""
+        self._since.pop(key, None)
+
+    async def tell(self, key: Key, action: Tell) -> None:
+        """Write a text that has held for long enough, or look again when it will have."""
+        now = self._clock.monotonic()
+        since, text = self._since.get(key, (now, ""))
+        if text != action.text:
+            since = now
+        if action.text and now - since < PATIENCE_S:
+            self._since[key] = (since, action.text)
+            self._queue.add_after(key, since + PATIENCE_S - now)
+            return
+        self.forget(key)
+        await all_of(self._write(job, action.text) for job in action.jobs)
+
+    async def _write(self, job: Job, text: str) -> None:
+        body = {"metadata": {"annotations": {labels.GANG_STATE: text or None}}}
+        await self._hand.patch_job(job, patch(job.metadata, body))
+        if text:
+            state, _, message = text.partition(": ")
+            self._records.job(job.metadata, f"Gang{state}", message, warning=True)

@@ -1,0 +1,40 @@
+"""What an admission adds to a Job's pods: flavors, checks, marks and the submitter's trace."""
+
+from queueing.controller.objects import Objects
+from queueing.translate import labels
+from queueing.translate.jobs import batch
+from queueing.translate.jobs.injection import ConflictError, Injection, injection_of
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.workloads import PodSetAssignment, Workload
+
+
+def additions(objects: Objects, job: Job, workload: Workload) -> Injection:
+    """Collect what is added to the pods of a Workload's only pod set. Raises ConflictError."""
+    admission = workload.status.admission
+    if admission is None or not admission.pod_set_assignments:
+        raise ConflictError("the admission names no pod set")
+    assignment = admission.pod_set_assignments[0]
+    added = injection_of(
+        assignment,
+        [objects.flavors[name] for name in _flavors(objects, assignment)],
+        marks={
+            labels.POD_CLUSTER_QUEUE: admission.cluster_queue,
+            labels.POD_LOCAL_QUEUE: workload.spec.queue_name,
+        },
+        workload=workload.metadata.name,
+    )
+    for check in workload.status.admission_checks:
+        for update in check.pod_set_updates:
+            if update.name == assignment.name:
+                added = added.merged(update)
+    own = batch.template_of(job).metadata.annotations
+    trace = job.metadata.annotations.get(labels.TRACE_PARENT, "")
+    return added if labels.TRACE_PARENT in own else added.handing_down(trace)
+
+
+def _flavors(objects: Objects, assignment: PodSetAssignment) -> list[str]:
+    names = sorted(set(assignment.flavors.values()))
+    missing = [name for name in names if name not in objects.flavors]
+    if missing:
+        raise ConflictError(f"ResourceFlavor(s) are missing: {', '.join(missing)}")
+    return names

@@ -1,0 +1,29 @@
+"""The priority that a Job's Workload gets; without its class the Job waits, and says so."""
+
+from queueing.controller.objects import Objects
+from queueing.controller.records import Records
+from queueing.translate import labels
+from queueing.translate.jobs import batch
+from queueing.translate.jobs.priority import MissingClass, Priority, PriorityClasses, priority_of
+from queueing.translate.wire.jobs import Job
+
+
+def resolve(objects: Objects, records: Records, job: Job) -> Priority | None:
+    """Return the priority; None, with an event, when its class does not exist."""
+    found = priority_of(
+        job.metadata.labels.get(labels.PRIORITY_CLASS, ""),
+        batch.template_of(job).spec.priority_class_name,
+        PriorityClasses(
+            workload=objects.workload_priority_classes,
+            pod=objects.priority_classes,
+        ),
+    )
+    if isinstance(found, MissingClass):
+        records.job(
+            job.metadata,
+            f"{found.kind}NotFound",
+            f"{found.kind} {found.name!r} does not exist; the job waits for it",
+            warning=True,
+        )
+        return None
+    return found
