@@ -11,6 +11,7 @@ from queueing.core.flavors.partial import largest_that_fits
 from queueing.core.flavors.search import Search
 from queueing.core.holders import Holders
 from queueing.core.names import QueueName, Uid
+from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.preemption.classical import classical_targets
 from queueing.core.preemption.query import Preemptor, Target
 from queueing.core.preemption.search import Preemption, Strategy
@@ -57,14 +58,21 @@ class Entry:
     targets: list[Target] = field(default_factory=list)
 
 
-def nominate(head: Head, world: World, *, spared: frozenset[Uid] = frozenset()) -> Entry:
+def nominate(
+    head: Head, world: World, borrowers: Borrowers, *, spared: frozenset[Uid] = frozenset()
+) -> Entry:
     """Assign flavors to a head and, if it needs that, find victims other than the `spared`.
 
     A workload that may run with fewer pods is reduced as little as makes it fit, by preemption if
-    need be. If nothing helps, the full assignment is returned without targets.
+    need be. If nothing helps, the full assignment is returned without targets. Heads nominated on
+    the same usage share `borrowers`.
     """
     rules, node = world.rules[head.queue], world.tree.queue(head.queue)
-    preemption = None if rules.never_preempts else _preemption(head, world, spared)
+    preemption = (
+        None
+        if rules.never_preempts
+        else _preemption(head, world, borrowers, spared=spared | head.spared)
+    )
     search = Search(rules, node, oracle=preemption, settings=world.settings)
     full = search.assign(head.demand, head.progress)
     if full.fits:
@@ -93,7 +101,9 @@ def _targets(preemption: Preemption | None, assignment: Assignment) -> list[Targ
     return preemption.targets(assignment.usage, assignment.contested)
 
 
-def _preemption(head: Head, world: World, spared: frozenset[Uid]) -> Preemption:
+def _preemption(
+    head: Head, world: World, borrowers: Borrowers, *, spared: frozenset[Uid]
+) -> Preemption:
     rules, settings = world.rules[head.queue], world.settings
 
     def introduce() -> Preemptor:
@@ -105,7 +115,8 @@ def _preemption(head: Head, world: World, spared: frozenset[Uid]) -> Preemption:
             by_local_usage=(
                 settings.admission_fair_sharing is not None and rules.fact.admission_fair_sharing
             ),
-            spared=spared | head.spared,
+            borrowers=borrowers,
+            spared=spared,
         )
 
     strategy: Strategy = classical_targets

@@ -9,6 +9,7 @@ from queueing.core.decisions import Admit, Mode, Preempt, Reason, Requeue, Wait
 from queueing.core.facts import CheckPhase, PreemptionPolicy, Strategy
 from queueing.core.names import CheckName, FlavorResource, QueueName, Uid
 from queueing.core.nomination import Entry, World, nominate
+from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.preemption.query import Target
 from queueing.core.quota.node import Node
 from queueing.core.reasons import (
@@ -96,7 +97,8 @@ def rule(entry: Entry, ledger: Ledger) -> Ruling:
     deferred = False
     if any(target.holder.uid in ledger.victims for target in entry.targets):
         with ledger.without_victims(entry):
-            entry = nominate(entry.head, ledger.world, spared=frozenset(ledger.victims))
+            taken = frozenset(ledger.victims)
+            entry = nominate(entry.head, ledger.world, Borrowers(), spared=taken)
         deferred = entry.assignment.fits
     assignment = entry.assignment
     if not assignment.fits and not assignment.needs_preemption:

@@ -8,6 +8,7 @@ from queueing.core.fair_sharing.order import Contender, fair_order
 from queueing.core.flavors.assignment import Progress
 from queueing.core.names import FlavorResource
 from queueing.core.nomination import Entry, Head, World, nominate
+from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.processing import Ledger, Ruling, rule
 from queueing.core.reasons import Lack
 from queueing.core.settings import FairSharing
@@ -39,7 +40,8 @@ def judge_round(heads: Sequence[Head], world: World) -> list[Judgement]:
     On return the tree holds the usage of every Admit and is otherwise as it was. Raises KeyError
     for the head of a queue that is not in the tree or the rules.
     """
-    entries = [nominate(head, world) for head in heads]
+    borrowers = Borrowers()
+    entries = [nominate(head, world, borrowers) for head in heads]
     judgements: list[Judgement] = []
     with world.tree.attempt():
         ledger = Ledger(world)

@@ -8,8 +8,9 @@ from queueing.core.facts import PreemptionPolicy
 from queueing.core.fair_sharing.shares import Share, Shares
 from queueing.core.fair_sharing.targets import Source, Sources
 from queueing.core.holders import Holder, Holders
-from queueing.core.preemption.candidates import borrowing_leaves, eligible
-from queueing.core.preemption.query import Query, Target, within_quota
+from queueing.core.preemption.borrowers import within_quota
+from queueing.core.preemption.candidates import eligible
+from queueing.core.preemption.query import Query, Target
 from queueing.core.preemption.room import Room
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
@@ -155,8 +156,9 @@ def _exposed(query: Query) -> Iterator[tuple[Node, PreemptionPolicy]]:
     if policies.within_cluster_queue is not PreemptionPolicy.NEVER:
         yield own, policies.within_cluster_queue
     if own.parent is not None and policies.reclaim_within_cohort is not PreemptionPolicy.NEVER:
-        for node in borrowing_leaves(own.root(), own, query):
-            yield node, policies.reclaim_within_cohort
+        for node in query.preemptor.borrowers.queues(own.root(), query.contested):
+            if node is not own:
+                yield node, policies.reclaim_within_cohort
 
 
 def _key(one: tuple[tuple[object, ...], Node, Holder]) -> tuple[object, ...]:

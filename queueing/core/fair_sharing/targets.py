@@ -31,7 +31,16 @@ class Sources:
     as they are until `changed` says that usage on the path of a queue is another.
     """
 
-    __slots__ = ("_heaps", "_known", "_own", "_own_path", "_shares", "_sources", "_versions")
+    __slots__ = (
+        "_heaps",
+        "_known",
+        "_members",
+        "_own",
+        "_own_path",
+        "_shares",
+        "_sources",
+        "_versions",
+    )
 
     def __init__(
         self, own: Node, candidates: Sequence[tuple[Node, Holder]], shares: Shares
@@ -43,8 +52,12 @@ class Sources:
         self._versions: dict[Node, int] = {}
         self._heaps: dict[Node, list[tuple[Place, int, Node]]] = {}
         self._sources: dict[Node, Source] = {}
+        self._members: dict[Node, dict[Node, None]] = {}
         for place, (node, holder) in enumerate(candidates):
-            source = self._sources.setdefault(node, Source(node))
+            source = self._sources.get(node)
+            if source is None:
+                source = self._sources[node] = Source(node)
+                self._enroll(node)
             source.candidates.append((place, holder))
 
     def next(self) -> Source | None:
@@ -84,13 +97,23 @@ class Sources:
             found = self._known[node] = self._shares.of(node)
         return found
 
+    def _enroll(self, queue: Node) -> None:
+        """Note a queue, and the cohorts above it, as worth a descent."""
+        child = queue
+        for cohort in queue.ancestors():
+            members = self._members.setdefault(cohort, {})
+            if child in members:
+                return
+            members[child] = None
+            child = cohort
+
     def _highest(self, cohort: Node) -> Node | None:
         """Return the child to go on with; those that have nothing to give leave the heap."""
         heap = self._heaps.get(cohort)
         if heap is None:
             heap = self._heaps[cohort] = [
                 (self._place(child), self._versions.get(child, 0), child)
-                for child in cohort.children()
+                for child in self._members.get(cohort, ())
                 if not self._is_spent(child)
             ]
             heapify(heap)

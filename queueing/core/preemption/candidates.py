@@ -9,7 +9,7 @@ from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import PreemptionPolicy
 from queueing.core.holders import Holder, Holders
 from queueing.core.names import FlavorResource, QueueName
-from queueing.core.preemption.query import Preemptor, Query, allows, uses, within_quota
+from queueing.core.preemption.query import Preemptor, Query, allows, uses
 from queueing.core.quota.node import Node
 
 
@@ -106,7 +106,7 @@ def _other_queues(query: Query, holders: Holders) -> Iterator[Candidate]:
     below = preemptor.node
     advantage, remaining = _fits_in_quota(below, query.requests)
     for cohort in preemptor.node.ancestors():
-        for node in borrowing_queues(cohort, below, query):
+        for node in _borrowing_queues(cohort, below, query):
             for holder in eligible(node, policy, query, holders):
                 variant = Variant.HIERARCHICAL if advantage else _variant(preemptor, holder)
                 yield Candidate(holder, node, variant, cohort)
@@ -130,27 +130,18 @@ def eligible(
             yield holder
 
 
-def borrowing_queues(cohort: Node, excluded: Node, query: Query) -> Iterator[Node]:
+def _borrowing_queues(cohort: Node, excluded: Node, query: Query) -> Iterator[Node]:
     """Go over the queues under a cohort that use more than their quota of what is contested.
 
     Subtrees that stay within their quota are left out, and so is the excluded one.
     """
-    for child in cohort.children():
-        if child is excluded or within_quota(child, query.contested):
+    for child in query.preemptor.borrowers.children(cohort, query.contested):
+        if child is excluded:
             continue
         if child.is_queue:
             yield child
         else:
-            yield from borrowing_queues(child, excluded, query)
-
-
-def borrowing_leaves(cohort: Node, excluded: Node, query: Query) -> Iterator[Node]:
-    """Go over all queues under a cohort that borrow what is contested, also in idle subtrees."""
-    for child in cohort.children():
-        if not child.is_queue:
-            yield from borrowing_leaves(child, excluded, query)
-        elif child is not excluded and not within_quota(child, query.contested):
-            yield child
+            yield from _borrowing_queues(child, excluded, query)
 
 
 def _variant(preemptor: Preemptor, holder: Holder) -> Variant:

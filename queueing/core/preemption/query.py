@@ -1,12 +1,13 @@
 """The question put to preemption, and its answer."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import Preemption, PreemptionPolicy
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Uid
+from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.quota.node import Node
 
 
@@ -20,6 +21,8 @@ class Preemptor:
     policies: Preemption
     by_local_usage: bool = False
     """Victims of the own queue go by the usage history of their LocalQueues first."""
+    borrowers: Borrowers = field(default_factory=Borrowers)
+    """Who borrows in the tree as it stands; shared by preemptors that see the same usage."""
     spared: frozenset[Uid] = frozenset()
     """Workloads that are no candidates, because they are victims of another one already."""
 
@@ -62,12 +65,3 @@ def uses(holder: Holder, contested: Sequence[FlavorResource]) -> bool:
         if one in usage:
             return True
     return False
-
-
-def within_quota(node: Node, contested: Sequence[FlavorResource]) -> bool:
-    """Say whether a node uses no more than its own quota of any contested flavor-resource."""
-    for one in contested:
-        cell = node.cell(one)
-        if cell.usage > cell.quota:
-            return False
-    return True

@@ -1,0 +1,52 @@
+"""Which queues and cohorts use more than their quota, asked often while usage stands still."""
+
+from collections.abc import Iterator, Sequence
+
+from queueing.core.names import FlavorResource
+from queueing.core.quota.node import Node
+
+
+def within_quota(node: Node, contested: Sequence[FlavorResource]) -> bool:
+    """Say whether a node uses no more than its own quota of any contested flavor-resource."""
+    for one in contested:
+        cell = node.cell(one)
+        if cell.usage > cell.quota:
+            return False
+    return True
+
+
+class Borrowers:
+    """Remembers who borrows. Make a new one whenever usage has changed."""
+
+    __slots__ = ("_children", "_queues")
+
+    def __init__(self) -> None:
+        self._children: dict[tuple[object, ...], list[Node]] = {}
+        self._queues: dict[tuple[object, ...], list[Node]] = {}
+
+    def children(self, cohort: Node, contested: Sequence[FlavorResource]) -> list[Node]:
+        """Return the nodes just below a cohort that borrow any of what is contested."""
+        key = (cohort, *contested)
+        found = self._children.get(key)
+        if found is None:
+            found = [one for one in cohort.children() if not within_quota(one, contested)]
+            self._children[key] = found
+        return found
+
+    def queues(self, cohort: Node, contested: Sequence[FlavorResource]) -> list[Node]:
+        """Return the borrowing queues anywhere below a cohort, also in subtrees that do not."""
+        key = (cohort, *contested)
+        found = self._queues.get(key)
+        if found is None:
+            leaves = _leaves(cohort)
+            found = [one for one in leaves if not within_quota(one, contested)]
+            self._queues[key] = found
+        return found
+
+
+def _leaves(cohort: Node) -> Iterator[Node]:
+    for child in cohort.children():
+        if child.is_queue:
+            yield child
+        else:
+            yield from _leaves(child)
