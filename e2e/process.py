@@ -132,9 +132,13 @@ class Process:
         return code
 
     def terminate(self, grace_s: float = 20.0) -> int:
-        """SIGTERM, then after `grace_s` SIGKILL; returns the exit code."""
+        """SIGTERM to the program itself, then after `grace_s` SIGKILL to its whole group.
+
+        Returns the exit code.
+        """
         self._signal(signal.SIGCONT)
-        self._signal(signal.SIGTERM)
+        if self.running:
+            self._popen.terminate()
         try:
             self._popen.wait(grace_s)
         except subprocess.TimeoutExpired:

@@ -18,6 +18,7 @@ from e2e.process import Process
 from e2e.wire import Object
 
 CONFIG = Path(__file__).parent.parent / "config"
+COMMAND = [str(Path(sys.executable).with_name("queueing")), "run"]
 LEASE = "c1f6bfd2.kueue.x-k8s.io"
 READY_S = 90.0
 CRD_S = 60.0
@@ -85,19 +86,20 @@ def start(
     kubeconfig: Path | None = None,
 ) -> Controller:
     """Start the product under its service account; `settings` go into its Configuration."""
-    health, metrics, webhook = free_ports(3)
+    health, metrics, webhook, visibility = free_ports(4)
     configuration = {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "kind": "Configuration",
         "health": {"healthProbeBindAddress": f"{HOST}:{health}"},
         "metrics": {"bindAddress": f"{HOST}:{metrics}"},
         "webhook": {"host": HOST, "port": webhook},
+        "visibilityServer": {"bindAddress": HOST, "bindPort": visibility},
         "leaderElection": {"leaderElect": True, "resourceName": LEASE},
         **(settings or {}),
     }
     config = cluster.folder / f"{name}.yaml"
     config.write_text(yaml.safe_dump(configuration))
-    command = [str(Path(sys.executable).with_name("queueing")), "run", f"--config={config}"]
+    command = [*COMMAND, f"--config={config}"]
     access = str(kubeconfig or cluster.kubeconfig(identities.CONTROLLER))
     process = cluster.run(name, command, KUBECONFIG=access, PYTHONUNBUFFERED="1")
     return Controller(cluster, process, health, metrics)

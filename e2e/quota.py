@@ -1,7 +1,7 @@
 """What Workloads hold and queues report: read from the API, checked against what was offered."""
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -27,17 +27,20 @@ def holds_quota(workload: Object) -> bool:
     return holds(workload, "QuotaReserved") and not holds(workload, "Finished")
 
 
-def held(workloads: Iterable[Object]) -> Counter[tuple[str, str]]:
+def held(workloads: Iterable[Object]) -> dict[tuple[str, str], Decimal]:
     """Sum what Workloads hold, by ClusterQueue and resource."""
-    total: Counter[tuple[str, str]] = Counter()
+    total: defaultdict[tuple[str, str], Decimal] = defaultdict(Decimal)
     for workload in workloads:
         if not holds_quota(workload):
             continue
-        admission = workload["status"]["admission"]
-        for pod_set in admission["podSetAssignments"]:
+        status = workload["status"]
+        queue = status["admission"]["clusterQueue"]
+        over = {one["name"]: one["count"] for one in status.get("reclaimablePods") or []}
+        for pod_set in status["admission"]["podSetAssignments"]:
+            # Pods that succeeded while others of their Job still run no longer count.
+            share = 1 - Decimal(over.get(pod_set["name"], 0)) / pod_set["count"]
             for resource, quantity in pod_set.get("resourceUsage", {}).items():
-                # Counter counts anything that adds up.
-                total[admission["clusterQueue"], resource] += amount(quantity)  # type: ignore[assignment]
+                total[queue, resource] += amount(quantity) * share
     return total
 
 
@@ -56,7 +59,7 @@ class Ledger:
         """Raise AssertionError when more is held than offered."""
         by_queue = held(workloads)
         for (queues, resource), limit in self.limits.items():
-            total = sum((Decimal(by_queue[queue, resource]) for queue in queues), Decimal(0))
+            total = sum((by_queue[queue, resource] for queue in queues), Decimal(0))
             self.most[queues, resource] = max(total, self.most.get((queues, resource), total))
             assert total <= amount(limit), (
                 f"{sorted(queues)} hold {total} {resource} of {limit}:\n"

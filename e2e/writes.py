@@ -23,6 +23,8 @@ class Write:
     namespace: str
     name: str
     code: int
+    received: str = ""
+    """When the server got it; sorts as text."""
 
     @property
     def kind(self) -> str:
@@ -45,14 +47,17 @@ class AuditLog:
     def writes(
         self, *, user: str = ANY, namespace: str = ANY, resources: Iterable[str] = ()
     ) -> list[Write]:
-        """Return the writes since the mark, refused ones too, in the order of their answers."""
+        """Return the writes since the mark, refused ones too, in the order they reached the server.
+
+        The log itself is in no order: an answer may be logged after the client has sent the next.
+        """
         wanted = frozenset(resources)
         with self._path.open("rb") as log:
             log.seek(self._mark)
             found = [_read(line) for line in log if line.endswith(b"\n")]
         return [
             write
-            for write in found
+            for write in sorted(found, key=lambda write: write.received)
             if (not user or write.user == user)
             and (not namespace or write.namespace == namespace)
             and (not wanted or write.resource in wanted)
@@ -84,4 +89,5 @@ def _read(line: bytes) -> Write:
         namespace=reference.get("namespace", ""),
         name=reference.get("name", ""),
         code=event.get("responseStatus", {}).get("code", 0),
+        received=event["requestReceivedTimestamp"],
     )

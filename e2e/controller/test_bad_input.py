@@ -1,0 +1,180 @@
+"""What is missing is waited for and named; what is wrong in the Configuration stops the start."""
+
+from collections.abc import Callable
+
+import pytest
+
+from e2e import product
+from e2e.api import condition, holds
+from e2e.cluster import Cluster
+from e2e.identities import CONTROLLER
+from e2e.jobs import wait_job, wait_workload
+from e2e.objects import cluster_queue, flavor, job, local_queue
+from e2e.product import Controller
+from e2e.proxy import Cable
+from e2e.wire import Object
+from e2e.world import World
+
+EVERYTHING = 1_000_000
+AWAY = " is away; retrying"
+LOST = "the leadership is lost"
+
+
+def waits_because(text: str) -> Callable[[Object], bool]:
+    """Return the question whether a Workload has no quota, for a reason that names `text`."""
+
+    def question(workload: Object) -> bool:
+        said = condition(workload, "QuotaReserved")
+        return said.get("status") == "False" and text in said["message"]
+
+    return question
+
+
+def test_a_job_waits_for_its_local_queue_and_proceeds_when_it_appears(
+    space: World, controller: Controller
+) -> None:
+    space.make(
+        flavor(space.name("any")),
+        cluster_queue(space.name("cq"), {space.name("any"): {"cpu": "1"}}),
+        job(space.namespace, "early", queue="team"),
+    )
+    wait_workload(space, "early", waits_because("LocalQueue team doesn't exist"), "waiting")
+    space.make(local_queue(space.namespace, "team", space.name("cq")))
+    wait_job(space, "early", lambda one: holds(one, "Complete"), "complete")
+
+
+def test_a_local_queue_waits_for_its_cluster_queue_and_says_so(
+    space: World, controller: Controller
+) -> None:
+    name = space.name("cq")
+    space.make(
+        flavor(space.name("any")),
+        local_queue(space.namespace, "team", name),
+        job(space.namespace, "early", queue="team"),
+    )
+    wait_workload(space, "early", waits_because(name), "waiting for the ClusterQueue")
+    waiting = space.api.wait_one(
+        "LocalQueue",
+        "team",
+        lambda one: condition(one, "Active").get("status") == "False",
+        namespace=space.namespace,
+        what="inactive",
+    )
+    assert condition(waiting, "Active")["reason"] == "ClusterQueueDoesNotExist"
+    space.make(cluster_queue(name, {space.name("any"): {"cpu": "1"}}))
+    wait_job(space, "early", lambda one: holds(one, "Complete"), "complete")
+    space.api.wait_one(
+        "LocalQueue",
+        "team",
+        lambda one: holds(one, "Active"),
+        namespace=space.namespace,
+        what="active",
+    )
+
+
+def test_a_cluster_queue_waits_for_its_flavor_and_names_it(
+    space: World, controller: Controller
+) -> None:
+    name, missing = space.name("cq"), space.name("late")
+    space.make(
+        cluster_queue(name, {missing: {"cpu": "1"}}),
+        local_queue(space.namespace, "team", name),
+        job(space.namespace, "early", queue="team"),
+    )
+    waiting = space.api.wait_one(
+        "ClusterQueue",
+        name,
+        lambda one: condition(one, "Active").get("status") == "False",
+        what="inactive",
+    )
+    assert condition(waiting, "Active")["reason"] == "FlavorNotFound"
+    assert missing in condition(waiting, "Active")["message"]
+    space.make(flavor(missing))
+    wait_job(space, "early", lambda one: holds(one, "Complete"), "complete")
+
+
+def test_a_job_of_a_namespace_that_its_queue_does_not_select_waits_for_a_label(
+    space: World, controller: Controller
+) -> None:
+    name = space.name("cq")
+    selector = {"matchLabels": {"team": "research"}}
+    space.make(
+        flavor(space.name("any")),
+        cluster_queue(name, {space.name("any"): {"cpu": "1"}}, namespaceSelector=selector),
+        local_queue(space.namespace, "team", name),
+        job(space.namespace, "early", queue="team"),
+    )
+    wait_workload(space, "early", waits_because("namespace"), "waiting for the namespace")
+    space.api.patch("Namespace", space.namespace, {"metadata": {"labels": {"team": "research"}}})
+    wait_job(space, "early", lambda one: holds(one, "Complete"), "complete")
+
+
+@pytest.mark.parametrize(
+    ("settings", "names"),
+    [
+        pytest.param(
+            {"integrations": {"frameworks": ["batch/cronjob"]}},
+            ("integrations.frameworks", "batch/cronjob"),
+            id="a framework that does not exist",
+        ),
+        pytest.param(
+            {"waitForPodsReady": {"timeout": "-5m"}},
+            ("waitForPodsReady.timeout", "-5m"),
+            id="a negative duration",
+        ),
+        pytest.param(
+            {"leaderElection": {"leaderElect": True, "leaseDuration": "soon"}},
+            ("leaderElection.leaseDuration", "soon"),
+            id="a duration that is none",
+        ),
+    ],
+)
+def test_the_process_refuses_to_start_and_names_field_and_value(
+    installed: Cluster, space: World, settings: Object, names: tuple[str, str]
+) -> None:
+    refused = product.start(installed, space.name("refused"), settings)
+    assert refused.process.wait_for_exit(60) not in {0, None}
+    said = refused.process.tail()
+    for name in names:
+        assert name in said
+    assert "Traceback" not in said
+
+
+def test_an_api_server_that_is_away_is_waited_for_and_said_once(
+    installed: Cluster, space: World
+) -> None:
+    port = int(installed.api().access.server.rpartition(":")[2])
+    with Cable(port) as cable:
+        here = installed.through(cable.port, CONTROLLER)
+        lone = product.start(installed, space.name("lone"), kubeconfig=here)
+        try:
+            lone.wait_ready()
+            name = space.name("cq")
+            early = job(space.namespace, "early", queue="team")
+            space.make(
+                flavor(space.name("any")),
+                cluster_queue(name, {space.name("any"): {"cpu": "1"}}),
+                local_queue(space.namespace, "team", name),
+                early,
+            )
+            wait_job(space, "early", lambda one: holds(one, "Complete"), "complete: it leads")
+            before = len(lone.process.tail(EVERYTHING).splitlines())
+            cable.cut()
+            space.make(job(space.namespace, "meanwhile", queue="team"))
+            lone.process.wait_until(
+                lambda: AWAY in _since(lone, before), timeout_s=60, what=f"saying {AWAY!r}"
+            )
+            # Longer than the Lease may go unrenewed: the leadership is lost meanwhile.
+            lone.process.wait_until(
+                lambda: LOST in _since(lone, before), timeout_s=60, what=f"saying {LOST!r}"
+            )
+            cable.plug()
+            wait_job(space, "meanwhile", lambda one: holds(one, "Complete"), "complete")
+            assert _since(lone, before).count(AWAY) == 1
+            assert lone.process.running
+        finally:
+            lone.stop()
+
+
+def _since(controller: Controller, line: int) -> str:
+    return "\n".join(controller.process.tail(EVERYTHING).splitlines()[line:])
