@@ -1,9 +1,14 @@
-"""Status of queues and cohorts: at most one write per object and second, the latest wins."""
+"""Status of queues and cohorts: at most one write per object and second, the latest wins.
+
+While admissions are being written the statuses of all objects share a small rate, because the API
+server's time is what admissions are made of; as soon as it is quiet they catch up.
+"""
 
 import asyncio
 import logging
 from collections.abc import Callable
 from functools import partial
+from itertools import islice
 from typing import NoReturn
 
 from queueing.clock import Clock
@@ -12,7 +17,7 @@ from queueing.controller.objects import Objects
 from queueing.core.names import CohortName, Key, QueueName
 from queueing.kube.errors import KubeError
 from queueing.kube.resources import CLUSTER_QUEUES, COHORTS, LOCAL_QUEUES, Target
-from queueing.kube.writer import Writer
+from queueing.kube.writer import WriteClass, Writer
 from queueing.state.engine import Engine
 from queueing.state.views import Changed
 from queueing.translate.outbound.queues import (
@@ -24,6 +29,12 @@ from queueing.translate.outbound.queues import (
 logger = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 0.25
+AT_REST_MAX = 64
+"""Writes begun per look when nothing else is being written."""
+WHEN_BUSY_MAX = 2
+"""Writes begun per look beside admissions."""
+
+Make = Callable[[], tuple[Target, bytes] | None]
 
 
 class Statuses:
@@ -34,6 +45,8 @@ class Statuses:
     ) -> None:
         self._engine, self._objects = engine, objects
         self._hand, self._writer, self._clock = hand, writer, clock
+        self._due: dict[str, Make] = {}
+        """What is to be written, those that changed first in front."""
 
     async def run(self, told: Callable[[Changed], None], *, with_share: bool) -> NoReturn:
         """Look for changes, for ever; `told` hears of them too, for metrics and read models."""
@@ -41,18 +54,20 @@ class Statuses:
             changed = self._engine.changed()
             told(changed)
             for queue in changed.cluster_queues:
-                self._submit(f"cq/{queue}", partial(self._cluster_queue, queue, with_share))
-            for key in changed.local_queues:
-                self._submit(f"lq/{key}", partial(self._local_queue, key))
-            if with_share:
-                for cohort in changed.cohorts:
-                    self._submit(f"co/{cohort}", partial(self._cohort, cohort))
+                self._due[f"cq/{queue}"] = partial(self._cluster_queue, queue, with_share)
+            for local in changed.local_queues:
+                self._due[f"lq/{local}"] = partial(self._local_queue, local)
+            for cohort in changed.cohorts if with_share else ():
+                self._due[f"co/{cohort}"] = partial(self._cohort, cohort)
+            busy = self._writer.is_busy(WriteClass.ADMISSION)
+            for key in list(islice(self._due, WHEN_BUSY_MAX if busy else AT_REST_MAX)):
+                self._submit(key, self._due.pop(key))
             await asyncio.sleep(LOOK_EVERY_S)
 
-    def _submit(self, key: str, make: Callable[[], tuple[Target, bytes] | None]) -> None:
+    def _submit(self, key: str, make: Make) -> None:
         self._writer.submit_latest(key, partial(self._write, key, make))
 
-    async def _write(self, key: str, make: Callable[[], tuple[Target, bytes] | None]) -> None:
+    async def _write(self, key: str, make: Make) -> None:
         made = make()
         if made is None:
             return
@@ -62,7 +77,7 @@ class Statuses:
         except KubeError as error:
             logger.debug("%s: the status was not written: %s", target.label, error)
             if error.status not in (404, 409, 422):
-                asyncio.get_running_loop().call_later(1.0, self._submit, key, make)
+                self._due[key] = make
 
     def _cluster_queue(
         self,

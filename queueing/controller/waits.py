@@ -7,6 +7,8 @@ in it change with every admission of others.
 
 import asyncio
 import logging
+from collections.abc import Callable
+from typing import NoReturn
 
 from queueing.clock import Clock
 from queueing.controller.hand import Hand
@@ -24,6 +26,7 @@ PATIENCE_S = 1.0
 """How long a workload waits before its status says so."""
 MESSAGE_EVERY_S = 30.0
 PER_SECOND_MAX = 25.0
+WHEN_BUSY_PER_SECOND = 5.0
 
 
 class Waits:
@@ -47,10 +50,13 @@ class Waits:
         self._noted.pop(key, None)
         self._written.pop(key, None)
 
-    async def run(self) -> None:
-        """Write what has been noted for long enough, the oldest first; for ever."""
+    async def run(self, busy: Callable[[], bool]) -> NoReturn:
+        """Write what has been noted for long enough, the oldest first; for ever.
+
+        `busy` tells whether something more urgent is being written.
+        """
         while True:
-            await asyncio.sleep(1.0 / PER_SECOND_MAX)
+            await asyncio.sleep(1.0 / (WHEN_BUSY_PER_SECOND if busy() else PER_SECOND_MAX))
             due = self._next()
             if due is not None:
                 await self._write(due)
@@ -64,7 +70,9 @@ class Waits:
                 return None
             del self._noted[key]
             found = self._objects.workloads.get(key)
-            if found is not None and self._is_news(found, wait, now):
+            if found is None:
+                self._written.pop(key, None)
+            elif self._is_news(found, wait, now):
                 self._written[key] = now
                 return wait
         return None

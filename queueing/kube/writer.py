@@ -89,6 +89,10 @@ class Writer:
         """Count the jobs of a class that wait for a slot: a measure of how far behind we are."""
         return len(self._waiting[kind])
 
+    def is_busy(self, kind: WriteClass) -> bool:
+        """Tell whether a job of a class waits or runs: what can be put off should be."""
+        return bool(self._waiting[kind]) or self._running[kind] > 0
+
     async def drain(self, timeout_s: float) -> bool:
         """Wait until all that was submitted is done; False if time ran out."""
         try:
