@@ -66,6 +66,17 @@ generate: setup ## Write the CRDs and the reference pages anew
 	$(BIN)/python -m queueing_api.crd --write config/crd
 	$(BIN)/python -m queueing.cli.reference --write docs/reference
 
+.PHONY: chart
+chart: ## Assemble the Helm chart in dist/chart from charts/ and config/
+	rm -rf dist/chart
+	mkdir -p dist
+	cp -r charts/queueing dist/chart
+	mkdir -p dist/chart/crds dist/chart/files/always
+	cp config/crd/webhook/kueue*.yaml dist/chart/crds/
+	cp config/rbac/manager.yaml config/rbac/kinds.yaml config/webhook/webhooks.yaml config/visibility/apiservices.yaml dist/chart/files/always/
+	cp config/flowcontrol/flowcontrol.yaml dist/chart/files/
+	@echo "dist/chart is ready: helm install kueue dist/chart --namespace kueue-system --create-namespace"
+
 .PHONY: clean
 clean: ## Remove the virtual environment and all caches
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -4,10 +4,11 @@ import asyncio
 import logging
 import ssl
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from queueing.kube.errors import KubeError
 from queueing.serving.aggregator import Aggregator
 from queueing.serving.certificates import Certificates
 
@@ -59,8 +60,13 @@ def private_folder() -> Iterator[Path]:
         yield Path(name)
 
 
-async def follow_files(identity: Identity, folder: Path) -> None:
-    """Serve the certificate of a folder that somebody else (cert-manager, say) renews."""
+async def follow_files(
+    identity: Identity, folder: Path, trust: Callable[[bytes], Awaitable[None]]
+) -> None:
+    """Serve the certificate of a folder that somebody else (cert-manager, say) renews.
+
+    Where the folder also holds the CA (`ca.crt`), the API server is told to `trust` it.
+    """
     seen: tuple[int, ...] = ()
     certificate, key = folder / "tls.crt", folder / "tls.key"
     while True:
@@ -70,9 +76,16 @@ async def follow_files(identity: Identity, folder: Path) -> None:
                 identity.load(certificate, key)
                 seen = stamps
                 logger.info("serving with the certificate of %s", folder)
-        except (OSError, ssl.SSLError) as error:
+            authority = await asyncio.to_thread(_text, folder / "ca.crt")
+            if authority:
+                await trust(authority)
+        except (OSError, ssl.SSLError, KubeError) as error:
             logger.warning("the certificate in %s cannot be used yet: %s", folder, error)
         await asyncio.sleep(TURN_S)
+
+
+def _text(file: Path) -> bytes:
+    return file.read_bytes() if file.exists() else b""
 
 
 def _stamps(*files: Path) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from queueing.kube.config import Source, load_cluster
 from queueing.serving.aggregator import read_aggregator
 from queueing.serving.authorization import Reviewer
 from queueing.serving.identity import Identity, follow_files, private_folder
-from queueing.serving.keeper import Keeping, keep
+from queueing.serving.keeper import Keeping, keep, trust
 from queueing.serving.read_models import ReadModels, listening
 from queueing.serving.routes import (
     Readiness,
@@ -114,7 +114,8 @@ async def serve(options: ServingOptions, convert: Convert) -> None:
                 turn = keep(client, options.keeping, SystemClock().now, identity.use)
                 group.create_task(turn, name="certificate")
             elif options.certificates is not None:
-                group.create_task(follow_files(identity, options.certificates))
+                told = partial(trust, client)
+                group.create_task(follow_files(identity, options.certificates, told))
             for address, application, tls in ports:
                 if address is not None:
                     tls_here = None if options.plain_http else tls
