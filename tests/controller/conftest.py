@@ -1,6 +1,5 @@
-# ruff: noqa: TID251 - the harness belongs to this room
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -30,10 +29,13 @@ def world(definitions: list[Wire]) -> MakeWorld:
 
     @asynccontextmanager
     async def make(
-        intercept: Intercept | None = None, **configuration: Any
+        intercept: Intercept | None = None,
+        environment: Mapping[str, str] | None = None,
+        **configuration: Any,
     ) -> AsyncIterator[World]:
         options = Options(
-            configuration=from_document({**CONFIGURATION, **configuration}), environment={}
+            configuration=from_document({**CONFIGURATION, **configuration}),
+            environment=environment or {},
         )
         async with (
             serve(intercept=intercept) as server,

@@ -1,4 +1,3 @@
-# ruff: noqa: TID251 - the harness belongs to this room
 from collections.abc import Awaitable, Callable
 
 import pytest

@@ -1,4 +1,3 @@
-# ruff: noqa: TID251 - the harness belongs to this room
 import msgspec
 
 from queueing.kube.resources import JOBS
