@@ -9,6 +9,9 @@ Layers inside, each importing only those before it: `tree`, `failures`, `schema`
 `change`, `rules`, `memory`, `admission`, `wire`, `server`; `simulation` stands beside `wire` and
 plays Job controller, scheduler and kubelet directly on the memory.
 
+Not evaluated here, though stored and served: CEL rules of definitions, admission policies, RBAC,
+ResourceQuotas and LimitRanges. What must hold without them is tried on the real server.
+
 Invariant: an object that was stored is never changed in place. Every write makes a new tree that
 shares what did not change, so readers, watchers and history need no copies.
 """

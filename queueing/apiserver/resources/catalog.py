@@ -48,9 +48,6 @@ class Catalog:
         group = "" if group == "events.k8s.io" else group
         return self._by_kind.get((group, kind))
 
-    def by_plural(self, group: str, plural: str) -> Resource | None:
-        return self._by_key.get(qualified(group, plural))
-
     def builtin(self, group: str, plural: str) -> Resource:
         """Return a kind that is always served."""
         return self._by_key[qualified(group, plural)]

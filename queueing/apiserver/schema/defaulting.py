@@ -1,6 +1,5 @@
 """Fill defaults, drop what a schema does not know, and name what was dropped."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from queueing.apiserver.tree import Object, copied
@@ -105,21 +104,3 @@ def _prune_object(schema: Object, value: Object, path: str, dropped: list[str]) 
         else:
             dropped.append(field)
     return kept
-
-
-def schema_at(schema: Object, name: str) -> Object:
-    """Return the schema of a field, of a free-form map's values, or an empty one."""
-    properties = schema.get("properties") or {}
-    if name in properties:
-        return dict(properties[name])
-    more = schema.get("additionalProperties")
-    return more if isinstance(more, dict) else {}
-
-
-def paths_of(value: Any, path: str = "") -> Iterator[str]:
-    """Yield the dotted path of every leaf, for messages about embedded objects."""
-    if isinstance(value, dict):
-        for name, item in value.items():
-            yield from paths_of(item, f"{path}.{name}" if path else name)
-    else:
-        yield path
