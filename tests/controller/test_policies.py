@@ -1,0 +1,93 @@
+from typing import Any
+
+import pytest
+
+from queueing.apiserver.server import serve
+from queueing.controller.policies import (
+    PROBE_LABEL,
+    PolicyRules,
+    are_served,
+    digest_of,
+    install,
+    render,
+)
+from queueing.core.facts import Requirement, Selector
+from queueing.kube.client import Client
+from queueing.kube.config import Cluster
+
+SOME = Selector((Requirement(key="team", operator="Exists"),))
+
+
+def rules(**more: Any) -> PolicyRules:
+    usual: dict[str, Any] = {
+        "namespaces": SOME,
+        "without_queue_name": False,
+        "namespace": "kueue-system",
+    }
+    return PolicyRules(**{**usual, **more})
+
+
+def named(found: PolicyRules, name: str) -> dict[str, Any]:
+    return next(
+        wire
+        for _, wire in render(found)
+        if wire["metadata"]["name"] == name and wire["kind"] == "MutatingAdmissionPolicy"
+    )
+
+
+def test_every_policy_is_bound_and_the_probe_comes_last() -> None:
+    kinds = [wire["kind"] for _, wire in render(rules())]
+    assert kinds == ["MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"] * 4
+    names = [wire["metadata"]["name"] for _, wire in render(rules())]
+    assert names[-1] == "queueing-policy-probe"
+    for _, wire in render(rules()):
+        if wire["kind"] == "MutatingAdmissionPolicyBinding":
+            assert wire["spec"]["policyName"] == wire["metadata"]["name"]
+
+
+def test_managed_namespaces_are_those_of_the_configuration() -> None:
+    spec = named(rules(), "queueing-suspend-jobs")["spec"]
+    assert spec["matchConstraints"]["namespaceSelector"] == {
+        "matchExpressions": [{"key": "team", "operator": "Exists"}]
+    }
+
+
+def test_jobs_without_a_queue_are_suspended_only_if_they_are_managed() -> None:
+    def condition(found: PolicyRules) -> str:
+        spec = named(found, "queueing-suspend-jobs")["spec"]
+        return str(spec["matchConditions"][0]["expression"])
+
+    assert "ownerReferences" not in condition(rules())
+    assert "ownerReferences" in condition(rules(without_queue_name=True))
+
+
+def test_a_default_queue_labels_and_suspends_at_once() -> None:
+    """A policy does not see what another one changed, so that both must be in one."""
+    policy = named(rules(), "queueing-default-queue")
+    expression = policy["spec"]["mutations"][0]["applyConfiguration"]["expression"]
+    assert "'kueue.x-k8s.io/queue-name': 'default'" in expression
+    assert "suspend: true" in expression
+    assert policy["spec"]["paramKind"]["kind"] == "LocalQueue"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        pytest.param(rules(without_queue_name=True), id="jobs without a queue"),
+        pytest.param(rules(namespaces=Selector()), id="namespaces"),
+    ],
+)
+def test_the_probe_answers_for_exactly_these_policies(changed: PolicyRules) -> None:
+    assert digest_of(render(rules())) == digest_of(render(rules()))
+    assert digest_of(render(changed)) != digest_of(render(rules()))
+    probe = named(rules(), "queueing-policy-probe")
+    expression = probe["spec"]["mutations"][0]["applyConfiguration"]["expression"]
+    assert f"'{PROBE_LABEL}': '{digest_of(render(rules()))}'" in expression
+
+
+async def test_a_server_without_policies_does_not_keep_us_waiting() -> None:
+    ready: list[bool] = []
+    async with serve() as server, Client(Cluster.plain(server.url)) as client:
+        assert not await are_served(client)
+        await install(client, rules(), lambda: ready.append(True))
+    assert ready == [True]

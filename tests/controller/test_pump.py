@@ -1,0 +1,123 @@
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from queueing.controller.objects import Objects
+from queueing.controller.pump import Attention, Pump
+from queueing.core.facts import ClusterQueueFact, Fact, Gone, Kind, WorkloadFact
+from queueing.core.names import Key, ResourceName
+from queueing.kube.reflector import Added, Deleted, Modified
+from queueing.translate.inbound.manifests import read
+from queueing.translate.transformations import ResourceRules
+from queueing.translate.wire import cluster, queues
+from queueing.translate.wire.workloads import Workload
+
+
+@dataclass
+class Desk:
+    """Everything that the pump talks to."""
+
+    facts: list[Fact] = field(default_factory=list)
+    looks: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.objects = Objects()
+        attention = Attention(
+            job=lambda key: self.looks.append(f"job {key}"),
+            workload=lambda key: self.looks.append(f"workload {key}"),
+            gang=lambda key: self.looks.append(f"gang {key}"),
+            finalizers=lambda: None,
+            cycle=lambda: None,
+        )
+        self.pump = Pump(self.objects, self, attention, ResourceRules())
+
+    def observe(self, fact: Fact) -> None:
+        self.facts.append(fact)
+
+
+def document(version: int, uid: str = "u", **spec: Any) -> dict[str, Any]:
+    container = {"name": "c", "resources": {"limits": {"cpu": "1"}}}
+    pod_set = {"name": "main", "template": {"spec": {"containers": [container]}}}
+    return {
+        "metadata": {
+            "name": "w",
+            "namespace": "ns",
+            "uid": uid,
+            "resourceVersion": str(version),
+        },
+        "spec": {"podSets": [pod_set], "queueName": "lq", **spec},
+    }
+
+
+def workload(version: int, **more: Any) -> Workload:
+    return read(Workload, document(version, **more))
+
+
+def test_the_watch_and_our_own_reply_are_one_piece_of_news() -> None:
+    desk = Desk()
+    desk.pump.on_workload(Added(workload(1)))
+    desk.pump.absorb_workload(msgspec.json.encode(document(2)))
+    desk.pump.on_workload(Modified(workload(2)))
+    desk.pump.on_workload(Modified(workload(1)))
+    assert len(desk.facts) == 2
+    assert desk.looks == ["workload ns/w"] * 2
+
+
+def test_a_late_reply_does_not_bring_the_dead_back() -> None:
+    desk = Desk()
+    desk.pump.on_workload(Added(workload(1)))
+    desk.pump.on_workload(Deleted("ns/w", "u", None))
+    desk.pump.absorb_workload(msgspec.json.encode(document(2)))
+    assert desk.facts[-1] == Gone(Kind.WORKLOAD, "ns/w")
+    assert not desk.objects.workloads
+
+
+def test_the_next_life_of_a_name_is_not_touched_by_the_end_of_the_last() -> None:
+    desk = Desk()
+    desk.pump.on_workload(Added(workload(1)))
+    desk.pump.on_workload(Added(workload(5, uid="v")))
+    desk.pump.on_workload(Deleted("ns/w", "u", None))
+    assert desk.objects.workloads[Key("ns/w")].metadata.uid == "v"
+
+
+def test_while_an_outcome_is_unknown_the_engine_hears_only_the_answer() -> None:
+    desk = Desk()
+    desk.pump.on_workload(Added(workload(1)))
+    desk.pump.hold(Key("ns/w"))
+    desk.pump.on_workload(Modified(workload(2)))
+    assert len(desk.facts) == 1
+    desk.pump.let_go(Key("ns/w"))
+    assert len(desk.facts) == 2
+
+
+def test_new_limits_are_applied_to_the_namespaces_workloads() -> None:
+    desk = Desk()
+    desk.pump.on_workload(Added(workload(1)))
+    limits = {"limits": [{"type": "Container", "defaultRequest": {"cpu": "500m"}}]}
+    meta = {"name": "l", "namespace": "ns"}
+    found = read(cluster.LimitRange, {"metadata": meta, "spec": limits})
+    desk.pump.on_limit_range(Added(found))
+    desk.pump.on_limit_range(Deleted("ns/l", "", None))
+    asked = [
+        fact.pod_sets[0].requests[ResourceName("cpu")]
+        for fact in desk.facts
+        if isinstance(fact, WorkloadFact)
+    ]
+    assert asked == [1000, 500, 1000]
+
+
+def test_a_door_that_shuts_is_told_to_those_behind_it() -> None:
+    desk = Desk()
+    desk.pump.on_workload(Added(workload(1)))
+    local = {"metadata": {"name": "lq", "namespace": "ns"}, "spec": {"clusterQueue": "cq"}}
+    desk.pump.on_local_queue(Added(read(queues.LocalQueue, local)))
+    queue = read(queues.ClusterQueue, {"metadata": {"name": "cq"}})
+    desk.pump.on_cluster_queue(Added(queue))
+    desk.looks.clear()
+    desk.pump.on_cluster_queue(Modified(queue))
+    assert desk.looks == []
+    shut = {"metadata": {"name": "cq"}, "spec": {"stopPolicy": "HoldAndDrain"}}
+    desk.pump.on_cluster_queue(Modified(read(queues.ClusterQueue, shut)))
+    assert desk.looks == ["workload ns/w"]
+    assert isinstance(desk.facts[-1], ClusterQueueFact)
