@@ -1,17 +1,15 @@
 """Deciding one nominated head after another on the same tree."""
 
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
 from typing import NamedTuple
 
 from queueing.core.admissibility import applying_checks
 from queueing.core.decisions import Admit, Mode, Preempt, Reason, Requeue, Wait
 from queueing.core.facts import CheckPhase, PreemptionPolicy, Strategy
-from queueing.core.names import CheckName, FlavorResource, QueueName, Uid
-from queueing.core.nomination import Entry, World, nominate
+from queueing.core.ledger import Ledger
+from queueing.core.names import CheckName, FlavorResource
+from queueing.core.nomination import Entry, nominate
 from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.preemption.query import Target
-from queueing.core.quota.node import Node
 from queueing.core.reasons import (
     AWAITS_RELEASE,
     DEFERRED,
@@ -23,8 +21,6 @@ from queueing.core.reasons import (
 )
 from queueing.core.settings import Compatibility
 
-Sums = dict[QueueName, dict[FlavorResource, int]]
-
 
 class Ruling(NamedTuple):
     """What was decided of an entry."""
@@ -32,64 +28,6 @@ class Ruling(NamedTuple):
     entry: Entry
     decision: Admit | Wait
     preemptions: tuple[Preempt, ...] = ()
-
-
-class Ledger:
-    """What the entries of this round took and will free, beside what the tree says.
-
-    In each tree of cohorts: `freed` is the usage of the victims so far, still charged; `claimed`
-    is charged by this round for entries that were not admitted.
-    """
-
-    __slots__ = ("_claimed", "_freed", "admitted_one", "victims", "world")
-
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.victims: dict[Uid, None] = {}
-        self.admitted_one = False
-        self._freed: dict[Node, Sums] = {}
-        self._claimed: dict[Node, Sums] = {}
-
-    def claim(self, entry: Entry, usage: Mapping[FlavorResource, int]) -> None:
-        """Charge, for this round only, what others must not take."""
-        self.world.tree.add_usage(entry.head.queue, usage)
-        _add(self._claimed.setdefault(entry.node.root(), {}), entry.head.queue, usage)
-
-    def free(self, entry: Entry) -> None:
-        """Count the victims of an entry as gone for whoever is decided later."""
-        freed = self._freed.setdefault(entry.node.root(), {})
-        for target in entry.targets:
-            self.victims[target.holder.uid] = None
-            _add(freed, target.holder.queue, target.holder.usage)
-
-    @contextmanager
-    def without_victims(self, entry: Entry) -> Generator[None]:
-        """Look at the tree as it will be when the victims so far have gone."""
-        with self.world.tree.attempt():
-            for queue, usage in self._freed.get(entry.node.root(), {}).items():
-                self.world.tree.remove_usage(queue, usage)
-            yield
-
-    def fits(self, entry: Entry) -> bool:
-        """Say whether an entry fits once all victims so far, and its own, have gone."""
-        if entry.node.root() not in self._freed and not entry.targets:
-            return _fits(entry)
-        with self.without_victims(entry):
-            own: Sums = {}
-            for target in entry.targets:
-                _add(own, target.holder.queue, target.holder.usage)
-            for queue, usage in own.items():
-                self.world.tree.remove_usage(queue, usage)
-            return _fits(entry)
-
-    def fits_now(self, entry: Entry) -> bool:
-        """Say whether an entry fits while all victims still hold what they hold."""
-        if entry.node.root() not in self._freed:
-            return True
-        with self.world.tree.attempt():
-            for queue, usage in self._claimed.get(entry.node.root(), {}).items():
-                self.world.tree.remove_usage(queue, usage)
-            return _fits(entry)
 
 
 def rule(entry: Entry, ledger: Ledger) -> Ruling:
@@ -160,8 +98,7 @@ def _admit(entry: Entry, ledger: Ledger) -> Ruling:
     ):
         ledger.claim(entry, assignment.usage)
         return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_PODS_READY, PODS_NOT_READY)
-    world.tree.add_usage(head.queue, assignment.usage)
-    ledger.admitted_one = True
+    ledger.admit(entry)
     pod_sets = assignment.pod_sets()
     admit = Admit(
         workload=head.workload.key,
@@ -211,14 +148,6 @@ def _rule_wait(entry: Entry, mode: Mode, why: tuple[Reason, str], requeue: Reque
     return Ruling(entry, wait)
 
 
-def _fits(entry: Entry) -> bool:
-    cell = entry.node.cell
-    return all(
-        amount <= max(0, cell(resource).available())
-        for resource, amount in entry.assignment.usage.items()
-    )
-
-
 def _reservation(entry: Entry) -> dict[FlavorResource, int]:
     """Return what a head without candidates keeps from others, so that it is not starved.
 
@@ -236,9 +165,3 @@ def _reservation(entry: Entry) -> dict[FlavorResource, int]:
         else:
             kept[resource] = max(0, min(amount, left + cell.limits.borrowing_limit))
     return kept
-
-
-def _add(sums: Sums, queue: QueueName, usage: Mapping[FlavorResource, int]) -> None:
-    total = sums.setdefault(queue, {})
-    for resource, amount in usage.items():
-        total[resource] = total.get(resource, 0) + amount

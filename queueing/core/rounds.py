@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from queueing.core.decisions import Admit, Preempt, Wait
 from queueing.core.fair_sharing.order import Contender, fair_order
 from queueing.core.flavors.assignment import Progress
+from queueing.core.ledger import Ledger
 from queueing.core.names import FlavorResource
 from queueing.core.nomination import Entry, Head, World, nominate
 from queueing.core.preemption.borrowers import Borrowers
-from queueing.core.processing import Ledger, Ruling, rule
+from queueing.core.processing import Ruling, rule
 from queueing.core.reasons import Lack
 from queueing.core.settings import FairSharing
 

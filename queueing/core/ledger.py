@@ -1,0 +1,131 @@
+"""What the entries of a round took and will free, beside what the tree says."""
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+
+from queueing.core.names import FlavorResource, QueueName, Uid
+from queueing.core.nomination import Entry, World
+from queueing.core.quota.cell import Cell
+from queueing.core.quota.node import Node
+from queueing.core.quota.view import View
+
+
+class Ledger:
+    """Charges entries to the tree for the length of a round.
+
+    The tree holds everything: what was used before, admissions, claims of entries that were not
+    admitted, and victims. From the first victim of a tree of cohorts on, two views are kept of it:
+    `_future` without the victims, and `_actual` without the claims.
+    """
+
+    __slots__ = ("_actual", "_claims", "_future", "admitted_one", "victims", "world")
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.victims: dict[Uid, None] = {}
+        self.admitted_one = False
+        self._claims: dict[Node, list[tuple[Cell, int]]] = {}
+        self._future: dict[Node, View] = {}
+        self._actual: dict[Node, View] = {}
+
+    def claim(self, entry: Entry, usage: Mapping[FlavorResource, int]) -> None:
+        """Charge, for this round only, what others must not take."""
+        root = entry.node.root()
+        cells = [(entry.node.cell(resource), amount) for resource, amount in usage.items()]
+        self._claims.setdefault(root, []).extend(cells)
+        self._charge(root, cells, really=False)
+
+    def admit(self, entry: Entry) -> None:
+        """Charge an admission."""
+        usage = entry.assignment.usage
+        cells = [(entry.node.cell(resource), amount) for resource, amount in usage.items()]
+        self._charge(entry.node.root(), cells, really=True)
+        self.admitted_one = True
+
+    def free(self, entry: Entry) -> None:
+        """Count the victims of an entry as gone for whoever is decided later."""
+        root = entry.node.root()
+        future = self._future.get(root)
+        if future is None:
+            future = self._future[root] = View()
+            self._actual[root] = self._without_claims(root)
+        for queue, usage in _by_queue(entry).items():
+            node = self.world.tree.queue(queue)
+            for resource, amount in usage.items():
+                future.charge(node.cell(resource), -amount)
+        self.victims.update(dict.fromkeys(target.holder.uid for target in entry.targets))
+
+    @contextmanager
+    def without_victims(self, entry: Entry) -> Generator[None]:
+        """Look at the tree as it will be when the victims so far have gone."""
+        future = self._future.get(entry.node.root())
+        with self.world.tree.attempt():
+            if future is not None:
+                future.show_all(self.world.tree)
+            yield
+
+    def fits(self, entry: Entry) -> bool:
+        """Say whether an entry fits once all victims so far, and its own, have gone."""
+        future, tree = self._future.get(entry.node.root()), self.world.tree
+        if future is None and not entry.targets:
+            return _fits(entry)
+        leaving = [
+            (tree.queue(queue).cell(resource), amount)
+            for queue, usage in _by_queue(entry).items()
+            for resource, amount in usage.items()
+        ]
+        with tree.attempt():
+            if future is not None:
+                future.show(tree, _cells(entry))
+                future.show(tree, [cell for cell, _ in leaving])
+            for cell, amount in leaving:
+                tree.charge(cell, -amount)
+            return _fits(entry)
+
+    def fits_now(self, entry: Entry) -> bool:
+        """Say whether an entry fits while all victims still hold what they hold."""
+        actual = self._actual.get(entry.node.root())
+        if actual is None:
+            return True
+        with self.world.tree.attempt():
+            actual.show(self.world.tree, _cells(entry))
+            return _fits(entry)
+
+    def _charge(self, root: Node, cells: list[tuple[Cell, int]], *, really: bool) -> None:
+        future = self._future.get(root)
+        for cell, amount in cells:
+            if future is not None:
+                future.charge(cell, amount)
+                self._actual[root].charge(cell, amount if really else 0)
+            self.world.tree.charge(cell, amount)
+
+    def _without_claims(self, root: Node) -> View:
+        view, claims = View(), self._claims.get(root, [])
+        with self.world.tree.attempt():
+            for cell, amount in claims:
+                self.world.tree.charge(cell, -amount)
+            for cell, _ in claims:
+                view.keep(cell)
+        return view
+
+
+def _cells(entry: Entry) -> list[Cell]:
+    return [entry.node.cell(resource) for resource in entry.assignment.usage]
+
+
+def _fits(entry: Entry) -> bool:
+    cell = entry.node.cell
+    return all(
+        amount <= max(0, cell(resource).available())
+        for resource, amount in entry.assignment.usage.items()
+    )
+
+
+def _by_queue(entry: Entry) -> dict[QueueName, dict[FlavorResource, int]]:
+    """Sum the usage of an entry's victims by queue."""
+    sums: dict[QueueName, dict[FlavorResource, int]] = {}
+    for target in entry.targets:
+        total = sums.setdefault(target.holder.queue, {})
+        for resource, amount in target.holder.usage.items():
+            total[resource] = total.get(resource, 0) + amount
+    return sums
