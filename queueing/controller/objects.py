@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from queueing.controller.indexes import Index
 from queueing.controller.roster import Roster
+from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
 from queueing.translate.labels import JOB_OWNER_NAME, JOB_UID
 from queueing.translate.limits import Amounts, LimitSummary, summarize
@@ -41,6 +42,8 @@ class Objects:
 
     jobs: dict[Key, Job] = field(default_factory=dict)
     workloads: dict[Key, Workload] = field(default_factory=dict)
+    facts: dict[Key, WorkloadFact] = field(default_factory=dict)
+    """The fact of each Workload, as it was last translated."""
     local_queues: dict[Key, LocalQueue] = field(default_factory=dict)
     limit_ranges: dict[Key, LimitRange] = field(default_factory=dict)
     cluster_queues: dict[str, ClusterQueue] = field(default_factory=dict)
@@ -74,6 +77,7 @@ class Objects:
     def drop_workload(self, key: Key) -> None:
         """Forget a Workload."""
         found = self.workloads.pop(key, None)
+        self.facts.pop(key, None)
         if found is None:
             return
         for uid in owner_uids(found.metadata):

@@ -15,7 +15,7 @@ from queueing.core.facts import Fact, Gone, Kind
 from queueing.core.names import Key
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.inbound import queues, surroundings
-from queueing.translate.inbound.workloads import workload as workload_fact
+from queueing.translate.inbound.workloads import Asks, asks_of, workload_asking
 from queueing.translate.jobs.gang import gang_key
 from queueing.translate.requests import Surroundings
 from queueing.translate.transformations import ResourceRules
@@ -68,6 +68,7 @@ class Pump:
         self._surroundings: dict[str, Surroundings] = {}
         self._dead: dict[str, None] = {}
         self._held: set[Key] = set()
+        self._asks: dict[Key, tuple[str, int, Surroundings, Asks]] = {}
         self._workloads = msgspec.json.Decoder(Workload)
         self._jobs = msgspec.json.Decoder(Job)
 
@@ -126,6 +127,7 @@ class Pump:
         if found is None or found.metadata.uid != uid:
             return
         self._objects.drop_workload(key)
+        self._asks.pop(key, None)
         self._observe(Gone(Kind.WORKLOAD, key))
         self._look_at(found)
 
@@ -205,9 +207,24 @@ class Pump:
             self._observe_workload(self._objects.workloads[key])
 
     def _observe_workload(self, found: Workload) -> None:
-        if found.metadata.key in self._held:
-            return
-        namespace = found.metadata.namespace
+        meta = found.metadata
+        fact = workload_asking(found, self._asks_of(found))
+        self._objects.facts[meta.key] = fact
+        if meta.key not in self._held:
+            self._observe(fact)
+
+    def _asks_of(self, found: Workload) -> Asks:
+        """Translate what a Workload asks for, unless that was done for this generation of it."""
+        meta, around = found.metadata, self._around(found.metadata.namespace)
+        known = self._asks.get(meta.key)
+        if known is not None and known[:2] == (meta.uid, meta.generation) and known[2] is around:
+            return known[3]
+        asks = asks_of(found, around)
+        if meta.generation:
+            self._asks[meta.key] = (meta.uid, meta.generation, around, asks)
+        return asks
+
+    def _around(self, namespace: str) -> Surroundings:
         around = self._surroundings.get(namespace)
         if around is None:
             around = self._surroundings[namespace] = Surroundings(
@@ -215,7 +232,7 @@ class Pump:
                 overheads=self._objects.overheads(),
                 rules=self._rules,
             )
-        self._observe(workload_fact(found, around))
+        return around
 
     # The admin's objects ----------------------------------------------------------------------
 

@@ -31,7 +31,6 @@ from queueing.kube.objects import Identified
 from queueing.kube.resources import JOBS, WORKLOADS
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate import labels
-from queueing.translate.inbound.workloads import workload as workload_fact
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.workloads import Workload
 
@@ -59,13 +58,12 @@ class WorkloadReconciler:
 
     async def look(self, key: Key) -> None:
         """Do what is due for a Workload. Raises KubeError to be called again later."""
-        workload = self._objects.workloads.get(key)
-        if workload is None:
+        workload, fact = self._objects.workloads.get(key), self._objects.facts.get(key)
+        if workload is None or fact is None:
             return
         if self._seems_orphaned(workload) and await self._is_orphaned(workload):
             await self._bury(workload)
             return
-        fact = workload_fact(workload)
         now = self._clock.now()
         found = judge(fact, self._doors(fact), self._rules, now)
         if found.step is not None:

@@ -1,5 +1,6 @@
 """Workload → fact: what it asks, and what its status says was decided."""
 
+from dataclasses import dataclass
 from hashlib import blake2b
 
 import msgspec
@@ -28,18 +29,38 @@ from queueing_api.quantity import QuantityError, amount
 _ALONE = Surroundings()
 
 
+@dataclass(frozen=True, slots=True)
+class Asks:
+    """What the spec of a Workload asks for, and why it cannot; costly, and seldom new."""
+
+    pod_sets: tuple[PodSet, ...]
+    problems: str
+
+
+def asks_of(found: wire.Workload, around: Surroundings = _ALONE) -> Asks:
+    """Translate a Workload's pod sets in its namespace's surroundings."""
+    problems = Problems()
+    pod_sets = tuple(
+        _pod_set(pod_set, around, f"spec.podSets[{position}]", problems)
+        for position, pod_set in enumerate(found.spec.pod_sets)
+    )
+    return Asks(pod_sets, problems.text())
+
+
 def workload(found: wire.Workload, around: Surroundings = _ALONE) -> WorkloadFact:
     """Translate a Workload in its namespace's surroundings."""
+    return workload_asking(found, asks_of(found, around))
+
+
+def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
+    """Translate a Workload whose pod sets were translated before."""
     problems = Problems()
     meta, spec, status = found.metadata, found.spec, found.status
     return WorkloadFact(
         key=meta.key,
         uid=meta.life,
         local_queue=_local_queue(found),
-        pod_sets=tuple(
-            _pod_set(pod_set, around, f"spec.podSets[{position}]", problems)
-            for position, pod_set in enumerate(spec.pod_sets)
-        ),
+        pod_sets=asks.pod_sets,
         created=meta.created,
         priority=(spec.priority or 0) + _boost(meta.annotations, problems),
         active=spec.active,
@@ -63,7 +84,7 @@ def workload(found: wire.Workload, around: Surroundings = _ALONE) -> WorkloadFac
         max_execution_s=spec.maximum_execution_time_seconds,
         past_execution_s=status.accumulated_past_execution_time_seconds,
         deleting=meta.deleting,
-        misconfigured=problems.text(),
+        misconfigured="; ".join(filter(None, (asks.problems, problems.text()))),
     )
 
 
