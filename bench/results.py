@@ -1,11 +1,15 @@
 """Numbers of one scenario, and how they are shown."""
 
 import json
+import math
 import os
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+
+ROUNDING = 1e-9
+"""0.99 times 100 is a little more than 99."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +28,8 @@ def percentile(values: Sequence[float], share: float) -> float:
     if not values:
         return 0.0
     ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, max(0, round(share * len(ordered) + 0.5) - 1))]
+    rank = math.ceil(share * len(ordered) - ROUNDING)
+    return ordered[min(max(rank, 1), len(ordered)) - 1]
 
 
 def table(results: Sequence[Result]) -> str:

@@ -167,6 +167,8 @@ def _seen_on_the_way(seen: Sightings) -> Iterable[str]:
     preempted = [one.job for one in seen.jobs.values() if one.preemptions]
     if preempted:
         yield f"Preempted and run again later: {', '.join(sorted(preempted))}."
-    patient = [one.job for one in seen.jobs.values() if one.waited_its_turn]
-    if patient:
-        yield f"Waited their turn: {', '.join(sorted(patient))}."
+    for queue in sorted(seen.strict):
+        waited = (one for one in seen.jobs.values() if one.waited_its_turn)
+        patient = sorted(one.job for one in waited if one.cluster_queue == queue)
+        if patient:
+            yield f"Kept in order by {queue}, which is strict: {', '.join(patient)}."

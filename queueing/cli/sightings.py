@@ -40,6 +40,7 @@ class Sight:
     waited: float = 0.0
     preemptions: int = 0
     waited_its_turn: bool = False
+    cluster_queue: str = ""
 
     @property
     def team(self) -> str:
@@ -53,6 +54,8 @@ class Sightings:
     jobs: dict[str, Sight] = field(default_factory=dict)
     borrowed: dict[tuple[str, str, str], str] = field(default_factory=dict)
     """Most that a queue was seen to borrow, by queue, flavor and resource."""
+    strict: set[str] = field(default_factory=set)
+    """ClusterQueues that keep their order strictly."""
 
     def submit(self, job: str, queue: str, now: float) -> None:
         """Note a Job that was just created."""
@@ -65,6 +68,8 @@ class Sightings:
 
     def _borrowing(self, queue: Wire, now: float) -> Iterator[News]:
         name = queue["metadata"]["name"]
+        if queue.get("spec", {}).get("queueingStrategy") == "StrictFIFO":
+            self.strict.add(name)
         for flavor, resource, _, borrowed in usage_of(queue):
             key = (name, flavor, resource)
             if borrowed != "0" and key not in self.borrowed and resource != "memory":
@@ -103,6 +108,7 @@ class Sightings:
                 sight.waited_its_turn = True
                 return "waits its turn"
             case Phase.RUNNING:
+                sight.cluster_queue = workload["status"]["admission"].get("clusterQueue", "")
                 waited = f"after {sight.waited:.1f} s of waiting"
                 return f"admitted to {flavors_of(workload)} {waited}"
             case Phase.DONE:
