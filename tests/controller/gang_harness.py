@@ -1,4 +1,4 @@
-"""Gangs on the embedded server: a controller that can be killed, and a guard that sees every write."""
+"""Gangs on the embedded server: a controller that can be killed, and a guard of every write."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -124,6 +124,7 @@ class GangWorld(World):
         async with asyncio.timeout(WAIT_S):
             while not self._killed.is_set():
                 if else_done():
+                    self._kill_at = None
                     return False
                 await asyncio.sleep(0.005)
         return True
@@ -157,7 +158,7 @@ class GangWorld(World):
         """Wait until something holds of the server's memory."""
         try:
             async with asyncio.timeout(WAIT_S):
-                while not holds():  # noqa: ASYNC110 - the memory has no event for a predicate
+                while not holds():
                     await asyncio.sleep(0.005)
         except TimeoutError:
             states = {
