@@ -98,6 +98,17 @@ async def test_a_waiting_job_may_change_its_queue(world: MakeWorld) -> None:
         await w.until("Job", "a", unsuspended)
 
 
+async def test_a_gated_job_waits_until_its_gate_is_taken_off(world: MakeWorld) -> None:
+    gate = "kueue.x-k8s.io/admission-gated-by"
+    async with world() as w:
+        gated = job("a")
+        gated["metadata"]["annotations"][gate] = "example.com/approval"
+        await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, gated)
+        await w.workload("a", false("QuotaReserved", "AdmissionGated"))
+        await w.patch("Job", "a", {"metadata": {"annotations": {gate: None}}})
+        await w.until("Job", "a", unsuspended)
+
+
 async def test_a_job_deleted_while_it_runs_leaves_nothing(world: MakeWorld) -> None:
     async with world() as w:
         await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a"))

@@ -11,6 +11,7 @@ from queueing.translate import labels
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import Origin, max_execution_time
 from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
 
@@ -35,7 +36,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Follow:
-    """Bring queue, priority and time limit of a Workload without quota in line with the Job."""
+    """Bring queue, priority, limit and gates of a Workload without quota in line with the Job."""
 
     workload: Workload
 
@@ -232,7 +233,13 @@ def _follows_not(job: Job, workload: Workload) -> bool:
         spec.queue_name != job.metadata.labels.get(labels.QUEUE_NAME, "")
         or queueing_class != job.metadata.labels.get(labels.PRIORITY_CLASS, "")
         or spec.maximum_execution_time_seconds != max_execution_time(job.metadata)
+        or gates_of(workload.metadata) != gates_of(job.metadata)
     )
+
+
+def gates_of(meta: Meta) -> str:
+    """Return who else must agree before it is queued, as the annotation spells it."""
+    return meta.annotations.get(labels.ADMISSION_GATED_BY, "")
 
 
 def _while_running(job: Job, workload: Workload) -> Action | None:

@@ -201,7 +201,7 @@ class JobReconciler:
             "priorityClassRef": None,
             **priority.fields(),
         }
-        body = outbound.change_spec(workload, fields)
+        body = outbound.follow(workload, fields, ladder.gates_of(job.metadata))
         await self._hand.patch_workload(workload, body, subresource="")
 
     def _origin(self, job: Job) -> Origin:

@@ -8,7 +8,7 @@ import msgspec
 from queueing.core.decisions import Admit, Wait
 from queueing.core.facts import PodSetAssignment
 from queueing.core.lifecycle import Condemn, Evict, Requeue, Return
-from queueing.translate.labels import RESOURCE_IN_USE
+from queueing.translate.labels import ADMISSION_GATED_BY, RESOURCE_IN_USE
 from queueing.translate.outbound.conditions import Conditions, patch
 from queueing.translate.times import timestamp
 from queueing.translate.wire.workloads import SchedulingStats, Workload
@@ -172,6 +172,14 @@ def drop_finalizer(workload: Workload) -> bytes:
 def change_spec(workload: Workload, fields: Mapping[str, Any]) -> bytes:
     """Bring fields of the spec in line with the job."""
     return patch(workload.metadata, {"spec": dict(fields)})
+
+
+def follow(workload: Workload, fields: Mapping[str, Any], gates: str) -> bytes:
+    """Bring fields of the spec, and the admission gates, in line with the job."""
+    annotations = {ADMISSION_GATED_BY: gates or None}
+    return patch(
+        workload.metadata, {"metadata": {"annotations": annotations}, "spec": dict(fields)}
+    )
 
 
 def _conditions(workload: Workload, now: float) -> Conditions:
