@@ -1,6 +1,6 @@
 """One table, on a real API server: by definitions and policies there, by webhooks elsewhere."""
 
-# ruff: noqa: TID251 - the table is shared with the fast tests
+
 
 from collections import Counter
 from collections.abc import Mapping

@@ -4,7 +4,7 @@ What was is made; what would be is only tried, so that rows do not see each othe
 changes spec and status takes two writes, as it would of anybody: the status first.
 """
 
-# ruff: noqa: TID251 - the table is shared with the fast tests
+
 
 import time
 from collections.abc import Iterator, Mapping, Sequence

@@ -18,6 +18,7 @@ from queueing.kube.client import Client
 from queueing.kube.config import Source, load_cluster
 from queueing.serving.aggregator import read_aggregator
 from queueing.serving.authorization import Reviewer
+from queueing.serving.farewell import let_go
 from queueing.serving.identity import Identity, follow_files, private_folder
 from queueing.serving.keeper import Keeping, keep, trust
 from queueing.serving.read_models import ReadModels, listening
@@ -92,7 +93,9 @@ async def serve(options: ServingOptions, convert: Convert) -> None:
         ports = (
             (
                 options.webhooks,
-                webhook_application(cluster.around, options.rules, convert),
+                webhook_application(
+                    cluster.around, options.rules, convert, partial(let_go, client)
+                ),
                 identity.plain,
             ),
             (options.probes, probe_application(models, readiness), None),

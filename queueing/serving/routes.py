@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+from queueing.serving.farewell import is_farewell
 from queueing.serving.read_models import ReadModels
 from queueing.serving.visibility import (
     GROUP,
@@ -20,6 +21,7 @@ from queueing.serving.visibility import (
     summary,
 )
 from queueing.webhooks.admission import Rules, mutate, validate
+from queueing.webhooks.configurations import DEFINITIONS
 from queueing.webhooks.jobs import Surroundings
 
 BODY_BYTES_MAX = 32 * 1024 * 1024
@@ -30,6 +32,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Allowed = Callable[[web.Request], Awaitable[bool]]
 Around = Callable[[Mapping[str, Any]], Surroundings]
 Convert = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+LetGo = Callable[[], Awaitable[None]]
 
 
 def document(body: Any, status: int = 200) -> web.Response:
@@ -58,8 +61,10 @@ def failure(status: int, reason: str, message: str) -> web.Response:
     return answer
 
 
-def webhook_application(around: Around, rules: Rules, convert: Convert) -> web.Application:
-    """Serve admission and conversion reviews."""
+def webhook_application(
+    around: Around, rules: Rules, convert: Convert, let_go: LetGo
+) -> web.Application:
+    """Serve admission and conversion reviews, and let go of everything when we are uninstalled."""
 
     async def mutating(request: web.Request) -> web.StreamResponse:
         body = msgspec.json.decode(await request.read())
@@ -69,10 +74,17 @@ def webhook_application(around: Around, rules: Rules, convert: Convert) -> web.A
         body = msgspec.json.decode(await request.read())
         return document(validate(body, around(body), rules))
 
+    async def departing(request: web.Request) -> web.StreamResponse:
+        body = msgspec.json.decode(await request.read())
+        if is_farewell(body):
+            await let_go()
+        return document(validate(body, around(body), rules))
+
     async def converting(request: web.Request) -> web.StreamResponse:
         return document(convert(msgspec.json.decode(await request.read())))
 
     application = web.Application(client_max_size=BODY_BYTES_MAX)
+    application.router.add_post(f"/validate-{DEFINITIONS}", departing)
     application.router.add_post("/mutate-{kind}", mutating)
     application.router.add_post("/validate-{kind}", validating)
     application.router.add_post("/convert", converting)

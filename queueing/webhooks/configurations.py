@@ -4,8 +4,8 @@ Invariant: no webhook is asked about a Job without a queue label whose failure w
 The CA is filled in by the serving process, which makes the certificate.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from queueing.webhooks.policies.jobs import QUEUED
@@ -17,7 +17,10 @@ KUEUE: Final = "kueue.x-k8s.io"
 CREATE: Final = ("CREATE",)
 WRITE: Final = ("CREATE", "UPDATE")
 LABELLED: Final = QUEUED.partition(" || ")[0]
+DEFINITIONS: Final = "apiextensions-k8s-io-v1-customresourcedefinition"
+"""Path, behind `/validate-`, of the webhook that is told of our removal."""
 TIMEOUT_S: Final = 10
+PATIENCE_S: Final = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,45 +28,59 @@ class _Hook:
     """One webhook: what it is asked about, and what becomes of a request when it is away."""
 
     kind: str
-    resources: Sequence[str]
+    resource: str
     operations: Sequence[str] = WRITE
-    of_jobs: bool = False
-    spares_us: bool = False
+    group: str = KUEUE
+    version: str = "v1beta2"
     condition: tuple[str, str] | None = None
     name: str = ""
     failure: str = "Fail"
+    timeout_s: int = TIMEOUT_S
+    side_effects: str = "None"
+
+    @property
+    def path(self) -> str:
+        return f"{self.group.replace('.', '-')}-{self.version}-{self.kind}"
+
+    @property
+    def resources(self) -> list[str]:
+        return [self.resource, *(["workloads/status"] if self.kind == "workload" else [])]
 
 
 _MUTATING: Final = (
-    _Hook(kind="resourceflavor", resources=("resourceflavors",), operations=CREATE),
-    _Hook(kind="clusterqueue", resources=("clusterqueues",), operations=CREATE),
+    _Hook(kind="resourceflavor", resource="resourceflavors", operations=CREATE),
+    _Hook(kind="clusterqueue", resource="clusterqueues", operations=CREATE),
 )
+_JOB: Final = _Hook(kind="job", resource="jobs", group="batch", version="v1")
 _MUTATING_JOBS: Final = (
-    _Hook(
-        kind="job",
-        resources=("jobs",),
-        operations=CREATE,
-        of_jobs=True,
-        condition=("queued", LABELLED),
-    ),
+    replace(_JOB, operations=CREATE, condition=("queued", LABELLED)),
     # Which of these gets a default queue is known to the webhook only: away, it stops nobody.
-    _Hook(
-        kind="job",
+    replace(
+        _JOB,
         name="mjobwithoutqueue.kb.io",
-        resources=("jobs",),
         operations=CREATE,
-        of_jobs=True,
         condition=("not-queued", f"!({LABELLED})"),
         failure="Ignore",
     ),
 )
 _VALIDATING: Final = (
-    _Hook(kind="clusterqueue", resources=("clusterqueues",)),
-    _Hook(kind="cohort", resources=("cohorts",)),
-    _Hook(kind="resourceflavor", resources=("resourceflavors",)),
-    _Hook(kind="workload", resources=("workloads", "workloads/status"), spares_us=True),
+    _Hook(kind="clusterqueue", resource="clusterqueues"),
+    _Hook(kind="cohort", resource="cohorts"),
+    _Hook(kind="resourceflavor", resource="resourceflavors"),
+    _Hook(kind="workload", resource="workloads"),
+    replace(_JOB, condition=("queued", QUEUED)),
+    # Before the definition of Workloads goes, we let go of what has our finalizer.
     _Hook(
-        kind="job", resources=("jobs",), of_jobs=True, spares_us=True, condition=("queued", QUEUED)
+        kind="customresourcedefinition",
+        resource="customresourcedefinitions",
+        group="apiextensions.k8s.io",
+        version="v1",
+        operations=("DELETE",),
+        condition=("workloads", f"request.name == 'workloads.{KUEUE}'"),
+        name="vfarewell.queueing.dev",
+        failure="Ignore",
+        timeout_s=PATIENCE_S,
+        side_effects="NoneOnDryRun",
     ),
 )
 
@@ -91,35 +108,28 @@ def _configuration(prefix: str, verb: str, hooks: Sequence[_Hook], scope: Scope)
 
 
 def _webhook(hook: _Hook, verb: str, scope: Scope) -> Wire:
-    group, version = ("batch", "v1") if hook.of_jobs else (KUEUE, "v1beta2")
-    path = f"/{verb}-{group.replace('.', '-')}-{version}-{hook.kind}"
+    path = f"/{verb}-{hook.path}"
     wire: Wire = {
         "name": hook.name or f"{verb[0]}{hook.kind}.kb.io",
         "admissionReviewVersions": ["v1"],
-        "sideEffects": "None",
+        "sideEffects": hook.side_effects,
         "failurePolicy": hook.failure,
-        "timeoutSeconds": TIMEOUT_S,
+        "timeoutSeconds": hook.timeout_s,
         "clientConfig": {
             "service": {"name": scope.service, "namespace": scope.namespace, "path": path}
         },
         "rules": [
             {
-                "apiGroups": [group],
-                "apiVersions": [version],
+                "apiGroups": [hook.group],
+                "apiVersions": [hook.version],
                 "operations": list(hook.operations),
-                "resources": list(hook.resources),
+                "resources": hook.resources,
             }
         ],
     }
-    if hook.of_jobs:
+    if hook.kind == "job":
         wire["namespaceSelector"] = selector_wire(scope.namespaces)
-    conditions = list(_conditions(hook, scope))
-    return {**wire, "matchConditions": conditions} if conditions else wire
-
-
-def _conditions(hook: _Hook, scope: Scope) -> Iterator[dict[str, str]]:
-    if hook.condition is not None:
-        name, expression = hook.condition
-        yield {"name": name, "expression": expression}
-    if hook.spares_us:
-        yield scope.not_ours
+    asked = [hook.condition] if hook.condition else []
+    conditions = [{"name": name, "expression": text} for name, text in asked]
+    # Our own writes are checked where they are made, and must not depend on ourselves.
+    return {**wire, "matchConditions": [*conditions, scope.not_ours]}

@@ -43,6 +43,10 @@ async def nobody(_request: web.Request) -> bool:
     return False
 
 
+async def no_farewell() -> None:
+    raise AssertionError("nobody removes us here")
+
+
 def row(name: str, place: int, queue: str = "door", place_there: int = 1) -> PendingRow:
     return PendingRow(
         namespace="default",
@@ -168,7 +172,9 @@ def review(kind: str, new: Mapping[str, Any]) -> dict[str, Any]:
     ],
 )
 async def test_webhooks_answer_reviews(path: str, body: Any, allowed: bool) -> None:
-    application = webhook_application(lambda _: Surroundings(), Rules(), lambda body: body)
+    application = webhook_application(
+        lambda _: Surroundings(), Rules(), lambda body: body, no_farewell
+    )
     async with (
         served(application) as (session, base),
         session.post(base + path, json=body) as answer,

@@ -1,6 +1,6 @@
 """The table of what is refused and why, against the pure functions."""
 
-# ruff: noqa: TID251 - the table is shared with the end-to-end tests
+
 
 from collections import Counter
 from collections.abc import Callable

@@ -24,9 +24,7 @@ def test_what_is_installed_is_what_is_rendered_by_default() -> None:
 @pytest.mark.parametrize("minor", [34, 36])
 def test_a_job_without_a_queue_never_waits_for_a_webhook_that_can_refuse_it(minor: int) -> None:
     of_jobs = [
-        one
-        for one in webhooks(Scope(minor=minor))
-        if one["rules"][0]["apiGroups"] != ["kueue.x-k8s.io"]
+        one for one in webhooks(Scope(minor=minor)) if one["rules"][0]["apiGroups"] == ["batch"]
     ]
     assert of_jobs
     for one in of_jobs:
@@ -43,3 +41,14 @@ def test_jobs_are_suspended_by_webhooks_only_where_the_server_has_no_policies() 
 def test_names_are_unique() -> None:
     names = [one["name"] for one in webhooks(Scope(minor=34))]
     assert len(names) == len(set(names))
+
+
+def test_our_own_writes_never_wait_for_ourselves() -> None:
+    for one in webhooks(Scope(minor=34)):
+        assert "not-ours" in [condition["name"] for condition in one["matchConditions"]]
+
+
+def test_nobody_has_to_answer_when_the_definitions_are_removed() -> None:
+    (told,) = [one for one in webhooks(Scope()) if one["rules"][0]["operations"] == ["DELETE"]]
+    assert told["failurePolicy"] == "Ignore"
+    assert told["sideEffects"] == "NoneOnDryRun"

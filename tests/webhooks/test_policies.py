@@ -1,6 +1,6 @@
 """What is rendered for the API server; that it says what the table says is tried on a real one."""
 
-# ruff: noqa: TID251 - the table is shared with the end-to-end tests
+
 
 import pytest
 

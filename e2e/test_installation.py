@@ -1,0 +1,179 @@
+"""Installed by one command, run under exactly the installed roles, removed by one command."""
+
+import json
+import ssl
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+
+from e2e.api import WaitTimeoutError, holds
+from e2e.components import HOST
+from e2e.controlplane.build import Binaries
+from e2e.identities import ADMIN, CONTROLLER_NAMESPACE, IDENTITIES, TEAM
+from e2e.installed import DEFAULT, Installation, installation
+from e2e.loopback import control_plane
+from e2e.nodes import POOL, make_nodes
+from e2e.objects import Pods, cluster_queue, flavor, job, local_queue
+from e2e.wire import ApiError
+
+INSTALL_S = 60.0
+UNINSTALL_S = 60.0
+VISIBILITY = "/apis/visibility.kueue.x-k8s.io/v1beta2"
+OF_CLUSTER_QUEUE = f"{VISIBILITY}/clusterqueues/team/pendingworkloads"
+OF_LOCAL_QUEUE = f"{VISIBILITY}/namespaces/default/localqueues/door/pendingworkloads"
+
+
+@pytest.fixture(scope="module")
+def fresh(built: Binaries) -> Iterator[Installation]:
+    """Lend a control plane of its own with the product on it, a queue, and a Job that waits."""
+    with control_plane(built) as cluster:
+        make_nodes(cluster.api(), 2, labels=POOL)
+        with installation(cluster) as made:
+            for item in (
+                flavor("any"),
+                cluster_queue("team", {"any": {"cpu": "4"}}),
+                local_queue("default", "door", "team"),
+                job("default", "too-big", queue="door", parallelism=9),
+            ):
+                made.api.create(item)
+            made.api.wait("Workload", bool, namespace="default", what="a Workload that waits")
+            yield made
+
+
+def test_one_command_installs_everything_in_time(fresh: Installation) -> None:
+    assert fresh.took_s < INSTALL_S
+    shown = fresh.cluster.kubectl("get", "-k", str(DEFAULT), "-o", "name")
+    assert shown.returncode == 0, shown.stderr
+    assert len(shown.stdout.split()) == len(fresh.said.splitlines())
+    assert "deployment.apps/kueue-controller-manager" in shown.stdout
+
+
+def test_a_job_is_admitted_and_finishes_under_the_installed_roles(fresh: Installation) -> None:
+    short = job("default", "short", queue="door", parallelism=2, pods=Pods(run_s=1))
+    fresh.api.create({**short, "spec": {**short["spec"], "suspend": False}})
+    fresh.api.wait_one("Job", "short", lambda one: holds(one, "Complete"), namespace="default")
+    fresh.api.wait(
+        "Workload",
+        lambda found: any(holds(one, "Finished") for one in found),
+        namespace="default",
+        what="a finished Workload",
+    )
+
+
+def test_webhooks_are_called_through_the_service_and_believed(fresh: Installation) -> None:
+    group = {
+        "coveredResources": ["cpu"],
+        "flavors": [{"name": "any", "resources": [{"name": "cpu", "nominalQuota": "-1"}]}],
+    }
+    bad = cluster_queue("bad", {"any": {"cpu": "1"}}, resourceGroups=[group])
+    with pytest.raises(ApiError, match="must be greater than or equal to 0"):
+        fresh.api.create(bad)
+    finalizers = fresh.api.get("ClusterQueue", "team")["metadata"]["finalizers"]
+    assert finalizers == ["kueue.x-k8s.io/resource-in-use"]
+
+
+def test_the_older_version_is_converted_through_the_service(fresh: Installation) -> None:
+    shown = fresh.cluster.kubectl("get", "clusterqueues.v1beta1.kueue.x-k8s.io", "team", "-o=json")
+    assert shown.returncode == 0, shown.stderr
+    assert json.loads(shown.stdout)["apiVersion"] == "kueue.x-k8s.io/v1beta1"
+
+
+@pytest.mark.parametrize("path", [OF_CLUSTER_QUEUE, OF_LOCAL_QUEUE])
+def test_pending_workloads_are_seen_through_the_aggregator(fresh: Installation, path: str) -> None:
+    served = fresh.api.wait_one(
+        "apiregistration.k8s.io/v1/APIService",
+        "v1beta2.visibility.kueue.x-k8s.io",
+        lambda one: holds(one, "Available"),
+    )
+    assert served["spec"]["caBundle"]
+    found = fresh.api.wire.call("GET", path)
+    (item,) = found["items"]
+    assert item["localQueueName"] == "door"
+    assert item["metadata"]["ownerReferences"][0]["name"] == "too-big"
+
+
+def test_the_aggregator_tells_who_asks_and_roles_decide(fresh: Installation) -> None:
+    team = fresh.cluster.api(TEAM)
+    with pytest.raises(ApiError) as refused:
+        team.wire.call("GET", OF_LOCAL_QUEUE)
+    assert refused.value.status == 403
+    fresh.api.create(
+        {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "RoleBinding",
+            "metadata": {"name": "team", "namespace": "default"},
+            "roleRef": {
+                "apiGroup": "rbac.authorization.k8s.io",
+                "kind": "ClusterRole",
+                "name": "kueue-batch-user-role",
+            },
+            "subjects": [
+                {
+                    "apiGroup": "rbac.authorization.k8s.io",
+                    "kind": "User",
+                    "name": IDENTITIES[TEAM].user,
+                }
+            ],
+        }
+    )
+    assert eventually_allowed(fresh, OF_LOCAL_QUEUE)
+    with pytest.raises(ApiError) as refused:
+        team.wire.call("GET", OF_CLUSTER_QUEUE)
+    assert refused.value.status == 403
+
+
+def eventually_allowed(fresh: Installation, path: str) -> bool:
+    """Ask as the team until the server has heard of the binding."""
+
+    def may(_items: list[dict]) -> bool:
+        try:
+            return bool(fresh.cluster.api(TEAM).wire.call("GET", path)["items"])
+        except ApiError:
+            return False
+
+    try:
+        fresh.api.wait("RoleBinding", may, namespace="default", what="the team may look")
+    except WaitTimeoutError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("identity", "want"),
+    [pytest.param(ADMIN, 200, id="an administrator"), pytest.param(TEAM, 403, id="a team")],
+)
+def test_metrics_are_for_those_whom_the_server_lets(
+    fresh: Installation, identity: str, want: int
+) -> None:
+    token = fresh.cluster.accesses[identity].token
+    assert scraped(fresh, token)[0] == want
+    assert scraped(fresh, "nobody's")[0] == 403
+    if want == 200:
+        assert "kueue_pending_workloads" in scraped(fresh, token)[1]
+
+
+def scraped(fresh: Installation, token: str) -> tuple[int, str]:
+    trust = ssl.create_default_context()
+    # Scrapers that check the name use the Service's; the certificate is not for loopback.
+    trust.check_hostname, trust.verify_mode = False, ssl.CERT_NONE
+    url = f"https://{HOST}:{fresh.controller.metrics}/metrics"
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"})
+    try:
+        with urllib.request.urlopen(request, timeout=30, context=trust) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, ""
+
+
+def test_one_command_removes_everything_also_what_is_in_use(fresh: Installation) -> None:
+    """Last of this file: nothing is left for another test."""
+    assert fresh.api.items("Workload", "default")
+    done = fresh.cluster.kubectl("delete", "-k", str(DEFAULT), f"--timeout={UNINSTALL_S:.0f}s")
+    assert done.returncode == 0, done.stderr + fresh.controller.process.tail()
+    assert fresh.api.find("Namespace", CONTROLLER_NAMESPACE) is None
+    assert fresh.api.items("CustomResourceDefinition") == []
+    names = {one["metadata"]["name"] for one in fresh.api.items("Job", "default")}
+    assert "too-big" in names
