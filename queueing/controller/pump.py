@@ -237,12 +237,12 @@ class Pump:
     # The admin's objects ----------------------------------------------------------------------
 
     def on_cluster_queue(self, event: WatchEvent[wire.ClusterQueue]) -> None:
-        """Take in a ClusterQueue; its Workloads hear of it when its door opens or shuts."""
+        """Take in a ClusterQueue; its Workloads hear of its door and of its checks."""
         store = self._objects.cluster_queues
         before = _known(event, store)
         self._admin(event, store, queues.cluster_queue, Kind.CLUSTER_QUEUE)
         after = _known(event, store)
-        if before is None or after is None or before.spec.stop_policy != after.spec.stop_policy:
+        if before is None or after is None or _changes_lives(before, after):
             for queue in self._objects.local_queues.values():
                 if queue.spec.cluster_queue == _name(event):
                     self._tell_queue(queue.metadata.key)
@@ -331,6 +331,14 @@ class Pump:
     def _tell_jobs(self, keys: Iterable[Key]) -> None:
         for key in list(keys):
             self._attend_job(key)
+
+
+def _changes_lives(before: wire.ClusterQueue, after: wire.ClusterQueue) -> bool:
+    """Say whether those that hold quota of a queue must be looked at."""
+    return (
+        before.spec.stop_policy != after.spec.stop_policy
+        or before.spec.admission_checks_strategy != after.spec.admission_checks_strategy
+    )
 
 
 def _keep(event: WatchEvent[W], store: MutableMapping[str, W]) -> bool:

@@ -1,7 +1,7 @@
 """The life of each Workload besides quota: does the step that the lifecycle says is due."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -12,6 +12,7 @@ from queueing.controller.hand import Hand
 from queueing.controller.jobs.reconciler import life
 from queueing.controller.objects import Objects
 from queueing.controller.records import Records
+from queueing.core.admissibility import applying_checks
 from queueing.core.facts import StopPolicy, WorkloadFact
 from queueing.core.lifecycle import (
     Condemn,
@@ -20,10 +21,12 @@ from queueing.core.lifecycle import (
     Doors,
     Evict,
     LifeRules,
+    Phase,
     Remove,
     Requeue,
     Step,
     judge,
+    phase_of,
 )
 from queueing.core.names import Key
 from queueing.kube.errors import NotFoundError
@@ -31,6 +34,7 @@ from queueing.kube.objects import Identified
 from queueing.kube.resources import JOBS, WORKLOADS
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate import labels
+from queueing.translate.inbound.queues import cluster_queue
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.workloads import Workload
 
@@ -65,6 +69,11 @@ class WorkloadReconciler:
             await self._bury(workload)
             return
         now = self._clock.now()
+        checks = self._wanted_checks(fact)
+        if checks is not None and set(checks) != {one.name for one in fact.checks}:
+            body = outbound.follow_checks(workload, checks, now)
+            await self._hand.patch_workload(workload, body)
+            return
         found = judge(fact, self._doors(fact), self._rules, now)
         if found.step is not None:
             await self._do(workload, found.step)
@@ -114,6 +123,15 @@ class WorkloadReconciler:
             f"Admitted by ClusterQueue {admission.cluster_queue if admission else ''},"
             f" wait time since reservation was {now - reserved:.0f}s",
         )
+
+    def _wanted_checks(self, fact: WorkloadFact) -> Sequence[str] | None:
+        """Return the checks that a reservation must pass; None for all that need none."""
+        if phase_of(fact) is not Phase.RESERVED or fact.admission is None:
+            return None
+        queue = self._objects.cluster_queues.get(fact.admission.cluster_queue)
+        if queue is None:
+            return None
+        return applying_checks(cluster_queue(queue), fact.admission.pod_sets)
 
     def _doors(self, fact: WorkloadFact) -> Doors:
         """Read the stop policies of the queue it is in and of the queue it holds quota of."""

@@ -5,11 +5,14 @@ while it is in hand comes back when it is put down, so that nothing is missed.
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Generic, NoReturn, TypeVar
 
 from queueing.kube.backoff import Backoff, Draw, draw
-from queueing.kube.errors import KubeError
+from queueing.kube.errors import BadRequestError, ForbiddenError, InvalidError, KubeError
+
+logger = logging.getLogger(__name__)
 
 K = TypeVar("K", bound=str)
 
@@ -87,6 +90,8 @@ class WorkQueue(Generic[K]):
             try:
                 await look(key)
             except KubeError as error:
+                if isinstance(error, (InvalidError, ForbiddenError, BadRequestError)):
+                    logger.warning("%s is tried again later: %s", key, error)
                 self.retry(key, error.retry_after)
             else:
                 self.forget(key)

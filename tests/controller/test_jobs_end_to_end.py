@@ -182,6 +182,11 @@ async def test_a_check_is_waited_for_and_adds_to_the_pods(world: MakeWorld) -> N
         await w.make(job("a"))
         found = await w.workload("a", true("QuotaReserved"))
         assert not true("Admitted")(found)
+        both = {"admissionChecks": [{"name": "ac"}, {"name": "late"}]}
+        await w.patch("ClusterQueue", "cq", {"spec": {"admissionChecksStrategy": both}})
+        await w.workload("a", lambda one: len(one["status"]["admissionChecks"]) == 2)
+        await w.patch("ClusterQueue", "cq", {"spec": {"admissionChecksStrategy": strategy}})
+        await w.workload("a", lambda one: len(one["status"]["admissionChecks"]) == 1)
         state = {
             "name": "ac",
             "state": "Ready",

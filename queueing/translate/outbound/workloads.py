@@ -1,6 +1,6 @@
 """Patches of a Workload: one function per step of its life."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -11,7 +11,7 @@ from queueing.core.lifecycle import Condemn, Evict, Requeue, Return
 from queueing.translate.labels import ADMISSION_GATED_BY, RESOURCE_IN_USE
 from queueing.translate.outbound.conditions import Conditions, patch
 from queueing.translate.times import timestamp
-from queueing.translate.wire.workloads import SchedulingStats, Workload
+from queueing.translate.wire.workloads import CheckState, SchedulingStats, Workload
 from queueing_api.quantity import format_amount
 
 RETURN_MESSAGES: Mapping[Return, str] = {
@@ -115,6 +115,16 @@ def requeue(workload: Workload, step: Requeue, now: float) -> bytes:
     elif workload.status.requeue_state is not None:
         status["requeueState"] = {"requeueAt": None}
     return _status(workload, status, conditions)
+
+
+def follow_checks(workload: Workload, names: Sequence[str], now: float) -> bytes:
+    """Bring the checks of a reservation in line with its queue's; those that stay are kept."""
+    known = {one.name: one for one in workload.status.admission_checks}
+    checks = [
+        _check_entry(known[name]) if name in known else _pending_check(name, 0, now)
+        for name in names
+    ]
+    return _status(workload, {"admissionChecks": checks or None}, _conditions(workload, now))
 
 
 def condemn(workload: Workload, step: Condemn, now: float) -> bytes:
@@ -231,6 +241,12 @@ def _pending_check(name: str, retries: int, now: float, message: str = "") -> di
         "message": message,
         **counted,
     }
+
+
+def _check_entry(found: CheckState) -> dict[str, Any]:
+    """Spell a check as it is, with the fields that the schema wants even when empty."""
+    needed = {"state": found.state, "message": found.message}
+    return {**msgspec.to_builtins(found), **needed}
 
 
 def _requeue_state(workload: Workload, step: Evict) -> dict[str, Any]:
