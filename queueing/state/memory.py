@@ -151,8 +151,8 @@ class Memory:
         for claim in self.claims.drained(victim):
             self.drained[claim.owner] = None
 
-    def wake_peers(self, peers: Peers) -> None:
+    def wake_peers(self, peers: Peers, *, doubtful: bool = False) -> None:
         """Let peers that wait be judged again."""
-        if peers.queue.wake(peers):
+        if peers.queue.wake(peers, doubtful=doubtful):
             self.ready.add(peers.queue.name)
             self.touch(peers.queue.name, peers.local_queue)

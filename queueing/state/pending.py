@@ -70,10 +70,12 @@ class Peers:
 
     __slots__ = (
         "demand",
+        "doubtful",
         "epoch",
         "expects",
         "heap",
         "hope",
+        "lacks",
         "local_queue",
         "priority",
         "queue",
@@ -96,6 +98,10 @@ class Peers:
         self.stand = Stand.READY
         self.epoch = 0
         self.wait: Wait | None = None
+        self.lacks: list[tuple[FlavorResource, int]] = []
+        """Amounts of which one, at least, must be available before another try is worth it."""
+        self.doubtful = False
+        """READY only because a lack was covered: others may have taken it since."""
         self.hope: frozenset[FlavorResource] = frozenset()
         """Any release of one of these is worth another try."""
         self.expects = Expects.RELEASE
@@ -218,6 +224,8 @@ class PendingQueue:
 
     def settle(self, peers: Peers, stand: Stand) -> None:
         """Note that the peers were judged."""
+        peers.lacks = []
+        peers.doubtful = False
         self._stand(peers, stand)
         self.waiting[peers] = None
 
@@ -228,6 +236,14 @@ class PendingQueue:
             heap[:] = [one for one in heap if one[2].epoch == one[1]]
             heapify(heap)
         heappush(heap, (asked, peers.epoch, peers))
+        peers.lacks.append((resource, asked))
+
+    def park_again(self, peers: Peers) -> None:
+        """Put peers back who became READY for something that is gone again."""
+        lacks = peers.lacks
+        self.settle(peers, Stand.PARKED)
+        for resource, asked in lacks:
+            self.lack(peers, resource, asked)
 
     def covered(self, resource: FlavorResource, available: int) -> list[Peers]:
         """Take out the peers whose lack of a flavor-resource is covered, smallest first."""
@@ -247,8 +263,10 @@ class PendingQueue:
         peers.expects = expects
         self.hopeful[peers] = None
 
-    def wake(self, peers: Peers) -> bool:
+    def wake(self, peers: Peers, *, doubtful: bool = False) -> bool:
         """Make the peers READY; say whether they were not."""
+        if not doubtful or peers.stand is Stand.PARKED:
+            peers.doubtful = doubtful
         if peers.stand is Stand.READY:
             return False
         self._stand(peers, Stand.READY)

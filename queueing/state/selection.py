@@ -108,7 +108,13 @@ def _judgeable_head(
     if not is_active(memory, queue.name):
         return None
     fact = memory.objects.queues[queue.name]
+    node = memory.tree.queue(queue.name)
     while (item := queue.head()) is not None:
+        peers = item.peers
+        if peers is not None and peers.doubtful and not _still_covered(node, peers):
+            queue.park_again(peers)
+            memory.touch(queue.name, peers.local_queue)
+            continue
         refused = _refusal(memory, item, fact)
         if refused is None:
             return item
@@ -126,6 +132,11 @@ def _judgeable_head(
         if once or memory.as_kueue:
             return None
     return None
+
+
+def _still_covered(node: Node, peers: Peers) -> bool:
+    """Say whether a try is still worth it; every lack uncovered means the last answer holds."""
+    return any(node.available(resource) >= asked for resource, asked in peers.lacks)
 
 
 def _refusal(memory: Memory, item: Item, queue: ClusterQueueFact) -> Refusal | None:

@@ -129,7 +129,7 @@ def _wake_covered(memory: Memory, tidings: Tidings) -> None:
             for resource in resources:
                 if resource in queue.lacking:
                     for peers in queue.covered(resource, node.available(resource)):
-                        memory.wake_peers(peers)
+                        memory.wake_peers(peers, doubtful=True)
             for peers in list(queue.hopeful):
                 if not peers.hope.isdisjoint(resources):
                     memory.wake_peers(peers)
