@@ -7,7 +7,7 @@ import click
 
 from queueing.cli.output import columns, output_option, structured
 
-SERVED = ("kueue.x-k8s.io/v1beta2", "config.kueue.x-k8s.io/v1beta2")
+SERVED = ("kueue.x-k8s.io/v1beta1", "kueue.x-k8s.io/v1beta2")
 
 EPILOG = """\b
 Examples:

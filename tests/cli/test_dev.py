@@ -1,0 +1,81 @@
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from queueing.cli.local_cluster import (
+    Place,
+    alone,
+    controlled,
+    local_cluster,
+    sample_jobs,
+    sample_objects,
+)
+from queueing.cli.main import cli
+from queueing.cli.sightings import Sightings
+from queueing.core.settings import Compatibility
+from queueing.kube import resources
+from queueing.kube.client import Client
+from queueing.kube.config import Cluster
+
+BOUND_S = 60.0
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        pytest.param("a: [", "bad.yaml:", id="no YAML"),
+        pytest.param(
+            "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: a}\n"
+            "spec:\n  stopPolicy: Maybe\n",
+            "bad.yaml:5: spec.stopPolicy: ",
+            id="an unknown word",
+        ),
+    ],
+)
+def test_a_malformed_manifest_is_refused_with_its_line(
+    tmp_path: Path, text: str, want: str
+) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(text)
+    result = CliRunner().invoke(cli, ["dev", "-f", str(path)])
+    assert result.exit_code == 2
+    assert want in result.stderr
+
+
+async def test_a_sample_job_runs_to_its_end_on_the_local_cluster() -> None:
+    job = next(one.value for one in sample_jobs() if one.name == "report-1")
+    namespace = job["metadata"]["namespace"]
+    seen = Sightings()
+    async with (
+        asyncio.timeout(BOUND_S),
+        local_cluster(Place(), sample_objects()) as server,
+        controlled(server, alone(), Compatibility.QUEUEING),
+        Client(Cluster.plain(server.url), user_agent="test") as client,
+    ):
+        await client.create(resources.JOBS.within(namespace), job)
+        seen.submit(f"{namespace}/report-1", "main", 0.0)
+        while not seen.all_done:
+            page = await client.list_page(resources.WORKLOADS.within(namespace))
+            seen.look(json.loads(page)["items"], [], 1.0)
+            await asyncio.sleep(0.05)
+
+
+async def test_objects_are_there_again_when_they_are_kept(tmp_path: Path) -> None:
+    place = Place(data=tmp_path / "cluster.db")
+    async with local_cluster(place, sample_objects()):
+        pass
+    async with (
+        local_cluster(place, []) as server,
+        Client(Cluster.plain(server.url), user_agent="test") as client,
+    ):
+        page = json.loads(await client.list_page(resources.CLUSTER_QUEUES.within()))
+    assert {one["metadata"]["name"] for one in page["items"]} == {"data", "language", "vision"}
+
+
+def test_the_samples_can_be_planned_as_they_are() -> None:
+    assert len(sample_jobs()) in range(35, 46)
+    kinds = {one.kind for one in sample_objects()}
+    assert {"Namespace", "ResourceFlavor", "ClusterQueue", "LocalQueue", "Node"} <= kinds
