@@ -71,8 +71,8 @@ chart: ## Assemble the Helm chart in dist/chart from charts/ and config/
 	rm -rf dist/chart
 	mkdir -p dist
 	cp -r charts/queueing dist/chart
-	mkdir -p dist/chart/crds dist/chart/files/always
-	cp config/crd/webhook/kueue*.yaml dist/chart/crds/
+	mkdir -p dist/chart/files/always
+	cp config/crd/webhook/kueue*.yaml dist/chart/files/always/
 	cp config/rbac/manager.yaml config/rbac/kinds.yaml config/webhook/webhooks.yaml config/visibility/apiservices.yaml dist/chart/files/always/
 	cp config/flowcontrol/flowcontrol.yaml dist/chart/files/
 	@echo "dist/chart is ready: helm install kueue dist/chart --namespace kueue-system --create-namespace"

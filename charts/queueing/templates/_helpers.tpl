@@ -15,5 +15,5 @@ control-plane: controller-manager
 {{- define "queueing.file" -}}
 {{- $namespace := .root.Release.Namespace -}}
 {{- $text := .root.Files.Get .name -}}
-{{- required (printf "%s is missing: build the chart with `make chart`" .name) $text | replace "namespace: kueue-system" (printf "namespace: %s" $namespace) | replace "kueue-system:kueue-controller-manager" (printf "%s:kueue-controller-manager" $namespace) -}}
+{{- required (printf "%s is missing: build the chart with `make chart`" .name) $text | replace "kueue-system" $namespace -}}
 {{- end }}
