@@ -1,6 +1,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,11 +32,13 @@ def world(definitions: list[Wire]) -> MakeWorld:
     async def make(
         intercept: Intercept | None = None,
         environment: Mapping[str, str] | None = None,
+        serving_socket: Path | None = None,
         **configuration: Any,
     ) -> AsyncIterator[World]:
         options = Options(
             configuration=from_document({**CONFIGURATION, **configuration}),
             environment=environment or {},
+            serving_socket=serving_socket,
         )
         async with (
             serve(intercept=intercept) as server,
@@ -52,7 +55,7 @@ def world(definitions: list[Wire]) -> MakeWorld:
             async with Client(cluster) as client, asyncio.TaskGroup() as group:
                 app = App(options, client, SystemClock())
                 running = group.create_task(app.run())
-                yield World(server, client)
+                yield World(server, client, running.cancel)
                 running.cancel()
 
     return make

@@ -1,0 +1,108 @@
+import asyncio
+import socket
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import aiohttp
+import msgspec
+
+from queueing.clock import SystemClock
+from queueing.controller.app import App, Options
+from queueing.kube.client import Client
+from queueing.kube.config import Cluster
+from queueing.kube.resources import LEASES
+from queueing.serving.read_models import ReadModels, listening
+from queueing_api.config.load import from_document
+from tests.controller.harness import (
+    CONFIGURATION,
+    FLAVOR,
+    LOCAL_QUEUE,
+    MakeWorld,
+    World,
+    cluster_queue,
+    job,
+    true,
+)
+
+ELECTION = {"leaderElect": True, "retryPeriod": "100ms"}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+async def eventually(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not holds():
+            await asyncio.sleep(0.02)
+
+
+async def holder(w: World) -> str:
+    lease = await w.client.get(LEASES.at("c1f6bfd2.kueue.x-k8s.io", "kueue-system"))
+    return str(msgspec.json.decode(lease)["spec"].get("holderIdentity") or "")
+
+
+async def test_a_standby_takes_over_when_the_leader_steps_down(world: MakeWorld) -> None:
+    async with world(leaderElection=ELECTION) as w:
+        await w.make(FLAVOR, cluster_queue("2"), LOCAL_QUEUE, job("a"))
+        await w.workload("a", true("Admitted"))
+        options = Options(
+            configuration=from_document({**CONFIGURATION, "leaderElection": ELECTION}),
+            environment={},
+        )
+        async with (
+            Client(Cluster.plain(w.server.url)) as client,
+            asyncio.TaskGroup() as group,
+        ):
+            second = App(options, client, SystemClock())
+            running = group.create_task(second.run())
+            standing = second.witness.standing
+            await eventually(lambda: standing.ready)
+            assert not standing.leading
+            first = await holder(w)
+            w.stop()
+            await eventually(lambda: standing.leading)
+            assert await holder(w) not in ("", first)
+            await w.make(job("b"))
+            await w.workload("b", true("Admitted"))
+            running.cancel()
+        assert await holder(w) == ""
+
+
+async def test_probes_and_metrics_are_served_by_a_single_process(world: MakeWorld) -> None:
+    health, scrape = free_port(), free_port()
+    async with (
+        world(
+            health={"healthProbeBindAddress": f"127.0.0.1:{health}"},
+            metrics={"bindAddress": f"127.0.0.1:{scrape}"},
+        ) as w,
+        aiohttp.ClientSession() as session,
+    ):
+        await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, job("a", seconds=2))
+        await w.workload("a", true("Finished"))
+        for path in ("/healthz", "/readyz"):
+            async with session.get(f"http://127.0.0.1:{health}{path}") as answer:
+                assert answer.status == 200
+        async with session.get(f"http://127.0.0.1:{scrape}/metrics") as answer:
+            text = await answer.text()
+    for name in ("admitted_workloads_total", "finished_workloads_total"):
+        assert f'kueue_{name}{{cluster_queue="cq"' in text
+    assert "kueue_ready_wait_time_seconds_bucket" in text
+
+
+async def test_the_serving_process_hears_who_waits_and_how_things_are(world: MakeWorld) -> None:
+    models = ReadModels()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "s"
+        async with listening(path, models), world(serving_socket=path) as w:
+            await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a"))
+            await w.workload("a", true("Admitted"))
+            await w.make(job("b"))
+            await eventually(lambda: models.synced and bool(models.queues.get("cq")))
+            (row,) = models.queues["cq"]
+            assert (row.namespace, row.local_queue) == ("team", "lq")
+            assert row.owners[0]["name"] == "b"
+            await eventually(lambda: "kueue_pending_workloads" in models.metrics)
