@@ -55,7 +55,7 @@ def world(definitions: list[Wire]) -> MakeWorld:
             async with Client(cluster) as client, asyncio.TaskGroup() as group:
                 app = App(options, client, SystemClock())
                 running = group.create_task(app.run())
-                yield World(server, client, running.cancel)
+                yield World(server, client)
                 running.cancel()
 
     return make

@@ -22,10 +22,8 @@ Wire = dict[str, Any]
 class World:
     """An API server with a controller at work on it."""
 
-    def __init__(self, server: EmbeddedServer, client: Client, stop: Callable[[], object]) -> None:
+    def __init__(self, server: EmbeddedServer, client: Client) -> None:
         self.server, self.client = server, client
-        self.stop = stop
-        """Tells the controller to end, as SIGTERM does."""
 
     async def make(self, *objects: Wire) -> None:
         for one in objects:

@@ -9,7 +9,6 @@ import msgspec
 
 from queueing.clock import SystemClock
 from queueing.controller.app import App, Options
-from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.resources import LEASES
 from queueing.serving.read_models import ReadModels, listening
@@ -26,6 +25,8 @@ from tests.controller.harness import (
 )
 
 ELECTION = {"leaderElect": True, "retryPeriod": "100ms"}
+ELSEWHERE = {"namespace": "elsewhere"}
+"""The world's own controller competes for another lease, in a namespace that is not there."""
 
 
 def free_port() -> int:
@@ -45,30 +46,33 @@ async def holder(w: World) -> str:
     return str(msgspec.json.decode(lease)["spec"].get("holderIdentity") or "")
 
 
+def electing(url: str) -> Options:
+    return Options(
+        configuration=from_document({**CONFIGURATION, "leaderElection": ELECTION}),
+        cluster=Cluster.plain(url),
+        environment={},
+    )
+
+
 async def test_a_standby_takes_over_when_the_leader_steps_down(world: MakeWorld) -> None:
-    async with world(leaderElection=ELECTION) as w:
-        await w.make(FLAVOR, cluster_queue("2"), LOCAL_QUEUE, job("a"))
-        await w.workload("a", true("Admitted"))
-        options = Options(
-            configuration=from_document({**CONFIGURATION, "leaderElection": ELECTION}),
-            environment={},
-        )
-        async with (
-            Client(Cluster.plain(w.server.url)) as client,
-            asyncio.TaskGroup() as group,
-        ):
-            second = App(options, client, SystemClock())
-            running = group.create_task(second.run())
-            standing = second.witness.standing
-            await eventually(lambda: standing.ready)
-            assert not standing.leading
-            first = await holder(w)
-            w.stop()
-            await eventually(lambda: standing.leading)
-            assert await holder(w) not in ("", first)
+    async with world(leaderElection=ELECTION, **ELSEWHERE) as w:
+        await w.make(FLAVOR, cluster_queue("2"), LOCAL_QUEUE)
+        async with asyncio.TaskGroup() as group:
+            first, second = (App(electing(w.server.url), w.client, SystemClock()) for _ in "ab")
+            leading = group.create_task(first.run())
+            await eventually(lambda: first.witness.standing.leading)
+            standing_by = group.create_task(second.run())
+            await eventually(lambda: second.witness.standing.ready)
+            assert not second.witness.standing.leading
+            await w.make(job("a"))
+            await w.workload("a", true("Admitted"))
+            before = await holder(w)
+            leading.cancel()
+            await eventually(lambda: second.witness.standing.leading)
+            assert await holder(w) not in ("", before)
             await w.make(job("b"))
             await w.workload("b", true("Admitted"))
-            running.cancel()
+            standing_by.cancel()
         assert await holder(w) == ""
 
 
