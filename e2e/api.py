@@ -282,7 +282,7 @@ class Api:
 
 def condition(item: Mapping[str, Any], kind: str) -> Object:
     """Return a condition of an object's status, or an empty one."""
-    conditions: Iterable[Object] = item.get("status", {}).get("conditions", [])
+    conditions: Iterable[Object] = item.get("status", {}).get("conditions") or []
     return next((one for one in conditions if one["type"] == kind), {})
 
 

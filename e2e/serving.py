@@ -3,7 +3,8 @@
 import base64
 import secrets
 import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ import trustme
 import yaml
 
 from e2e import identities
+from e2e.api import WaitTimeoutError
 from e2e.cluster import Cluster
 from e2e.components import HOST
 from e2e.loopback import free_ports, listens
@@ -21,6 +23,7 @@ from e2e.wire import Object
 
 COMMAND = [str(Path(sys.executable).with_name("queueing")), "serve"]
 UP_S = 60.0
+AGAIN_S = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,3 +98,12 @@ def serving(cluster: Cluster, settings: Mapping[str, Any] | None = None) -> Iter
         )
     finally:
         process.terminate()
+
+
+def until(holds: Callable[[], bool], what: str) -> None:
+    """Ask again and again: for what the API server takes up without saying so."""
+    deadline = time.monotonic() + UP_S
+    while not holds():
+        if time.monotonic() > deadline:
+            raise WaitTimeoutError(f"not in {UP_S:.0f} s: {what}")
+        time.sleep(AGAIN_S)

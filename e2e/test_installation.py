@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from e2e.api import WaitTimeoutError, holds
+from e2e.api import holds
 from e2e.components import HOST
 from e2e.controlplane.build import Binaries
 from e2e.identities import ADMIN, CONTROLLER_NAMESPACE, IDENTITIES, TEAM
@@ -16,6 +16,7 @@ from e2e.installed import DEFAULT, Installation, installation
 from e2e.loopback import control_plane
 from e2e.nodes import POOL, make_nodes
 from e2e.objects import Pods, cluster_queue, flavor, job, local_queue
+from e2e.serving import until
 from e2e.wire import ApiError
 
 INSTALL_S = 60.0
@@ -118,26 +119,17 @@ def test_the_aggregator_tells_who_asks_and_roles_decide(fresh: Installation) -> 
             ],
         }
     )
-    assert eventually_allowed(fresh, OF_LOCAL_QUEUE)
+    until(lambda: is_allowed(fresh, OF_LOCAL_QUEUE), "the team may look")
     with pytest.raises(ApiError) as refused:
         team.wire.call("GET", OF_CLUSTER_QUEUE)
     assert refused.value.status == 403
 
 
-def eventually_allowed(fresh: Installation, path: str) -> bool:
-    """Ask as the team until the server has heard of the binding."""
-
-    def may(_items: list[dict]) -> bool:
-        try:
-            return bool(fresh.cluster.api(TEAM).wire.call("GET", path)["items"])
-        except ApiError:
-            return False
-
+def is_allowed(fresh: Installation, path: str) -> bool:
     try:
-        fresh.api.wait("RoleBinding", may, namespace="default", what="the team may look")
-    except WaitTimeoutError:
+        return bool(fresh.cluster.api(TEAM).wire.call("GET", path)["items"])
+    except ApiError:
         return False
-    return True
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """One table, on a real API server: by definitions and policies there, by webhooks elsewhere."""
 
-
-
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any

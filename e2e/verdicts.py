@@ -4,8 +4,6 @@ What was is made; what would be is only tried, so that rows do not see each othe
 changes spec and status takes two writes, as it would of anybody: the status first.
 """
 
-
-
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

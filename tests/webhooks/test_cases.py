@@ -1,7 +1,5 @@
 """The table of what is refused and why, against the pure functions."""
 
-
-
 from collections import Counter
 from collections.abc import Callable
 

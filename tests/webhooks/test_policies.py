@@ -1,7 +1,5 @@
 """What is rendered for the API server; that it says what the table says is tried on a real one."""
 
-
-
 import pytest
 
 from queueing.core.facts import Requirement, Selector
