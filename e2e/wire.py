@@ -94,10 +94,7 @@ class Wire:
     _tls: ssl.SSLContext = field(init=False)
 
     def __post_init__(self) -> None:
-        self._tls = ssl.create_default_context(cadata=self.access.authority or None)
-        if self.access.certificate:
-            with _as_file(self.access.certificate + "\n" + self.access.key) as pem:
-                self._tls.load_cert_chain(pem)
+        self._tls = tls_of(self.access)
 
     def call(
         self,
@@ -178,6 +175,15 @@ class Wire:
         if url.scheme == "http":
             return http.client.HTTPConnection(host, port, timeout=timeout_s)
         return http.client.HTTPSConnection(host, port, timeout=timeout_s, context=self._tls)
+
+
+def tls_of(access: Access) -> ssl.SSLContext:
+    """Return how an identity proves itself, and whom it believes."""
+    made = ssl.create_default_context(cadata=access.authority or None)
+    if access.certificate:
+        with _as_file(access.certificate + "\n" + access.key) as pem:
+            made.load_cert_chain(pem)
+    return made
 
 
 def _target(path: str, query: Mapping[str, str] | None) -> str:
