@@ -23,6 +23,8 @@ from queueing.translate.wire.workloads import Workload
 SIZE_MAX = 18
 """Pod sets that a Workload may have."""
 _SIZES = tuple(str(size) for size in range(1, SIZE_MAX + 1))
+_TOLD_MAX = SIZE_MAX + 2
+_VALUE_MAX = 40
 _LABEL_MAX = 63
 _DIGEST_LENGTH = 8
 _DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
@@ -87,7 +89,7 @@ def verdict(jobs: Sequence[Job]) -> Verdict:
         return Refused(message)
     size = int(first.annotations[labels.GANG_SIZE])
     if len(members) > size:
-        return Refused(f"{len(members)} Jobs exist but the gang-size is {size}: {_names(members)}")
+        return Refused(f"the gang-size is {size} but more Jobs exist: {_names(members)}")
     if len(members) < size:
         return Incomplete(f"{len(members)} of {size} Jobs exist: {_names(members)}")
     return Whole(members)
@@ -131,7 +133,9 @@ def _disagreement(members: Sequence[Job], what: str, read: Callable[[Job], str])
         found.setdefault(read(job), []).append(job)
     if len(found) == 1:
         return ""
-    told = "; ".join(f"{value or 'none'} ({_names(those)})" for value, those in found.items())
+    told = "; ".join(
+        f"{value[:_VALUE_MAX] or 'none'} ({_names(those)})" for value, those in found.items()
+    )
     return f"the Jobs disagree on the {what}: {told}"
 
 
@@ -139,7 +143,7 @@ def _size_problem(first: Meta) -> str:
     text = first.annotations.get(labels.GANG_SIZE, "")
     if text in _SIZES:
         return ""
-    said = f"is {text!r}" if text else "is missing"
+    said = f"is {text[:_VALUE_MAX]!r}" if text else "is missing"
     return f"the annotation {labels.GANG_SIZE} {said}: it must be a number from 1 to {SIZE_MAX}"
 
 
@@ -148,7 +152,7 @@ def _choice_problem(first: Meta) -> str:
     if text in list(OnFailure):
         return ""
     choices = " or ".join(OnFailure)
-    return f"the annotation {labels.GANG_ON_FAILURE} is {text!r}: it must be {choices}"
+    return f"the annotation {labels.GANG_ON_FAILURE} is {text[:_VALUE_MAX]!r}: it must be {choices}"
 
 
 def _combination_problem(members: Sequence[Job]) -> str:
@@ -180,7 +184,9 @@ def _execution_time(job: Job) -> str:
 
 
 def _names(jobs: Sequence[Job]) -> str:
-    return ", ".join(job.metadata.name for job in jobs)
+    """List Jobs; of very many the first, so that one more of them is no news to the others."""
+    told = [job.metadata.name for job in jobs[:_TOLD_MAX]]
+    return ", ".join(told if len(jobs) <= _TOLD_MAX else [*told, "and more"])
 
 
 def _choice(meta: Meta) -> str:
