@@ -5,9 +5,10 @@ import json
 from typing import Any
 
 from queueing.cli.output import UsageProblem
-from queueing.kube.client import Client, ListQuery
-from queueing.kube.config import load_cluster
+from queueing.kube.client import Client
+from queueing.kube.config import ConfigurationError, load_cluster
 from queueing.kube.errors import KubeError, NotFoundError
+from queueing.kube.listing import list_all
 from queueing.kube.resources import RESOURCES, Resource
 
 KINDS = (
@@ -22,6 +23,7 @@ KINDS = (
     "Workload",
     "Namespace",
     "LimitRange",
+    "RuntimeClass",
 )
 
 
@@ -32,7 +34,7 @@ def read_cluster(kubeconfig: str | None, context: str | None) -> str:
     """
     try:
         return json.dumps(asyncio.run(_everything(kubeconfig, context)))
-    except (KubeError, OSError) as error:
+    except (ConfigurationError, KubeError, OSError) as error:
         raise UsageProblem(f"the cluster cannot be read: {error}") from error
 
 
@@ -47,17 +49,10 @@ async def _everything(kubeconfig: str | None, context: str | None) -> dict[str, 
 
 async def _all_of(client: Client, resource: Resource) -> list[dict[str, Any]]:
     """List one kind; a kind that the cluster does not have has no objects."""
-    found: list[dict[str, Any]] = []
-    token = ""
-    while True:
-        try:
-            page = await client.list_page(resource.within(), ListQuery(continue_token=token))
-        except NotFoundError:
-            return []
-        listed = json.loads(page)
-        for item in listed["items"]:
-            item["metadata"].pop("managedFields", None)
-            found.append({"apiVersion": resource.api_version, "kind": resource.kind} | item)
-        token = listed["metadata"].get("continue", "")
-        if not token:
-            return found
+    try:
+        found = await list_all(client, resource.within(), dict[str, Any])
+    except NotFoundError:
+        return []
+    for item in found:
+        item["metadata"].pop("managedFields", None)
+    return [{"apiVersion": resource.api_version, "kind": resource.kind} | item for item in found]

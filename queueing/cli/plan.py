@@ -11,6 +11,7 @@ from queueing.clock import SystemClock
 from queueing.core.settings import Compatibility
 from queueing.sim.documents import Document, load, parse
 from queueing.sim.intake import Intake, read_configuration, read_world
+from queueing.sim.kinds import NAMESPACED
 from queueing.sim.plan import Plan, fixed_rounds, until_stable
 from queueing.sim.report import as_json
 from queueing.sim.yaml_text import ManifestError
@@ -119,8 +120,9 @@ def _over(live: Iterable[Document], written: list[Document]) -> list[Document]:
 
 
 def _identity(document: Document) -> tuple[str, ...]:
-    namespace = document.value["metadata"].get("namespace", "")
-    return document.group, document.kind, namespace, document.name
+    metadata = document.value["metadata"]
+    home = "default" if document.kind in NAMESPACED else ""
+    return document.group, document.kind, metadata.get("namespace") or home, document.name
 
 
 def _table(report: dict[str, Any], plan: Plan) -> str:

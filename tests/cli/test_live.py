@@ -1,0 +1,74 @@
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from queueing.cli.local_cluster import Place, local_cluster
+from queueing.cli.main import cli
+from queueing.sim.documents import parse
+
+OBJECTS = """\
+apiVersion: v1
+kind: Namespace
+metadata: {name: team}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: any}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: a}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors:
+    - {name: any, resources: [{name: cpu, nominalQuota: 2}]}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: a, namespace: team}
+spec: {clusterQueue: a}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: w, namespace: team}
+spec:
+  queueName: a
+  podSets:
+  - name: main
+    count: 1
+    template: {spec: {containers: [{name: c, image: i, resources: {requests: {cpu: 3}}}]}}
+"""
+
+
+def plan(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["plan", "--live", "-o", "json", *arguments])
+
+
+def decision(result: Result) -> Any:
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)["rounds"][0]["decisions"][0]
+
+
+async def test_a_file_replaces_what_the_cluster_has(tmp_path: Path) -> None:
+    kubeconfig, change = tmp_path / "kubeconfig", tmp_path / "change.yaml"
+    documents = parse(OBJECTS, file="objects")
+    queue = next(one for one in OBJECTS.split("---\n") if "kind: ClusterQueue" in one)
+    change.write_text(queue.replace("nominalQuota: 2", "nominalQuota: 4"))
+    async with asyncio.timeout(60), local_cluster(Place(), documents) as server:
+        kubeconfig.write_text(server.kubeconfig())
+        flags = ("--kubeconfig", str(kubeconfig))
+        now = await asyncio.to_thread(plan, *flags)
+        then = await asyncio.to_thread(plan, *flags, "-f", str(change))
+    assert decision(now)["reason"] == "ExceedsMaxQuota"
+    assert decision(then)["action"] == "Admit"
+
+
+def test_a_cluster_that_cannot_be_reached_is_no_traceback(tmp_path: Path) -> None:
+    result = plan("--kubeconfig", str(tmp_path / "nowhere"))
+    assert result.exit_code == 2
+    assert "the cluster cannot be read: " in result.stderr
