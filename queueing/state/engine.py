@@ -1,5 +1,7 @@
 """The engine: facts in, decisions out. It awaits nothing and asks no clock."""
 
+from collections.abc import Iterable
+
 from queueing.core.decisions import Admit, Cycle, Outcome, Verdict, Wait
 from queueing.core.facts import (
     Fact,
@@ -11,6 +13,7 @@ from queueing.core.names import CohortName, Key, QueueName
 from queueing.core.settings import Settings
 from queueing.state import invariants, reports
 from queueing.state.driver import run_cycle, run_round
+from queueing.state.excess import exceeds
 from queueing.state.intake import enqueue, forget_workload, give_back, observe_workload
 from queueing.state.memory import Memory
 from queueing.state.surroundings import drop_object, put_object
@@ -82,6 +85,10 @@ class Engine:
     def waiting(self, workload: Key) -> Wait | None:
         """Return why a workload waits; None when it does not, or is unknown."""
         return wait_of(self._memory, workload)
+
+    def exceeds(self, workload: Key, aside: Iterable[Key] = ()) -> bool:
+        """Say whether a workload holds what it could not get now, even without those `aside`."""
+        return exceeds(self._memory, workload, aside)
 
     def changed(self) -> Changed:
         """Return what to look at again since the last call of this."""

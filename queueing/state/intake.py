@@ -25,6 +25,7 @@ def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
     old = memory.workloads.get(key)
     if old == fact and key not in memory.unknown:
         return
+    memory.stepped_down.clear()
     if old is not None and old.uid != fact.uid:
         forget_workload(memory, key)
         old = None
@@ -47,6 +48,7 @@ def forget_workload(memory: Memory, key: Key) -> None:
     old = memory.workloads.pop(key, None)
     if old is None:
         return
+    memory.stepped_down.clear()
     memory.uids.pop(old.uid, None)
     _index(memory, key, old, None)
     leave(memory, key)

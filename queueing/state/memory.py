@@ -75,6 +75,8 @@ class Memory:
     """Admitted workloads whose pods are not ready."""
     ready: set[QueueName] = field(default_factory=set)
     """Queues that may have a head to judge; only ever iterated sorted."""
+    stepped_down: dict[Key, None] = field(default_factory=dict)
+    """Who stood and no longer does, since the last news from the cluster."""
     feuds: dict[Node, Feuds] = field(default_factory=dict)
     """Who preempted whom, by the root of their tree, since its last change from outside."""
     standing: dict[Key, None] = field(default_factory=dict)
@@ -134,10 +136,16 @@ class Memory:
             self.wake_peers(item.peers)
 
     def step_down(self, key: Key) -> None:
-        """Keep nobody off any more; that may help those who were kept off."""
+        """Keep nobody off any more; that may help those who were kept off.
+
+        It wakes them once between two facts: else two who each keep the other off, by turns, would
+        never let a cycle end.
+        """
         self.claims.drop(key)
         item = self.items.get(key)
-        if self.standing.pop(key, key) is None and item is not None and item.peers is not None:
+        stood = self.standing.pop(key, key) is None and key not in self.stepped_down
+        if stood and item is not None and item.peers is not None:
+            self.stepped_down[key] = None
             self.ledger.tidings.release(item.peers.queue.name, item.wants)
 
     def make_peace(self, queue: QueueName) -> None:

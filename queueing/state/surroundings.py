@@ -35,6 +35,7 @@ def drop_object(memory: Memory, gone: Gone) -> None:
 
 def _spread(memory: Memory, ripple: Ripple) -> None:
     memory.open_doors.clear()
+    memory.stepped_down.clear()
     memory.reshaped |= ripple.structure
     memory.refitted.update(dict.fromkeys(ripple.queues))
     for name in ripple.queues:

@@ -2,9 +2,10 @@
 
 from queueing.core.decisions import Admit, Preempt, Requeue, Wait
 from queueing.core.facts import Fact, PreemptionPolicy, Strategy
-from queueing.core.settings import Compatibility, Settings
+from queueing.core.settings import Compatibility, FairSharing, Settings
 from queueing.state.engine import Engine
 from queueing.testing.builders import admitted, cluster_queue, preemption, workload
+from queueing.testing.obedient import ObedientCluster
 from queueing.testing.worlds import Deep, world
 
 KUEUE = Settings(compatibility=Compatibility.KUEUE)
@@ -81,3 +82,13 @@ def test_cost_does_not_grow_with_what_did_not_change() -> None:
     engine.cycle(1.0)
     engine.observe(workload("one-more", {"cpu": 1}, local_queue="team/queue-00007"))
     assert engine.cycle(2.0).judged == 1
+
+
+def test_a_cycle_of_many_fair_preemptors_ends_before_any_victim_has_left() -> None:
+    policies = preemption(within=PreemptionPolicy.LOWER_PRIORITY, reclaim=PreemptionPolicy.ANY)
+    fair = Settings(fair_sharing=FairSharing(strategies=("LessThanOrEqualToFinalShare",)))
+    deep = Deep(queues=10, each=20, preemption=policies)
+    cluster = ObedientCluster([*deep.objects(), *deep.workloads()], fair)
+    assert any(cluster.cycle(budget=60).finished for _ in range(60))
+    assert cluster.cycle().judged == 0
+    cluster.engine.check()

@@ -1,0 +1,43 @@
+from queueing.core.facts import ClusterQueueFact
+from queueing.core.names import Key
+from queueing.state.engine import Engine
+from queueing.testing.builders import admitted, cluster_queue, condition, flavor, local_queue
+
+QUEUE = cluster_queue("main", {"default": {"cpu": 2_000}})
+ONE = {"cpu": 1_000}
+
+
+def engine(*facts: object, queue: ClusterQueueFact = QUEUE) -> Engine:
+    made = Engine()
+    for fact in (flavor("default"), queue, local_queue(), *facts):
+        made.observe(fact)  # type: ignore[arg-type]
+    return made
+
+
+def key(name: str) -> Key:
+    return Key(f"team/{name}")
+
+
+def test_who_fits_beside_the_others_does_not_exceed() -> None:
+    made = engine(admitted("a", ONE), admitted("b", ONE))
+    assert not made.exceeds(key("a"))
+    made.check()
+
+
+def test_who_would_find_no_room_exceeds_unless_others_step_aside() -> None:
+    made = engine(*(admitted(name, ONE) for name in "abc"))
+    assert made.exceeds(key("a"))
+    assert not made.exceeds(key("a"), [key("b")])
+    made.check()
+
+
+def test_the_evicted_make_room() -> None:
+    going = admitted("c", ONE, conditions=[condition("Evicted", "Preempted")])
+    made = engine(admitted("a", ONE), admitted("b", ONE), going)
+    assert not made.exceeds(key("a"))
+
+
+def test_who_holds_nothing_or_in_no_queue_exceeds_nothing() -> None:
+    made = engine(admitted("a", {"cpu": 9_000}, queue="gone"))
+    assert not made.exceeds(key("a"))
+    assert not made.exceeds(key("nobody"))
