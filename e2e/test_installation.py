@@ -17,7 +17,7 @@ from e2e.loopback import control_plane
 from e2e.nodes import POOL, make_nodes
 from e2e.objects import Pods, cluster_queue, flavor, job, local_queue
 from e2e.serving import until
-from e2e.wire import ApiError
+from e2e.wire import ApiError, Object
 
 INSTALL_S = 60.0
 UNINSTALL_S = 60.0
@@ -163,9 +163,32 @@ def scraped(fresh: Installation, token: str) -> tuple[int, str]:
 def test_one_command_removes_everything_also_what_is_in_use(fresh: Installation) -> None:
     """Last of this file: nothing is left for another test."""
     assert fresh.api.items("Workload", "default")
+    assert "queueing-suspend-jobs" in policies(fresh)
+    assert "queueing-validate-workloads" in policies(fresh)
     done = fresh.cluster.kubectl("delete", "-k", str(DEFAULT), f"--timeout={UNINSTALL_S:.0f}s")
     assert done.returncode == 0, done.stderr + fresh.controller.process.tail()
     assert fresh.api.find("Namespace", CONTROLLER_NAMESPACE) is None
     assert fresh.api.items("CustomResourceDefinition") == []
     names = {one["metadata"]["name"] for one in fresh.api.items("Job", "default")}
     assert "too-big" in names
+    until(lambda: not policies(fresh), "the policies are collected")
+    # Nobody suspends any more.
+    queued = job("default", "free", queue="door", suspend=False)
+    until(lambda: not suspended(fresh, queued), "Jobs run as they are made")
+
+
+def policies(fresh: Installation) -> list[str]:
+    """Return the policies that we applied."""
+    return [
+        one["metadata"]["name"]
+        for kind in ("MutatingAdmissionPolicy", "ValidatingAdmissionPolicy")
+        for one in fresh.api.items(f"admissionregistration.k8s.io/v1/{kind}")
+    ]
+
+
+def suspended(fresh: Installation, item: Object) -> bool:
+    """Try whether the API server would suspend a Job."""
+    query = {"dryRun": "All"}
+    path = "/apis/batch/v1/namespaces/default/jobs"
+    tried = fresh.api.wire.call("POST", path, query=query, body=item)
+    return bool(tried["spec"]["suspend"])

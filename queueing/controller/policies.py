@@ -1,9 +1,11 @@
-"""Suspension and defaulting at creation as admission policies: rendered, applied, and tried.
+"""Suspension, defaulting and validation as admission policies: rendered, applied, and tried.
 
 Since Kubernetes 1.36 the API server itself suspends managed Jobs as our rules say, without asking
-anybody. A policy does not see what another one of the same pass changed, so each is complete in
-itself. The last one applied is a probe: it answers only for dry runs in our own namespace, with a
-digest of all the others, and so tells when the server goes by them.
+anybody; that it refuses what they refuse is older. All policies belong to the definition of
+Workloads, so that they go with an installation. A policy does not see what another one of the same
+pass changed, so each is complete in itself. The last one applied is a probe: it answers only for
+dry runs in our own namespace, with a digest of all that change something, and so tells when the
+server goes by them.
 """
 
 import asyncio
@@ -19,19 +21,25 @@ from queueing.core.facts import Selector
 from queueing.kube.client import Call, Client, Request
 from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError
 from queueing.kube.resources import (
+    CUSTOM_RESOURCE_DEFINITIONS,
     JOBS,
     MUTATING_POLICIES,
     MUTATING_POLICY_BINDINGS,
+    VALIDATING_POLICIES,
+    VALIDATING_POLICY_BINDINGS,
     Resource,
 )
 from queueing.translate.inbound.surroundings import NAMESPACE_LABEL
 from queueing.translate.labels import PRIORITY_CLASS, QUEUE_NAME
+from queueing.webhooks.policies import render as validation
+from queueing.webhooks.scope import Scope, selector_wire
 
 logger = logging.getLogger(__name__)
 
 API_VERSION = "admissionregistration.k8s.io/v1"
 PROBE_LABEL = "queueing.dev/policy-probe"
 MINOR_MIN = 36
+MINOR_OF_VALIDATION = 30
 RETRY_S = 1.0
 BLIND_S = 15.0
 """How long a server is given that does not let us try; a policy is in force within 8 s."""
@@ -170,24 +178,27 @@ def _object(kind: str, name: str, spec: Wire) -> Wire:
     return {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
-def selector_wire(selector: Selector) -> Wire:
-    """Spell a selector as the wire does."""
-    return {
-        "matchExpressions": [
-            {"key": one.key, "operator": one.operator}
-            | ({"values": list(one.values)} if one.values else {})
-            for one in selector.requirements
-        ]
-    }
+def render_validation(rules: PolicyRules) -> list[tuple[Resource, Wire]]:
+    """Return the policies that refuse, and their bindings."""
+    scope = Scope(
+        namespaces=rules.namespaces,
+        without_queue_name=rules.without_queue_name,
+        namespace=rules.namespace,
+    )
+    return [(_VALIDATING[wire["kind"]], wire) for wire in validation.render(scope)]
 
 
-async def are_served(client: Client) -> bool:
-    """Say whether the server is a Kubernetes that has mutating policies in v1."""
+_VALIDATING = {one.kind: one for one in (VALIDATING_POLICIES, VALIDATING_POLICY_BINDINGS)}
+_OWNER = CUSTOM_RESOURCE_DEFINITIONS.at("workloads.kueue.x-k8s.io")
+
+
+async def minor_version(client: Client) -> int:
+    """Return which Kubernetes 1.x the server is; 0 when it is none."""
     version = msgspec.json.decode(await client.send(Request("GET", "/version")))
     minor = "".join(one for one in str(version.get("minor", "")) if one.isdecimal())
-    if "embedded" in str(version.get("platform", "")):
-        return False
-    return version.get("major") == "1" and minor.isdecimal() and int(minor) >= MINOR_MIN
+    if "embedded" in str(version.get("platform", "")) or version.get("major") != "1":
+        return 0
+    return int(minor or 0)
 
 
 async def install(client: Client, rules: PolicyRules, in_force: Callable[[], None]) -> None:
@@ -195,12 +206,13 @@ async def install(client: Client, rules: PolicyRules, in_force: Callable[[], Non
     rendered = render(rules)
     while True:
         try:
-            if not await are_served(client):
+            minor = await minor_version(client)
+            if minor >= MINOR_OF_VALIDATION:
+                await _apply(client, render_validation(rules))
+            if minor < MINOR_MIN:
                 logger.info("the API server has no mutating policies; Jobs are stopped when seen")
                 break
-            for resource, wire in rendered:
-                target = resource.at(wire["metadata"]["name"])
-                await client.apply(target, wire, Call(force=True))
+            await _apply(client, rendered)
             await _answered(client, rules.namespace, digest_of(rendered))
             logger.info("the API server suspends managed Jobs at creation")
             break
@@ -208,6 +220,20 @@ async def install(client: Client, rules: PolicyRules, in_force: Callable[[], Non
             logger.warning("the policies could not be applied: %s", error)
             await asyncio.sleep(RETRY_S)
     in_force()
+
+
+async def _apply(client: Client, rendered: list[tuple[Resource, Wire]]) -> None:
+    owner = msgspec.json.decode(await client.get(_OWNER))["metadata"]
+    reference = {
+        "apiVersion": CUSTOM_RESOURCE_DEFINITIONS.api_version,
+        "kind": CUSTOM_RESOURCE_DEFINITIONS.kind,
+        "name": owner["name"],
+        "uid": owner["uid"],
+    }
+    for resource, wire in rendered:
+        owned = {**wire["metadata"], "ownerReferences": [reference]}
+        target = resource.at(owned["name"])
+        await client.apply(target, {**wire, "metadata": owned}, Call(force=True))
 
 
 async def _answered(client: Client, namespace: str, digest: str) -> None:

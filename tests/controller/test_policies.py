@@ -6,10 +6,11 @@ from queueing.apiserver.server import serve
 from queueing.controller.policies import (
     PROBE_LABEL,
     PolicyRules,
-    are_served,
     digest_of,
     install,
+    minor_version,
     render,
+    render_validation,
 )
 from queueing.core.facts import Requirement, Selector
 from queueing.kube.client import Client
@@ -88,6 +89,22 @@ def test_the_probe_answers_for_exactly_these_policies(changed: PolicyRules) -> N
 async def test_a_server_without_policies_does_not_keep_us_waiting() -> None:
     ready: list[bool] = []
     async with serve() as server, Client(Cluster.plain(server.url)) as client:
-        assert not await are_served(client)
+        assert await minor_version(client) == 0
         await install(client, rules(), lambda: ready.append(True))
     assert ready == [True]
+
+
+def test_what_refuses_follows_the_same_namespaces_and_spares_us() -> None:
+    rendered = render_validation(rules(namespace="batch-system"))
+    policies = {
+        wire["metadata"]["name"]: wire["spec"]
+        for resource, wire in rendered
+        if resource.plural == "validatingadmissionpolicies"
+    }
+    assert len(policies) * 2 == len(rendered)
+    of_jobs = policies["queueing-validate-jobs"]
+    assert of_jobs["matchConstraints"]["namespaceSelector"] == {
+        "matchExpressions": [{"key": "team", "operator": "Exists"}]
+    }
+    for spec in policies.values():
+        assert "batch-system:kueue-controller-manager" in spec["matchConditions"][-1]["expression"]
