@@ -25,7 +25,7 @@ from queueing.controller.chronicle import Chronicle
 from queueing.controller.connection import report
 from queueing.controller.policies import PolicyRules, install
 from queueing.controller.probes import listening
-from queueing.controller.rules import controller_rules, lease_settings
+from queueing.controller.rules import controller_rules, lease_settings, write_timeout_s
 from queueing.controller.session import Session, Surroundings
 from queueing.controller.witness import Witness
 from queueing.core.settings import Compatibility
@@ -73,7 +73,8 @@ async def run(options: Options, clock: Clock | None = None) -> None:
     """
     clock = clock or SystemClock()
     cluster = options.cluster or await load_cluster(options.kubeconfig, options.context)
-    async with Client(cluster, field_manager="queueing") as client:
+    write_s = write_timeout_s(options.configuration)
+    async with Client(cluster, field_manager="queueing", write_timeout_s=write_s) as client:
         app = App(options, client, clock)
         async with asyncio.TaskGroup() as group:
             work = group.create_task(app.run(), name="controller")

@@ -47,6 +47,8 @@ class Shell:
     records: Records
     clock: Clock
     settle: Callable[[Settlement], None]
+    claim: Callable[[str], None]
+    """Hears of every admission before it is written: it is this term's."""
     told: Callable[[Decision, Workload, float], None]
     """Hears of every decision that took effect: metrics, traces, logs."""
 
@@ -64,6 +66,7 @@ class Effects:
             match decision:
                 case Admit():
                     self._waits.forget(decision.workload)
+                    self._shell.claim(decision.uid)
                     self._submit(decision.workload, partial(self._reserve, decision))
                 case Preempt(already_evicted=False):
                     self._submit(decision.workload, partial(self._preempt, decision))
@@ -79,7 +82,8 @@ class Effects:
         while True:
             await asyncio.sleep(RESOLVE_EVERY_S)
             for key, (write, unknown) in list(self._unknown.items()):
-                found = await kube.resolve(self._shell.hand.client, write, unknown)
+                hand = self._shell.hand
+                found = await kube.resolve(hand.client, write, unknown, rules=hand.rules)
                 if not isinstance(found, kube.Unknown) and await self._learn(key, write):
                     del self._unknown[key]
 
@@ -127,7 +131,7 @@ class Effects:
             took_effect=partial(_is_in, decision),
         )
         began = self._shell.clock.now()
-        found = await kube.perform(hand.client, write, may_send=hand.may_send)
+        found = await kube.perform(hand.client, write, rules=hand.rules, may_send=hand.may_send)
         match found:
             case kube.Done(body=reply):
                 self._shell.pump.absorb_workload(reply)

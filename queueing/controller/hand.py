@@ -6,9 +6,9 @@ and keeps our next patch of the same object from meeting a conflict with our las
 
 from collections.abc import Callable
 
-from queueing.kube.client import PLAIN, WRITE_TIMEOUT_S, Call, Client
+from queueing.kube.client import PLAIN, Call, Client
 from queueing.kube.errors import FencedError, NotFoundError
-from queueing.kube.outcome import MaySend
+from queueing.kube.outcome import MaySend, WriteRules
 from queueing.kube.resources import JOBS, WORKLOADS, Target
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
@@ -27,6 +27,7 @@ class Hand:
 
     def __init__(self, client: Client, may_send: MaySend, *, workload: Absorb, job: Absorb) -> None:
         self.client, self.may_send = client, may_send
+        self.rules = WriteRules.lasting(client.write_timeout_s)
         self.absorb_workload, self.absorb_job = workload, job
 
     async def create_workload(self, namespace: str, body: bytes) -> None:
@@ -67,5 +68,5 @@ class Hand:
         return await self.client.patch_merge(target, body)
 
     def _guard(self, label: str) -> None:
-        if not self.may_send(WRITE_TIMEOUT_S):
+        if not self.may_send(self.client.write_timeout_s):
             raise FencedError(f"{label}: not leading for long enough")

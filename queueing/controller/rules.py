@@ -8,6 +8,7 @@ from queueing.core.backoff import Backoff
 from queueing.core.facts import Requirement, Selector
 from queueing.core.lifecycle import LifeRules, PodsReadyRules
 from queueing.core.settings import Compatibility, Settings
+from queueing.kube.client import WRITE_TIMEOUT_S
 from queueing.kube.lease import LeaseSettings
 from queueing.translate.configuration import is_enabled, rules_of, settings_of
 from queueing.translate.inbound.surroundings import NAMESPACE_LABEL
@@ -16,6 +17,7 @@ from queueing_api.config.v1beta2 import Configuration
 
 JOB_WORKERS = 24
 WORKLOAD_WORKERS = 8
+WRITE_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,4 +99,16 @@ def lease_settings(configuration: Configuration, identity: str) -> LeaseSettings
         duration_s=found.lease_duration,
         renew_deadline_s=found.renew_deadline,
         retry_s=found.retry_period,
+        write_timeout_s=write_timeout_s(configuration),
     )
+
+
+def write_timeout_s(configuration: Configuration) -> float:
+    """Return the hard timeout of a write: a part of the lease, since a new leader waits for both.
+
+    With the usual lease of 15 s a standby decides 18 s after the leader's last sign of life.
+    """
+    election = configuration.leader_election
+    if not election.leader_elect:
+        return WRITE_TIMEOUT_S
+    return min(WRITE_TIMEOUT_S, election.lease_duration * WRITE_SHARE)

@@ -18,6 +18,7 @@ from queueing.controller.finalizers import Finalizers
 from queueing.controller.gangs.reconciler import GangReconciler
 from queueing.controller.hand import Hand
 from queueing.controller.jobs.reconciler import Attendants, JobReconciler
+from queueing.controller.latecomers import Latecomers
 from queueing.controller.objects import Objects
 from queueing.controller.pump import Attention, Pump
 from queueing.controller.records import Records
@@ -95,6 +96,7 @@ class Session:
         )
         self._finalizers = Finalizers(self.objects, self.engine, self.hand)
         self._waits = Waits(self.objects, self.hand, records, clock)
+        latecomers = Latecomers(self.objects, self.engine.exceeds)
         shell = Shell(
             objects=self.objects,
             pump=self.pump,
@@ -103,10 +105,13 @@ class Session:
             records=records,
             clock=clock,
             settle=self.engine.settle,
+            claim=latecomers.claim,
             told=around.witness.decided,
         )
         self.effects = Effects(shell, self._waits)
-        attendants = Attendants(records=records, witness=around.witness, clock=clock)
+        attendants = Attendants(
+            records=records, witness=around.witness, clock=clock, latecomers=latecomers
+        )
         self._jobs = JobReconciler(self.objects, self.hand, self._rules.jobs, attendants)
         self._gangs = GangReconciler(
             self.objects, self.hand, self._rules.jobs, attendants, self.gang_keys

@@ -54,14 +54,21 @@ _WATCH_SILENCE_S = 150.0
 class Client:
     """A connection to one API server; use it as an async context manager.
 
-    `connected` tells whether the last finished request got any answer.
+    `connected` tells whether the last finished request got any answer. `write_timeout_s` bounds
+    every write whose call says nothing else.
     """
 
     def __init__(
-        self, cluster: Cluster, user_agent: str = "queueing", field_manager: str = "queueing"
+        self,
+        cluster: Cluster,
+        user_agent: str = "queueing",
+        field_manager: str = "queueing",
+        *,
+        write_timeout_s: float = WRITE_TIMEOUT_S,
     ) -> None:
         self.cluster = cluster
         self.field_manager = field_manager
+        self.write_timeout_s = write_timeout_s
         self.connected = True
         self._user_agent = user_agent
         self._session: aiohttp.ClientSession | None = None
@@ -126,7 +133,7 @@ class Client:
     async def _write(
         self, method: str, target: Target, body: Body, call: Call, content_type: str = JSON
     ) -> bytes:
-        timeout = WRITE_TIMEOUT_S if call.timeout_s is None else call.timeout_s
+        timeout = self.write_timeout_s if call.timeout_s is None else call.timeout_s
         query = stated(
             # The server gives up before we do, so that a write that we called lost cannot land much
             # later.
@@ -142,7 +149,7 @@ class Client:
         """Send any request and return the reply's body; raises a KubeError for all but success."""
         timeout = call.timeout_s
         if timeout is None:
-            timeout = READ_TIMEOUT_S if request.method == "GET" else WRITE_TIMEOUT_S
+            timeout = READ_TIMEOUT_S if request.method == "GET" else self.write_timeout_s
         limits = aiohttp.ClientTimeout(total=timeout, sock_connect=CONNECT_TIMEOUT_S)
         try:
             return await self._send_as_known(request, call, limits)

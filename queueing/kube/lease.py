@@ -131,7 +131,19 @@ class Lease:
                 grace = None
             if grace is not None:
                 return grace
-            await asyncio.sleep(self._settings.retry_s * (1 + _JITTER * self._draw()))
+            await asyncio.sleep(self._pause_s())
+
+    def _pause_s(self) -> float:
+        """Return when to look again: often, as looking is cheap, and as soon as it may run out."""
+        pause = self._settings.retry_s * (1 + self._draw()) / 2
+        left = self._runs_out_at() - self._clock.monotonic()
+        return min(pause, left) if left > 0 else pause
+
+    def _runs_out_at(self) -> float:
+        """Return when the lease of another, as it was last seen, is over by our clock."""
+        found = self._record
+        life = found.duration_s if found is not None else 0.0
+        return self._seen_at + (life or self._settings.duration_s)
 
     async def _try_to_acquire(self) -> float | None:
         found = await self._store.read(self._settings.renew_deadline_s)
@@ -143,8 +155,7 @@ class Lease:
         if found.holder == self._settings.identity:
             await self._take(found, found.transitions)
             return self._settings.write_timeout_s
-        life = found.duration_s or self._settings.duration_s
-        if self._clock.monotonic() < self._seen_at + life:
+        if self._clock.monotonic() < self._runs_out_at():
             return None
         logger.info("the lease of %s has run out", found.holder)
         await self._take(found, found.transitions + 1)

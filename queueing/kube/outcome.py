@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
+from typing import Self
 
 import msgspec
 
@@ -95,6 +96,11 @@ class WriteRules:
     settle_s: float = 2 * WRITE_TIMEOUT_S
     backoff: Backoff = field(default=Backoff(0.2, 5.0))
     draw: Draw = draw
+
+    @classmethod
+    def lasting(cls, attempt_timeout_s: float) -> Self:
+        """Insist as usual, with another hard timeout of one attempt."""
+        return cls(attempt_timeout_s=attempt_timeout_s, settle_s=2 * attempt_timeout_s)
 
 
 RULES = WriteRules()

@@ -1,4 +1,4 @@
-from queueing.core.facts import ClusterQueueFact
+from queueing.core.facts import Fact
 from queueing.core.names import Key
 from queueing.state.engine import Engine
 from queueing.testing.builders import admitted, cluster_queue, condition, flavor, local_queue
@@ -7,10 +7,10 @@ QUEUE = cluster_queue("main", {"default": {"cpu": 2_000}})
 ONE = {"cpu": 1_000}
 
 
-def engine(*facts: object, queue: ClusterQueueFact = QUEUE) -> Engine:
+def engine(*facts: Fact) -> Engine:
     made = Engine()
-    for fact in (flavor("default"), queue, local_queue(), *facts):
-        made.observe(fact)  # type: ignore[arg-type]
+    for fact in (flavor("default"), QUEUE, local_queue(), *facts):
+        made.observe(fact)
     return made
 
 

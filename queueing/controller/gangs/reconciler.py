@@ -43,7 +43,7 @@ class GangReconciler:
     ) -> None:
         self._objects, self._hand, self._rules = objects, hand, rules
         self._records, self._witness = attendants.records, attendants.witness
-        self._clock = attendants.clock
+        self._clock, self._latecomers = attendants.clock, attendants.latecomers
         self._gathering = Gathering(objects, hand, rules)
         self._telling = Telling(hand, attendants.records, attendants.clock, queue)
 
@@ -142,6 +142,10 @@ class GangReconciler:
 
     async def _start(self, workload: Workload, parts: Sequence[Part], *, begun: bool) -> None:
         """Unsuspend; what can never start ends the Workload, what is refused evicts it."""
+        withdrawal = None if begun else self._latecomers.withdrawal(workload)
+        if withdrawal is not None:
+            await self._evict(workload, withdrawal)
+            return
         began = self._clock.now()
         try:
             await start(self._hand, prepare(self._objects, parts))

@@ -11,6 +11,7 @@ from queueing.controller.hand import Hand
 from queueing.controller.jobs import ladder, solitary
 from queueing.controller.jobs.additions import additions
 from queueing.controller.jobs.priorities import resolve
+from queueing.controller.latecomers import Latecomers
 from queueing.controller.objects import Objects
 from queueing.controller.records import Records
 from queueing.core.facts import Selector
@@ -65,6 +66,7 @@ class Attendants:
     records: Records
     witness: Witness
     clock: Clock
+    latecomers: Latecomers
 
 
 class JobReconciler:
@@ -75,7 +77,7 @@ class JobReconciler:
     ) -> None:
         self._objects, self._hand, self._rules = objects, hand, rules
         self._records, self._witness = attendants.records, attendants.witness
-        self._clock = attendants.clock
+        self._clock, self._latecomers = attendants.clock, attendants.latecomers
 
     async def look(self, key: Key) -> None:
         """Do the next write for a Job, if one is due. Raises KubeError to be called again later."""
@@ -157,6 +159,15 @@ class JobReconciler:
         self._records.job(job.metadata, "CreatedWorkload", f"Created Workload: {key}")
 
     async def _start(self, job: Job, workload: Workload) -> None:
+        withdrawal = self._latecomers.withdrawal(workload)
+        if withdrawal is not None:
+            body = outbound.evict(workload, withdrawal, self._clock.now())
+            await self._hand.patch_workload(workload, body)
+            message = withdrawal.message
+            self._records.workload(
+                workload.metadata, "EvictedDueToPreempted", message, warning=True
+            )
+            return
         try:
             spec = batch.start(job, additions(self._objects, job, workload))
         except ConflictError as error:
