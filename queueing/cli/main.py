@@ -28,6 +28,8 @@ COMMANDS: Mapping[str, Entry] = MappingProxyType(
     }
 )
 
+HELP_FLAGS = ["-h", "--help"]
+
 EPILOG = """\b
 Examples:
   queueing demo                                   see it work, without a cluster
@@ -40,7 +42,7 @@ Examples:
     cls=LazyGroup,
     entries=COMMANDS,
     epilog=EPILOG,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": HELP_FLAGS, "max_content_width": 100},
 )
 def cli() -> None:
     """Job queueing and gang admission for Kubernetes, speaking Kueue's API."""

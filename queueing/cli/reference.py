@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import click
 
-from queueing.cli.main import COMMANDS, cli
+from queueing.cli.main import COMMANDS, HELP_FLAGS, cli
 from queueing.core.decisions import PreemptionReason, Reason
 from queueing.core.lifecycle import TRANSITIONS
 from queueing.translate.configuration import GATES
@@ -106,16 +106,26 @@ def cli_page() -> str:
 
 def _help(path: list[str]) -> str:
     command: click.Command = cli
-    settings = {"max_content_width": WIDTH, "terminal_width": WIDTH}
-    context = click.Context(cli, info_name="queueing", **settings)  # type: ignore[arg-type] # both are ints
+    context = _context(cli, "queueing", None)
     for name in path:
         found = cli.get_command(context, name)
         if found is None:
             raise KeyError(name)
         command = found
-        context = click.Context(command, info_name=name, parent=context, **settings)  # type: ignore[arg-type] # as above
+        context = _context(command, name, context)
     lines = (line.rstrip() for line in command.get_help(context).splitlines())
     return "\n".join(("```text", *lines, "```", ""))
+
+
+def _context(command: click.Command, name: str, parent: click.Context | None) -> click.Context:
+    return click.Context(
+        command,
+        info_name=name,
+        parent=parent,
+        max_content_width=WIDTH,
+        terminal_width=WIDTH,
+        help_option_names=HELP_FLAGS,
+    )
 
 
 def reasons_page() -> str:
