@@ -8,10 +8,9 @@ in it change with every admission of others.
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from queueing.clock import Clock
-from queueing.controller.hand import Hand
 from queueing.controller.objects import Objects
 from queueing.controller.records import Records
 from queueing.core.decisions import Requeue, Wait
@@ -29,11 +28,17 @@ PER_SECOND_MAX = 25.0
 WHEN_BUSY_PER_SECOND = 5.0
 
 
+class Pen(Protocol):
+    """Who writes into a Workload's status."""
+
+    async def patch_workload(self, of: Workload, body: bytes) -> None: ...
+
+
 class Waits:
     """The latest reason of each waiting workload, and the writer of them."""
 
-    def __init__(self, objects: Objects, hand: Hand, records: Records, clock: Clock) -> None:
-        self._objects, self._hand, self._records = objects, hand, records
+    def __init__(self, objects: Objects, pen: Pen, records: Records, clock: Clock) -> None:
+        self._objects, self._pen, self._records = objects, pen, records
         self._clock = clock
         self._noted: dict[Key, tuple[float, Wait]] = {}
         self._written: dict[Key, float] = {}
@@ -57,9 +62,13 @@ class Waits:
         """
         while True:
             await asyncio.sleep(1.0 / (WHEN_BUSY_PER_SECOND if busy() else PER_SECOND_MAX))
-            due = self._next()
-            if due is not None:
-                await self._write(due)
+            await self.write_one()
+
+    async def write_one(self) -> None:
+        """Write the oldest note that is due, if there is one."""
+        due = self._next()
+        if due is not None:
+            await self._write(due)
 
     def _next(self) -> Wait | None:
         """Take the oldest note that is due and says something new."""
@@ -82,6 +91,9 @@ class Waits:
         known = conditions.get("QuotaReserved")
         if found.metadata.life != wait.uid or "Finished" in conditions:
             return False
+        requeued = conditions.get("Requeued")
+        if requeued is not None and requeued.status == "False":
+            return False  # what set it aside has said why
         if known is None:
             return True
         if known.status == "True":
@@ -96,7 +108,7 @@ class Waits:
         if found is None:
             return
         try:
-            await self._hand.patch_workload(found, outbound.wait(found, wait, self._clock.now()))
+            await self._pen.patch_workload(found, outbound.wait(found, wait, self._clock.now()))
         except KubeError as error:
             logger.debug("%s: the reason to wait was not written: %s", wait.workload, error)
             return

@@ -1,0 +1,133 @@
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from queueing.controller.objects import Objects
+from queueing.controller.records import Records
+from queueing.controller.waits import Waits
+from queueing.core.decisions import Reason, Requeue, Wait
+from queueing.core.names import Key, Uid
+from queueing.core.settings import Compatibility
+from queueing.kube.events import EventNote, Regarding
+from queueing.translate.inbound.manifests import read
+from queueing.translate.wire.workloads import Workload
+
+
+@dataclass
+class Stage:
+    """A clock that is set, a server that takes everything, and what was written."""
+
+    at: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.objects = Objects()
+        self.written: list[bytes] = []
+        self.events: list[str] = []
+        records = Records(self, Compatibility.QUEUEING)
+        self.waits = Waits(self.objects, self, records, self)
+
+    def now(self) -> float:
+        return self.at
+
+    def monotonic(self) -> float:
+        return self.at
+
+    async def patch_workload(self, _: Workload, body: bytes) -> None:
+        self.written.append(body)
+
+    def record(self, _: Regarding, note: EventNote) -> None:
+        self.events.append(note.reason)
+
+    def put(self, *conditions: dict[str, Any]) -> None:
+        metadata = {"name": "w", "namespace": "ns", "uid": "u", "resourceVersion": "1"}
+        document = {"metadata": metadata, "status": {"conditions": list(conditions)}}
+        self.objects.put_workload(read(Workload, document))
+
+    async def pass_time(self, seconds: float) -> None:
+        self.at += seconds
+        await self.waits.write_one()
+
+
+def wait(message: str = "1 more needed", requeue: Requeue = Requeue.INADMISSIBLE) -> Wait:
+    return Wait(
+        workload=Key("ns/w"),
+        uid=Uid("u"),
+        cluster_queue=None,
+        requeue=requeue,
+        reason=Reason.WAITING_FOR_QUOTA,
+        message=message,
+    )
+
+
+SAID = {
+    "type": "QuotaReserved",
+    "status": "False",
+    "reason": "WaitingForQuota",
+    "message": "1 more needed",
+}
+
+
+async def test_one_that_is_admitted_soon_is_never_said_to_wait() -> None:
+    stage = Stage()
+    stage.put()
+    stage.waits.note(wait())
+    await stage.pass_time(0.5)
+    stage.waits.forget(Key("ns/w"))
+    await stage.pass_time(5)
+    assert stage.written == []
+
+
+async def test_a_reason_is_written_and_told() -> None:
+    stage = Stage()
+    stage.put()
+    stage.waits.note(wait())
+    await stage.pass_time(2)
+    assert len(stage.written) == 1
+    assert stage.events == ["WaitingForQuota"]
+
+
+def note_again(stage: Stage) -> None:
+    stage.waits.note(wait("2 more needed"))
+
+
+@pytest.mark.parametrize(
+    ("conditions", "prepare"),
+    [
+        pytest.param([SAID], lambda stage: stage.waits.note(wait()), id="said already"),
+        pytest.param([{**SAID, "status": "True"}], note_again, id="it holds quota by now"),
+        pytest.param(
+            [{"type": "Requeued", "status": "False", "reason": "Deactivated"}],
+            note_again,
+            id="what set it aside has said why",
+        ),
+        pytest.param([{"type": "Finished", "status": "True"}], note_again, id="it has ended"),
+        pytest.param(
+            [],
+            lambda stage: stage.waits.note(wait(requeue=Requeue.NOT_HEAD)),
+            id="it was not its turn",
+        ),
+    ],
+)
+async def test_nothing_is_written(
+    conditions: list[dict[str, Any]], prepare: Callable[[Stage], None]
+) -> None:
+    stage = Stage()
+    stage.put(*conditions)
+    prepare(stage)
+    await stage.pass_time(2)
+    assert stage.written == []
+
+
+async def test_new_numbers_for_an_old_reason_are_written_seldom() -> None:
+    stage = Stage(at=100.0)
+    stage.put(SAID)
+    note_again(stage)
+    await stage.pass_time(2)
+    note_again(stage)
+    await stage.pass_time(2)
+    assert len(stage.written) == 1
+    note_again(stage)
+    await stage.pass_time(40)
+    assert len(stage.written) == 2
