@@ -1,10 +1,12 @@
 """The finalizer that keeps queues and flavors while they are used.
 
-A ClusterQueue goes when nothing holds its quota; a ResourceFlavor when no ClusterQueue names it.
+A ClusterQueue goes when nothing holds its quota; a ResourceFlavor and an AdmissionCheck when no
+ClusterQueue names them, a Topology when no ResourceFlavor does.
 """
 
 import asyncio
 import logging
+from collections.abc import Callable, Iterator
 from typing import NoReturn
 
 import msgspec
@@ -13,7 +15,13 @@ from queueing.controller.hand import Hand
 from queueing.controller.objects import Objects
 from queueing.core.names import QueueName
 from queueing.kube.errors import KubeError
-from queueing.kube.resources import CLUSTER_QUEUES, RESOURCE_FLAVORS, Resource
+from queueing.kube.resources import (
+    ADMISSION_CHECKS,
+    CLUSTER_QUEUES,
+    RESOURCE_FLAVORS,
+    TOPOLOGIES,
+    Resource,
+)
 from queueing.state.engine import Engine
 from queueing.translate.labels import RESOURCE_IN_USE
 from queueing.translate.wire.meta import Meta
@@ -40,28 +48,37 @@ class Finalizers:
             await self._wanted.wait()
             self._wanted.clear()
             settled = True
-            for queue in list(self._objects.cluster_queues.values()):
-                used = self._queue_is_used(QueueName(queue.metadata.name))
-                settled &= await self._tend(CLUSTER_QUEUES, queue.metadata, used=used)
-            named = self._named_flavors()
-            for flavor in list(self._objects.flavors.values()):
-                used = flavor.metadata.name in named
-                settled &= await self._tend(RESOURCE_FLAVORS, flavor.metadata, used=used)
+            for resource, metas, is_used in self._kept():
+                for meta in metas:
+                    settled &= await self._tend(resource, meta, used=is_used(meta.name))
             if not settled:
                 await asyncio.sleep(RETRY_S)
                 self._wanted.set()
 
-    def _queue_is_used(self, name: QueueName) -> bool:
-        view = self._engine.cluster_queue(name)
-        return view is not None and view.reserving > 0
-
-    def _named_flavors(self) -> set[str]:
-        return {
+    def _kept(self) -> Iterator[tuple[Resource, list[Meta], Callable[[str], bool]]]:
+        """Return what is kept while it is used, and how to tell."""
+        found = self._objects
+        queues, flavors = found.cluster_queues.values(), found.flavors.values()
+        yield CLUSTER_QUEUES, [one.metadata for one in queues], self._queue_is_used
+        named = {
             flavor.name
-            for queue in self._objects.cluster_queues.values()
+            for queue in queues
             for group in queue.spec.resource_groups
             for flavor in group.flavors
         }
+        yield RESOURCE_FLAVORS, [one.metadata for one in flavors], named.__contains__
+        checks = {
+            rule.name
+            for queue in queues
+            for rule in queue.spec.admission_checks_strategy.admission_checks
+        }
+        yield ADMISSION_CHECKS, [one.metadata for one in found.checks.values()], checks.__contains__
+        places = {one.spec.topology_name for one in flavors}
+        yield TOPOLOGIES, [one.metadata for one in found.topologies.values()], places.__contains__
+
+    def _queue_is_used(self, name: str) -> bool:
+        view = self._engine.cluster_queue(QueueName(name))
+        return view is not None and view.reserving > 0
 
     async def _tend(self, resource: Resource, meta: Meta, *, used: bool) -> bool:
         """Put the finalizer right; False when the object must be looked at again."""

@@ -276,10 +276,12 @@ class Pump:
     def on_check(self, event: WatchEvent[wire.AdmissionCheck]) -> None:
         """Take in an AdmissionCheck."""
         self._admin(event, self._objects.checks, surroundings.check, Kind.CHECK)
+        self._attention.finalizers()
 
     def on_topology(self, event: WatchEvent[wire.Topology]) -> None:
         """Take in a Topology."""
         self._admin(event, self._objects.topologies, surroundings.topology, Kind.TOPOLOGY)
+        self._attention.finalizers()
 
     def on_namespace(self, event: WatchEvent[Namespace]) -> None:
         """Take in a Namespace; its labels may decide whose Jobs are managed."""

@@ -223,6 +223,26 @@ async def test_pods_that_never_get_ready_send_the_workload_back(world: MakeWorld
         await w.until("Job", "a", suspended)
 
 
+async def test_a_check_that_a_queue_names_stays(world: MakeWorld) -> None:
+    check = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "AdmissionCheck",
+        "metadata": {"name": "ac"},
+        "spec": {"controllerName": "example.com/c"},
+    }
+    held = "kueue.x-k8s.io/resource-in-use"
+    async with world() as w:
+        await w.make(
+            check, cluster_queue(admissionChecksStrategy={"admissionChecks": [{"name": "ac"}]})
+        )
+        await w.until(
+            "AdmissionCheck", "ac", lambda one: held in one["metadata"].get("finalizers", [])
+        )
+        await w.delete("AdmissionCheck", "ac")
+        await w.patch("ClusterQueue", "cq", {"spec": {"admissionChecksStrategy": None}})
+        await w.until_gone("AdmissionCheck", "ac")
+
+
 async def test_queues_and_flavors_in_use_stay_until_they_are_free(world: MakeWorld) -> None:
     async with world() as w:
         await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, job("a", seconds=600))
