@@ -1,3 +1,4 @@
+import asyncio
 from collections.abc import Callable
 
 import pytest
@@ -17,7 +18,7 @@ from tests.controller.gang_harness import (
     is_over,
     member,
 )
-from tests.controller.harness import LOCAL_QUEUE, Wire, cluster_queue, false, job, true
+from tests.controller.harness import LOCAL_QUEUE, WAIT_S, Wire, cluster_queue, false, job, true
 
 NAMES = ("a", "b", "c")
 PREEMPTING = {"withinClusterQueue": "LowerPriority"}
@@ -114,16 +115,19 @@ async def test_disagreeing_jobs_each_say_why_they_wait(
         await w.eventually(w.all(lambda one: message in state(one)))
         assert w.guard.workloads == {}
         assert w.all(suspended)()
-        events: list[Wire] = []
-
-        async def told() -> None:
-            nonlocal events
-            while {one["regarding"]["name"] for one in events} != set(NAMES):
-                events = [one for one in await w.list("Event") if one["reason"] == "GangRefused"]
-
-        await told()
+        await told_on_each(w, "GangRefused", set(NAMES))
         await w.patch("Job", "c", {"metadata": {**agreeing(third)}})
         await w.eventually(w.all(lambda one: running(one) and not state(one)))
+
+
+async def told_on_each(w: GangWorld, reason: str, jobs: set[str]) -> None:
+    """Wait until there is an event of a reason on each of these Jobs."""
+    told: set[str] = set()
+    async with asyncio.timeout(WAIT_S):
+        while not jobs <= told:
+            events = [one for one in await w.list("Event") if one["reason"] == reason]
+            told = {one["regarding"]["name"] for one in events if one["regarding"]["kind"] == "Job"}
+            await asyncio.sleep(0.02)
 
 
 def agreeing(third: Wire) -> Wire:
@@ -140,6 +144,7 @@ async def test_a_member_deleted_while_the_gang_runs_stops_all_of_it(
         await w.eventually(only(w, true("PodsReady")))
         await w.delete("Job", "b")
         await w.eventually(lambda: len(w.guard.jobs) == 2 and w.all(as_it_came)())
+        await told_on_each(w, "GangInterrupted", {"a", "c"})
         await w.eventually(lambda: w.guard.workloads == {})
         await w.until("ClusterQueue", "cq", lambda one: one["status"]["reservingWorkloads"] == 0)
         await w.make(member("d"))

@@ -182,6 +182,12 @@ class GangReconciler:
         await self._hand.patch_workload(workload, body)
         reason = f"EvictedDueTo{step.wire_reason}"
         self._records.workload(workload.metadata, reason, step.message, warning=True)
+        self._witness.evicted(workload, step.reason, step.cause)
+        for owner in workload.metadata.owner_references:
+            job = self._objects.job_keys.get(owner.uid)
+            if job is not None:
+                meta = self._objects.jobs[job].metadata
+                self._records.job(meta, step.wire_reason, step.message, warning=True)
 
     async def _stop(self, jobs: Sequence[Job], reason: str) -> None:
         async def one(job: Job) -> None:
