@@ -1,0 +1,44 @@
+from queueing.controller.records import Records
+from queueing.core.settings import Compatibility
+from queueing.kube.events import EventNote, EventType, Regarding
+from queueing.translate.wire.meta import Meta
+
+META = Meta(name="w", namespace="ns", uid="u")
+
+
+class Book:
+    """Keeps what is recorded."""
+
+    def __init__(self) -> None:
+        self.kept: list[tuple[Regarding, EventNote]] = []
+
+    def record(self, regarding: Regarding, note: EventNote) -> None:
+        self.kept.append((regarding, note))
+
+
+def an_admission(records: Records) -> None:
+    records.job(META, "CreatedWorkload", "made")
+    records.workload(META, "QuotaReserved", "reserved")
+    records.workload(META, "Admitted", "admitted")
+    records.job(META, "Started", "started")
+
+
+def test_an_admission_costs_two_events() -> None:
+    book = Book()
+    an_admission(Records(book, Compatibility.QUEUEING))
+    assert [note.reason for _, note in book.kept] == ["Admitted", "Started"]
+
+
+def test_kueue_mode_records_all_of_kueues() -> None:
+    book = Book()
+    an_admission(Records(book, Compatibility.KUEUE))
+    assert len(book.kept) == 4
+
+
+def test_an_event_says_whom_it_is_about_and_is_never_too_long() -> None:
+    book = Book()
+    records = Records(book, Compatibility.QUEUEING)
+    records.workload(META, "WaitingForQuota", "x" * 5000, warning=True)
+    regarding, note = book.kept[0]
+    assert (regarding.kind, regarding.uid) == ("Workload", "u")
+    assert (note.type, len(note.message)) == (EventType.WARNING, 1024)

@@ -1,0 +1,113 @@
+from typing import Any
+
+import msgspec
+
+from queueing.core.names import CohortName, FlavorName, FlavorResource, ResourceName
+from queueing.state.views import Active, Charged, CohortView, QueueView
+from queueing.translate.inbound.manifests import read
+from queueing.translate.outbound.queues import (
+    cluster_queue_status,
+    cohort_status,
+    local_queue_status,
+)
+from queueing.translate.wire import queues as wire
+
+NOW = 1_767_225_600.0
+CPU = FlavorResource(FlavorName("f"), ResourceName("cpu"))
+READY = Active(status=True, reason="Ready", message="Can admit new workloads")
+SPEC = {
+    "resourceGroups": [
+        {
+            "coveredResources": ["cpu", "memory"],
+            "flavors": [
+                {
+                    "name": "f",
+                    "resources": [
+                        {"name": "cpu", "nominalQuota": 1},
+                        {"name": "memory", "nominalQuota": "1Gi"},
+                    ],
+                }
+            ],
+        }
+    ]
+}
+
+
+def view(**more: Any) -> QueueView:
+    usual: dict[str, Any] = {
+        "name": "q",
+        "pending_active": 1,
+        "pending_inadmissible": 2,
+        "reserving": 1,
+        "admitted": 1,
+        "reservation": {CPU: Charged(total=1500, borrowed=500)},
+        "usage": {CPU: Charged(total=1500, borrowed=500)},
+        "active": READY,
+        "weighted_share": 7,
+    }
+    return QueueView(**{**usual, **more})
+
+
+def cluster_queue(status: dict[str, Any] | None = None) -> wire.ClusterQueue:
+    document = {"metadata": {"name": "q"}, "spec": SPEC, "status": status or {}}
+    return read(wire.ClusterQueue, document)
+
+
+def written(body: bytes | None) -> dict[str, Any]:
+    assert body is not None
+    return dict(msgspec.json.decode(body)["status"])
+
+
+def test_a_queue_shows_all_its_flavors_also_those_that_nobody_uses() -> None:
+    got = written(cluster_queue_status(cluster_queue(), view(), NOW, with_share=False))
+    assert got["flavorsUsage"] == [
+        {
+            "name": "f",
+            "resources": [
+                {"name": "cpu", "total": "1500m", "borrowed": "500m"},
+                {"name": "memory", "total": "0", "borrowed": "0"},
+            ],
+        }
+    ]
+    assert (got["pendingWorkloads"], got["reservingWorkloads"]) == (3, 1)
+    assert got["conditions"][0]["reason"] == "Ready"
+    assert "fairSharing" not in got
+
+
+def test_a_status_that_says_so_already_is_not_written_again() -> None:
+    first = written(cluster_queue_status(cluster_queue(), view(), NOW, with_share=True))
+    assert first["fairSharing"] == {"weightedShare": 7}
+    found = cluster_queue(first)
+    assert cluster_queue_status(found, view(), NOW + 60, with_share=True) is None
+    assert cluster_queue_status(found, view(admitted=0), NOW, with_share=True) is not None
+
+
+def test_a_queue_that_stops_says_when() -> None:
+    first = written(cluster_queue_status(cluster_queue(), view(), NOW, with_share=False))
+    stopped = Active(status=False, reason="Stopped", message="is stopped")
+    later = view(active=stopped)
+    body = cluster_queue_status(cluster_queue(first), later, NOW + 60, with_share=False)
+    assert written(body)["conditions"][0]["lastTransitionTime"] == "2026-01-01T00:01:00Z"
+
+
+def test_a_local_queue_does_not_borrow() -> None:
+    found = read(wire.LocalQueue, {"metadata": {"name": "lq", "namespace": "ns"}})
+    got = written(local_queue_status(found, view(), NOW))
+    assert got["flavorsReservation"] == [
+        {"name": "f", "resources": [{"name": "cpu", "total": "1500m"}]}
+    ]
+    known = read(wire.LocalQueue, {"metadata": {"name": "lq", "namespace": "ns"}, "status": got})
+    assert local_queue_status(known, view(), NOW) is None
+
+
+def test_a_cohort_shows_its_share() -> None:
+    share = CohortView(
+        name=CohortName("c"), parent=None, quota={}, nominal={}, usage={}, weighted_share=3
+    )
+    found = read(wire.Cohort, {"metadata": {"name": "c"}})
+    assert written(cohort_status(found, share)) == {"fairSharing": {"weightedShare": 3}}
+    known = read(
+        wire.Cohort,
+        {"metadata": {"name": "c"}, "status": {"fairSharing": {"weightedShare": 3}}},
+    )
+    assert cohort_status(known, share) is None
