@@ -149,7 +149,7 @@ class Pump:
         if self._is_old(found.metadata, self._objects.jobs.get(key)):
             return
         self._attend_job(key)  # the gang that it may have left
-        self._objects.put_job(found)
+        self._objects.put_job(found.detached())
         self._attend_job(key)
 
     def _lose_job(self, key: Key, uid: str) -> None:
