@@ -6,12 +6,13 @@ older one had assumed is either in the objects or did not happen.
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from queueing.clock import Clock
+from queueing.controller.containment import Look, contained
 from queueing.controller.cycles import Cycles
 from queueing.controller.effects import Effects, Shell
 from queueing.controller.finalizers import Finalizers
@@ -169,11 +170,18 @@ class Session:
             share = self._rules.settings.fair_sharing is not None
             start(self._statuses.run(told, with_share=share), name="statuses")
             for number in range(self._rules.job_workers):
-                start(self.job_keys.serve(self._jobs.look), name=f"jobs {number}")
+                start(self._serve(self.job_keys, self._jobs.look), name=f"jobs {number}")
             for number in range(GANG_WORKERS):
-                start(self.gang_keys.serve(self._gangs.look), name=f"gangs {number}")
+                start(self._serve(self.gang_keys, self._gangs.look), name=f"gangs {number}")
             for number in range(self._rules.workload_workers):
-                start(self.workload_keys.serve(self._workloads.look), name=f"workloads {number}")
+                start(
+                    self._serve(self.workload_keys, self._workloads.look),
+                    name=f"workloads {number}",
+                )
+
+    @staticmethod
+    def _serve(queue: WorkQueue[Key], look: Look) -> Coroutine[Any, Any, NoReturn]:
+        return queue.serve(contained(look, queue))
 
     def _reflectors(self) -> Iterator[tuple[Reflector[Any], str]]:
         pump = self.pump
