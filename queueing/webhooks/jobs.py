@@ -1,11 +1,12 @@
 """batch/v1 Jobs: what is filled in at creation, and what a managed Job may say and change."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from queueing.webhooks.findings import Finding, Wire, dig, forbidden, immutable, invalid
-from queueing.webhooks.workloads import check_gates
+from queueing.webhooks.numbers import WHOLE_NUMBER
+from queueing.webhooks.topology import check_template
+from queueing.webhooks.workloads import ELASTIC, check_gates
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY_CLASS = "kueue.x-k8s.io/priority-class"
@@ -14,8 +15,6 @@ PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"
 MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
 COMPLETIONS_EQUAL = "kueue.x-k8s.io/job-completions-equal-parallelism"
 DEFAULT = "default"
-WHOLE_NUMBER = re.compile("[+-]?[0-9]{1,9}")
-"""What may stand for a number of seconds or pods; longer ones mean nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +54,12 @@ def default_job(job: Wire, around: Surroundings) -> Wire:
 
 def check_job(job: Wire, old: Wire | None = None, *, default_queue: bool = False) -> list[Finding]:
     """Return all that is wrong with a managed Job, new or changed from `old`."""
-    found = [*_labels(job), *_partial(job), *check_gates(job, old)]
+    found = [
+        *_labels(job),
+        *_partial(job),
+        *check_gates(job, old),
+        *check_template(job, _parallelism(job), elastic=_annotation(job, ELASTIC) == "true"),
+    ]
     if old is not None:
         found += [*_changes(job, old), *_queue_change(job, old, default_queue=default_queue)]
     return found
@@ -75,6 +79,10 @@ def _suspended(job: Wire) -> bool:
     return bool(dig(job, "spec", "suspend"))
 
 
+def _parallelism(job: Wire) -> int:
+    return int(dig(job, "spec", "parallelism") or 1)
+
+
 def _labels(job: Wire) -> Iterator[Finding]:
     text = _label(job, MAX_EXECUTION)
     path = f"metadata.labels[{MAX_EXECUTION}]"
@@ -86,7 +94,7 @@ def _labels(job: Wire) -> Iterator[Finding]:
 
 
 def _partial(job: Wire) -> Iterator[Finding]:
-    parallelism = int(dig(job, "spec", "parallelism") or 1)
+    parallelism = _parallelism(job)
     least = _annotation(job, MIN_PARALLELISM)
     path = f"metadata.annotations[{MIN_PARALLELISM}]"
     if least is not None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from queueing.webhooks.findings import Finding, Wire, dig, entries, forbidden, immutable, invalid
+from queueing.webhooks.topology import check_requests
 from queueing_api.quantity import QuantityError, parse
 
 BOOST = "kueue.x-k8s.io/priority-boost"
@@ -29,6 +30,7 @@ def check_workload(workload: Wire, old: Wire | None = None) -> list[Finding]:
         *_pod_sets(workload),
         *_boost(workload),
         *check_gates(workload, old),
+        *check_requests(workload),
         *_status(workload),
     ]
     return found if old is None else [*found, *_changes(workload, old)]

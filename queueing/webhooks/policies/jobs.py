@@ -9,10 +9,11 @@ from queueing.webhooks.jobs import (
     PREBUILT,
     PRIORITY_CLASS,
     QUEUE,
-    WHOLE_NUMBER,
 )
+from queueing.webhooks.numbers import WHOLE_NUMBER
 from queueing.webhooks.policies.demand import Demand, Policy
 from queueing.webhooks.policies.gates import GATES, GATES_DEMANDS
+from queueing.webhooks.policies.topology import JOB_DEMANDS, OF_JOBS
 
 WHOLE: Final = WHOLE_NUMBER.pattern
 _LABELS: Final = "object.metadata.?labels.orValue({})"
@@ -30,6 +31,7 @@ _VARIABLES: Final = {
     "least": f"object.metadata.?annotations[?'{MIN_PARALLELISM}'].orValue('')",
     "equal": f"object.metadata.?annotations[?'{COMPLETIONS_EQUAL}'].orValue('false')",
     **GATES,
+    **OF_JOBS,
 }
 
 
@@ -126,7 +128,7 @@ JOBS: Final = Policy(
     resources=("jobs",),
     conditions={"queued": QUEUED},
     variables=_VARIABLES,
-    demands=(*_TIME, *_PARTIAL, *GATES_DEMANDS, *_CHANGES),
+    demands=(*_TIME, *_PARTIAL, *GATES_DEMANDS, *JOB_DEMANDS, *_CHANGES),
     of_jobs=True,
 )
 JOBS_BESIDE_A_DEFAULT_QUEUE: Final = Policy(

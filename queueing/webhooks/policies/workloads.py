@@ -8,6 +8,7 @@ from typing import Final
 
 from queueing.webhooks.policies.demand import Demand, Policy
 from queueing.webhooks.policies.gates import GATES, GATES_DEMANDS
+from queueing.webhooks.policies.topology import WORKLOAD_DEMANDS
 from queueing.webhooks.workloads import BOOST, ELASTIC
 
 
@@ -112,5 +113,5 @@ WORKLOADS: Final = Policy(
     version="v1beta2",
     resources=("workloads", "workloads/status"),
     variables=_VARIABLES,
-    demands=(*_REQUESTS, *_ANNOTATIONS, *GATES_DEMANDS, *_STATUS, *_CHANGES),
+    demands=(*_REQUESTS, *_ANNOTATIONS, *GATES_DEMANDS, *WORKLOAD_DEMANDS, *_STATUS, *_CHANGES),
 )
