@@ -19,7 +19,8 @@ from queueing.webhooks.scope import Scope
 from tests.webhooks.table import Row, rows
 
 ROWS = rows()
-SCOPE = Scope()
+SCOPE = Scope(reject_unknown_flavors=True)
+GATES = {"featureGates": {"RejectUpdatesToCQWithInvalidOnFlavors": True}}
 # The definitions suffice for these, so an installation has no webhook for them.
 KINDS_WITHOUT_WEBHOOK = {
     "topology": "topologies",
@@ -57,7 +58,7 @@ def of_the_webhooks(built: Binaries) -> Mapping[str, Verdict]:
         for item in api.items("CustomResourceDefinition"):
             bare = {"spec": without_rules(item["spec"])}
             api.patch("CustomResourceDefinition", item["metadata"]["name"], bare)
-        with serving(cluster) as served:
+        with serving(cluster, GATES) as served:
             for configuration in (*configurations.render(SCOPE), more_webhooks()):
                 api.apply(served.called_by_url(configuration))
             return Asker(api).all(ROWS)

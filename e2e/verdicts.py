@@ -61,7 +61,7 @@ class Asker:
         """Ask about one row."""
         place = {"name": f"row-{next(self._numbers)}"}
         if KINDS[row.kind].namespaced:
-            place["namespace"] = WITH_DEFAULT_QUEUE if row.around else "default"
+            place["namespace"] = WITH_DEFAULT_QUEUE if "default_queue" in row.around else "default"
         new = _placed(row.new, place)
         try:
             if row.old is None:

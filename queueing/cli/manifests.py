@@ -33,12 +33,14 @@ Exit codes: 0, or 2 when the configuration cannot be used.
 
 def _scope(configuration: Any, minor: int) -> Scope:
     from queueing.controller.rules import managed_namespaces  # noqa: PLC0415 - slow to import
+    from queueing.translate.configuration import is_enabled  # noqa: PLC0415 - with it
 
     return Scope(
         namespaces=managed_namespaces(configuration),
         without_queue_name=configuration.manage_jobs_without_queue_name,
         namespace=configuration.namespace,
         service=configuration.internal_cert_management.webhook_service_name,
+        reject_unknown_flavors=is_enabled(configuration, "RejectUpdatesToCQWithInvalidOnFlavors"),
         minor=minor,
     )
 

@@ -25,6 +25,8 @@ class Scope:
     namespace: str = "kueue-system"
     """Our own."""
     service: str = "kueue-webhook-service"
+    reject_unknown_flavors: bool = False
+    """Whether a ClusterQueue is refused on update when its checks name flavors that it has not."""
     minor: int = MINOR_WITH_MUTATING_POLICIES
     """Minor version of the Kubernetes 1.x that is asked."""
 

@@ -28,7 +28,8 @@ class Row:
     says: str = ""
     natively: str = ""
     around: Mapping[str, bool] = field(default_factory=dict)
-    """What surrounds the object: `default_queue` for a LocalQueue of that name beside it."""
+    """What surrounds the object: `default_queue`, a LocalQueue of that name beside it;
+    `reject_unknown_flavors`, the gate of that rule."""
 
     @property
     def id(self) -> str:
@@ -36,7 +37,44 @@ class Row:
 
 
 def rows() -> list[Row]:
-    """Read every row, in the order of files and lines."""
+    """Return every row: those of the files, in order, and those too large to write down."""
+    return [*written(), *large()]
+
+
+def large() -> list[Row]:
+    """Make the rows about how much one ClusterQueue may hold."""
+
+    def queue(name: str, *groups: tuple[int, int], says: str = "") -> Row:
+        wire = {
+            "apiVersion": "kueue.x-k8s.io/v1beta2",
+            "kind": "ClusterQueue",
+            "metadata": {"name": "large"},
+            "spec": {"resourceGroups": [group(place, *size) for place, size in enumerate(groups)]},
+        }
+        return Row(kind="ClusterQueue", name=name, new=wire, says=says)
+
+    def group(place: int, flavors: int, resources: int) -> Wire:
+        names = [f"example.com/r{place}-{number}" for number in range(resources)]
+        quotas = [{"name": name, "nominalQuota": "1"} for name in names]
+        return {
+            "coveredResources": names,
+            "flavors": [{"name": f"f{place}-{n}", "resources": quotas} for n in range(flavors)],
+        }
+
+    many = "total number of {} across all resourceGroups must be \N{LESS-THAN OR EQUAL TO} 256"
+    pairs = "number of flavor-resource combinations in a resourceGroup must be"
+    return [
+        queue("as many flavors as can be", (64, 1), (64, 1), (64, 1), (64, 1)),
+        queue("a flavor too many", *[(64, 1)] * 4, (1, 1), says=many.format("flavors")),
+        queue("as many resources as can be", (1, 64), (1, 64), (1, 64), (1, 64)),
+        queue("a resource too many", *[(1, 64)] * 4, (1, 1), says=many.format("covered resources")),
+        queue("as many pairs as can be", (8, 64)),
+        queue("a pair too many", (19, 27), says=pairs),
+    ]
+
+
+def written() -> list[Row]:
+    """Read the rows of the files."""
     return [
         row_of(table, case)
         for file in sorted(CASES.glob("*.yaml"))

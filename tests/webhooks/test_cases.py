@@ -5,20 +5,33 @@ from collections.abc import Callable
 
 import pytest
 
-from queueing.webhooks.cluster_queues import check_cluster_queue, check_cohort
-from queueing.webhooks.findings import Finding
+from queueing.webhooks.admission import CHECKS as CHECKS_OF_REVIEWS
+from queueing.webhooks.admission import Review, Rules
+from queueing.webhooks.cluster_queues import check_cohort
+from queueing.webhooks.findings import Finding, Wire
 from queueing.webhooks.flavors import (
     check_admission_check,
     check_flavor,
     check_local_queue,
     check_topology,
 )
-from queueing.webhooks.jobs import check_job
+from queueing.webhooks.jobs import Surroundings, check_job
 from queueing.webhooks.workloads import check_workload
 from tests.webhooks.table import Row, merge_patch, merged, rows
 
+
+def check_queue(
+    new: Wire, old: Wire | None, *, reject_unknown_flavors: bool = False
+) -> list[Finding]:
+    rules = Rules(reject_unknown_flavors_of_checks=reject_unknown_flavors)
+    around = Surroundings()
+    operation = "CREATE" if old is None else "UPDATE"
+    review = Review(kind="ClusterQueue", operation=operation, new=new, old=old, around=around)
+    return CHECKS_OF_REVIEWS["ClusterQueue"](review, rules)
+
+
 CHECKS: dict[str, Callable[..., list[Finding]]] = {
-    "ClusterQueue": check_cluster_queue,
+    "ClusterQueue": check_queue,
     "Cohort": lambda new, _old: check_cohort(new),
     "ResourceFlavor": check_flavor,
     "Topology": check_topology,

@@ -4,6 +4,7 @@ import pytest
 
 from queueing.core.facts import Requirement, Selector
 from queueing.webhooks.policies.demand import Demand
+from queueing.webhooks.policies.quotas import FLAVORS_OF_CHECKS
 from queueing.webhooks.policies.render import POLICIES, render
 from queueing.webhooks.scope import Scope
 from tests.webhooks.table import rows
@@ -20,7 +21,7 @@ TEAMS = Scope(
         pytest.param(
             KINDS.get(policy.resources[0], "Job"), demand, id=f"{policy.name}: {demand.message}"
         )
-        for policy in POLICIES
+        for policy in (*POLICIES, FLAVORS_OF_CHECKS)
         for demand in policy.demands
     ],
 )

@@ -75,3 +75,23 @@ COHORTS: Final = Policy(
     variables=_GROUPS,
     demands=(*_UNIQUE, *_AMOUNTS),
 )
+FLAVORS_OF_CHECKS: Final = Policy(
+    name="queueing-validate-flavors-of-checks",
+    group="kueue.x-k8s.io",
+    version="v1beta2",
+    resources=("clusterqueues",),
+    operations=("UPDATE",),
+    variables={
+        **_GROUPS,
+        "checks": "object.spec.?admissionChecksStrategy.?admissionChecks.orValue([])",
+    },
+    demands=(
+        Demand(
+            path="spec.admissionChecksStrategy.admissionChecks[].onFlavors",
+            expression="variables.checks.all(c, c.?onFlavors.orValue([]).all(n,"
+            " variables.groups.exists(g, g.flavors.exists(f, f.name == n))))",
+            message="Unsupported value: it must be a flavor of the ClusterQueue",
+        ),
+    ),
+)
+"""Only with the gate RejectUpdatesToCQWithInvalidOnFlavors."""

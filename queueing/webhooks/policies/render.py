@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from queueing.webhooks.policies.demand import Demand, Policy
 from queueing.webhooks.policies.jobs import JOBS, JOBS_BESIDE_A_DEFAULT_QUEUE
-from queueing.webhooks.policies.quotas import CLUSTER_QUEUES, COHORTS
+from queueing.webhooks.policies.quotas import CLUSTER_QUEUES, COHORTS, FLAVORS_OF_CHECKS
 from queueing.webhooks.policies.workloads import WORKLOADS
 from queueing.webhooks.scope import Scope, selector_wire
 
@@ -18,7 +18,8 @@ POLICIES: Final = (CLUSTER_QUEUES, COHORTS, WORKLOADS, JOBS, JOBS_BESIDE_A_DEFAU
 
 def render(scope: Scope) -> list[Wire]:
     """Return every policy followed by its binding, in a fixed order."""
-    return [wire for policy in POLICIES for wire in _pair(policy, scope)]
+    chosen = (*POLICIES, FLAVORS_OF_CHECKS) if scope.reject_unknown_flavors else POLICIES
+    return [wire for policy in chosen for wire in _pair(policy, scope)]
 
 
 def _pair(policy: Policy, scope: Scope) -> Iterator[Wire]:
