@@ -17,7 +17,7 @@ from e2e.components import Options
 from e2e.controlplane.build import Binaries, BuildError, binaries
 from e2e.loopback import control_plane
 from e2e.nodes import POOL, make_nodes
-from e2e.product import Controller, install, start
+from e2e.product import Controller, Residents, install, start
 from e2e.world import World, new_world
 
 NODES = 20
@@ -111,13 +111,27 @@ def installed(cluster: Cluster) -> Cluster:
     return cluster
 
 
+@pytest.fixture(scope="session")
+def residents() -> Iterator[Residents]:
+    """Keep the replicas that plain tests share."""
+    kept = Residents()
+    yield kept
+    kept.leave_all()
+
+
 @contextmanager
 def launching(cluster: Cluster) -> Iterator[Launch]:
     """Start replicas on demand, and end all of them."""
     running: list[Controller] = []
 
-    def launch(name: str, settings: Mapping[str, Any] | None = None) -> Controller:
-        started = start(cluster, f"{name}-{secrets.token_hex(2)}", settings)
+    def launch(
+        name: str,
+        settings: Mapping[str, Any] | None = None,
+        *,
+        kubeconfig: Path | None = None,
+    ) -> Controller:
+        own_name = f"{name}-{secrets.token_hex(2)}"
+        started = start(cluster, own_name, settings, kubeconfig=kubeconfig)
         running.append(started)
         started.wait_ready()
         return started
@@ -130,16 +144,20 @@ def launching(cluster: Cluster) -> Iterator[Launch]:
 
 
 @pytest.fixture
-def controllers(installed: Cluster) -> Iterator[Launch]:
-    """Lend a factory: `controllers("a", settings)` starts one more replica and waits for it."""
+def controllers(installed: Cluster, residents: Residents) -> Iterator[Launch]:
+    """Lend a factory: `controllers("a", settings)` starts one more replica and waits for it.
+
+    No other replica runs meanwhile.
+    """
+    residents.leave(installed)
     with launching(installed) as launch:
         yield launch
 
 
 @pytest.fixture
-def controller(controllers: Launch) -> Controller:
-    """Lend one replica that is ready; SIGTERM when the test ends."""
-    return controllers("controller")
+def controller(installed: Cluster, residents: Residents) -> Controller:
+    """Lend the one replica that runs; it is shared with other tests, so leave it running."""
+    return residents.at(installed)
 
 
 @pytest.fixture(scope="session")
@@ -162,8 +180,7 @@ def audited_space(audited: Cluster, left: list[World]) -> Iterator[World]:
 
 
 @pytest.fixture
-def audited_controller(audited: Cluster) -> Iterator[Controller]:
-    """Lend a replica like `controller`, where writes can be counted."""
+def audited_controller(audited: Cluster, residents: Residents) -> Controller:
+    """Lend the one replica that runs, where writes can be counted."""
     install(audited)
-    with launching(audited) as launch:
-        yield launch("controller")
+    return residents.at(audited)

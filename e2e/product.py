@@ -1,6 +1,7 @@
 """The product as its own process, run as in production: its service account, its configuration."""
 
 import http.client
+import secrets
 import sys
 from collections.abc import Mapping
 from contextlib import closing
@@ -105,6 +106,32 @@ def start(
     return Controller(cluster, process, health, metrics)
 
 
+class Residents:
+    """The replica that plain tests of a cluster share: starting one for each would take minutes."""
+
+    def __init__(self) -> None:
+        self._at: dict[Path, Controller] = {}
+
+    def at(self, cluster: Cluster) -> Controller:
+        """Return the cluster's resident, started when there is none (any more), and ready."""
+        found = self._at.get(cluster.folder)
+        if found is None or not found.process.running:
+            found = self._at[cluster.folder] = start(cluster, f"resident-{secrets.token_hex(2)}")
+        found.wait_ready()
+        return found
+
+    def leave(self, cluster: Cluster) -> None:
+        """End the cluster's resident: a test brings replicas of its own."""
+        found = self._at.pop(cluster.folder, None)
+        if found is not None:
+            found.stop()
+
+    def leave_all(self) -> None:
+        while self._at:
+            _, found = self._at.popitem()
+            found.stop()
+
+
 def leader(cluster: Cluster) -> str:
     """Return who holds the product's Lease, or nothing."""
     lease = cluster.api().find("Lease", LEASE, identities.CONTROLLER_NAMESPACE)
@@ -118,7 +145,7 @@ def _all_established(definitions: list[Object]) -> bool:
         for item in definitions
         if any(
             one["type"] == "Established" and one["status"] == "True"
-            for one in item.get("status", {}).get("conditions", [])
+            for one in item.get("status", {}).get("conditions") or []
         )
     }
     return wanted <= served

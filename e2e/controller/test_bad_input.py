@@ -1,6 +1,7 @@
 """What is missing is waited for and named; what is wrong in the Configuration stops the start."""
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -141,39 +142,35 @@ def test_the_process_refuses_to_start_and_names_field_and_value(
 
 
 def test_an_api_server_that_is_away_is_waited_for_and_said_once(
-    installed: Cluster, space: World
+    installed: Cluster, space: World, controllers: Callable[..., Controller]
 ) -> None:
+    name = space.name("cq")
+    space.make(
+        flavor(space.name("any")),
+        cluster_queue(name, {space.name("any"): {"cpu": "1"}}),
+        local_queue(space.namespace, "team", name),
+        job(space.namespace, "early", queue="team"),
+    )
     port = int(installed.api().access.server.rpartition(":")[2])
     with Cable(port) as cable:
-        here = installed.through(cable.port, CONTROLLER)
-        lone = product.start(installed, space.name("lone"), kubeconfig=here)
-        try:
-            lone.wait_ready()
-            name = space.name("cq")
-            early = job(space.namespace, "early", queue="team")
-            space.make(
-                flavor(space.name("any")),
-                cluster_queue(name, {space.name("any"): {"cpu": "1"}}),
-                local_queue(space.namespace, "team", name),
-                early,
-            )
-            wait_job(space, "early", lambda one: holds(one, "Complete"), "complete: it leads")
-            before = len(lone.process.tail(EVERYTHING).splitlines())
-            cable.cut()
-            space.make(job(space.namespace, "meanwhile", queue="team"))
+        lone = controllers("lone", kubeconfig=installed.through(cable.port, CONTROLLER))
+        wait_job(space, "early", lambda one: holds(one, "Complete"), "complete: it leads")
+        before = len(lone.process.tail(EVERYTHING).splitlines())
+        cable.cut()
+        space.make(job(space.namespace, "meanwhile", queue="team"))
+        # Longer than the Lease may go unrenewed: the leadership is lost meanwhile.
+        for words in (AWAY, LOST):
             lone.process.wait_until(
-                lambda: AWAY in _since(lone, before), timeout_s=60, what=f"saying {AWAY!r}"
+                partial(_said, lone, before, words), timeout_s=60, what=f"saying {words!r}"
             )
-            # Longer than the Lease may go unrenewed: the leadership is lost meanwhile.
-            lone.process.wait_until(
-                lambda: LOST in _since(lone, before), timeout_s=60, what=f"saying {LOST!r}"
-            )
-            cable.plug()
-            wait_job(space, "meanwhile", lambda one: holds(one, "Complete"), "complete")
-            assert _since(lone, before).count(AWAY) == 1
-            assert lone.process.running
-        finally:
-            lone.stop()
+        cable.plug()
+        wait_job(space, "meanwhile", lambda one: holds(one, "Complete"), "complete")
+        assert _since(lone, before).count(AWAY) == 1
+        assert lone.process.running
+
+
+def _said(controller: Controller, line: int, words: str) -> bool:
+    return words in _since(controller, line)
 
 
 def _since(controller: Controller, line: int) -> str:
