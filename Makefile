@@ -41,7 +41,7 @@ property: setup ## Run the long property, history and fault tests
 .PHONY: e2e
 e2e: setup ## Build the real control plane (once) and run the end-to-end tests on it
 	$(BIN)/python -m e2e.controlplane.build
-	$(BIN)/python -m pytest -q -p no:cacheprovider e2e $(ARGS)
+	$(BIN)/python -m pytest -q -o cache_dir=.cache/pytest-e2e -o faulthandler_timeout=600 e2e $(ARGS)
 
 .PHONY: bench
 bench: setup ## Measure admissions on the real API server beside their floor, and the core alone
