@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from bench.results import Result, percentile
+from queueing.controller.collection import postponed
 from queueing.core.decisions import Admit, Cycle, Outcome, Preempt, Verdict, Wait
 from queueing.core.facts import Condition, Fact, WorkloadFact
 from queueing.core.names import Key
@@ -134,8 +135,9 @@ def _runtime_s(decision: Admit) -> float:
 def run(world: Deep, settings: Settings, *, name: str) -> Result:
     """Run a world to its end and return what it took."""
     this = Run(settings)
-    this.observe(world.objects())
-    this.observe(world.workloads())
+    with postponed():  # as the controller does while it lists
+        this.observe(world.objects())
+        this.observe(world.workloads())
     loading, this.counts.engine = this.counts.engine, Stopwatch()
     this.to_the_end()
     counts = this.counts

@@ -2,12 +2,14 @@
 
 import asyncio
 import contextlib
+import logging
 import signal
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
 from queueing.cli.choices import Choices, Flags
+from queueing.cli.loops import run_to_the_end
 from queueing.cli.output import UsageProblem
 from queueing.controller.app import Options, run
 from queueing.controller.probes import BadAddressError, address_of
@@ -18,9 +20,12 @@ from queueing.serving.certificates import service_names
 from queueing.serving.keeper import Keeping
 from queueing.serving.process import Address, ServingOptions, serve
 from queueing.translate.configuration import is_enabled
+from queueing.translate.unheeded import unheeded
 from queueing.webhooks.admission import Rules
 from queueing_api.config.v1beta2 import Configuration
 from queueing_api.kueue.convert import convert_review
+
+logger = logging.getLogger(__name__)
 
 VISIBILITY_SERVICE = "kueue-visibility-server"
 """Service of the aggregated API, as config/manager names it."""
@@ -28,12 +33,16 @@ VISIBILITY_SERVICE = "kueue-visibility-server"
 
 def run_controller(flags: Flags, choices: Choices, socket: Path | None) -> None:
     """Decide and write while we lead, until told to stop."""
+    configure(LogFormat(flags.log_format), flags.log_level.upper())
+    for sentence in unheeded(choices.configuration):
+        logger.warning("%s", sentence)
     options = Options(
         configuration=choices.configuration,
         compatibility=choices.compatibility,
         kubeconfig=flags.kubeconfig,
         context=flags.context_name,
         serving_socket=socket,
+        owns_process=True,
     )
     _to_the_end(flags, run(options))
 
@@ -101,7 +110,7 @@ def _to_the_end(flags: Flags, work: Coroutine[Any, Any, None]) -> None:
     configure(LogFormat(flags.log_format), flags.log_level.upper())
     try:
         with contextlib.suppress(asyncio.CancelledError):
-            asyncio.run(work)
+            run_to_the_end(work)
     except* (ConfigurationError, BadAddressError, OSError) as found:
         first = found.exceptions[0]
         raise UsageProblem(str(first)) from first

@@ -13,7 +13,7 @@ import signal
 import socket
 import uuid
 from collections.abc import Coroutine, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from queueing import __version__
 from queueing.clock import Clock, SystemClock
 from queueing.controller.broadcast import Broadcast
 from queueing.controller.chronicle import Chronicle
+from queueing.controller.collection import postponed
 from queueing.controller.connection import report
 from queueing.controller.policies import PolicyRules, install
 from queueing.controller.probes import listening
@@ -57,6 +58,8 @@ class Options:
     serving_socket: Path | None = None
     policies: bool = True
     """Let the API server suspend Jobs at creation, where it can."""
+    owns_process: bool = False
+    """Nothing else runs in this process: the garbage collector may be set for what we do."""
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     """Where tracing is configured, by the OTEL_* variables."""
 
@@ -177,6 +180,7 @@ class App:
                 may_send=may_send,
                 rules=self._rules,
                 witness=self.witness,
+                listing=postponed if self._options.owns_process else nullcontext,
             )
         )
         rules = PolicyRules(

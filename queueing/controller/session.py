@@ -6,7 +6,8 @@ older one had assumed is either in the objects or did not happen.
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn
@@ -58,6 +59,8 @@ class Surroundings:
     may_send: MaySend
     rules: ControllerRules
     witness: Witness
+    listing: Callable[[], AbstractContextManager[None]] = nullcontext
+    """What surrounds the first lists of a term."""
 
 
 class Session:
@@ -133,7 +136,8 @@ class Session:
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self.writer.run(), name="writer")
-                await self._follow(group)
+                with self._around.listing():
+                    await self._follow(group)
                 try:
                     await self._work()
                 finally:
