@@ -57,6 +57,10 @@ async def listening(path: Path, models: ReadModels) -> AsyncIterator[None]:
         try:
             async for frame in frames(reader):
                 models.take(frame, asyncio.get_running_loop().time())
+        except asyncio.CancelledError:
+            # Only we cancel it, below. Python 3.11 takes the stream's task for finished with a
+            # failure when it is cancelled, and prints a traceback.
+            return
         finally:
             models.lost()
             writer.close()

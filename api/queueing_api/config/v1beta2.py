@@ -81,6 +81,19 @@ class Configuration(Settings):
     """Where pending workloads are listed."""
 
     @model_validator(mode="after")
+    def _demands_on_namespaces_can_be_judged(self) -> Self:
+        selector = self.managed_jobs_namespace_selector or LabelSelector()
+        for number, demand in enumerate(selector.match_expressions):
+            field = f"managedJobsNamespaceSelector: matchExpressions[{number}]"
+            if demand.operator not in _TAKES_VALUES:
+                known = ", ".join(_TAKES_VALUES)
+                raise ValueError(f"{field}.operator: {demand.operator!r} should be one of {known}")
+            if _TAKES_VALUES[demand.operator] != bool(demand.values):
+                wanted = "required" if _TAKES_VALUES[demand.operator] else "must be empty"
+                raise ValueError(f"{field}.values: {wanted} with operator {demand.operator}")
+        return self
+
+    @model_validator(mode="after")
     def _pods_leave_the_system_alone(self) -> Self:
         selector = self.managed_jobs_namespace_selector
         if selector is None or "pod" not in self.integrations.frameworks:
@@ -105,6 +118,9 @@ class Configuration(Settings):
             key=NAMESPACE_NAME_LABEL, operator="NotIn", values=["kube-system", self.namespace]
         )
         return LabelSelector(match_expressions=[system])
+
+
+_TAKES_VALUES = {"In": True, "NotIn": True, "Exists": False, "DoesNotExist": False}
 
 
 def _chooses(selector: LabelSelector, namespace: str) -> bool:

@@ -128,6 +128,24 @@ def test_jobs_of_the_system_are_left_alone_unless_somebody_says_otherwise() -> N
             id="a port beyond all",
         ),
         pytest.param(
+            {
+                "managedJobsNamespaceSelector": {
+                    "matchExpressions": [{"key": "a", "operator": "Is"}]
+                }
+            },
+            "matchExpressions[0].operator: 'Is' should be one of In, NotIn, Exists, DoesNotExist",
+            id="a demand that nobody knows",
+        ),
+        pytest.param(
+            {
+                "managedJobsNamespaceSelector": {
+                    "matchExpressions": [{"key": "a", "operator": "In"}]
+                }
+            },
+            "matchExpressions[0].values: required with operator In",
+            id="a demand without values",
+        ),
+        pytest.param(
             {"visibilityServer": {"bindAddress": "here"}},
             'visibilityServer.bindAddress: Invalid value: "here": must be a valid IP address',
             id="an address that is none",

@@ -1,0 +1,56 @@
+"""What a Configuration asks for and this product does not do, by name.
+
+A file written for Kueue is accepted as it is; silence about a field that changes nothing would be
+a lie. Invariant: every field of the Configuration is read somewhere, or stands in this table.
+"""
+
+from collections.abc import Iterator
+
+from pydantic import BaseModel
+
+from queueing_api.config.v1beta2 import Configuration
+
+OURS = frozenset({"batch/job"})
+"""Frameworks whose jobs are queued."""
+
+UNHEEDED: dict[str, str] = {
+    "health.readinessEndpointName": "the path is /readyz",
+    "health.livenessEndpointName": "the path is /healthz",
+    "metrics.enableClusterQueueResources": "metrics per flavor and resource are not served",
+    "metrics.localQueueMetrics.localQueueSelector": "all LocalQueues are measured",
+    "metrics.customLabels": "metrics have no labels of the operator's own",
+    "pprofBindAddress": "there is no profiling endpoint",
+    "controller.groupKindConcurrency": "one worker pool serves all kinds",
+    "controller.cacheSyncTimeout": "the caches are waited for without an end, /readyz says so",
+    "tls": "TLS is that of the Python runtime, 1.2 or later",
+    "clientConnection.qps": "calls are paced by the answers of the API server",
+    "clientConnection.burst": "calls are paced by the answers of the API server",
+    "multiKueue": "there is no MultiKueue",
+    "resources.deviceClassMappings": "devices are not counted against quota",
+    "integrations.externalFrameworks": "jobs of other kinds are not looked at",
+}
+"""Dotted path of a field, and what holds instead."""
+
+
+def unheeded(configuration: Configuration) -> Iterator[str]:
+    """Say, a sentence each, which fields the file sets without effect; in a fixed order."""
+    for path, instead in UNHEEDED.items():
+        if _is_set(configuration, path):
+            yield f"{path} has no effect: {instead}"
+    frameworks = configuration.integrations.frameworks
+    for name in frameworks:
+        if name not in OURS:
+            yield f"integrations.frameworks: {name} has no effect: only batch/job is queued"
+    for name in sorted(OURS.difference(frameworks)):
+        yield f"integrations.frameworks: {name} is queued although it is not listed"
+
+
+def _is_set(part: BaseModel, path: str) -> bool:
+    """Whether the file itself gave the field a value, other than its default."""
+    head, _, rest = path.partition(".")
+    fields = {field.alias or name: name for name, field in type(part).model_fields.items()}
+    name = fields[head]
+    value = getattr(part, name)
+    if name not in part.model_fields_set or value == type(part).model_fields[name].get_default():
+        return False
+    return _is_set(value, rest) if rest and isinstance(value, BaseModel) else True
