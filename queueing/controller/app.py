@@ -26,7 +26,12 @@ from queueing.controller.collection import postponed
 from queueing.controller.connection import report
 from queueing.controller.policies import PolicyRules, install
 from queueing.controller.probes import listening
-from queueing.controller.rules import controller_rules, lease_settings, write_timeout_s
+from queueing.controller.rules import (
+    controller_rules,
+    lease_settings,
+    metric_groups,
+    write_timeout_s,
+)
 from queueing.controller.session import Session, Surroundings
 from queueing.controller.witness import Witness
 from queueing.core.settings import Compatibility
@@ -117,7 +122,9 @@ class App:
         self._elects = configuration.leader_election.leader_elect
         self._tracer = Tracer.from_environment(options.environment, __version__)
         self.witness = Witness(
-            metrics=Metrics("follower" if self._elects else "standalone"),
+            metrics=Metrics(
+                "follower" if self._elects else "standalone", metric_groups(configuration)
+            ),
             now=clock.now,
             chronicle=Chronicle(self._tracer) if self._tracer is not None else None,
         )
@@ -172,7 +179,8 @@ class App:
 
     async def _lead(self, may_send: MaySend) -> None:
         """Lead one term: put the policies in force, and work beside that."""
-        self.witness.elected(Metrics("leader" if self._elects else "standalone"))
+        role = "leader" if self._elects else "standalone"
+        self.witness.elected(Metrics(role, metric_groups(self._options.configuration)))
         session = Session(
             Surroundings(
                 client=self._client,

@@ -16,10 +16,18 @@ GATHER_S = 0.004
 
 
 class Cycles:
-    """Runs the engine's cycles one after another; `wake` is synchronous."""
+    """Runs the engine's cycles one after another; `wake` is synchronous.
+
+    `carry_out` gets each cycle and the seconds that deciding it took.
+    """
 
     def __init__(
-        self, engine: Engine, carry_out: Callable[[Cycle], None], clock: Clock, *, budget: int
+        self,
+        engine: Engine,
+        carry_out: Callable[[Cycle, float], None],
+        clock: Clock,
+        *,
+        budget: int,
     ) -> None:
         self._engine, self._carry_out, self._clock = engine, carry_out, clock
         self._budget = budget
@@ -41,8 +49,9 @@ class Cycles:
     async def _decide(self) -> float | None:
         """Run one cycle to its end, letting the loop go in between."""
         while True:
+            began = self._clock.monotonic()
             cycle = self._engine.cycle(self._clock.now(), self._budget)
-            self._carry_out(cycle)
+            self._carry_out(cycle, self._clock.monotonic() - began)
             if cycle.finished:
                 return cycle.wake_at
             await asyncio.sleep(0)

@@ -10,6 +10,7 @@ from queueing.core.lifecycle import LifeRules, PodsReadyRules
 from queueing.core.settings import Compatibility, Settings
 from queueing.kube.client import WRITE_TIMEOUT_S
 from queueing.kube.lease import LeaseSettings
+from queueing.observe.metric_table import Group
 from queueing.translate.configuration import is_enabled, rules_of, settings_of
 from queueing.translate.inbound.surroundings import NAMESPACE_LABEL
 from queueing.translate.transformations import ResourceRules
@@ -32,6 +33,14 @@ class ControllerRules:
     budget: int = BUDGET
     job_workers: int = JOB_WORKERS
     workload_workers: int = WORKLOAD_WORKERS
+
+
+def metric_groups(configuration: Configuration) -> frozenset[Group]:
+    """Return which of the metrics that can be turned off are served."""
+    wanted = configuration.metrics.local_queue_metrics.enable
+    if wanted and is_enabled(configuration, "LocalQueueMetrics"):
+        return frozenset({Group.LOCAL_QUEUES})
+    return frozenset()
 
 
 def controller_rules(

@@ -29,6 +29,7 @@ from queueing.controller.statuses import Statuses
 from queueing.controller.waits import Waits
 from queueing.controller.witness import Witness
 from queueing.controller.workloads import Lives, WorkloadReconciler
+from queueing.core.decisions import Cycle
 from queueing.core.names import Key
 from queueing.kube import resources
 from queueing.kube.backoff import Backoff
@@ -125,6 +126,7 @@ class Session:
             clock=clock,
             queue=self.workload_keys,
             evicted=around.witness.evicted,
+            confirmed=around.witness.confirmed,
         )
         self._workloads = WorkloadReconciler(self.objects, self.hand, records, lives)
         self._statuses = Statuses(
@@ -211,8 +213,8 @@ class Session:
             made: Reflector[Any] = Reflector(self._around.client, resource.within(), kind, on_event)
             yield made, resource.plural
 
-    def _carry_out(self, cycle: Any) -> None:
-        self._around.witness.judged(cycle)
+    def _carry_out(self, cycle: Cycle, took_s: float) -> None:
+        self._around.witness.judged(cycle, took_s)
         self.effects.carry_out(cycle)
 
     def _wake_finalizers(self) -> None:

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 
 from queueing.controller.chronicle import Chronicle
 from queueing.controller.objects import Objects
+from queueing.controller.tallies import Tallies, local_labels
 from queueing.core.decisions import Admit, Cycle, Decision, Preempt
 from queueing.core.names import QueueName
 from queueing.observe.logs import decision as log_decision
 from queueing.observe.metrics import Metrics
 from queueing.observe.trace_ids import trace_id_of
 from queueing.state.engine import Engine
-from queueing.state.views import Changed, QueueView
+from queueing.state.views import Changed
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
@@ -71,8 +72,8 @@ class Witness:
         standing.elected = standing.leading = standing.policies = False
         self._listed = {}
 
-    def judged(self, cycle: Cycle) -> None:
-        """Count a cycle that was decided."""
+    def judged(self, cycle: Cycle, took_s: float) -> None:
+        """Count a cycle that was decided, and how long that took."""
         if not cycle.judged:
             return
         if self.chronicle is not None:
@@ -80,6 +81,7 @@ class Witness:
         admitted = any(isinstance(one, Admit) for one in cycle.decisions)
         result = "success" if admitted else "inadmissible"
         self.metrics.admission_attempts_total.labels(result=result).inc()
+        self.metrics.admission_attempt_duration_seconds.labels(result=result).observe(took_s)
 
     def decided(self, decision: Decision, workload: Workload, began: float) -> None:
         """Count and log a decision that was written, beginning at a moment."""
@@ -98,14 +100,28 @@ class Witness:
                 pass
 
     def _admitted(self, decision: Admit, workload: Workload) -> None:
-        labels = _labels(workload) | {"cluster_queue": str(decision.cluster_queue)}
-        waited_s = max(self.now() - workload.metadata.created, 0.0)
-        self.metrics.quota_reserved_workloads_total.labels(**labels).inc()
-        self.metrics.quota_reserved_wait_time_seconds.labels(**labels).observe(waited_s)
+        queue, waited_s = str(decision.cluster_queue), self._waited_s(workload)
+        self._tallies.count("quota_reserved_workloads_total", workload, queue)
+        self._tallies.observe("quota_reserved_wait_time_seconds", workload, waited_s, queue)
         if not decision.checks:
-            self.metrics.admitted_workloads_total.labels(**labels).inc()
-            self.metrics.admission_wait_time_seconds.labels(**labels).observe(waited_s)
+            self._tallies.count("admitted_workloads_total", workload, queue)
+            self._tallies.observe("admission_wait_time_seconds", workload, waited_s, queue)
         decide(logger, "Admit", decision, workload, waited_s=round(waited_s, 3))
+
+    def confirmed(self, workload: Workload) -> None:
+        """Count an admission that came after its reservation, when the checks were ready."""
+        self._tallies.count("admitted_workloads_total", workload)
+        waited_s = self._waited_s(workload)
+        self._tallies.observe("admission_wait_time_seconds", workload, waited_s)
+        reserved = moment(workload, "QuotaReserved")
+        if reserved is not None:
+            checked_s = self.now() - reserved
+            self._tallies.observe("admission_checks_wait_time_seconds", workload, checked_s)
+
+    def _waited_s(self, workload: Workload) -> float:
+        """Return for how long it has been queueing: since it was made, or since its last return."""
+        requeued = moment(workload, "Requeued")
+        return max(self.now() - (requeued or workload.metadata.created), 0.0)
 
     def started(self, workload: Workload, began: float) -> None:
         """Note that the job was unsuspended."""
@@ -114,33 +130,30 @@ class Witness:
 
     def pods_ready(self, workload: Workload, job: Meta) -> None:
         """Count and tell the end of a round: all pods are ready."""
-        now, labels = self.now(), _labels(workload)
-        waited_s = max(now - workload.metadata.created, 0.0)
-        self.metrics.ready_wait_time_seconds.labels(**labels).observe(waited_s)
+        now, waited_s = self.now(), self._waited_s(workload)
+        self._tallies.observe("ready_wait_time_seconds", workload, waited_s)
         admitted = moment(workload, "Admitted")
         if admitted is not None:
-            ready_s = max(now - admitted, 0.0)
-            self.metrics.admitted_until_ready_wait_time_seconds.labels(**labels).observe(ready_s)
+            name = "admitted_until_ready_wait_time_seconds"
+            self._tallies.observe(name, workload, now - admitted)
         if self.chronicle is not None:
             self.chronicle.ready(workload, job, now)
 
     def evicted(self, workload: Workload, reason: str, cause: str) -> None:
         """Count an eviction; the round is over."""
-        labels = _labels(workload)
-        self.metrics.evicted_workloads_total.labels(
-            **labels, reason=reason, underlying_cause=cause
-        ).inc()
+        self._tallies.count(
+            "evicted_workloads_total", workload, reason=reason, underlying_cause=cause
+        )
         if self.chronicle is not None:
             self.chronicle.closed(workload, {}, self.now())
 
     def finished(self, workload: Workload, job: Meta) -> None:
         """Count the end of a workload."""
-        now, labels = self.now(), _labels(workload)
-        self.metrics.finished_workloads_total.labels(**labels).inc()
+        now = self.now()
+        self._tallies.count("finished_workloads_total", workload)
         admitted = moment(workload, "Admitted")
         if admitted is not None:
-            ran_s = max(now - admitted, 0.0)
-            self.metrics.execution_time_seconds.labels(**labels).observe(ran_s)
+            self._tallies.observe("execution_time_seconds", workload, now - admitted)
         if self.chronicle is not None:
             self.chronicle.closed(workload, job.annotations, now)
 
@@ -153,7 +166,13 @@ class Witness:
             if view is None:
                 self.metrics.forget(cluster_queue=name)
             else:
-                self._measure(name, view)
+                self._tallies.measure(name, view)
+        for key in changed.local_queues:
+            local = self._engine.local_queue(key)
+            if local is None:
+                self.metrics.forget(**local_labels(key))
+            else:
+                self._tallies.measure_local(key, local)
         self._listed.update(dict.fromkeys(changed.cluster_queues))
 
     def take_lists(self) -> tuple[Engine, Objects, list[QueueName]] | None:
@@ -163,19 +182,9 @@ class Witness:
         names, self._listed = list(self._listed), {}
         return self._engine, self._objects, names
 
-    def _measure(self, name: str, view: QueueView) -> None:
-        pending = self.metrics.pending_workloads
-        pending.labels(cluster_queue=name, status="active").set(view.pending_active)
-        pending.labels(cluster_queue=name, status="inadmissible").set(view.pending_inadmissible)
-        self.metrics.reserving_active_workloads.labels(cluster_queue=name).set(view.reserving)
-        self.metrics.admitted_active_workloads.labels(cluster_queue=name).set(view.admitted)
-        stands = "active" if view.active.status else "pending"
-        if view.active.reason == "Terminating":
-            stands = "terminating"
-        for status in ("pending", "active", "terminating"):
-            self.metrics.cluster_queue_status.labels(cluster_queue=name, status=status).set(
-                float(status == stands)
-            )
+    @property
+    def _tallies(self) -> Tallies:
+        return Tallies(self.metrics)
 
 
 def moment(workload: Workload, kind: str) -> float | None:
@@ -184,14 +193,6 @@ def moment(workload: Workload, kind: str) -> float | None:
         if one.type == kind and one.status == "True":
             return one.changed
     return None
-
-
-def _labels(workload: Workload) -> dict[str, str]:
-    reference, admission = workload.spec.priority_class_ref, workload.status.admission
-    return {
-        "cluster_queue": admission.cluster_queue if admission is not None else "",
-        "priority_class": reference.name if reference is not None else "",
-    }
 
 
 def decide(

@@ -50,6 +50,8 @@ class Lives:
     queue: WorkQueue[Key]
     evicted: Callable[[Workload, str, str], None]
     """Hears of each eviction: the Workload, its reason, its underlying cause."""
+    confirmed: Callable[[Workload], None]
+    """Hears of each admission that came when the checks were ready."""
 
 
 class WorkloadReconciler:
@@ -58,7 +60,7 @@ class WorkloadReconciler:
     def __init__(self, objects: Objects, hand: Hand, records: Records, lives: Lives) -> None:
         self._objects, self._hand, self._records = objects, hand, records
         self._rules, self._clock, self._queue = lives.rules, lives.clock, lives.queue
-        self._evicted = lives.evicted
+        self._evicted, self._confirmed = lives.evicted, lives.confirmed
 
     async def look(self, key: Key) -> None:
         """Do what is due for a Workload. Raises KubeError to be called again later."""
@@ -90,6 +92,7 @@ class WorkloadReconciler:
             case ConfirmAdmission():
                 await self._hand.patch_workload(workload, outbound.confirm(workload, now))
                 self._note_admission(workload, now)
+                self._confirmed(workload)
             case Evict():
                 await self._hand.patch_workload(workload, outbound.evict(workload, step, now))
                 reason = f"EvictedDueTo{step.wire_reason}"

@@ -94,7 +94,9 @@ async def test_probes_and_metrics_are_served_by_a_single_process(world: MakeWorl
             text = await answer.text()
     for name in ("admitted_workloads_total", "finished_workloads_total"):
         assert f'kueue_{name}{{cluster_queue="cq"' in text
-    assert "kueue_ready_wait_time_seconds_bucket" in text
+        assert f'kueue_local_queue_{name}{{name="lq",namespace="team"' in text
+    for name in ("ready_wait_time_seconds", "admission_attempt_duration_seconds"):
+        assert f"kueue_{name}_bucket" in text
 
 
 async def test_the_serving_process_hears_who_waits_and_how_things_are(world: MakeWorld) -> None:

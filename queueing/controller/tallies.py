@@ -1,0 +1,78 @@
+"""Counts what happens to workloads, once for the ClusterQueue and once for the LocalQueue.
+
+Invariant: whatever is counted for a ClusterQueue is counted for the workload's LocalQueue as well,
+under the same name with `local_queue_` before it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from queueing.core.names import Key, QueueName
+from queueing.observe.metrics import Family, Metrics
+from queueing.state.views import QueueView
+from queueing.translate.wire.workloads import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Tallies:
+    """The metrics of workloads and of their queues."""
+
+    metrics: Metrics
+
+    def count(self, name: str, workload: Workload, queue: str = "", **more: str) -> None:
+        """Add one to a counter; `queue` is the ClusterQueue where the status does not say yet."""
+        for family, labels in self._both(name, workload, queue):
+            family.labels(**labels, **more).inc()
+
+    def observe(self, name: str, workload: Workload, seconds: float, queue: str = "") -> None:
+        """Add a duration to a histogram; clocks that disagree make no negative ones."""
+        for family, labels in self._both(name, workload, queue):
+            family.labels(**labels).observe(max(seconds, 0.0))
+
+    def measure(self, name: QueueName, view: QueueView) -> None:
+        """Set the gauges of a ClusterQueue."""
+        self._measure("", {"cluster_queue": str(name)}, view)
+        stands = "active" if view.active.status else "pending"
+        if view.active.reason == "Terminating":
+            stands = "terminating"
+        for status in ("pending", "active", "terminating"):
+            self.metrics.cluster_queue_status.labels(cluster_queue=name, status=status).set(
+                float(status == stands)
+            )
+
+    def measure_local(self, key: Key, view: QueueView) -> None:
+        """Set the gauges of a LocalQueue."""
+        labels = local_labels(key)
+        self._measure("local_queue_", labels, view)
+        for active in ("True", "False", "Unknown"):
+            self.metrics.local_queue_status.labels(**labels, active=active).set(
+                float(active == str(view.active.status))
+            )
+
+    def _measure(self, prefix: str, labels: dict[str, str], view: QueueView) -> None:
+        pending = self._family(f"{prefix}pending_workloads")
+        pending.labels(**labels, status="active").set(view.pending_active)
+        pending.labels(**labels, status="inadmissible").set(view.pending_inadmissible)
+        self._family(f"{prefix}reserving_active_workloads").labels(**labels).set(view.reserving)
+        self._family(f"{prefix}admitted_active_workloads").labels(**labels).set(view.admitted)
+
+    def _both(
+        self, name: str, workload: Workload, queue: str
+    ) -> Iterator[tuple[Family, dict[str, str]]]:
+        reference, admission = workload.spec.priority_class_ref, workload.status.admission
+        shared = {"priority_class": reference.name if reference is not None else ""}
+        charged = queue or (admission.cluster_queue if admission is not None else "")
+        yield self._family(name), shared | {"cluster_queue": charged}
+        meta = workload.metadata
+        local = {"name": workload.spec.queue_name, "namespace": meta.namespace}
+        yield self._family(f"local_queue_{name}"), shared | local
+
+    def _family(self, name: str) -> Family:
+        family: Family = getattr(self.metrics, name)
+        return family
+
+
+def local_labels(key: Key) -> dict[str, str]:
+    """Return the labels that name a LocalQueue."""
+    namespace, _, name = key.partition("/")
+    return {"name": name, "namespace": namespace}

@@ -1,0 +1,63 @@
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from queueing.controller.rules import metric_groups
+from queueing.controller.witness import Witness
+from queueing.observe.metrics import Metrics
+from queueing.translate.wire.workloads import Workload
+from queueing_api.config.v1beta2 import Configuration
+
+NOW = 1_767_225_700.0
+MADE, REQUEUED, RESERVED = "2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z", "2026-01-01T00:01:10Z"
+CLUSTER_QUEUE = 'cluster_queue="cq",priority_class=""'
+LOCAL_QUEUE = 'name="lq",namespace="team",priority_class=""'
+
+
+def _condition(kind: str, since: str) -> dict[str, Any]:
+    return {"type": kind, "status": "True", "reason": "R", "lastTransitionTime": since}
+
+
+def _workload(*conditions: dict[str, Any]) -> Workload:
+    meta = {"name": "w", "namespace": "team", "uid": "u", "creationTimestamp": MADE}
+    admission = {"clusterQueue": "cq", "podSetAssignments": []}
+    status = {"conditions": conditions, "admission": admission}
+    found = {"metadata": meta, "spec": {"queueName": "lq"}, "status": status}
+    return msgspec.json.decode(msgspec.json.encode(found), type=Workload)
+
+
+def _served(happens: Callable[[Witness], None], configuration: Configuration) -> str:
+    metrics = Metrics("standalone", metric_groups(configuration))
+    happens(Witness(metrics=metrics, now=lambda: NOW))
+    return metrics.exposition().body.decode()
+
+
+@pytest.mark.parametrize(
+    ("conditions", "waited_s"),
+    [
+        pytest.param([_condition("QuotaReserved", RESERVED)], 100.0, id="for the first time"),
+        pytest.param(
+            [_condition("Requeued", REQUEUED), _condition("QuotaReserved", RESERVED)],
+            40.0,
+            id="after it came back",
+        ),
+    ],
+)
+def test_an_admission_after_its_checks_is_counted_for_both_queues(
+    conditions: list[dict[str, Any]], waited_s: float
+) -> None:
+    text = _served(lambda one: one.confirmed(_workload(*conditions)), Configuration())
+    for prefix, labels in (("kueue_", CLUSTER_QUEUE), ("kueue_local_queue_", LOCAL_QUEUE)):
+        labels = f'{{{labels},replica_role="standalone"}}'
+        assert f"{prefix}admitted_workloads_total{labels} 1.0" in text
+        assert f"{prefix}admission_wait_time_seconds_sum{labels} {waited_s}" in text
+        assert f"{prefix}admission_checks_wait_time_seconds_sum{labels} 30.0" in text
+
+
+def test_local_queues_are_measured_only_if_wanted() -> None:
+    off = Configuration.model_validate({"metrics": {"localQueueMetrics": {"enable": False}}})
+    text = _served(lambda one: one.evicted(_workload(), "Preempted", ""), off)
+    assert 'kueue_evicted_workloads_total{cluster_queue="cq"' in text
+    assert "kueue_local_queue_" not in text
