@@ -20,6 +20,7 @@ COMMANDS: Mapping[str, Entry] = MappingProxyType(
         "manifests": Entry(
             "queueing.cli.manifests", "Print CRDs, policies and webhooks for a configuration."
         ),
+        "hand-over": Entry("queueing.cli.hand_over", "Leave a cluster to Kueue."),
         "completion": Entry("queueing.cli.completion", "Print the shell's completion script."),
         "serve": Entry(
             "queueing.cli.serve", "Part of run: webhooks, probes, metrics.", hidden=True
