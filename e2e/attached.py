@@ -1,4 +1,7 @@
-"""A cluster that somebody else started: the same tests on it, and nothing of them left there."""
+"""A cluster that somebody else started: the same tests on it.
+
+What the tests make is deleted; definitions, roles and the product's namespace stay for the next run.
+"""
 
 import tempfile
 from collections.abc import Iterator

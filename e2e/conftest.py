@@ -16,7 +16,7 @@ from e2e.cluster import Cluster
 from e2e.components import Options
 from e2e.controlplane.build import Binaries, BuildError, binaries
 from e2e.loopback import control_plane
-from e2e.nodes import POOL, make_nodes
+from e2e.nodes import POOL, delete_nodes, make_nodes
 from e2e.product import Controller, Residents, install, start
 from e2e.world import World, new_world
 
@@ -80,8 +80,9 @@ def cluster(built: Binaries, request: pytest.FixtureRequest) -> Iterator[Cluster
     named = external_kubeconfig()
     options = Options(emulated_version=request.config.getoption("--emulated-version"))
     with attached(built, named) if named else control_plane(built, options) as running:
-        make_nodes(running.api(), NODES, labels=POOL)
+        nodes = make_nodes(running.api(), NODES, group=f"e2e-{secrets.token_hex(3)}", labels=POOL)
         yield running
+        delete_nodes(running.api(), nodes)
 
 
 @pytest.fixture(scope="session")

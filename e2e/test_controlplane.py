@@ -72,7 +72,7 @@ def test_kubectl_reads_and_writes(cluster: Cluster, space: World) -> None:
 def test_writes_are_counted_by_user(audited_space: World) -> None:
     space, log = audited_space, audit_log(audited_space.cluster)
     space.make(job(space.namespace, "counted"))
-    mine = log.writes(user=IDENTITIES[ADMIN].user, namespace=space.namespace)
+    mine = log.wait(1, user=IDENTITIES[ADMIN].user, namespace=space.namespace)
     assert [(write.kind, write.code) for write in mine] == [("create jobs", 201)]
 
 

@@ -1,6 +1,7 @@
 """Counts of writes to the API server, from its own audit log."""
 
 import json
+import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from pathlib import Path
 from e2e.cluster import Cluster
 
 ANY = ""
+LOGGED_S = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -53,7 +55,10 @@ class AuditLog:
         """
         wanted = frozenset(resources)
         with self._path.open("rb") as log:
-            log.seek(self._mark)
+            # The mark may stand within a line: that write was under way before.
+            log.seek(max(self._mark - 1, 0))
+            if self._mark:
+                log.readline()
             found = [_read(line) for line in log if line.endswith(b"\n")]
         return [
             write
@@ -62,6 +67,15 @@ class AuditLog:
             and (not namespace or write.namespace == namespace)
             and (not wanted or write.resource in wanted)
         ]
+
+    def wait(self, count: int, *, user: str, namespace: str) -> list[Write]:
+        """Return the writes once there are `count`: the server logs after it has answered."""
+        deadline = time.monotonic() + LOGGED_S
+        while len(found := self.writes(user=user, namespace=namespace)) < count:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{len(found)} of {count} writes logged: {by_kind(found)}")
+            time.sleep(0.1)
+        return found
 
 
 def audit_log(cluster: Cluster) -> AuditLog:

@@ -76,7 +76,7 @@ def short_of_resources() -> Object:
         ),
         pytest.param(
             queue(fairSharing={"weight": "1n"}),
-            "spec.fairSharing",
+            "spec.fairSharing.weight",
             "When not 0, weight must be > 10e-9",
             id="a weight too small to divide by",
         ),
