@@ -230,7 +230,7 @@ def original(one: Object) -> Object:
     template = one["spec"]["template"]
     return {
         "nodeSelector": template["spec"]["nodeSelector"],
-        "annotations": template["metadata"].get("annotations"),
+        "annotations": template["metadata"].get("annotations") or {},
     }
 
 
