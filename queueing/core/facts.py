@@ -194,6 +194,10 @@ class LocalQueueFact:
     stop_policy: StopPolicy = StopPolicy.NONE
     fair_weight: Fraction = Fraction(1)
     deleting: bool = False
+    consumed: tuple[tuple[ResourceName, float], ...] = field(default=(), compare=False)
+    """Usage history that its status stores, in whole units; read once, when it is first seen."""
+    sampled_at: float | None = field(default=None, compare=False)
+    """Up to when that history goes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

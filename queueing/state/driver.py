@@ -66,7 +66,7 @@ def run_round(memory: Memory, now: float) -> Cycle:
     seen = {one.workload for one in decided if not hasattr(one, "preemptor")}
     for name in sorted(memory.queues):
         items = [item for peers in memory.queues[name].peers.values() for item in peers.items()]
-        for item in sorted(items, key=lambda one: one.order):
+        for item in sorted(items, key=memory.queues[name].place):
             if item.fact.key not in seen:
                 decided.append(current_wait(memory, item))
     decided += [memory.held[key].wait for key in sorted(memory.held)]
@@ -86,7 +86,7 @@ def _cycle(memory: Memory, now: float, rounds: list[tuple[Decision, ...]], judge
         finished=not any(
             has_turn(memory, memory.queues[name]) for name in memory.ready if name in memory.queues
         ),
-        wake_at=timers[0][0] if timers else None,
+        wake_at=_wake_at(memory),
     )
 
 
@@ -104,7 +104,29 @@ def _begin(memory: Memory, now: float) -> None:
             memory.punished[key] = memory.clock + delay
             place(memory, fact)
     memory.delays.clear()
+    _take_turns(memory)
     wake_waiting(memory)
+
+
+def _take_turns(memory: Memory) -> None:
+    """Bring the usage histories of LocalQueues up to date: others may be the heads now."""
+    turns = memory.ledger.turns
+    if turns is None:
+        return
+    for key in turns.advance(memory.clock):
+        door = memory.objects.local_queues.get(key)
+        if door is not None:
+            memory.ready.add(door.cluster_queue)
+            memory.touch(None, key)
+
+
+def _wake_at(memory: Memory) -> float | None:
+    """Return when, at the earliest, time alone may change a decision."""
+    turns = memory.ledger.turns
+    times = [memory.timers[0][0]] if memory.timers else []
+    if turns is not None and turns.next_at is not None:
+        times.append(turns.next_at)
+    return min(times, default=None)
 
 
 def _announce(memory: Memory) -> list[Decision]:
@@ -211,6 +233,7 @@ def _assume(memory: Memory, item: Item, judgement: Judgement, decision: Admit, n
     if charge.admitted:
         memory.unready.add(fact.key)
     touch_charged(memory, charge)
+    memory.ready.add(decision.cluster_queue)
 
 
 def _settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None:

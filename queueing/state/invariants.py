@@ -1,9 +1,10 @@
 """Everything that must hold between two calls of the engine."""
 
 from queueing.core.names import FlavorResource, Key, QueueName
-from queueing.state.ledger import Tally
+from queueing.state.ledger import Ledger, Tally
 from queueing.state.memory import Memory
 from queueing.state.pending import PendingQueue, Stand
+from queueing.state.turns import Turns
 
 
 def check(memory: Memory) -> None:
@@ -34,6 +35,8 @@ def _check_sums(memory: Memory) -> None:
             doors.setdefault(holder.local_queue, Tally()).add(charge, 1)
     _expect(tallies == ledger.tallies, "counts of ClusterQueues drifted from their charges")
     _expect(doors == ledger.locals, "counts of LocalQueues drifted from their charges")
+    if ledger.turns is not None:
+        _check_turns_of_local_queues(ledger, ledger.turns)
     for name in memory.objects.queues:
         node = memory.tree.queue(name)
         want = tallies.get(name, Tally()).reserved
@@ -41,6 +44,17 @@ def _check_sums(memory: Memory) -> None:
             one: node.usage(one) for one in node.resources() if node.usage(one)
         }
         _expect(got == want, f"{name}: the tree has {got}, its workloads hold {want}")
+
+
+def _check_turns_of_local_queues(ledger: Ledger, turns: Turns) -> None:
+    """Histories go by what is held: what runs by facts, and what is charged ahead."""
+    plain = Turns(turns.settings)
+    for charge in ledger.charges.values():
+        holder = charge.holder
+        if holder.local_queue is not None:
+            runs = charge.admitted and charge.decision is None
+            plain.charge(holder.local_queue, holder.usage, runs=runs, sign=1)
+    _expect(plain.sums() == turns.sums(), "usage of LocalQueues drifted from their charges")
 
 
 def _check_places(memory: Memory) -> None:
@@ -65,7 +79,7 @@ def _check_places(memory: Memory) -> None:
 def _check_queue(memory: Memory, queue: PendingQueue) -> None:
     """Check that counts are sizes, and that whoever competes can be reached from the heap."""
     size = inadmissible = 0
-    offered = {id(order) for order, _ in queue.heap}
+    offered = {id(order) for lane in queue.lanes.values() for order, _ in lane}
     for peers in queue.peers.values():
         items = list(peers.items())
         _expect(len(items) == peers.size > 0, f"{queue.name}: peers of a wrong size")
@@ -91,6 +105,8 @@ def _check_turns(memory: Memory) -> None:
         active = memory.objects.activity(name)
         if active is not None and active.status and queue.head() is not None:
             waits_for_look = memory.reshaped or name in memory.refitted
+            turns = memory.ledger.turns
+            waits_for_look |= turns is not None and turns.unsettled
             _expect(name in memory.ready or waits_for_look, f"{name} is never looked at")
 
 

@@ -12,6 +12,7 @@ from queueing.core.decisions import Admit
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.quota.tree import QuotaTree
+from queueing.state.turns import Turns
 
 _Name = TypeVar("_Name")
 _Value = TypeVar("_Value")
@@ -73,10 +74,13 @@ class Ledger:
         "tallies",
         "tidings",
         "tree",
+        "turns",
     )
 
-    def __init__(self, tree: QuotaTree) -> None:
+    def __init__(self, tree: QuotaTree, turns: Turns | None = None) -> None:
         self.tree = tree
+        self.turns = turns
+        """Usage histories; None without admission fair sharing."""
         self.charges: dict[Key, Charge] = {}
         self.evicting: dict[Key, None] = {}
         """Victims whose eviction was decided and that no fact shows as Evicted yet."""
@@ -92,9 +96,9 @@ class Ledger:
         """Return the workloads of a queue that may be preempted."""
         return self._victims.get(queue, {}).values()
 
-    def local_usage(self, local_queue: Key) -> float:  # noqa: ARG002 - asked through a protocol
-        """Return no history: admission fair sharing has none here."""
-        return 0.0
+    def local_usage(self, local_queue: Key) -> float:
+        """Return by what LocalQueues take turns; 0 without admission fair sharing."""
+        return 0.0 if self.turns is None else self.turns.usage(local_queue)
 
     # Changes.
 
@@ -106,6 +110,7 @@ class Ledger:
         """Charge a workload by a fact, in place of what was charged for it before."""
         old = self.charges.get(charge.holder.key)
         new = self._marked(charge)
+        self._tell_arrival(old, new)
         if old is not None and _same(old, new):
             if old.decision is None:
                 return
@@ -190,6 +195,14 @@ class Ledger:
         if less or old.holder.priority != new.holder.priority:
             self.tidings.release(old.holder.queue, less)
 
+    def _tell_arrival(self, old: Charge | None, new: Charge) -> None:
+        """Turn the penalty of one that was not admitted so far, by facts, into history."""
+        door = new.holder.local_queue
+        if self.turns is None or door is None or old is None or _runs(old) or not _runs(new):
+            return
+        if old.holder.local_queue == door:
+            self.turns.arrive(door, new.holder.usage)
+
     def _note(self, charge: Charge, sign: int, *, may_be_victim: bool = True) -> None:
         holder = charge.holder
         if sign > 0:
@@ -204,6 +217,9 @@ class Ledger:
         _tally(self.tallies, holder.queue, charge, sign)
         if holder.local_queue is not None:
             _tally(self.locals, holder.local_queue, charge, sign)
+            if self.turns is not None:
+                runs = _runs(charge)
+                self.turns.charge(holder.local_queue, holder.usage, runs=runs, sign=sign)
 
 
 def _tally(tallies: dict[_Name, Tally], name: _Name, charge: Charge, sign: int) -> None:
@@ -228,6 +244,11 @@ def _add(total: dict[FlavorResource, int], usage: Mapping[FlavorResource, int], 
             total[resource] = left
         else:
             total.pop(resource, None)
+
+
+def _runs(charge: Charge) -> bool:
+    """Say whether a fact tells that a workload is admitted."""
+    return charge.admitted and charge.decision is None
 
 
 def _same(old: Charge, new: Charge) -> bool:

@@ -15,6 +15,7 @@ from queueing.state.ledger import Ledger
 from queueing.state.objects import Objects
 from queueing.state.pending import Item, Peers, PendingQueue
 from queueing.state.story import Stories
+from queueing.state.turns import Turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,9 @@ class Memory:
     def empty(cls, settings: Settings) -> "Memory":
         """Know nothing yet."""
         tree = QuotaTree()
-        return cls(settings=settings, tree=tree, objects=Objects(tree), ledger=Ledger(tree))
+        shared = settings.admission_fair_sharing
+        ledger = Ledger(tree, None if shared is None else Turns(shared))
+        return cls(settings=settings, tree=tree, objects=Objects(tree), ledger=ledger)
 
     @property
     def as_kueue(self) -> bool:
@@ -117,7 +120,15 @@ class Memory:
         found = self.queues.get(name)
         if found is None:
             found = self.queues[name] = PendingQueue(name)
+            self.divide(found)
         return found
+
+    def divide(self, queue: PendingQueue) -> None:
+        """Let the LocalQueues of a ClusterQueue take turns, if that is how it admits."""
+        fact = self.objects.queues.get(queue.name)
+        turns = self.ledger.turns
+        shared = turns is not None and fact is not None and fact.admission_fair_sharing
+        queue.divide(turns.usage if turns is not None and shared else None)
 
     def touch(self, queue: QueueName | None, door: Key | None) -> None:
         """Note that views of a queue and of a LocalQueue may differ."""

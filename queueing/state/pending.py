@@ -1,13 +1,14 @@
 """Pending workloads, queue by queue, and which of them is worth judging.
 
 Workloads of one queue that every rule judges alike are `Peers`: one of them is judged, and what is
-found holds for all. A queue is a heap of peers, peers are a heap of items; both delete lazily.
+found holds for all. Peers are a heap of items, a queue is a heap of peers, or one for each of its
+LocalQueues where these take turns; heaps delete lazily.
 
 Invariant: an item is in exactly one `Peers`, a `Peers` in exactly one queue, and the counts of a
 queue are the sizes of its peers.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from enum import Enum, IntEnum, auto
 from heapq import heapify, heappop, heappush
 
@@ -127,6 +128,9 @@ class Peers:
                 yield item
 
 
+Lane = list[tuple[Order, Peers]]
+
+
 class Count:
     """How many wait, and how many of them are inadmissible."""
 
@@ -142,20 +146,24 @@ class PendingQueue:
 
     __slots__ = (
         "doors",
-        "heap",
         "hopeful",
         "inadmissible",
         "lacking",
+        "lanes",
         "name",
         "peers",
         "size",
+        "usage_of",
         "waiting",
     )
 
     def __init__(self, name: QueueName) -> None:
         self.name = name
         self.peers: dict[Hashable, Peers] = {}
-        self.heap: list[tuple[Order, Peers]] = []
+        self.lanes: dict[Key | None, Lane] = {}
+        """Competing peers: by LocalQueue where these take turns, else all in one."""
+        self.usage_of: Callable[[Key | None], float] | None = None
+        """By what LocalQueues take turns, the smallest first; None when they do not."""
         self.size = 0
         self.inadmissible = 0
         self.doors: dict[Key | None, Count] = {}
@@ -207,20 +215,35 @@ class PendingQueue:
 
     def head(self) -> Item | None:
         """Return the first item whose peers are READY, None when a BLOCKING one comes first."""
-        heap = self.heap
-        while heap:
-            order, peers = heap[0]
-            top = peers.top()
-            if top is None or top.order is not order or not _competes(peers):
-                heappop(heap)
-                continue
-            return top if peers.stand is Stand.READY else None
-        return None
+        first = self.front()
+        if first is None or first.peers is None or first.peers.stand is not Stand.READY:
+            return None
+        return first
 
     def front(self) -> Item | None:
         """Return the head, or the one that blocks the queue."""
-        self.head()
-        return self.heap[0][1].top() if self.heap else None
+        if self.usage_of is None:
+            lane = self.lanes.get(None)
+            return None if lane is None else _first(lane)
+        found: tuple[float, Order, Item] | None = None
+        for door in list(self.lanes):
+            item = _first(self.lanes[door])
+            if item is None:
+                del self.lanes[door]
+            elif found is None or (self.usage_of(door), item.order) < found[:2]:
+                found = self.usage_of(door), item.order, item
+        return None if found is None else found[2]
+
+    def divide(self, usage_of: Callable[[Key | None], float] | None) -> None:
+        """Let LocalQueues take turns by this, or none."""
+        if usage_of != self.usage_of:
+            self.usage_of = usage_of
+            self._rebuild()
+
+    def place(self, item: Item) -> tuple[float, Order]:
+        """Return what the queue is sorted by."""
+        door = item.fact.local_queue
+        return (0.0 if self.usage_of is None else self.usage_of(door)), item.order
 
     def settle(self, peers: Peers, stand: Stand) -> None:
         """Note that the peers were judged."""
@@ -301,15 +324,34 @@ class PendingQueue:
         top = peers.top()
         if top is None or not _competes(peers):
             return
-        if len(self.heap) > 2 * len(self.peers) + 16:
+        lane = self.lanes.setdefault(self._lane_of(peers), [])
+        if len(lane) > 2 * len(self.peers) + 16:
             self._rebuild()
         else:
-            heappush(self.heap, (top.order, peers))
+            heappush(lane, (top.order, peers))
+
+    def _lane_of(self, peers: Peers) -> Key | None:
+        return None if self.usage_of is None else peers.local_queue
 
     def _rebuild(self) -> None:
-        tops = ((peers.top(), peers) for peers in self.peers.values() if _competes(peers))
-        self.heap = [(top.order, peers) for top, peers in tops if top is not None]
-        heapify(self.heap)
+        self.lanes = {}
+        for peers in self.peers.values():
+            top = peers.top()
+            if top is not None and _competes(peers):
+                self.lanes.setdefault(self._lane_of(peers), []).append((top.order, peers))
+        for lane in self.lanes.values():
+            heapify(lane)
+
+
+def _first(lane: Lane) -> Item | None:
+    """Return the first item of a lane, dropping what does not compete any more."""
+    while lane:
+        order, peers = lane[0]
+        top = peers.top()
+        if top is not None and top.order is order and _competes(peers):
+            return top
+        heappop(lane)
+    return None
 
 
 def _peers(item: Item) -> Peers:

@@ -7,6 +7,7 @@ from queueing.core.quota.node import Node
 from queueing.state.ledger import Tally
 from queueing.state.memory import Memory
 from queueing.state.pending import Count, Stand
+from queueing.state.turns import UsageHistory
 from queueing.state.views import Active, Changed, Charged, CohortView, PendingItem, QueueView
 
 NOTHING = Tally()
@@ -55,7 +56,17 @@ def local_queue(memory: Memory, key: Key) -> QueueView | None:
         reservation=_charged(node, tally.reserved, borrowing=False),
         usage=_charged(node, tally.used, borrowing=False),
         active=active,
+        history=_history(memory, key),
     )
+
+
+def _history(memory: Memory, key: Key) -> UsageHistory | None:
+    """Return the usage history of a LocalQueue whose ClusterQueue goes by it."""
+    queue = memory.objects.queues.get(memory.objects.local_queues[key].cluster_queue)
+    turns = memory.ledger.turns
+    if turns is None or queue is None or not queue.admission_fair_sharing:
+        return None
+    return turns.history(key)
 
 
 def cohort(memory: Memory, name: CohortName) -> CohortView | None:
@@ -82,7 +93,7 @@ def pending(memory: Memory, name: QueueName) -> tuple[PendingItem, ...]:
     if queue is None:
         return ()
     items = sorted(
-        (item.order, peers.stand is Stand.PARKED, item)
+        (queue.place(item), peers.stand is Stand.PARKED, item)
         for peers in queue.peers.values()
         for item in peers.items()
     )

@@ -1,6 +1,6 @@
 """What a change of a queue, cohort, flavor, check or namespace means to the workloads."""
 
-from queueing.core.facts import ClusterQueueFact, Gone
+from queueing.core.facts import ClusterQueueFact, Gone, Kind, LocalQueueFact
 from queueing.core.names import Key, QueueName
 from queueing.state.intake import enqueue, leave
 from queueing.state.memory import Memory
@@ -13,7 +13,12 @@ def put_object(memory: Memory, fact: ObjectFact) -> None:
     ripple = memory.objects.put(fact)
     if ripple is STILL:
         return
+    turns = memory.ledger.turns
+    if turns is not None and isinstance(fact, LocalQueueFact):
+        turns.open(fact)
     if isinstance(fact, ClusterQueueFact):
+        if fact.name in memory.queues:
+            memory.divide(memory.queues[fact.name])
         if old is None:
             memory.ledger.open_queue(fact.name)
             _replace_behind_queue(memory, fact.name)
@@ -27,6 +32,8 @@ def drop_object(memory: Memory, gone: Gone) -> None:
     ripple = memory.objects.drop(gone)
     if ripple is STILL:
         return
+    if memory.ledger.turns is not None and gone.kind is Kind.LOCAL_QUEUE:
+        memory.ledger.turns.close(Key(gone.name))
     for name in ripple.queues:
         if name not in memory.objects.queues:
             _replace_behind_queue(memory, name)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from queueing.core.names import CohortName, FlavorResource, Key, QueueName
+from queueing.state.turns import UsageHistory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,8 @@ class QueueView:
     usage: Mapping[FlavorResource, Charged]
     active: Active
     weighted_share: int = 0
+    history: UsageHistory | None = None
+    """Of a LocalQueue whose ClusterQueue lets LocalQueues take turns."""
 
     @property
     def pending(self) -> int:

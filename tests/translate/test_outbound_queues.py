@@ -3,7 +3,9 @@ from typing import Any
 import msgspec
 
 from queueing.core.names import CohortName, FlavorName, FlavorResource, ResourceName
+from queueing.state.turns import UsageHistory
 from queueing.state.views import Active, Charged, CohortView, QueueView
+from queueing.translate.inbound import queues as inbound
 from queueing.translate.inbound.manifests import read
 from queueing.translate.outbound.queues import (
     cluster_queue_status,
@@ -111,3 +113,51 @@ def test_a_cohort_shows_its_share() -> None:
         {"metadata": {"name": "c"}, "status": {"fairSharing": {"weightedShare": 3}}},
     )
     assert cohort_status(known, share) is None
+
+
+def history(cores: float, **more: float) -> UsageHistory:
+    amounts = {"cpu": cores, **more}
+    return UsageHistory(
+        consumed={ResourceName(name): one for name, one in amounts.items()}, updated=NOW + 0.7
+    )
+
+
+def local_queue(status: dict[str, Any] | None = None) -> wire.LocalQueue:
+    meta = {"name": "q", "namespace": "team"}
+    document = {"metadata": meta, "spec": {"clusterQueue": "q"}, "status": status or {}}
+    return read(wire.LocalQueue, document)
+
+
+def test_a_usage_history_is_written_once_and_read_back_as_it_was() -> None:
+    seen = view(history=history(1.25, memory=5_368_709_120.4, gpu=0.0501))
+    status = written(local_queue_status(local_queue(), seen, NOW))
+    assert status["fairSharing"] == {
+        "weightedShare": 0,
+        "admissionFairSharingStatus": {
+            "consumedResources": {"cpu": "1250m", "gpu": "50m", "memory": "5368709120"},
+            "lastUpdate": "2026-01-01T00:00:00Z",
+        },
+    }
+    again = local_queue(status)
+    assert local_queue_status(again, seen, NOW) is None
+    fact = inbound.local_queue(again)
+    assert dict(fact.consumed) == {"cpu": 1.25, "gpu": 0.05, "memory": 5_368_709_120.0}
+    assert fact.sampled_at == NOW
+
+
+def test_a_resource_that_left_the_history_is_taken_away() -> None:
+    before = written(local_queue_status(local_queue(), view(history=history(1.0, gpu=2.0)), NOW))
+    status = written(local_queue_status(local_queue(before), view(history=history(1.0)), NOW))
+    shown = status["fairSharing"]["admissionFairSharingStatus"]["consumedResources"]
+    assert shown == {"cpu": "1", "gpu": None}
+
+
+def test_a_local_queue_without_turns_shows_no_history() -> None:
+    status = written(local_queue_status(local_queue(), view(), NOW))
+    assert "fairSharing" not in status
+
+
+def test_a_stored_history_that_is_no_quantity_is_left_out() -> None:
+    stored = {"consumedResources": {"cpu": "1", "gpu": "much"}}
+    share = {"weightedShare": 0, "admissionFairSharingStatus": stored}
+    assert inbound.local_queue(local_queue({"fairSharing": share})).consumed == (("cpu", 1.0),)

@@ -1,6 +1,7 @@
 """ClusterQueue, Cohort and LocalQueue → facts."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import StrEnum
 from typing import TypeVar
 
@@ -17,11 +18,13 @@ from queueing.core.facts import (
     StopPolicy,
     Strategy,
 )
-from queueing.core.names import CheckName, CohortName, FlavorName, QueueName
+from queueing.core.names import CheckName, CohortName, FlavorName, QueueName, ResourceName
 from queueing.translate.inbound.quotas import resource_groups
 from queueing.translate.problems import Problems
 from queueing.translate.selectors import selector
+from queueing.translate.times import seconds
 from queueing.translate.wire import queues as wire
+from queueing_api.quantity import NANO_PER_UNIT, QuantityError, parse
 
 USAGE_BASED = "UsageBasedAdmissionFairSharing"
 Word = TypeVar("Word", bound=StrEnum)
@@ -74,13 +77,27 @@ def cohort(found: wire.Cohort) -> CohortFact:
 def local_queue(found: wire.LocalQueue) -> LocalQueueFact:
     """Translate a LocalQueue; an unknown stop policy or weight counts as the default."""
     problems = Problems()
+    share = found.status.fair_sharing
+    history = None if share is None else share.admission_fair_sharing_status
     return LocalQueueFact(
         key=found.metadata.key,
         cluster_queue=QueueName(found.spec.cluster_queue),
         stop_policy=_word(StopPolicy, found.spec.stop_policy, "spec.stopPolicy", problems),
         fair_weight=problems.weight("spec.fairSharing.weight", found.spec.fair_sharing.weight),
         deleting=found.metadata.deleting,
+        consumed=() if history is None else _consumed(history),
+        sampled_at=None if history is None else seconds(history.last_update),
     )
+
+
+def _consumed(history: wire.UsageHistory) -> tuple[tuple[ResourceName, float], ...]:
+    """Read a stored usage history, in whole units; what is no quantity is left out."""
+    found = []
+    for name, quantity in sorted(history.consumed_resources.items()):
+        with suppress(QuantityError):
+            if quantity is not None:
+                found.append((ResourceName(name), parse(quantity).nano / NANO_PER_UNIT))
+    return tuple(found)
 
 
 def _fungibility(found: wire.Fungibility, problems: Problems) -> Fungibility:

@@ -6,12 +6,15 @@ from typing import Any
 import msgspec
 
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
+from queueing.state.turns import UsageHistory
 from queueing.state.views import Charged, CohortView, QueueView
 from queueing.translate.outbound.conditions import Conditions
+from queueing.translate.times import timestamp
 from queueing.translate.wire import queues as wire
-from queueing_api.quantity import amount, format_amount
+from queueing_api.quantity import NANO_PER_MILLI, ParsedQuantity, amount, format_amount, parse
 
 _NOTHING = Charged(total=0, borrowed=0)
+WHOLE_FROM = 1_000_000
 
 
 def cluster_queue_status(
@@ -48,6 +51,8 @@ def local_queue_status(found: wire.LocalQueue, view: QueueView, now: float) -> b
     for flavor in (*status["flavorsReservation"], *status["flavorsUsage"]):
         for resource in flavor["resources"]:
             resource.pop("borrowed", None)
+    if view.history is not None:
+        status["fairSharing"] = _fair_sharing(found.status, view.history)
     return _patch(found.metadata.generation, found.status, status, view, now)
 
 
@@ -58,6 +63,31 @@ def cohort_status(found: wire.Cohort, view: CohortView) -> bytes | None:
         return None
     share = {"weightedShare": view.weighted_share}
     return msgspec.json.encode({"status": {"fairSharing": share}})
+
+
+def _fair_sharing(known: wire.QueueStatus, history: UsageHistory) -> dict[str, Any]:
+    """Spell a usage history; a resource that is no longer in it is taken away by a null."""
+    before = _history(known)
+    gone = dict.fromkeys(before.consumed_resources) if before is not None else {}
+    shown = {name: _spelled(history.consumed[name]) for name in sorted(history.consumed)}
+    return {
+        "weightedShare": 0,
+        "admissionFairSharingStatus": {
+            "consumedResources": {**gone, **shown},
+            "lastUpdate": timestamp(history.updated),
+        },
+    }
+
+
+def _spelled(amount: float) -> str:
+    """Spell a history in thousandths of a unit, and from a million on in units."""
+    thousandths = round(amount) * 1000 if amount >= WHOLE_FROM else round(amount * 1000)
+    return str(ParsedQuantity(thousandths * NANO_PER_MILLI))
+
+
+def _history(status: wire.QueueStatus) -> wire.UsageHistory | None:
+    share = status.fair_sharing
+    return None if share is None else share.admission_fair_sharing_status
 
 
 def _counts(view: QueueView) -> dict[str, Any]:
@@ -121,7 +151,16 @@ def _digest(status: wire.QueueStatus) -> tuple[object, ...]:
         _amounts(status.flavors_reservation),
         _amounts(status.flavors_usage),
         share,
+        _remembered(_history(status)),
     )
+
+
+def _remembered(history: wire.UsageHistory | None) -> tuple[object, ...]:
+    if history is None:
+        return ()
+    found = history.consumed_resources.items()
+    amounts = {name: parse(one).nano for name, one in found if one is not None}
+    return (amounts, history.last_update)
 
 
 def _amounts(flavors: list[wire.FlavorUsage]) -> dict[tuple[str, str], tuple[int, int]]:

@@ -1,6 +1,8 @@
 """The admin's objects: queues, cohorts, flavors, checks, topologies and priority classes."""
 # ruff: noqa: RUF012 - msgspec gives every instance its own copy of an empty default
 
+from datetime import datetime
+
 from queueing.translate.wire.meta import Condition, LabelSelector, Meta, Quantity, Wire
 from queueing.translate.wire.pods import Taint, Toleration
 
@@ -106,10 +108,19 @@ class FlavorUsage(Wire, frozen=True):
     resources: list[ResourceUsage] = []
 
 
+class UsageHistory(Wire, frozen=True):
+    """`status.fairSharing.admissionFairSharingStatus` of a LocalQueue."""
+
+    consumed_resources: dict[str, Quantity | None] = {}
+    """A null is a resource that a patch of ours takes away."""
+    last_update: datetime | None = None
+
+
 class ShareStatus(Wire, frozen=True):
     """`status.fairSharing`."""
 
     weighted_share: int = 0
+    admission_fair_sharing_status: UsageHistory | None = None
 
 
 class QueueStatus(Wire, frozen=True):

@@ -1,0 +1,219 @@
+"""Whose turn it is among the LocalQueues of a ClusterQueue: their usage histories.
+
+A history is brought up to date exactly when what its LocalQueue runs changes, and at sampling
+points: multiples of the sampling interval since the epoch. Between these it stands still, so that
+nobody's place depends on when somebody looked. As usage is constant in between, more points would
+not give another sum.
+
+Invariant: what runs, and what is charged ahead, are the sums over the charges of the LocalQueue.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from queueing.core.admission_fair_sharing import consumed, local_usage, penalty, whole_units
+from queueing.core.facts import LocalQueueFact
+from queueing.core.names import FlavorResource, Key, ResourceName
+from queueing.core.settings import AdmissionFairSharing
+
+Sums = dict[ResourceName, int]
+NEGLIGIBLE = 0.0005
+"""Whole units below which the history of what no longer runs is forgotten: status shows 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageHistory:
+    """The history of one LocalQueue, as its status stores it."""
+
+    consumed: Mapping[ResourceName, float]
+    """In whole units."""
+    updated: float
+    """Seconds since the epoch."""
+    usage: float = 0.0
+    """What LocalQueues are compared by, with weights and with what is charged ahead."""
+
+
+@dataclass(slots=True)
+class Account:
+    """The history of one LocalQueue, and what it holds."""
+
+    history: dict[ResourceName, float] = field(default_factory=dict)
+    at: float | None = None
+    """Up to when the history goes; None before the first look."""
+    weight: Fraction = Fraction(1)
+    running: Sums | None = None
+    """What has run since `at`; None when only the present is known, as after a restart."""
+    used: Sums = field(default_factory=dict)
+    """What is admitted by facts."""
+    ahead: Sums = field(default_factory=dict)
+    """What is assumed, or only reserved: its penalty is charged."""
+    arrived: Sums = field(default_factory=dict)
+    """What was admitted since `at`: its penalty becomes history."""
+    usage: float | None = None
+    """The number that orders; None when it must be worked out anew."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether time changes nothing."""
+        return not self.history and not self.used
+
+
+class Turns:
+    """Usage histories by LocalQueue."""
+
+    __slots__ = ("_accounts", "_changed", "_sampled", "settings")
+
+    def __init__(self, settings: AdmissionFairSharing) -> None:
+        self.settings = settings
+        self._accounts: dict[Key, Account] = {}
+        self._changed: dict[Key, None] = {}
+        self._sampled = float("-inf")
+
+    def open(self, fact: LocalQueueFact) -> None:
+        """Take in a LocalQueue; its stored history counts only when it was unknown so far."""
+        account = self._account(fact.key)
+        account.weight = fact.fair_weight
+        if account.at is None and fact.sampled_at is not None:
+            account.history = dict(fact.consumed)
+            account.at = fact.sampled_at
+        self._note_change(fact.key, account)
+
+    def close(self, key: Key) -> None:
+        """Forget the history of a LocalQueue that is gone; what it holds stays counted."""
+        account = self._accounts.get(key)
+        if account is None:
+            return
+        kept = Account(used=account.used, ahead=account.ahead)
+        if kept.used or kept.ahead:
+            self._accounts[key] = kept
+        else:
+            del self._accounts[key]
+
+    def charge(
+        self, key: Key, usage: Mapping[FlavorResource, int], *, runs: bool, sign: int
+    ) -> None:
+        """Count a charge in, or with sign -1 out; `runs` when a fact says that it is admitted."""
+        account = self._account(key)
+        sums = account.used if runs else account.ahead
+        for (_, resource), amount in usage.items():
+            left = sums.get(resource, 0) + sign * amount
+            if left:
+                sums[resource] = left
+            else:
+                sums.pop(resource, None)
+        self._note_change(key, account)
+
+    def arrive(self, key: Key, usage: Mapping[FlavorResource, int]) -> None:
+        """Note that what was charged ahead is admitted now."""
+        arrived = self._account(key).arrived
+        for (_, resource), amount in usage.items():
+            arrived[resource] = arrived.get(resource, 0) + amount
+
+    def usage(self, key: Key | None) -> float:
+        """Return the number by which LocalQueues take turns, the smallest first."""
+        account = None if key is None else self._accounts.get(key)
+        if account is None:
+            return 0.0
+        if account.usage is None:
+            account.usage = local_usage(
+                account.history,
+                penalty(_whole(account.ahead), self.settings),
+                weights=self.settings.weights,
+                queue_weight=account.weight,
+            )
+        return account.usage
+
+    def history(self, key: Key) -> UsageHistory | None:
+        """Return what status stores of a LocalQueue; None before the first look."""
+        account = self._accounts.get(key)
+        if account is None or account.at is None:
+            return None
+        usage = self.usage(key)
+        return UsageHistory(consumed=dict(account.history), updated=account.at, usage=usage)
+
+    def advance(self, now: float) -> list[Key]:
+        """Bring histories up to date; return, sorted, the LocalQueues whose place may differ."""
+        reached = dict.fromkeys(self._changed)
+        self._changed.clear()
+        for key in reached:
+            account = self._accounts.get(key)
+            if account is not None and _is_behind(account):
+                self._bring(account, now)
+        point = self._point(now)
+        if point > self._sampled:
+            self._sampled = point
+            for key, account in self._accounts.items():
+                if account.at is None or account.at < point:
+                    self._bring(account, now if account.at is None else point)
+                    reached[key] = None
+        return sorted(reached)
+
+    @property
+    def next_at(self) -> float | None:
+        """Return the next sampling point, None when time changes nothing."""
+        interval = self.settings.sampling_interval_s
+        if interval <= 0 or all(one.idle for one in self._accounts.values()):
+            return None
+        return self._sampled + interval
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether something happened since `advance`."""
+        return bool(self._changed)
+
+    def sums(self) -> dict[Key, tuple[Sums, Sums]]:
+        """Return what runs and what is charged ahead, for the invariants."""
+        return {
+            key: (one.used, one.ahead)
+            for key, one in self._accounts.items()
+            if one.used or one.ahead
+        }
+
+    def _account(self, key: Key) -> Account:
+        account = self._accounts.get(key)
+        if account is None:
+            account = self._accounts[key] = Account()
+        return account
+
+    def _note_change(self, key: Key, account: Account) -> None:
+        account.usage = None
+        self._changed[key] = None
+
+    def _point(self, now: float) -> float:
+        """Return the last sampling point."""
+        interval = self.settings.sampling_interval_s
+        return now // interval * interval if interval > 0 else now
+
+    def _bring(self, account: Account, now: float) -> None:
+        """Let the history go up to `now`; a clock that went back changes nothing."""
+        before = now if account.at is None else account.at
+        running = account.used if account.running is None else account.running
+        history = consumed(
+            account.history,
+            _whole(running),
+            elapsed_s=max(0.0, now - before),
+            half_life_s=self.settings.half_life_s,
+        )
+        for resource, amount in penalty(_whole(account.arrived), self.settings).items():
+            history[resource] = history.get(resource, 0.0) + amount
+        account.history = {
+            resource: amount
+            for resource, amount in history.items()
+            if amount >= NEGLIGIBLE or resource in account.used
+        }
+        account.at = max(now, before)
+        account.running = dict(account.used)
+        account.arrived = {}
+        account.usage = None
+
+
+def _is_behind(account: Account) -> bool:
+    """Say whether something happened that the history does not show."""
+    return (
+        account.at is None or bool(account.arrived) or account.running not in (None, account.used)
+    )
+
+
+def _whole(sums: Sums) -> dict[ResourceName, float]:
+    return {resource: whole_units(resource, amount) for resource, amount in sums.items()}
