@@ -19,6 +19,7 @@ from queueing.controller.objects import Objects
 from queueing.controller.pump import Pump
 from queueing.controller.records import Records
 from queueing.controller.waits import Waits
+from queueing.controller.witness import queued_since
 from queueing.core.decisions import Admit, Cycle, Decision, Preempt, Verdict, Wait
 from queueing.core.decisions import Outcome as Settlement
 from queueing.core.lifecycle import Evict, EvictionReason
@@ -170,11 +171,12 @@ class Effects:
         self._shell.settle(Settlement(decision=decision, verdict=verdict, message=message))
 
     def _announce_admission(self, decision: Admit, workload: Workload, now: float) -> None:
-        waited_s = now - workload.metadata.created
         records, meta = self._shell.records, workload.metadata
-        reserved = messages.reserved(decision, waited_s)
-        records.workload(meta, "QuotaReserved", reserved)
-        if not decision.checks:
+        reserved = messages.reserved(decision, now - queued_since(workload))
+        if decision.checks:
+            records.reserved(meta, reserved)
+        else:
+            records.workload(meta, "QuotaReserved", reserved)
             admitted = messages.admitted(decision.cluster_queue, 0.0)
             records.workload(meta, "Admitted", f"{admitted}; {reserved}")
 

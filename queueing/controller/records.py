@@ -35,13 +35,21 @@ class Records:
         """Record an event of a Workload."""
         self._record(_regarding(API_VERSION, "Workload", meta), reason, message, warning=warning)
 
+    def reserved(self, meta: Meta, message: str) -> None:
+        """Record a reservation that is no admission yet: no other event tells of it."""
+        self._write(_regarding(API_VERSION, "Workload", meta), "QuotaReserved", message)
+
     def job(self, meta: Meta, reason: str, message: str, *, warning: bool = False) -> None:
         """Record an event of a Job."""
         self._record(_regarding("batch/v1", "Job", meta), reason, message, warning=warning)
 
     def _record(self, regarding: Regarding, reason: str, message: str, *, warning: bool) -> None:
-        if reason in self._left_out:
-            return
+        if reason not in self._left_out:
+            self._write(regarding, reason, message, warning=warning)
+
+    def _write(
+        self, regarding: Regarding, reason: str, message: str, *, warning: bool = False
+    ) -> None:
         note = EventNote(
             reason=reason,
             action=reason,

@@ -119,9 +119,7 @@ class Witness:
             self._tallies.observe("admission_checks_wait_time_seconds", workload, checked_s)
 
     def _waited_s(self, workload: Workload) -> float:
-        """Return for how long it has been queueing: since it was made, or since its last return."""
-        requeued = moment(workload, "Requeued")
-        return max(self.now() - (requeued or workload.metadata.created), 0.0)
+        return max(self.now() - queued_since(workload), 0.0)
 
     def started(self, workload: Workload, began: float) -> None:
         """Note that the job was unsuspended."""
@@ -185,6 +183,11 @@ class Witness:
     @property
     def _tallies(self) -> Tallies:
         return Tallies(self.metrics)
+
+
+def queued_since(workload: Workload) -> float:
+    """Return since when it has been queueing: when it was made, or when it last came back."""
+    return moment(workload, "Requeued") or workload.metadata.created
 
 
 def moment(workload: Workload, kind: str) -> float | None:

@@ -140,4 +140,4 @@ def passed_over(troubles: Iterable[tuple[PodSetName, Sequence[Obstacle]]]) -> st
         for name, obstacles in troubles
         if obstacles
     ]
-    return f"Flavors passed over: {', '.join(parts)}" if parts else ""
+    return ", ".join(parts)

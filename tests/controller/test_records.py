@@ -42,3 +42,10 @@ def test_an_event_says_whom_it_is_about_and_is_never_too_long() -> None:
     regarding, note = book.kept[0]
     assert (regarding.kind, regarding.uid) == ("Workload", "u")
     assert (note.type, len(note.message)) == (EventType.WARNING, 1024)
+
+
+def test_a_reservation_that_waits_for_checks_is_told_in_every_mode() -> None:
+    for mode in Compatibility:
+        book = Book()
+        Records(book, mode).reserved(META, "reserved")
+        assert [note.reason for _, note in book.kept] == ["QuotaReserved"]

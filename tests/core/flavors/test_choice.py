@@ -263,9 +263,7 @@ def test_an_admission_tells_what_it_passed_over() -> None:
     arena = Arena(two(a=500, b=5_000))
     [judgement] = arena.round(workload("one", local_queue="team/main"))
     assert isinstance(judgement.decision, Admit)
-    assert judgement.decision.note.startswith(
-        "Flavors passed over: main: insufficient quota for cpu"
-    )
+    assert judgement.decision.note.startswith("main: insufficient quota for cpu")
 
 
 def test_a_quota_of_zero_is_a_flavor_that_can_only_borrow() -> None:
