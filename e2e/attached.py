@@ -1,6 +1,6 @@
 """A cluster that somebody else started: the same tests on it.
 
-What the tests make is deleted; definitions, roles and the product's namespace stay for the next run.
+What the tests make is deleted; definitions, roles and the product's namespace stay.
 """
 
 import tempfile
