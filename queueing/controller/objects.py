@@ -10,6 +10,7 @@ from queueing.controller.indexes import Index
 from queueing.controller.roster import Roster
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
+from queueing.translate.jobs.composition import prebuilt_name
 from queueing.translate.labels import JOB_OWNER_NAME, JOB_UID
 from queueing.translate.limits import Amounts, LimitSummary, summarize
 from queueing.translate.wire.cluster import LimitRange, Namespace, PriorityClass, RuntimeClass
@@ -59,6 +60,8 @@ class Objects:
     workloads_by_namespace: Index[str] = field(default_factory=Index)
     workloads_by_queue: Index[Key] = field(default_factory=Index)
     jobs_by_namespace: Index[str] = field(default_factory=Index)
+    jobs_by_prebuilt: Index[Key] = field(default_factory=Index)
+    """Jobs by the Workload that they name."""
     job_keys: dict[str, Key] = field(default_factory=dict)
     """Key of a live job by its uid."""
     gangs: Roster = field(default_factory=Roster)
@@ -93,6 +96,7 @@ class Objects:
         self.jobs[key] = found
         self.job_keys[found.metadata.uid] = key
         self.jobs_by_namespace.add(found.metadata.namespace, key)
+        self.jobs_by_prebuilt.add(_prebuilt_of(found), key)
         self.gangs.put_job(found)
 
     def drop_job(self, key: Key) -> None:
@@ -101,6 +105,7 @@ class Objects:
         if found is not None:
             self.job_keys.pop(found.metadata.uid, None)
             self.jobs_by_namespace.drop(found.metadata.namespace, key)
+            self.jobs_by_prebuilt.drop(_prebuilt_of(found), key)
             self.gangs.drop_job(found)
 
     def workloads_of(self, uid: str) -> Iterator[Workload]:
@@ -117,6 +122,10 @@ class Objects:
     def overheads(self) -> dict[str, Amounts]:
         """Return the overhead of each RuntimeClass in decision units."""
         return {name: one.amounts() for name, one in self.runtime_classes.items()}
+
+
+def _prebuilt_of(found: Job) -> Key:
+    return Key(f"{found.metadata.namespace}/{prebuilt_name(found.metadata)}")
 
 
 def _queue_of(found: Workload) -> Key:

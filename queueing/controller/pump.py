@@ -143,6 +143,8 @@ class Pump:
             job = self._objects.job_keys.get(uid)
             if job is not None:
                 self._attend_job(job)
+        for named in self._objects.jobs_by_prebuilt[found.metadata.key]:
+            self._attend_job(named)
 
     def _take_job(self, found: Job) -> None:
         key = found.metadata.key

@@ -120,7 +120,7 @@ def next_action(job: Job, workloads: Sequence[Workload], origin: Origin) -> Acti
             return LetGo(other)
     if workload is None:
         return _without_workload(job)
-    if _is_true(workload, "Finished"):
+    if is_true(workload, "Finished"):
         return _after_the_end(job, workload)
     if workload.metadata.deleting:
         return _wind_up(job, workload)
@@ -130,11 +130,11 @@ def next_action(job: Job, workloads: Sequence[Workload], origin: Origin) -> Acti
         return Finish(workload, "Succeeded" if succeeded else "Failed", message)
     if not batch.equivalent(job, workload):
         return _mismatch(job, workload)
-    if _is_true(workload, "Evicted") and _is_true(workload, "QuotaReserved"):
+    if is_true(workload, "Evicted") and is_true(workload, "QuotaReserved"):
         return _drain(job, workload)
     if job.spec.suspend:
         return _while_suspended(job, workload)
-    if not _is_true(workload, "Admitted"):
+    if not is_true(workload, "Admitted"):
         return Stop(NOT_ADMITTED)
     return _while_running(job, workload)
 
@@ -216,9 +216,9 @@ def _mismatch(job: Job, workload: Workload) -> Action | None:
 def _while_suspended(job: Job, workload: Workload) -> Action | None:
     if job.metadata.deleting:
         return None
-    if _is_true(workload, "Admitted"):
+    if is_true(workload, "Admitted"):
         return Start(workload)
-    if not _is_true(workload, "QuotaReserved") and _follows_not(job, workload):
+    if not is_true(workload, "QuotaReserved") and _follows_not(job, workload):
         return Follow(workload)
     return None
 
@@ -244,14 +244,15 @@ def gates_of(meta: Meta) -> str:
 
 def _while_running(job: Job, workload: Workload) -> Action | None:
     ready = batch.are_pods_ready(job)
-    if ready != _is_true(workload, "PodsReady"):
+    if ready != is_true(workload, "PodsReady"):
         return Ready(workload, ready)
     reclaimable = batch.reclaimable(job)
     known = sum(one.count for one in workload.status.reclaimable_pods)
     return Reclaim(workload, reclaimable) if reclaimable > known else None
 
 
-def _is_true(workload: Workload, kind: str) -> bool:
+def is_true(workload: Workload, kind: str) -> bool:
+    """Say whether a condition of a Workload is True."""
     return any(one.type == kind and one.status == "True" for one in workload.status.conditions)
 
 

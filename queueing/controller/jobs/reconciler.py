@@ -8,7 +8,7 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.hand import Hand
-from queueing.controller.jobs import ladder, solitary
+from queueing.controller.jobs import ladder, prebuilt, solitary
 from queueing.controller.jobs.additions import additions
 from queueing.controller.jobs.priorities import resolve
 from queueing.controller.latecomers import Latecomers
@@ -23,7 +23,12 @@ from queueing.kube.resources import WORKLOADS
 from queueing.translate import labels
 from queueing.translate.inbound.surroundings import namespace as namespace_fact
 from queueing.translate.jobs import batch
-from queueing.translate.jobs.composition import Origin, compose, max_execution_time
+from queueing.translate.jobs.composition import (
+    Origin,
+    compose,
+    max_execution_time,
+    prebuilt_name,
+)
 from queueing.translate.jobs.injection import ConflictError
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.outbound.conditions import patch
@@ -44,7 +49,8 @@ class JobRules:
 def is_managed(objects: Objects, rules: JobRules, job: Job) -> bool:
     """Say whether a Job is ours to queue."""
     queued = bool(job.metadata.labels.get(labels.QUEUE_NAME))
-    owned = any(owner.controller for owner in job.metadata.owner_references)
+    # A CronJob is nobody's ancestor: its Jobs queue by themselves.
+    owned = any(one.controller and one.kind != "CronJob" for one in job.metadata.owner_references)
     if not queued and (owned or not rules.without_queue_name):
         return False
     namespace = objects.namespaces.get(job.metadata.namespace)
@@ -89,10 +95,28 @@ class JobReconciler:
         claimed = self._objects.gangs.claims(job)
         if not workloads and (claimed or not self._is_managed(job)):
             return
+        named = prebuilt_name(job.metadata)
+        if named and not claimed:
+            await self._look_prebuilt(job, Key(f"{job.metadata.namespace}/{named}"))
+            return
         judge = solitary.next_action if claimed else ladder.next_action
         action = judge(job, workloads, self._origin(job))
         if action is not None:
             await self._act(job, action)
+
+    async def _look_prebuilt(self, job: Job, key: Key) -> None:
+        """Do the next write for a Job whose Workload somebody else made."""
+        action = prebuilt.next_action(job, self._objects.workloads.get(key), self._origin(job))
+        match action:
+            case None:
+                pass
+            case prebuilt.Lacks(message=message):
+                self._records.job(job.metadata, "ErrWorkloadCompose", message, warning=True)
+            case prebuilt.Adopt(workload=workload):
+                body = patch(workload.metadata, {"metadata": action.fields(job)})
+                await self._hand.patch_workload(workload, body, subresource="")
+            case _:
+                await self._act(job, action)
 
     async def _act(self, job: Job, action: ladder.Action) -> None:
         match action:

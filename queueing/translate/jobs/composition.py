@@ -81,6 +81,12 @@ def max_execution_time(job: Meta) -> int | None:
     return int(text) if text.isdecimal() and int(text) > 0 else None
 
 
+def prebuilt_name(job: Meta) -> str:
+    """Return the name of the Workload that somebody else made for the job; empty when none."""
+    name = labels.PREBUILT_WORKLOAD
+    return job.labels.get(name, "") or job.annotations.get(name, "")
+
+
 def _labels(origin: Origin) -> dict[str, str]:
     job = origin.metadata
     copied = {name: job.labels[name] for name in origin.labels_to_copy if name in job.labels}

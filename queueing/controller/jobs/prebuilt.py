@@ -1,0 +1,75 @@
+"""A Job that names a Workload which somebody else made for it.
+
+The Workload is adopted as it is: it is neither made, changed nor deleted to fit the Job. If the two
+do not match, the Workload ends as OutOfSync, and the Job stays where it is.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from queueing.controller.jobs import ladder
+from queueing.translate import labels
+from queueing.translate.jobs import batch
+from queueing.translate.jobs.composition import Origin
+from queueing.translate.jobs.identity import owner_reference
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.workloads import Workload
+
+NOT_THERE = "The prebuilt workload does not exist"
+TAKEN = "The prebuilt workload belongs to another job"
+OUT_OF_SYNC = "The prebuilt workload is out of sync with its user job"
+
+
+@dataclass(frozen=True, slots=True)
+class Adopt:
+    """Make the Job the Workload's controller."""
+
+    workload: Workload
+
+    def fields(self, job: Job) -> dict[str, Any]:
+        """Return the metadata to patch."""
+        meta = self.workload.metadata
+        kept = [
+            {
+                "apiVersion": one.api_version,
+                "kind": one.kind,
+                "name": one.name,
+                "uid": one.uid,
+                "controller": one.controller,
+                "blockOwnerDeletion": one.block_owner_deletion,
+            }
+            for one in meta.owner_references
+        ]
+        mine = owner_reference(batch.KIND.api_version, batch.KIND.kind, job.metadata)
+        return {"ownerReferences": [*kept, mine], "labels": {labels.JOB_UID: job.metadata.uid}}
+
+
+@dataclass(frozen=True, slots=True)
+class Lacks:
+    """Tell that the Job waits for its Workload, and why."""
+
+    message: str
+
+
+def next_action(
+    job: Job, workload: Workload | None, origin: Origin
+) -> ladder.Action | Adopt | Lacks | None:
+    """Return what is next for a Job and the Workload that it names."""
+    if workload is None:
+        return _without(job, NOT_THERE)
+    uids = [one.uid for one in workload.metadata.owner_references if one.controller]
+    if uids and uids != [job.metadata.uid]:
+        return _without(job, TAKEN)
+    over = ladder.is_true(workload, "Finished") or workload.metadata.deleting
+    if not uids and not over and not job.metadata.deleting:
+        return Adopt(workload)
+    if not over and batch.finished(job) is None and not batch.equivalent(job, workload):
+        return ladder.Finish(workload, "OutOfSync", OUT_OF_SYNC)
+    action = ladder.next_action(job, [workload], origin)
+    return None if isinstance(action, ladder.Follow) else action
+
+
+def _without(job: Job, message: str) -> ladder.Action | Lacks | None:
+    if job.metadata.deleting or batch.finished(job) is not None:
+        return None
+    return Lacks(message) if job.spec.suspend else ladder.Stop(message)
