@@ -31,6 +31,7 @@ from queueing.kube.resources import (
 )
 from queueing.translate.inbound.surroundings import NAMESPACE_LABEL
 from queueing.translate.labels import PRIORITY_CLASS, QUEUE_NAME
+from queueing.webhooks.jobs import MANAGED_OWNERS
 from queueing.webhooks.policies import render as validation
 from queueing.webhooks.scope import Scope, selector_wire
 
@@ -51,7 +52,8 @@ _LABELLED = (
 _UNLABELLED = f"!has(object.metadata.labels) || !('{QUEUE_NAME}' in object.metadata.labels)"
 _NOBODYS = (
     "!has(object.metadata.ownerReferences)"
-    " || !object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller)"
+    " || !object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller"
+    f" && [o.apiVersion, o.kind] in {[list(one) for one in MANAGED_OWNERS]})"
 )
 _DEFAULT = {"name": "default", "parameterNotFoundAction": "Allow"}
 _SUSPENDED = "spec: Object.spec{suspend: true}"

@@ -20,17 +20,7 @@ from queueing.kube.reflector import (
     WatchEvent,
 )
 from queueing.kube.resources import LOCAL_QUEUES, NAMESPACES, WORKLOAD_PRIORITY_CLASSES
-from queueing.webhooks.findings import dig
-from queueing.webhooks.jobs import DEFAULT, Surroundings
-
-MANAGED_OWNERS = frozenset(
-    {
-        ("batch/v1", "Job"),
-        ("jobset.x-k8s.io/v1alpha2", "JobSet"),
-        ("kueue.x-k8s.io/v1beta2", "Workload"),
-    }
-)
-"""Owners that queue for their children themselves; a CronJob, say, does not."""
+from queueing.webhooks.jobs import DEFAULT, Surroundings, has_managed_owner
 
 
 class _Labelled(msgspec.Struct, rename="camel", frozen=True):
@@ -71,7 +61,7 @@ class Cluster:
             manage_without_queue=self.manage_without_queue,
             default_local_queue=f"{namespace}/{DEFAULT}" in self.default_queues,
             default_priority_class=DEFAULT in self.default_classes,
-            owner_managed=_has_managed_owner(request.get("object")),
+            owner_managed=has_managed_owner(request.get("object")),
         )
 
     def hear_namespace(self, event: WatchEvent[_Namespace]) -> None:
@@ -101,14 +91,6 @@ def _keep(names: set[str], event: WatchEvent[_Named]) -> None:
             names.discard(key)
         case Synced():
             pass
-
-
-def _has_managed_owner(thing: Any) -> bool:
-    owners = dig(thing, "metadata", "ownerReferences") or ()
-    return any(
-        owner.get("controller") and (owner.get("apiVersion"), owner.get("kind")) in MANAGED_OWNERS
-        for owner in owners
-    )
 
 
 def watches(client: Client, cluster: Cluster) -> tuple[Reflector[Any], ...]:

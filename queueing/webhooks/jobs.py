@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from queueing.webhooks.findings import Finding, Wire, dig, forbidden, immutable, invalid
+from queueing.webhooks.findings import Finding, Wire, dig, entries, forbidden, immutable, invalid
 from queueing.webhooks.numbers import WHOLE_NUMBER
 from queueing.webhooks.topology import check_template
 from queueing.webhooks.workloads import ELASTIC, check_gates
@@ -15,6 +15,14 @@ PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"
 MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
 COMPLETIONS_EQUAL = "kueue.x-k8s.io/job-completions-equal-parallelism"
 DEFAULT = "default"
+
+
+MANAGED_OWNERS = (
+    ("batch/v1", "Job"),
+    ("jobset.x-k8s.io/v1alpha2", "JobSet"),
+    ("kueue.x-k8s.io/v1beta2", "Workload"),
+)
+"""Owners that queue for their children themselves; a CronJob, say, does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +38,14 @@ class Surroundings:
     """Whether a WorkloadPriorityClass named `default` exists."""
     owner_managed: bool = False
     """Whether a managed ancestor already queues for this Job."""
+
+
+def has_managed_owner(job: object) -> bool:
+    """Say whether the object's controller queues for it."""
+    return any(
+        owner.get("controller") and (owner.get("apiVersion"), owner.get("kind")) in MANAGED_OWNERS
+        for owner in entries(job, "metadata", "ownerReferences")
+    )
 
 
 def default_job(job: Wire, around: Surroundings) -> Wire:

@@ -122,3 +122,47 @@ def merge_patch(before: Any, after: Any) -> Any:
         for key, value in after.items()
         if key not in before or before[key] != value
     }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Default:
+    """A Job as it is sent, and what of it is to be as it is created."""
+
+    id: str
+    job: Wire
+    around: Mapping[str, bool]
+    want: Wire
+    policies: Wire
+    """What is right as well where policies fill in, whose order nobody knows."""
+
+
+def defaults() -> list[Default]:
+    """Read the table of what is filled in."""
+    return [
+        Default(
+            id=row["id"],
+            job=_sent(row.get("labels", {}), row.get("owner")),
+            around=row.get("around", {}),
+            want=row["want"],
+            policies=row.get("policies", row["want"]),
+        )
+        for row in yaml.safe_load((CASES.parent / "defaults.yaml").read_text())
+    ]
+
+
+def _sent(labels: Wire, owner: Wire | None) -> Wire:
+    reference = {**(owner or {}), "name": "owner", "uid": "1", "controller": True}
+    owners = {"ownerReferences": [reference]} if owner else {}
+    template = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "sent", "labels": labels, **owners},
+        "spec": {"template": {"spec": template}},
+    }
+
+
+def filled_in(job: Wire) -> Wire:
+    """Return what a row wants to know of a Job."""
+    labels = job["metadata"].get("labels", {})
+    return {"labels": labels, "suspend": job["spec"].get("suspend", False)}
