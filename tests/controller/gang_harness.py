@@ -100,6 +100,7 @@ class GangWorld(World):
         self._kill_at: int | None = None
         self._killed = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
+        self._dying: list[asyncio.Task[None]] = []
 
     async def intercept(self, call: Call) -> Fault | None:
         """Drop what a dead controller sends, and kill it before the write that it is due at."""
@@ -131,17 +132,25 @@ class GangWorld(World):
 
     async def restart(self) -> None:
         """End the controller at once, and start one that knows nothing of it."""
-        await self.stop()
+        self._end()
         self.lives += 1
         self._kill_at, self._killed = None, asyncio.Event()
         self._running = asyncio.create_task(self._live(f"{CONTROLLER}{self.lives}"))
 
     async def stop(self) -> None:
+        """End the controller, and wait for the remains of all that were killed."""
+        self._end()
+        for one in self._dying:
+            with suppress(asyncio.CancelledError):
+                await one
+
+    def _end(self) -> None:
+        """Kill: nothing of this one reaches the server any more, however long it takes to end."""
         if self._running is not None:
             self._killed.set()
             self._running.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._running
+            self._dying.append(self._running)
+            self._running = None
 
     async def _live(self, user_agent: str) -> None:
         options = Options(

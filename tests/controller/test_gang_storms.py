@@ -3,6 +3,7 @@
 import random
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 
 import pytest
 
@@ -79,6 +80,11 @@ def is_at_rest(w: GangWorld) -> bool:
     return not w.guard.workloads or not any(running(one) for one in jobs)
 
 
+def has_moved(w: GangWorld, seen: int) -> bool:
+    """Say whether anything was written since, or nothing will be."""
+    return len(w.writes) > seen or is_at_rest(w)
+
+
 def is_member(one: Wire) -> bool:
     return is_labelled(one) and one["metadata"]["annotations"].get(SIZE) == "3"
 
@@ -102,8 +108,7 @@ async def test_a_gang_survives_a_storm(definitions: list[Wire], seed: int) -> No
             with suppress(NotFoundError):
                 await dice.choice(ALL)(w, dice)
             if dice.random() < 0.5:
-                seen = len(w.writes)
-                await w.eventually(lambda seen=seen: len(w.writes) > seen or is_at_rest(w))
+                await w.eventually(partial(has_moved, w, len(w.writes)))
         await w.restart()
         await delete_those_that_left(w)
         await make_what_is_missing(w, dice)
