@@ -10,6 +10,7 @@ from typing import Any
 import queueing
 from queueing.apiserver.server import EmbeddedServer, serve
 from queueing.apiserver.simulation.cluster import simulate
+from queueing.cli.local_webhooks import local_webhooks
 from queueing.controller.app import Options, run
 from queueing.core.settings import Compatibility
 from queueing.kube.config import Cluster
@@ -87,8 +88,9 @@ async def controlled(
         configuration=configuration,
         compatibility=compatibility,
         cluster=Cluster.plain(server.url),
+        policies=False,  # the embedded server asks webhooks instead
     )
-    async with asyncio.TaskGroup() as group:
+    async with local_webhooks(server, configuration), asyncio.TaskGroup() as group:
         work = group.create_task(run(options), name="controller")
         try:
             yield work

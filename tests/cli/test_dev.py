@@ -1,6 +1,7 @@
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -19,6 +20,7 @@ from queueing.core.settings import Compatibility
 from queueing.kube import resources
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
+from queueing.kube.errors import RefusedError
 
 BOUND_S = 60.0
 
@@ -61,6 +63,29 @@ async def test_a_sample_job_runs_to_its_end_on_the_local_cluster() -> None:
             page = await client.list_page(resources.WORKLOADS.within(namespace))
             seen.look(json.loads(page)["items"], [], 1.0)
             await asyncio.sleep(0.05)
+
+
+async def test_a_job_is_suspended_and_a_bad_queue_refused_when_they_are_created() -> None:
+    job = next(one.value for one in sample_jobs() if one.name == "report-1")
+    job = {**job, "spec": {**job["spec"], "suspend": False}}
+    queue = next(one.value for one in sample_objects() if one.kind == "ClusterQueue")
+    unfit = {**queue, "metadata": {"name": "unfit"}, "spec": {**queue["spec"]}}
+    unfit["spec"] |= {"cohortName": None, "resourceGroups": [_group(nominal="-1")]}
+    async with (
+        asyncio.timeout(BOUND_S),
+        local_cluster(Place(), sample_objects()) as server,
+        controlled(server, alone(), Compatibility.QUEUEING),
+        Client(Cluster.plain(server.url), user_agent="test") as client,
+    ):
+        made = await client.create(resources.JOBS.within(job["metadata"]["namespace"]), job)
+        assert json.loads(made)["spec"]["suspend"] is True
+        with pytest.raises(RefusedError, match="greater than or equal to 0"):
+            await client.create(resources.CLUSTER_QUEUES.within(), unfit)
+
+
+def _group(*, nominal: str) -> dict[str, Any]:
+    quotas = [{"name": "cpu", "nominalQuota": nominal}]
+    return {"coveredResources": ["cpu"], "flavors": [{"name": "f", "resources": quotas}]}
 
 
 async def test_objects_are_there_again_when_they_are_kept(tmp_path: Path) -> None:

@@ -1,0 +1,72 @@
+"""The webhooks of a local cluster: the embedded API server asks them as a real one would.
+
+They answer in this process, without TLS, on loopback. Invariant: a Job of a managed namespace is
+suspended when it is created, so that none of its pods starts before its admission.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, Final
+
+from aiohttp import web
+
+from queueing.apiserver.server import EmbeddedServer
+from queueing.controller.rules import managed_namespaces
+from queueing.kube.client import Client
+from queueing.kube.config import Cluster
+from queueing.serving.farewell import let_go
+from queueing.serving.routes import webhook_application
+from queueing.serving.surroundings import Cluster as Around
+from queueing.serving.surroundings import watches
+from queueing.webhooks.admission import Rules
+from queueing.webhooks.configurations import render
+from queueing.webhooks.scope import MINOR_WITH_MUTATING_POLICIES, Scope
+from queueing_api.config.v1beta2 import Configuration
+from queueing_api.kueue.convert import convert_review
+
+LEFT_OUT: Final = frozenset({"mjobwithoutqueue.kb.io", "vworkload.kb.io", "vfarewell.queueing.dev"})
+"""The first two add nothing here: what they would be asked is asked of others, or is our own."""
+
+
+@asynccontextmanager
+async def local_webhooks(
+    server: EmbeddedServer, configuration: Configuration
+) -> AsyncIterator[None]:
+    """Answer the server's reviews until the block ends; its requests wait for nothing else."""
+    managed = managed_namespaces(configuration)
+    around = Around(managed, configuration.manage_jobs_without_queue_name)
+    async with Client(Cluster.plain(server.url), "queueing-webhooks") as client:
+        application = webhook_application(
+            around.around, Rules(), convert_review, partial(let_go, client)
+        )
+        runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        host, port = runner.addresses[0][:2]
+        older = Scope(namespaces=managed, minor=MINOR_WITH_MUTATING_POLICIES - 1)
+        try:
+            async with asyncio.TaskGroup() as group:
+                reflectors = watches(client, around)
+                tasks = [group.create_task(one.run(), name="webhooks") for one in reflectors]
+                for one in reflectors:
+                    await one.synced.wait()
+                server.load(_at(f"http://{host}:{port}", one) for one in render(older))
+                try:
+                    yield
+                finally:
+                    for task in tasks:
+                        task.cancel()
+        finally:
+            await runner.cleanup()
+
+
+def _at(url: str, configuration: dict[str, Any]) -> dict[str, Any]:
+    hooks = [
+        {key: value for key, value in hook.items() if key != "matchConditions"}
+        | {"clientConfig": {"url": url + hook["clientConfig"]["service"]["path"]}}
+        for hook in configuration["webhooks"]
+        if hook["name"] not in LEFT_OUT
+    ]
+    return {**configuration, "webhooks": hooks}
