@@ -60,6 +60,7 @@ class Objects:
     workloads_by_namespace: Index[str] = field(default_factory=Index)
     workloads_by_queue: Index[Key] = field(default_factory=Index)
     jobs_by_namespace: Index[str] = field(default_factory=Index)
+    jobs_by_owner: Index[str] = field(default_factory=Index)
     jobs_by_prebuilt: Index[Key] = field(default_factory=Index)
     """Jobs by the Workload that they name."""
     job_keys: dict[str, Key] = field(default_factory=dict)
@@ -96,7 +97,11 @@ class Objects:
         self.jobs[key] = found
         self.job_keys[found.metadata.uid] = key
         self.jobs_by_namespace.add(found.metadata.namespace, key)
-        self.jobs_by_prebuilt.add(_prebuilt_of(found), key)
+        named = _prebuilt_of(found)
+        if named is not None:
+            self.jobs_by_prebuilt.add(named, key)
+        for owner in found.metadata.owner_references:
+            self.jobs_by_owner.add(owner.uid, key)
         self.gangs.put_job(found)
 
     def drop_job(self, key: Key) -> None:
@@ -105,7 +110,11 @@ class Objects:
         if found is not None:
             self.job_keys.pop(found.metadata.uid, None)
             self.jobs_by_namespace.drop(found.metadata.namespace, key)
-            self.jobs_by_prebuilt.drop(_prebuilt_of(found), key)
+            named = _prebuilt_of(found)
+            if named is not None:
+                self.jobs_by_prebuilt.drop(named, key)
+            for owner in found.metadata.owner_references:
+                self.jobs_by_owner.drop(owner.uid, key)
             self.gangs.drop_job(found)
 
     def workloads_of(self, uid: str) -> Iterator[Workload]:
@@ -124,8 +133,9 @@ class Objects:
         return {name: one.amounts() for name, one in self.runtime_classes.items()}
 
 
-def _prebuilt_of(found: Job) -> Key:
-    return Key(f"{found.metadata.namespace}/{prebuilt_name(found.metadata)}")
+def _prebuilt_of(found: Job) -> Key | None:
+    name = prebuilt_name(found.metadata)
+    return Key(f"{found.metadata.namespace}/{name}") if name else None
 
 
 def _queue_of(found: Workload) -> Key:

@@ -168,6 +168,8 @@ class Pump:
         found = self._objects.jobs.get(key)
         if found is not None:
             self._attention.job(key)
+            for child in self._objects.jobs_by_owner[found.metadata.uid]:
+                self._attention.job(child)
             for gang in self._objects.gangs.of_job(found):
                 self._attention.gang(gang)
 

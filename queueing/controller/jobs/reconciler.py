@@ -8,7 +8,7 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.hand import Hand
-from queueing.controller.jobs import ladder, prebuilt, solitary
+from queueing.controller.jobs import ancestry, ladder, prebuilt, solitary
 from queueing.controller.jobs.additions import additions
 from queueing.controller.jobs.priorities import resolve
 from queueing.controller.latecomers import Latecomers
@@ -93,6 +93,13 @@ class JobReconciler:
             return
         workloads = list(self._objects.workloads_of(job.metadata.uid))
         claimed = self._objects.gangs.claims(job)
+        if not workloads:
+            ancestor = ancestry.ancestor_of(self._objects, job, self._is_managed)
+            if ancestor is not None:
+                stop = ancestry.next_action(self._objects, job, ancestor)
+                if stop is not None:
+                    await self._act(job, stop)
+                return
         if not workloads and (claimed or not self._is_managed(job)):
             return
         named = prebuilt_name(job.metadata)

@@ -1,0 +1,32 @@
+"""Jobs that a managed Job owns: they are part of it, and run only while it is admitted."""
+
+from collections.abc import Callable
+
+from queueing.controller.jobs import ladder
+from queueing.controller.objects import Objects
+from queueing.translate.wire.jobs import Job
+
+DEPTH_MAX = 10
+NOT_ADMITTED = "The Job that it belongs to is not admitted"
+
+
+def ancestor_of(objects: Objects, job: Job, is_managed: Callable[[Job], bool]) -> Job | None:
+    """Return the topmost managed Job above this one, at most ten steps up."""
+    found: Job | None = None
+    for _ in range(DEPTH_MAX):
+        uids = (one.uid for one in job.metadata.owner_references if one.controller)
+        key = objects.job_keys.get(next(uids, ""))
+        if key is None:
+            break
+        job = objects.jobs[key]
+        found = job if is_managed(job) else found
+    return found
+
+
+def next_action(objects: Objects, job: Job, ancestor: Job) -> ladder.Action | None:
+    """Return what is next for a Job that is a part of another one."""
+    admitted = any(
+        ladder.is_true(one, "Admitted") and not ladder.is_true(one, "Evicted")
+        for one in objects.workloads_of(ancestor.metadata.uid)
+    )
+    return None if admitted or job.spec.suspend else ladder.Stop(NOT_ADMITTED)
