@@ -58,6 +58,7 @@ class Witness:
     def elected(self, metrics: Metrics) -> None:
         """Hear that a term begins, with metrics of its own."""
         self.metrics = metrics
+        metrics.leader.labels().set(1)
         self.standing.elected = True
 
     def synced(self, objects: Objects, engine: Engine) -> None:
@@ -68,6 +69,7 @@ class Witness:
     def left(self) -> None:
         """Hear that the term is over."""
         self._engine = self._objects = None
+        self.metrics.leader.labels().set(0)
         standing = self.standing
         standing.elected = standing.leading = standing.policies = False
         self._listed = {}
@@ -82,6 +84,9 @@ class Witness:
         result = "success" if admitted else "inadmissible"
         self.metrics.admission_attempts_total.labels(result=result).inc()
         self.metrics.admission_attempt_duration_seconds.labels(result=result).observe(took_s)
+        self.metrics.cycle_duration_seconds.labels().observe(took_s)
+        for one in cycle.decisions:
+            self.metrics.decisions_total.labels(decision=type(one).__name__).inc()
 
     def decided(self, decision: Decision, workload: Workload, began: float) -> None:
         """Count and log a decision that was written, beginning at a moment."""

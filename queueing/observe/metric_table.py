@@ -306,7 +306,7 @@ _BUILD = (
 
 _OWN = (
     _histogram("cycle_duration_seconds", "", SHORT_BUCKETS, "How long a cycle of decisions took."),
-    _counter("decisions_total", "decision", "Decisions by kind: Admit, Preempt, Evict, Wait."),
+    _counter("decisions_total", "decision", "Decisions by kind: Admit, Preempt, Wait."),
     _counter(
         "writes_total",
         "purpose outcome",

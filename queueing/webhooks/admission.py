@@ -143,7 +143,8 @@ def _status(review: Review, found: list[Finding]) -> Wire:
             "name": name,
             "kind": review.kind,
             "causes": [
-                {"reason": one.fault.value, "message": str(one), "field": one.path} for one in found
+                {"reason": one.fault.value, "message": one.detail, "field": one.path}
+                for one in found
             ],
         },
     }

@@ -39,12 +39,17 @@ class Finding:
     message: str = ""
     value: object = None
 
-    @override
-    def __str__(self) -> str:
+    @property
+    def detail(self) -> str:
+        """What is wrong, for a place where the path stands already."""
         lead = LEADS[self.fault]
         if self.fault not in {Fault.FORBIDDEN, Fault.REQUIRED}:
             lead = f"{lead}: {quoted(self.value)}"
-        return f"{self.path}: {lead}: {self.message}" if self.message else f"{self.path}: {lead}"
+        return f"{lead}: {self.message}" if self.message else lead
+
+    @override
+    def __str__(self) -> str:
+        return f"{self.path}: {self.detail}"
 
 
 def quoted(value: object) -> str:

@@ -97,6 +97,8 @@ async def test_probes_and_metrics_are_served_by_a_single_process(world: MakeWorl
         assert f'kueue_local_queue_{name}{{name="lq",namespace="team"' in text
     for name in ("ready_wait_time_seconds", "admission_attempt_duration_seconds"):
         assert f"kueue_{name}_bucket" in text
+    assert 'queueing_decisions_total{decision="Admit",replica_role="standalone"} 1.0' in text
+    assert 'queueing_leader{replica_role="standalone"} 1.0' in text
 
 
 async def test_the_serving_process_hears_who_waits_and_how_things_are(world: MakeWorld) -> None:

@@ -43,10 +43,13 @@ def test_a_refusal_names_every_mistake_at_once() -> None:
     answer = validate(review("ClusterQueue", BAD_QUEUE), Surroundings(), Rules())["response"]
     assert answer["allowed"] is False
     assert answer["uid"] == "u1"
-    assert [one["field"] for one in answer["status"]["details"]["causes"]] == [
+    causes = answer["status"]["details"]["causes"]
+    assert [one["field"] for one in causes] == [
         "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota",
         "spec.fairSharing.weight",
     ]
+    # kubectl writes the field before the message.
+    assert all(one["message"].startswith("Invalid value: ") for one in causes)
 
 
 @pytest.mark.parametrize(
