@@ -98,7 +98,7 @@ def is_whole(w: GangWorld) -> bool:
     )
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 async def test_a_gang_survives_a_storm(definitions: list[Wire], seed: int) -> None:
     dice = random.Random(seed)
     queue = cluster_queue("3", preemption=PREEMPTING)
