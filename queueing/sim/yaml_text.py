@@ -25,12 +25,16 @@ _MERGE = "<<"
 
 
 class ManifestError(Exception):
-    """A file that cannot be used: where, which field, and what is wrong with it."""
+    """A file that cannot be used: where, which field, and what is wrong with it.
+
+    Line 0 stands for the file as a whole.
+    """
 
     def __init__(self, *, file: str, line: int, problem: str, field: str = "") -> None:
         self.file, self.line, self.field, self.problem = file, line, field, problem
         where = f"{field}: " if field else ""
-        super().__init__(f"{file}:{line}: {where}{problem}")
+        place = f"{file}:{line}" if line else file
+        super().__init__(f"{place}: {where}{problem}")
 
 
 class _Composer(yaml.CSafeLoader):

@@ -117,7 +117,7 @@ def test_without_workloads_nothing_waits() -> None:
     ("arguments", "text", "want"),
     [
         pytest.param((), "", "give manifests with -f", id="no input"),
-        pytest.param(("-f", "nowhere.yaml"), "", "nowhere.yaml:0: No such file", id="no file"),
+        pytest.param(("-f", "nowhere.yaml"), "", "nowhere.yaml: No such file", id="no file"),
         pytest.param(("-f", "-"), "a: ]", "-:1: ", id="no YAML"),
         pytest.param(("-f", "-", "--now", "noon"), QUEUES, "'noon' is not a time", id="no time"),
         pytest.param(
@@ -125,7 +125,7 @@ def test_without_workloads_nothing_waits() -> None:
         ),
         pytest.param(("-f", "-", "--rounds", "0"), QUEUES, "x>=1", id="no rounds"),
         pytest.param(
-            ("-f", "-", "--config", "nowhere"), QUEUES, "nowhere:0: No such file", id="no config"
+            ("-f", "-", "--config", "nowhere"), QUEUES, "nowhere: No such file", id="no config"
         ),
     ],
 )

@@ -79,7 +79,7 @@ def test_a_folder_is_read_in_order_of_names(tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
-    with pytest.raises(ManifestError, match=r"gone\.yaml:0: No such file"):
+    with pytest.raises(ManifestError, match=r"gone\.yaml: No such file"):
         load([str(tmp_path / "gone.yaml")])
     with pytest.raises(ManifestError, match="the folder holds no"):
         load([str(tmp_path)])
