@@ -195,9 +195,13 @@ _OWNER = CUSTOM_RESOURCE_DEFINITIONS.at("workloads.kueue.x-k8s.io")
 
 
 async def minor_version(client: Client) -> int:
-    """Return which Kubernetes 1.x the server is; 0 when it is none."""
+    """Return which Kubernetes 1.x the server serves the APIs of; 0 when it is none.
+
+    A server may be told to serve those of an older version than its own.
+    """
     version = msgspec.json.decode(await client.send(Request("GET", "/version")))
-    minor = "".join(one for one in str(version.get("minor", "")) if one.isdecimal())
+    told = str(version.get("emulationMinor") or version.get("minor") or "")
+    minor = "".join(one for one in told if one.isdecimal())
     if "embedded" in str(version.get("platform", "")) or version.get("major") != "1":
         return 0
     return int(minor or 0)
