@@ -102,7 +102,7 @@ class Peers:
         self.lacks: list[tuple[FlavorResource, int]] = []
         """Amounts of which one, at least, must be available before another try is worth it."""
         self.doubtful = False
-        """READY only because a lack was covered: others may have taken it since."""
+        """READY only because something was to be had: others may have taken it since."""
         self.hope: frozenset[FlavorResource] = frozenset()
         """Any release of one of these is worth another try."""
         self.expects = Expects.RELEASE
@@ -267,6 +267,8 @@ class PendingQueue:
         self.settle(peers, Stand.PARKED)
         for resource, asked in lacks:
             self.lack(peers, resource, asked)
+        if not lacks:
+            self.hopeful[peers] = None
 
     def covered(self, resource: FlavorResource, available: int) -> list[Peers]:
         """Take out the peers whose lack of a flavor-resource is covered, smallest first."""

@@ -18,6 +18,7 @@ from queueing.core.rounds import Head
 from queueing.state.intake import isolate
 from queueing.state.memory import Memory
 from queueing.state.pending import Item, Peers, PendingQueue, Stand
+from queueing.state.supply import Supply
 
 
 @dataclass(slots=True)
@@ -28,6 +29,16 @@ class Selection:
     companions: list[Item] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
     """What was decided on the way: heads that must not be judged."""
+    supplies: dict[Node, Supply] = field(default_factory=dict)
+    """What can be had at most, tree by tree, as this round begins."""
+
+    def supply(self, memory: Memory, queue: QueueName) -> Supply:
+        """Return what can be had in the tree of a queue."""
+        root = memory.roots[queue]
+        found = self.supplies.get(root)
+        if found is None:
+            found = self.supplies[root] = Supply(memory, root)
+        return found
 
 
 def select(memory: Memory, budget: int | None) -> Selection:
@@ -108,10 +119,9 @@ def _judgeable_head(
     if not is_active(memory, queue.name):
         return None
     fact = memory.objects.queues[queue.name]
-    node = memory.tree.queue(queue.name)
     while (item := queue.head()) is not None:
         peers = item.peers
-        if peers is not None and peers.doubtful and not _still_covered(node, peers):
+        if peers is not None and peers.doubtful and not _still_covered(memory, peers, selection):
             queue.park_again(peers)
             memory.touch(queue.name, peers.local_queue)
             continue
@@ -134,8 +144,11 @@ def _judgeable_head(
     return None
 
 
-def _still_covered(node: Node, peers: Peers) -> bool:
-    """Say whether a try is still worth it; every lack uncovered means the last answer holds."""
+def _still_covered(memory: Memory, peers: Peers, selection: Selection) -> bool:
+    """Say whether a try is still worth it; if others took it all, the last answer holds."""
+    if not peers.lacks:
+        return selection.supply(memory, peers.queue.name).may_cover(peers)
+    node = memory.tree.queue(peers.queue.name)
     return any(node.available(resource) >= asked for resource, asked in peers.lacks)
 
 

@@ -1,9 +1,10 @@
 """Who is worth another try after what happened.
 
 A workload waits on what blocks it. Quota that is given back wakes those whose whole lack of that
-flavor-resource is now available, and those whom preemption may help; a new possible victim wakes
-the latter; a change of quotas, cohorts, flavors or checks wakes every waiter that it reaches. In
-Kueue mode whatever Kueue's wake list names wakes all waiters of the tree.
+flavor-resource is now available, and those whom preemption may help, if what is free and all their
+possible victims hold would be enough; a new possible victim wakes the latter; a change of quotas,
+cohorts, flavors or checks wakes every waiter that it reaches. In Kueue mode whatever Kueue's wake
+list names wakes all waiters of the tree.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,6 +16,7 @@ from queueing.core.quota.node import Node
 from queueing.state.ledger import Tidings
 from queueing.state.memory import Memory
 from queueing.state.pending import Expects, Peers
+from queueing.state.supply import Supply
 
 
 def wake_waiting(memory: Memory) -> None:
@@ -121,6 +123,7 @@ def _by_root(
 
 def _wake_covered(memory: Memory, tidings: Tidings) -> None:
     for root, resources in _by_root(memory, tidings.released).items():
+        supply = Supply(memory, root)
         for name in memory.members[root]:
             queue = memory.queues.get(name)
             if queue is None or not queue.waiting:
@@ -131,27 +134,32 @@ def _wake_covered(memory: Memory, tidings: Tidings) -> None:
                     for peers in queue.covered(resource, node.available(resource)):
                         memory.wake_peers(peers, doubtful=True)
             for peers in list(queue.hopeful):
-                if not peers.hope.isdisjoint(resources):
-                    memory.wake_peers(peers)
+                if not peers.hope.isdisjoint(resources) and supply.may_cover(peers):
+                    memory.wake_peers(peers, doubtful=True)
 
 
 def _wake_hunters(memory: Memory, tidings: Tidings) -> None:
     """Wake those who found too few victims where somebody new may be one."""
+    supplies: dict[Node, Supply] = {}
     for victims_queue, lowest in tidings.newcomers.items():
         root = memory.roots.get(victims_queue)
         if root is None:
             continue
+        supply = supplies.setdefault(root, Supply(memory, root))
         for name in memory.members[root]:
             queue = memory.queues.get(name)
             if queue is None or not queue.hopeful:
                 continue
             policies = memory.objects.queues[name].preemption
             for peers in list(queue.hopeful):
-                if peers.expects is Expects.CHANGE or (
-                    peers.expects is Expects.VICTIM
-                    and _may_take(policies, peers, lowest, own=name == victims_queue)
-                ):
-                    memory.wake_peers(peers)
+                if (
+                    peers.expects is Expects.CHANGE
+                    or (
+                        peers.expects is Expects.VICTIM
+                        and _may_take(policies, peers, lowest, own=name == victims_queue)
+                    )
+                ) and supply.may_cover(peers):
+                    memory.wake_peers(peers, doubtful=True)
 
 
 def _may_take(policies: Preemption, peers: Peers, priority: int, *, own: bool) -> bool:
