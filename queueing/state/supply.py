@@ -8,7 +8,7 @@ one flavor that has all of it. Whatever else a judgement asks for only makes it 
 
 from collections.abc import Iterator
 
-from queueing.core.facts import PreemptionPolicy
+from queueing.core.facts import Preemption, PreemptionPolicy
 from queueing.core.names import FlavorResource, QueueName, ResourceName
 from queueing.core.quota.node import Node
 from queueing.state.memory import Memory
@@ -26,7 +26,7 @@ class Supply:
         self._memory, self._root = memory, root
         self._borrowers: list[QueueName] | None = None
         self._held: dict[QueueName, ByPriority] = {}
-        self._most: dict[tuple[QueueName, FlavorResource, int], int] = {}
+        self._most: dict[tuple[QueueName, FlavorResource, int], tuple[int, int, int]] = {}
 
     def may_cover(self, peers: Peers) -> bool:
         """Say whether peers might get what they ask for; False is certain."""
@@ -36,7 +36,7 @@ class Supply:
         return all(
             any(
                 all(
-                    self._most_of(peers, FlavorResource(flavor.flavor, name)) >= amount
+                    self._covers(peers, FlavorResource(flavor.flavor, name), amount)
                     for name, amount in asked
                 )
                 for flavor in group.flavors
@@ -45,20 +45,38 @@ class Supply:
             for asked in _asked(peers, group.covered)
         )
 
-    def _most_of(self, peers: Peers, resource: FlavorResource) -> int:
+    def _covers(self, peers: Peers, resource: FlavorResource, amount: int) -> bool:
+        alone, within, all_ = self._most_of(peers, resource)
+        return amount <= alone or (amount <= within and amount <= all_)
+
+    def _most_of(self, peers: Peers, resource: FlavorResource) -> tuple[int, int, int]:
+        """Return what can be had without victims elsewhere, up to where there are any, and with."""
         name, priority = peers.queue.name, peers.priority
         known = self._most.get((name, resource, priority))
         if known is not None:
             return known
         policies = self._memory.objects.queues[name].preemption
-        most = self._memory.tree.queue(name).available(resource)
-        most += self._freed(name, resource, priority, policies.within_cluster_queue)
+        node = self._memory.tree.queue(name)
+        own = self._freed(name, resource, priority, policies.within_cluster_queue)
+        alone = most = node.available(resource) + own
         if policies.reclaim_within_cohort is not PreemptionPolicy.NEVER:
             for other in self._borrowing():
                 if other != name:
                     most += self._freed(other, resource, priority, policies.reclaim_within_cohort)
-        self._most[name, resource, priority] = most
-        return most
+        within = most
+        if self._never_while_borrowing(node, policies):
+            within = node.quota(resource) - node.usage(resource) + own
+        found = self._most[name, resource, priority] = alone, within, most
+        return found
+
+    def _never_while_borrowing(self, node: Node, policies: Preemption) -> bool:
+        """Say whether others are preempted only for what stays within the queue's own quota.
+
+        Not with fair sharing; nor where a cohort between has quota by which it may reclaim.
+        """
+        flat = node.parent is None or node.parent.parent is None
+        never = policies.borrow_within_cohort is PreemptionPolicy.NEVER
+        return flat and never and self._memory.settings.fair_sharing is None
 
     def _freed(
         self, name: QueueName, resource: FlavorResource, priority: int, policy: PreemptionPolicy
