@@ -71,8 +71,11 @@ def test_webhooks_are_called_through_the_service_and_believed(fresh: Installatio
     bad = cluster_queue("bad", {"any": {"cpu": "1"}}, resourceGroups=[group])
     with pytest.raises(ApiError, match="must be greater than or equal to 0"):
         fresh.api.create(bad)
-    finalizers = fresh.api.get("ClusterQueue", "team")["metadata"]["finalizers"]
-    assert finalizers == ["kueue.x-k8s.io/resource-in-use"]
+    # Policies refuse in the same words; what is filled in during a dry run, only a webhook can.
+    path = "/apis/kueue.x-k8s.io/v1beta2/clusterqueues"
+    good = cluster_queue("good", {"any": {"cpu": "1"}})
+    tried = fresh.api.wire.call("POST", path, query={"dryRun": "All"}, body=good)
+    assert tried["metadata"]["finalizers"] == ["kueue.x-k8s.io/resource-in-use"]
 
 
 def test_the_older_version_is_converted_through_the_service(fresh: Installation) -> None:

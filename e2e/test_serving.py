@@ -16,7 +16,7 @@ from e2e.components import HOST
 from e2e.controlplane.build import Binaries
 from e2e.identities import CONTROLLER_NAMESPACE
 from e2e.loopback import control_plane, free_ports
-from e2e.objects import job
+from e2e.objects import cluster_queue, flavor, job
 from e2e.product import install
 from e2e.serving import Serving, serving, until
 from e2e.wire import ApiError, Object
@@ -92,10 +92,21 @@ def misbelieved(place: Place) -> Iterator[Place]:
     yield from registered(place, lambda hook: {"url": f"{url}{path_of(hook)}", "caBundle": bundle})
 
 
-def registered(place: Place, client: Callable[[Object], Object]) -> Iterator[Place]:
+@pytest.fixture
+def installed_and_away(place: Place) -> Iterator[Place]:
+    """Lend the place with the webhooks of an installation, and nobody behind them."""
+    (nobody,) = free_ports(1)
+    yield from registered(
+        place, lambda hook: {"url": f"https://{HOST}:{nobody}{path_of(hook)}"}, Scope()
+    )
+
+
+def registered(
+    place: Place, client: Callable[[Object], Object], scope: Scope = SCOPE
+) -> Iterator[Place]:
     made = [
         {**one, "webhooks": [{**hook, "clientConfig": client(hook)} for hook in one["webhooks"]]}
-        for one in configurations.render(SCOPE)
+        for one in configurations.render(scope)
     ]
     for configuration in made:
         place.api.apply(configuration)
@@ -121,6 +132,16 @@ def assert_only_queued_jobs_are_refused(place: Place) -> None:
 def test_webhooks_that_are_away_stop_only_queued_jobs_of_managed_namespaces(away: Place) -> None:
     until(lambda: CALLED_IN_VAIN in away.refusal("default", "door"), "webhooks are asked")
     assert_only_queued_jobs_are_refused(away)
+
+
+def test_installed_webhooks_that_are_away_stop_nobody(installed_and_away: Place) -> None:
+    api, name = installed_and_away.api, f"any-{secrets.token_hex(4)}"
+    flavors = f"{REGISTRATION}/MutatingWebhookConfiguration"
+    registered_now = api.get(flavors, "kueue-mutating-webhook-configuration")["webhooks"]
+    assert {one["failurePolicy"] for one in registered_now} == {"Ignore"}
+    api.create(flavor(name))
+    api.create(cluster_queue(name, {name: {"cpu": "1"}}))
+    assert installed_and_away.refusal("default", queue="door") == ""
 
 
 def test_a_certificate_of_another_authority_is_not_believed_and_harms_no_other_job(

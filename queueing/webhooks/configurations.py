@@ -1,6 +1,9 @@
 """Webhook configurations under the names of Kueue's own, so that installing one replaces the other.
 
-Invariant: no webhook is asked about a Job without a queue label whose failure would stop that Job.
+Invariant: a webhook that is away stops nothing that the API server judges by itself. What it
+refuses is refused by definitions and policies as well, and what it fills in on our own kinds the
+controller fills in later. Only on servers without mutating policies a queued Job, and no other, has
+to wait for us: nobody else would suspend it.
 The CA is filled in by the serving process, which makes the certificate.
 """
 
@@ -19,7 +22,7 @@ WRITE: Final = ("CREATE", "UPDATE")
 LABELLED: Final = QUEUED.partition(" || ")[0]
 DEFINITIONS: Final = "apiextensions-k8s-io-v1-customresourcedefinition"
 """Path, behind `/validate-`, of the webhook that is told of our removal."""
-TIMEOUT_S: Final = 10
+TIMEOUT_S: Final = 5
 PATIENCE_S: Final = 30
 
 
@@ -34,7 +37,7 @@ class _Hook:
     version: str = "v1beta2"
     condition: tuple[str, str] | None = None
     name: str = ""
-    failure: str = "Fail"
+    failure: str = "Ignore"
     timeout_s: int = TIMEOUT_S
     side_effects: str = "None"
 
@@ -53,14 +56,13 @@ _MUTATING: Final = (
 )
 _JOB: Final = _Hook(kind="job", resource="jobs", group="batch", version="v1")
 _MUTATING_JOBS: Final = (
-    replace(_JOB, operations=CREATE, condition=("queued", LABELLED)),
-    # Which of these gets a default queue is known to the webhook only: away, it stops nobody.
+    replace(_JOB, operations=CREATE, condition=("queued", LABELLED), failure="Fail"),
+    # Which of these gets a default queue is known to the webhook only.
     replace(
         _JOB,
         name="mjobwithoutqueue.kb.io",
         operations=CREATE,
         condition=("not-queued", f"!({LABELLED})"),
-        failure="Ignore",
     ),
 )
 _VALIDATING: Final = (
@@ -68,7 +70,6 @@ _VALIDATING: Final = (
     _Hook(kind="cohort", resource="cohorts"),
     _Hook(kind="resourceflavor", resource="resourceflavors"),
     _Hook(kind="workload", resource="workloads"),
-    replace(_JOB, condition=("queued", QUEUED)),
     # Before the definition of Workloads goes, we let go of what has our finalizer.
     _Hook(
         kind="customresourcedefinition",
@@ -78,23 +79,24 @@ _VALIDATING: Final = (
         operations=("DELETE",),
         condition=("workloads", f"request.name == 'workloads.{KUEUE}'"),
         name="vfarewell.queueing.dev",
-        failure="Ignore",
         timeout_s=PATIENCE_S,
         side_effects="NoneOnDryRun",
     ),
 )
+_VALIDATING_JOBS: Final = (replace(_JOB, condition=("queued", QUEUED)),)
 
 
 def render(scope: Scope) -> list[Wire]:
     """Return the configurations: what fills in, then what refuses.
 
-    Jobs are suspended and given defaults by webhooks only where the server has no policies for it.
+    Webhooks are asked about Jobs only where the server has no policies that suspend them.
     """
     by_policy = scope.minor >= MINOR_WITH_MUTATING_POLICIES
     mutating = _MUTATING if by_policy else (*_MUTATING, *_MUTATING_JOBS)
+    validating = _VALIDATING if by_policy else (*_VALIDATING, *_VALIDATING_JOBS)
     return [
         _configuration("Mutating", "mutate", mutating, scope),
-        _configuration("Validating", "validate", _VALIDATING, scope),
+        _configuration("Validating", "validate", validating, scope),
     ]
 
 

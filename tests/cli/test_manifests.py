@@ -67,7 +67,8 @@ def test_the_configuration_is_followed(tmp_path: Path) -> None:
         "internalCertManagement: {webhookServiceName: doorman}\n"
     )
     items = printed("--config", str(path))
-    hooks = [hook for one in items for hook in one.get("webhooks", ())]
+    older = printed("--config", str(path), "--for", "webhooks", "--kubernetes", "1.34")
+    hooks = [hook for one in older for hook in one["webhooks"]]
     for hook in hooks:
         service = hook["clientConfig"]["service"]
         assert (service["name"], service["namespace"]) == ("doorman", "batch")

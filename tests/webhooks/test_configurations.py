@@ -21,7 +21,7 @@ def test_what_is_installed_is_what_is_rendered_by_default() -> None:
     assert installed == render(Scope())
 
 
-@pytest.mark.parametrize("minor", [34, 36])
+@pytest.mark.parametrize("minor", [30, 35])
 def test_a_job_without_a_queue_never_waits_for_a_webhook_that_can_refuse_it(minor: int) -> None:
     of_jobs = [
         one for one in webhooks(Scope(minor=minor)) if one["rules"][0]["apiGroups"] == ["batch"]
@@ -35,7 +35,17 @@ def test_a_job_without_a_queue_never_waits_for_a_webhook_that_can_refuse_it(mino
 
 def test_jobs_are_suspended_by_webhooks_only_where_the_server_has_no_policies() -> None:
     names = {minor: {one["name"] for one in webhooks(Scope(minor=minor))} for minor in (35, 36)}
-    assert names[35] - names[36] == {"mjob.kb.io", "mjobwithoutqueue.kb.io"}
+    assert names[35] - names[36] == {"mjob.kb.io", "mjobwithoutqueue.kb.io", "vjob.kb.io"}
+
+
+def test_only_a_queued_job_of_an_older_server_waits_for_a_webhook_that_is_away() -> None:
+    stopping = {
+        minor: [
+            one["name"] for one in webhooks(Scope(minor=minor)) if one["failurePolicy"] == "Fail"
+        ]
+        for minor in (35, 36)
+    }
+    assert stopping == {35: ["mjob.kb.io"], 36: []}
 
 
 def test_names_are_unique() -> None:
