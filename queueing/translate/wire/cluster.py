@@ -1,9 +1,8 @@
 """Kubernetes' own objects that quota depends on."""
 # ruff: noqa: RUF012 - msgspec gives every instance its own copy of an empty default
 
-from queueing_api.quantity import amount
-
 from queueing.translate.wire.meta import Meta, Resources, Wire
+from queueing_api.quantity import amount
 
 
 class Namespace(Wire, frozen=True):
