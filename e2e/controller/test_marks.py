@@ -103,7 +103,7 @@ def test_a_boosted_workload_goes_first(team: World) -> None:
     wait_job(team, "running", running, "running")
     for name in ("first", "second"):
         team.make(job(team.namespace, name, queue="team", pods=FOREVER))
-        wait_workload(team, name, not_reserved(), "waiting")
+        workload_of(team, name)
     annotate(
         team,
         "Workload",

@@ -5,7 +5,7 @@ import http.client
 import json
 import ssl
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from itertools import islice
 
@@ -36,7 +36,9 @@ SHORT = {
 }
 DECIDES_WITHIN_S = LEASE_S + 5.0
 FAULTS_EACH = 10
-BURST = 8
+BURST = 6
+AFTERWARDS = 3
+"""Jobs that come while nobody leads: whatever happened before, there is something to decide."""
 Launch = Callable[..., Controller]
 
 
@@ -82,6 +84,13 @@ def wait_admitted_since(audit: Audit, before: int) -> None:
     )
 
 
+def make(space: World, jobs: Iterable[Object]) -> int:
+    """Create Jobs, and count them."""
+    created = list(jobs)
+    space.make(*created)
+    return len(created)
+
+
 def wait_decided(audit: Audit, since: float) -> float:
     """Wait for the first admission after a moment; return how long it took from then."""
 
@@ -99,16 +108,14 @@ def test_leaders_are_frozen_and_killed_under_load_and_nothing_is_lost_or_over_ad
 ) -> None:
     queues = Cohorts(space, cohorts=2, queues=2)
     queues.make()
-    jobs = queues.jobs(BURST * (2 * FAULTS_EACH + 1))
+    jobs = queues.jobs((BURST + AFTERWARDS) * (2 * FAULTS_EACH + 1))
     made, took = 0, []
     replicas = [controllers("one", SHORT), controllers("two", SHORT)]
     with Audit(installed, space.namespace, queues.ledger()) as audit:
         for number in range(2 * FAULTS_EACH):
             leader, epoch = wait_leader(installed, replicas), epoch_of(installed)
             before = len(audit.admissions)
-            for one in islice(jobs, BURST):
-                space.make(one)
-                made += 1
+            made += make(space, islice(jobs, BURST))
             wait_admitted_since(audit, before)
             freezes = number % 2 == 0
             at = time.monotonic()
@@ -116,15 +123,15 @@ def test_leaders_are_frozen_and_killed_under_load_and_nothing_is_lost_or_over_ad
                 leader.freeze()
             else:
                 leader.kill()
+            made += make(space, islice(jobs, AFTERWARDS))
+            if not freezes:
                 replicas.remove(leader)
                 replicas.append(controllers(f"next-{number}", SHORT))
             wait_leader(installed, [one for one in replicas if one is not leader], after=epoch)
             took.append(wait_decided(audit, since=at + LEASE_S / 2) - at)
             leader.thaw()
             audit.check()
-        for one in jobs:
-            space.make(one)
-            made += 1
+        made += make(space, jobs)
         wait_complete(space, count=made)
         space.api.wait(
             "Workload",
