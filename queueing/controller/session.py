@@ -86,7 +86,7 @@ class Session:
             self.engine,
             Attention(
                 job=self.job_keys.add,
-                workload=self.workload_keys.add,
+                workload=self._attend_workload,
                 gang=self.gang_keys.add,
                 finalizers=self._wake_finalizers,
                 cycle=self.cycles.wake,
@@ -100,7 +100,7 @@ class Session:
             job=self.pump.absorb_job,
         )
         self._finalizers = Finalizers(self.objects, self.engine, self.hand)
-        self._waits = Waits(self.objects, self.hand, records, clock)
+        self._waits = Waits(self.objects, self.hand, records, clock, reason_of=self.engine.waiting)
         latecomers = Latecomers(self.objects, self.engine.exceeds)
         shell = Shell(
             objects=self.objects,
@@ -216,6 +216,10 @@ class Session:
     def _carry_out(self, cycle: Cycle, took_s: float) -> None:
         self._around.witness.judged(cycle, took_s)
         self.effects.carry_out(cycle)
+
+    def _attend_workload(self, key: Key) -> None:
+        self.workload_keys.add(key)
+        self._waits.expect(key)
 
     def _wake_finalizers(self) -> None:
         self._finalizers.wake()

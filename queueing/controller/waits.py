@@ -2,7 +2,8 @@
 
 A workload that is admitted soon after it came is never written to say that it waits. The reason is
 written when it changes; a new message for the same reason only now and then, because the numbers
-in it change with every admission of others.
+in it change with every admission of others. A workload that was never judged itself, because one
+judged alike stands for it, gets the reason found for that one.
 """
 
 import asyncio
@@ -34,14 +35,30 @@ class Pen(Protocol):
     async def patch_workload(self, of: Workload, body: bytes) -> None: ...
 
 
+ReasonOf = Callable[[Key], Wait | None]
+"""Tells why a workload waits, if it does."""
+
+
+def _says_something(found: Workload) -> bool:
+    return any(one.type in {"QuotaReserved", "Finished"} for one in found.status.conditions)
+
+
 class Waits:
     """The latest reason of each waiting workload, and the writer of them."""
 
-    def __init__(self, objects: Objects, pen: Pen, records: Records, clock: Clock) -> None:
+    def __init__(
+        self, objects: Objects, pen: Pen, records: Records, clock: Clock, *, reason_of: ReasonOf
+    ) -> None:
         self._objects, self._pen, self._records = objects, pen, records
-        self._clock = clock
-        self._noted: dict[Key, tuple[float, Wait]] = {}
+        self._clock, self._reason_of = clock, reason_of
+        self._noted: dict[Key, tuple[float, Wait | None]] = {}
         self._written: dict[Key, float] = {}
+
+    def expect(self, key: Key) -> None:
+        """See to it that a pending workload which says nothing yet is not forgotten."""
+        found = self._objects.workloads.get(key)
+        if found is not None and not _says_something(found):
+            self._noted.setdefault(key, (self._clock.monotonic(), None))
 
     def note(self, wait: Wait) -> None:
         """Remember why a workload waits; the newest reason replaces an older one."""
@@ -81,7 +98,13 @@ class Waits:
             found = self._objects.workloads.get(key)
             if found is None:
                 self._written.pop(key, None)
-            elif self._is_news(found, wait, now):
+                continue
+            if wait is None:
+                wait = self._reason_of(key)
+                if wait is not None and wait.requeue is Requeue.NOT_HEAD:
+                    self._noted[key] = (now, None)  # its turn may come: look again later
+                    continue
+            if wait is not None and self._is_news(found, wait, now):
                 self._written[key] = now
                 return wait
         return None

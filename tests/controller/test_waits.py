@@ -26,7 +26,8 @@ class Stage:
         self.written: list[bytes] = []
         self.events: list[str] = []
         records = Records(self, Compatibility.QUEUEING)
-        self.waits = Waits(self.objects, self, records, self)
+        self.reason: Wait | None = None
+        self.waits = Waits(self.objects, self, records, self, reason_of=lambda _: self.reason)
 
     def now(self) -> float:
         return self.at
@@ -131,3 +132,35 @@ async def test_new_numbers_for_an_old_reason_are_written_seldom() -> None:
     note_again(stage)
     await stage.pass_time(40)
     assert len(stage.written) == 2
+
+
+async def test_one_that_another_stands_for_gets_its_reason() -> None:
+    stage = Stage()
+    stage.put()
+    stage.waits.expect(Key("ns/w"))
+    stage.reason = wait()
+    await stage.pass_time(0.5)
+    assert stage.written == []
+    await stage.pass_time(1)
+    assert len(stage.written) == 1
+
+
+async def test_one_behind_the_head_is_looked_at_again_until_there_is_a_reason() -> None:
+    stage = Stage()
+    stage.put()
+    stage.waits.expect(Key("ns/w"))
+    stage.reason = wait(requeue=Requeue.NOT_HEAD)
+    await stage.pass_time(2)
+    assert stage.written == []
+    stage.reason = wait()
+    await stage.pass_time(2)
+    assert len(stage.written) == 1
+
+
+async def test_one_that_says_something_is_not_asked_about() -> None:
+    stage = Stage()
+    stage.put(SAID)
+    stage.waits.expect(Key("ns/w"))
+    stage.reason = wait("2 more needed")
+    await stage.pass_time(5)
+    assert stage.written == []
