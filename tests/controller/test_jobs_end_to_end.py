@@ -71,6 +71,15 @@ async def test_a_job_waits_with_a_reason_until_its_queue_appears(world: MakeWorl
         await w.until("LocalQueue", "lq", true("Active", "Ready"))
 
 
+async def test_jobs_alike_all_say_why_they_wait(world: MakeWorld) -> None:
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("first"))
+        await w.until("Job", "first", unsuspended)
+        await w.make(job("second"), job("third"))
+        for name in ("second", "third"):
+            await w.workload(name, false("QuotaReserved"))
+
+
 async def test_a_job_that_was_never_admitted_is_stopped(world: MakeWorld) -> None:
     async with world() as w:
         await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("first"))
