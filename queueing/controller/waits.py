@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 
 PATIENCE_S = 1.0
 """How long a workload waits before its status says so."""
+PATIENCE_UNTOLD_S = 5.0
+"""The same for one that another stands for: most are admitted before, and need no write."""
 MESSAGE_EVERY_S = 30.0
 PER_SECOND_MAX = 25.0
 WHEN_BUSY_PER_SECOND = 5.0
@@ -51,25 +53,29 @@ class Waits:
     ) -> None:
         self._objects, self._pen, self._records = objects, pen, records
         self._clock, self._reason_of = clock, reason_of
-        self._noted: dict[Key, tuple[float, Wait | None]] = {}
+        self._noted: dict[Key, tuple[float, Wait]] = {}
+        self._untold: dict[Key, float] = {}
+        """Pending, of whom nothing was said, and since when: oldest first, as in `_noted`."""
         self._written: dict[Key, float] = {}
 
     def expect(self, key: Key) -> None:
         """See to it that a pending workload which says nothing yet is not forgotten."""
         found = self._objects.workloads.get(key)
         if found is not None and not _says_something(found):
-            self._noted.setdefault(key, (self._clock.monotonic(), None))
+            self._untold.setdefault(key, self._clock.monotonic())
 
     def note(self, wait: Wait) -> None:
         """Remember why a workload waits; the newest reason replaces an older one."""
         if wait.requeue is Requeue.NOT_HEAD:
             return
+        self._untold.pop(wait.workload, None)
         since, _ = self._noted.get(wait.workload, (self._clock.monotonic(), wait))
         self._noted[wait.workload] = (since, wait)
 
     def forget(self, key: Key) -> None:
         """Forget a workload that does not wait any more."""
         self._noted.pop(key, None)
+        self._untold.pop(key, None)
         self._written.pop(key, None)
 
     async def run(self, busy: Callable[[], bool]) -> NoReturn:
@@ -90,6 +96,7 @@ class Waits:
     def _next(self) -> Wait | None:
         """Take the oldest note that is due and says something new."""
         now = self._clock.monotonic()
+        self._ask_of_untold(now)
         while self._noted:
             key, (since, wait) = next(iter(self._noted.items()))
             if since + PATIENCE_S > now:
@@ -98,16 +105,22 @@ class Waits:
             found = self._objects.workloads.get(key)
             if found is None:
                 self._written.pop(key, None)
-                continue
-            if wait is None:
-                wait = self._reason_of(key)
-                if wait is not None and wait.requeue is Requeue.NOT_HEAD:
-                    self._noted[key] = (now, None)  # its turn may come: look again later
-                    continue
-            if wait is not None and self._is_news(found, wait, now):
+            elif self._is_news(found, wait, now):
                 self._written[key] = now
                 return wait
         return None
+
+    def _ask_of_untold(self, now: float) -> None:
+        """Note the reason of the one of whom nothing was said for longest."""
+        key, since = next(iter(self._untold.items()), (None, now))
+        if key is None or since + PATIENCE_UNTOLD_S > now:
+            return
+        del self._untold[key]
+        wait = self._reason_of(key)
+        if wait is not None and wait.requeue is Requeue.NOT_HEAD:
+            self._untold[key] = now  # its turn may come: look again later
+        elif wait is not None:
+            self._noted.setdefault(key, (now, wait))
 
     def _is_news(self, found: Workload, wait: Wait, now: float) -> bool:
         conditions = {one.type: one for one in found.status.conditions}
