@@ -3,6 +3,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from queueing.controller import notes
 from queueing.controller.jobs import ladder
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs import batch
@@ -67,14 +68,14 @@ ADMITTED = ("QuotaReserved", "Admitted")
         pytest.param(job(), [workload(*ADMITTED)], ladder.Start, id="admitted: start"),
         pytest.param(job(metadata=DELETING), [workload(*ADMITTED)], None, id="dying: do not start"),
         pytest.param(RUNNING, [workload()], ladder.Stop, id="running, not admitted: stop"),
-        pytest.param(RUNNING, [workload(*ADMITTED)], ladder.Ready, id="pods are ready: say so"),
+        pytest.param(RUNNING, [workload(*ADMITTED)], notes.Ready, id="pods are ready: say so"),
         pytest.param(
             RUNNING, [workload(*ADMITTED, "PodsReady")], None, id="ready and said: nothing"
         ),
         pytest.param(
             job(suspend=False, template=STARTED, status={"active": 1}),
             [workload(*ADMITTED, "PodsReady")],
-            ladder.Ready,
+            notes.Ready,
             id="a pod was lost: say so",
         ),
         pytest.param(RUNNING, [workload(*ADMITTED, "Evicted")], ladder.Stop, id="evicted: stop"),
@@ -97,16 +98,16 @@ ADMITTED = ("QuotaReserved", "Admitted")
             id="no pods left: restore",
         ),
         pytest.param(
-            job(), [workload(*ADMITTED, "Evicted")], ladder.Release, id="restored: free the quota"
+            job(), [workload(*ADMITTED, "Evicted")], notes.Release, id="restored: free the quota"
         ),
         pytest.param(
             job(status=COMPLETE, suspend=False),
             [workload(*ADMITTED)],
-            ladder.Finish,
+            notes.Finish,
             id="complete: finish",
         ),
         pytest.param(
-            job(status=COMPLETE), [workload("Finished")], ladder.LetGo, id="finished: let go"
+            job(status=COMPLETE), [workload("Finished")], notes.LetGo, id="finished: let go"
         ),
         pytest.param(
             job(status=COMPLETE), [workload("Finished", finalizers=[])], None, id="let go: nothing"
@@ -124,7 +125,7 @@ ADMITTED = ("QuotaReserved", "Admitted")
             id="Workload deleted, stopped: restore",
         ),
         pytest.param(
-            job(), [workload(*ADMITTED, **DELETING)], ladder.LetGo, id="Workload deleted: let go"
+            job(), [workload(*ADMITTED, **DELETING)], notes.LetGo, id="Workload deleted: let go"
         ),
         pytest.param(
             job(), [workload(**DELETING, finalizers=[])], None, id="Workload about to go: wait"
@@ -169,7 +170,7 @@ ADMITTED = ("QuotaReserved", "Admitted")
         pytest.param(
             job(),
             [workload(), workload(name="copy", **DELETING)],
-            ladder.LetGo,
+            notes.LetGo,
             id="the other is dying: let it go",
         ),
     ],

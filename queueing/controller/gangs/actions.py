@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from queueing.controller.gangs.parts import Part
+from queueing.controller.notes import Finish, LetGo, Ready, Release
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
@@ -62,37 +63,6 @@ class BreakUp:
 
     workload: Workload
     message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Release:
-    """Give the quota of an evicted Workload back."""
-
-    workload: Workload
-
-
-@dataclass(frozen=True, slots=True)
-class Finish:
-    """Record that the gang has ended."""
-
-    workload: Workload
-    reason: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class LetGo:
-    """Take our finalizer off a Workload that is no longer needed."""
-
-    workload: Workload
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """Record that all pods are ready, or no longer are."""
-
-    workload: Workload
-    ready: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,18 +11,15 @@ from queueing.controller.gangs.actions import (
     BreakUp,
     Create,
     Discard,
-    Finish,
-    LetGo,
     Match,
-    Ready,
     Reclaim,
-    Release,
     Start,
     Stop,
     Tell,
 )
 from queueing.controller.gangs.actions import Restore as RestoreTemplates
 from queueing.controller.gangs.parts import Gang, Part, owners, parts_of
+from queueing.controller.notes import Finish, LetGo, Ready, Release
 from queueing.controller.roster import is_finished
 from queueing.translate import labels
 from queueing.translate.jobs import batch

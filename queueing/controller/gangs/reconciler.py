@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import assert_never
 
+from queueing.controller import notes
 from queueing.controller.gangs import actions, ladder
 from queueing.controller.gangs.gathering import Gathering
 from queueing.controller.gangs.parts import Gang, Part, owners
@@ -83,15 +84,15 @@ class GangReconciler:
         """Record in the Workload what became of its Jobs."""
         workload, now = action.workload, self._clock.now()
         match action:
-            case actions.Release():
+            case notes.Release():
                 body = outbound.release(workload, now)
-            case actions.Finish(reason=reason, message=message):
+            case notes.Finish(reason=reason, message=message):
                 body = outbound.finish(workload, reason, message, now)
-            case actions.Ready(ready=ready):
+            case notes.Ready(ready=ready):
                 body = outbound.pods_ready(workload, ready=ready, now=now)
             case actions.Reclaim(counts=counts):
                 body = outbound.reclaim(workload, counts, now)
-            case actions.LetGo():
+            case notes.LetGo():
                 body = outbound.drop_finalizer(workload)
                 await self._hand.patch_workload(workload, body, subresource="")
                 return
@@ -99,9 +100,9 @@ class GangReconciler:
                 assert_never(action)
         await self._hand.patch_workload(workload, body)
         members = [job.metadata for job in owners(gang, workload)]
-        if isinstance(action, actions.Ready) and action.ready and members:
+        if isinstance(action, notes.Ready) and action.ready and members:
             self._witness.pods_ready(workload, members[0])
-        if isinstance(action, actions.Finish):
+        if isinstance(action, notes.Finish):
             if members:
                 self._witness.finished(workload, members[0])
             for meta in members:

@@ -7,6 +7,7 @@ template is put right before quota is given back, and quota is given back only w
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from queueing.controller.notes import Finish, LetGo, Ready, Release
 from queueing.translate import labels
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import Origin, max_execution_time
@@ -60,37 +61,6 @@ class Restore:
     """Give the suspended Job the template of its Workload back."""
 
     workload: Workload
-
-
-@dataclass(frozen=True, slots=True)
-class Release:
-    """Give the quota of an evicted Workload back."""
-
-    workload: Workload
-
-
-@dataclass(frozen=True, slots=True)
-class Finish:
-    """Record that the Job has ended."""
-
-    workload: Workload
-    reason: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class LetGo:
-    """Take our finalizer off a Workload that is no longer needed."""
-
-    workload: Workload
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """Record that the pods are ready, or no longer are."""
-
-    workload: Workload
-    ready: bool
 
 
 @dataclass(frozen=True, slots=True)

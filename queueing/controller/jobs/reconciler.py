@@ -7,6 +7,7 @@ from typing import Any, Protocol, assert_never
 import msgspec
 
 from queueing.clock import Clock
+from queueing.controller import notes
 from queueing.controller.hand import Hand
 from queueing.controller.jobs import ancestry, ladder, prebuilt, solitary
 from queueing.controller.jobs.additions import additions
@@ -149,24 +150,24 @@ class JobReconciler:
         """Record in the Workload what became of its Job."""
         workload, now = action.workload, self._clock.now()
         match action:
-            case ladder.Release():
+            case notes.Release():
                 body = outbound.release(workload, now)
-            case ladder.Finish(reason=reason, message=message):
+            case notes.Finish(reason=reason, message=message):
                 body = outbound.finish(workload, reason, message, now)
-            case ladder.Ready(ready=ready):
+            case notes.Ready(ready=ready):
                 body = outbound.pods_ready(workload, ready=ready, now=now)
             case ladder.Reclaim(count=count):
                 body = outbound.reclaim(workload, {batch.MAIN: count}, now)
-            case ladder.LetGo():
+            case notes.LetGo():
                 body = outbound.drop_finalizer(workload)
                 await self._hand.patch_workload(workload, body, subresource="")
                 return
             case _:
                 assert_never(action)
         await self._hand.patch_workload(workload, body)
-        if isinstance(action, ladder.Ready) and action.ready:
+        if isinstance(action, notes.Ready) and action.ready:
             self._witness.pods_ready(workload, job.metadata)
-        if isinstance(action, ladder.Finish):
+        if isinstance(action, notes.Finish):
             self._witness.finished(workload, job.metadata)
             message = f"Workload '{workload.metadata.key}' is declared finished"
             self._records.job(job.metadata, "FinishedWorkload", message)

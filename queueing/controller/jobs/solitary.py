@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from queueing.controller import notes
 from queueing.controller.jobs import ladder
 from queueing.translate import labels
 from queueing.translate.jobs import batch
@@ -23,5 +24,5 @@ def next_action(job: Job, workloads: Sequence[Workload], origin: Origin) -> ladd
         if not workload.metadata.deleting:
             return ladder.Discard(workload)
         if labels.RESOURCE_IN_USE in workload.metadata.finalizers:
-            return ladder.LetGo(workload)
+            return notes.LetGo(workload)
     return None
