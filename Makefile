@@ -34,8 +34,8 @@ dev: setup ## Run the embedded API server with queueing and simulated nodes; kub
 test: setup ## Run the fast tests (under three minutes)
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m 'not slow' tests $(ARGS)
 
-.PHONY: property
-property: setup ## Run the long property, history and fault tests
+.PHONY: properties
+properties: setup ## Run the long property, history and fault tests
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m slow tests $(ARGS)
 
 .PHONY: e2e
