@@ -9,6 +9,7 @@ from queueing_api.core.cluster import LimitRange, Namespace, Node, PriorityClass
 from queueing_api.core.pod import Pod
 from queueing_api.kueue import v1beta1, v1beta2
 from queueing_api.meta.v1 import KubeObject
+from queueing_api.queueing import v1alpha1
 from queueing_api.resource.v1 import (
     DeviceClass,
     ResourceClaim,
@@ -32,7 +33,7 @@ _KUBERNETES: Final[tuple[type[KubeObject], ...]] = (
     RuntimeClass,
 )
 _QUEUEING: Final[tuple[type[KubeObject], ...]] = tuple(
-    getattr(version, kind) for version in (v1beta1, v1beta2) for kind in version.__all__
+    getattr(version, kind) for version in (v1alpha1, v1beta1, v1beta2) for kind in version.__all__
 )
 
 SCHEME: Final[Mapping[GroupVersionKind, type[KubeObject]]] = MappingProxyType(

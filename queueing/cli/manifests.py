@@ -49,7 +49,8 @@ def _crds(scope: Scope) -> list[Wire]:
     from queueing_api.crd import WebhookConversion, crds  # noqa: PLC0415 - slow to import
 
     made = crds(WebhookConversion())
-    for one in made:
+    converted = [one for one in made if "conversion" in one["spec"]]
+    for one in converted:
         client = one["spec"]["conversion"]["webhook"]["clientConfig"]
         place = {"name": scope.service, "namespace": scope.namespace}
         client["service"] = {**client["service"], **place}

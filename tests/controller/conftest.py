@@ -19,7 +19,7 @@ from tests.controller.harness import CONFIGURATION, CRDS, NODE, MakeWorld, Wire,
 
 @pytest.fixture(scope="session")
 def definitions() -> list[Wire]:
-    paths = sorted(CRDS.glob("kueue*.yaml")) or sorted(CRDS.glob("*.yaml"))
+    paths = sorted(CRDS.glob("*.yaml"))
     documents = [one for path in paths for one in yaml.safe_load_all(path.read_text())]
     return [one for one in documents if one and one["kind"] == "CustomResourceDefinition"]
 

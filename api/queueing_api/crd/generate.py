@@ -1,17 +1,19 @@
 """Put the parts together: one CustomResourceDefinition per kind."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, Final
 
-from queueing_api.crd.resources import RESOURCES, Column, Resource
+from queueing_api.crd.resources import OWN_RESOURCES, RESOURCES, Column, Resource
 from queueing_api.crd.rules import RULES, Rule
 from queueing_api.crd.structural import Schema, structural
 from queueing_api.kueue import v1beta1, v1beta2
 from queueing_api.meta.v1 import KubeObject
+from queueing_api.queueing import v1alpha1
 
 GROUP: Final = "kueue.x-k8s.io"
+OWN_GROUP: Final = "queueing.dev"
 CATEGORY: Final = "kueue"
 STORED: Final = v1beta2
 CONVERSION_SERVICE: Final = {
@@ -45,15 +47,29 @@ class WebhookConversion:
 def crds(conversion: WebhookConversion | None = None) -> list[dict[str, Any]]:
     """Return the CRDs of all kinds, sorted by name.
 
-    Without a conversion they serve the stored version alone; with one, v1beta1 beside it.
+    Without a conversion they serve the stored version alone; with one, Kueue's kinds have v1beta1
+    beside it.
     """
-    made = [_crd(resource, conversion) for resource in RESOURCES]
+    made = [_kueue(resource, conversion) for resource in RESOURCES]
+    made += [_crd(resource, OWN_GROUP, [v1alpha1]) for resource in OWN_RESOURCES]
     return sorted(made, key=lambda crd: str(crd["metadata"]["name"]))
 
 
-def _crd(resource: Resource, conversion: WebhookConversion | None) -> dict[str, Any]:
+def _kueue(resource: Resource, conversion: WebhookConversion | None) -> dict[str, Any]:
+    if conversion is None:
+        return _crd(resource, GROUP, [STORED])
+    return _crd(resource, GROUP, [v1beta1, STORED], {"conversion": conversion.stanza()})
+
+
+def _crd(
+    resource: Resource,
+    group: str,
+    served: Sequence[ModuleType],
+    more: Mapping[str, Any] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Make one definition; the last of the served versions is the stored one."""
     spec: dict[str, Any] = {
-        "group": GROUP,
+        "group": group,
         "names": {
             "kind": resource.kind,
             "listKind": f"{resource.kind}List",
@@ -63,32 +79,32 @@ def _crd(resource: Resource, conversion: WebhookConversion | None) -> dict[str, 
             "categories": [CATEGORY],
         },
         "scope": "Namespaced" if resource.namespaced else "Cluster",
+        **more,
     }
-    if conversion is not None:
-        spec["conversion"] = conversion.stanza()
-    served = [STORED] if conversion is None else [v1beta1, STORED]
-    spec["versions"] = [_version(resource, version) for version in served]
+    spec["versions"] = [
+        _version(resource, version, stored=version is served[-1]) for version in served
+    ]
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{resource.plural}.{GROUP}"},
+        "metadata": {"name": f"{resource.plural}.{group}"},
         "spec": spec,
     }
 
 
-def _version(resource: Resource, package: ModuleType) -> dict[str, Any]:
+def _version(resource: Resource, package: ModuleType, *, stored: bool) -> dict[str, Any]:
     model: type[KubeObject] = getattr(package, resource.kind)
     name = model.gvk()[1]
     rules = RULES[name].get(resource.kind, ())
     version: dict[str, Any] = {
         "name": name,
         "served": True,
-        "storage": package is STORED,
+        "storage": stored,
         "schema": {"openAPIV3Schema": object_schema(model, rules)},
     }
     if resource.columns:
         version["additionalPrinterColumns"] = [_column(item, name) for item in resource.columns]
-    if resource.selectable and package is STORED:  # the same list in two versions is refused
+    if resource.selectable and stored:  # the same list in two versions is refused
         version["selectableFields"] = [{"jsonPath": path} for path in resource.selectable]
     if resource.has_status:
         version["subresources"] = {"status": {}}

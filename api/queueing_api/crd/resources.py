@@ -115,3 +115,36 @@ RESOURCES: Final = (
         columns=(Column("Value", ".value", "Priority that the name stands for", "integer"),),
     ),
 )
+
+OWN_RESOURCES: Final = (
+    Resource(
+        "Checkpoint",
+        "checkpoints",
+        ("ckpt",),
+        namespaced=True,
+        columns=(
+            Column("Workload", ".spec.workload.name", "Workload that is to be stopped"),
+            Column("Reason", ".spec.reason", "Why it is to be stopped"),
+            Column("Phase", ".status.phase", "Where the request stands"),
+            Column("Step", ".status.checkpoint.step", "How far the work was", "integer"),
+            Column("Saved", ".status.checkpoint.at", "Time since the work was saved", "date"),
+            Column("URI", ".status.checkpoint.uri", "Where the checkpoint is", priority=1),
+            Column("Message", ".status.message", "Why it stands there", priority=1),
+            _AGE,
+        ),
+    ),
+    Resource(
+        "CheckpointPolicy",
+        "checkpointpolicies",
+        ("ckptpolicy",),
+        namespaced=True,
+        columns=(
+            Column("Driver", ".spec.driver", "How pods hear of the request"),
+            Column("Save deadline", ".spec.saveDeadline", "Longest time that saving may take"),
+            Column("On failure", ".spec.onFailure", "What happens when nothing was saved"),
+            _condition("Active", "Active", "Whether the policy can be used"),
+            _AGE,
+        ),
+    ),
+)
+"""Kinds of `queueing.dev`, served in one version."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from queueing_api.crd.rules.checkpoints import CHECKPOINT, CHECKPOINT_POLICY
 from queueing_api.crd.rules.infrastructure import ADMISSION_CHECK, RESOURCE_FLAVOR, TOPOLOGY
 from queueing_api.crd.rules.quota import (
     CLUSTER_QUEUE,
@@ -34,8 +35,16 @@ _V1BETA1: Final = {
     "ClusterQueue": CLUSTER_QUEUE_V1BETA1,
     "Workload": WORKLOAD_V1BETA1,
 }
+_V1ALPHA1: Final = {
+    "Checkpoint": CHECKPOINT,
+    "CheckpointPolicy": CHECKPOINT_POLICY,
+}
 RULES: Final[Mapping[str, Mapping[str, tuple[Rule, ...]]]] = MappingProxyType(
-    {"v1beta1": MappingProxyType(_V1BETA1), "v1beta2": MappingProxyType(_V1BETA2)}
+    {
+        "v1alpha1": MappingProxyType(_V1ALPHA1),
+        "v1beta1": MappingProxyType(_V1BETA1),
+        "v1beta2": MappingProxyType(_V1BETA2),
+    }
 )
 """The rules of each kind, by version."""
 

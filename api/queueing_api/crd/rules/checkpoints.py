@@ -1,0 +1,47 @@
+"""Rules of CheckpointPolicy and Checkpoint."""
+
+from typing import Final
+
+from queueing_api.crd.rules.rule import FIELD_IS_IMMUTABLE, Rule
+
+_REQUIRED: Final = ("ackDeadline", "saveDeadline", "heartbeat", "terminationGrace")
+_OPTIONAL: Final = ("saveDeadlineMax", "forceDeleteAfter", "freshEnough", "refusalDelayMax")
+_BOUNDS: Final = tuple(
+    Rule(
+        "spec",
+        f"!has(self.{field}) || (duration(self.{field}) > duration('0s')"
+        f" && duration(self.{field}) <= duration('24h'))",
+        f"{field} must be longer than 0s and at most 24h",
+        field=f".{field}",
+    )
+    for field in (*_REQUIRED, *_OPTIONAL)
+)
+CHECKPOINT_POLICY: Final = (
+    *_BOUNDS,
+    Rule(
+        "spec",
+        "!has(self.saveDeadlineMax) || duration(self.saveDeadlineMax)"
+        " >= duration(self.saveDeadline)",
+        "saveDeadlineMax must not be shorter than saveDeadline",
+        field=".saveDeadlineMax",
+    ),
+    Rule(
+        "spec",
+        "duration(self.heartbeat) <= duration(self.saveDeadline)",
+        "heartbeat must not be longer than saveDeadline",
+        field=".heartbeat",
+    ),
+    Rule(
+        "spec",
+        "self.driver != 'HTTP' || has(self.http)",
+        "driver HTTP needs http.port, where the pods listen",
+        field=".http",
+    ),
+    Rule(
+        "spec",
+        "self.answerFrom != 'Leader' || has(self.leader)",
+        "answerFrom Leader needs leader, a selector of pods",
+        field=".leader",
+    ),
+)
+CHECKPOINT: Final = (Rule("spec", "self == oldSelf", FIELD_IS_IMMUTABLE),)

@@ -1,0 +1,94 @@
+"""CheckpointPolicy: how a workload is asked to save its work before it is stopped."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from queueing_api.marks import list_map
+from queueing_api.meta.v1 import AtomicLabelSelector, Condition, KubeObject
+from queueing_api.wire import Wire
+
+DURATION_PATTERN = r"^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$"
+DurationText = Annotated[str, Field(max_length=32, pattern=DURATION_PATTERN)]
+"""A length of time such as 30s, 5m or 1h30m."""
+
+Driver = Literal["Annotation", "HTTP", "TerminationOnly"]
+OnFailure = Literal["Proceed", "TryOtherVictim", "Abort"]
+
+
+class HttpEndpoint(Wire):
+    """Where a pod listens for the request to save."""
+
+    port: Annotated[int, Field(ge=1, le=65535)]
+    """Port on the pod's own address."""
+    path: Annotated[str, Field(max_length=256, pattern=r"^/[A-Za-z0-9/_.~-]*$")] = "/checkpoint"
+    """Path that the request is posted to; its state is read with GET at the same path."""
+
+
+class CheckpointTerms(Wire):
+    """What is asked of pods, and how long it may take."""
+
+    driver: Driver
+    """How pods hear of the request and answer it. Annotation: by annotations of the pod. HTTP: the
+    controller posts a signed request to the pod. TerminationOnly: pods are asked by SIGTERM alone,
+    and answer with their termination message."""
+    ack_deadline: DurationText = "20s"
+    """Longest wait for the first answer. Whoever does not answer in time is unresponsive."""
+    save_deadline: DurationText = "5m"
+    """Longest time between the first answer and the end of saving."""
+    save_deadline_max: DurationText | None = None
+    """Longest time that heartbeats with progress may extend the saving to. Unset: they do not."""
+    heartbeat: DurationText = "15s"
+    """How often a pod that saves says so. After three of them in silence it counts as failed."""
+    fresh_enough: DurationText = "2m"
+    """A pod whose last checkpoint is younger than this may say so instead of saving again."""
+    termination_grace: DurationText = "60s"
+    """Time that pods get between SIGTERM and the end. Must not exceed the grace period of the
+    pods."""
+    force_delete_after: DurationText | None = None
+    """Time after the end of the grace at which pods that still exist are removed by force, for
+    example on a node that is lost. Unset: never."""
+    answer_from: Literal["All", "Leader"] = "All"
+    """Whose answers count: those of all pods of the workload, or of those that leader names."""
+    leader: AtomicLabelSelector | None = None
+    """Pods that speak for the workload when answerFrom is Leader."""
+    refusal_limit: Annotated[int, Field(ge=0, le=10)] = 1
+    """How often a workload may ask for a later time."""
+    refusal_delay_max: DurationText = "1m"
+    """Longest delay that a workload may ask for."""
+    on_failure: OnFailure = "Proceed"
+    """What happens when the work was not saved. Proceed: the workload is stopped all the same.
+    TryOtherVictim: a preempted workload stays, and its preemptor looks for another, twice at
+    most. Abort: it stays, and its preemptor waits; only terms of a ClusterQueue can allow that."""
+    http: HttpEndpoint | None = None
+    """Where pods listen. Needed by the driver HTTP."""
+
+
+class CheckpointPolicySpec(CheckpointTerms):
+    """What is asked of pods, and how long it may take."""
+
+    retain: Annotated[int, Field(ge=1, le=100)] = 3
+    """How many Checkpoints are kept for each workload, beside the one that is being made."""
+
+
+class CheckpointPolicyStatus(Wire):
+    """Whether the policy can be used."""
+
+    conditions: Annotated[list[Condition], list_map("type")] = Field(default_factory=list)
+    """Observations. Active is False when the terms contradict each other; such a policy is not
+    used."""
+
+
+class CheckpointPolicy(KubeObject):
+    """How workloads are asked to save their work before they are stopped.
+
+    A Job names one of its namespace by the annotation queueing.dev/checkpoint-policy. A
+    ClusterQueue names one as namespace/name: it holds for Jobs without, and bounds the others.
+    """
+
+    api_version: Literal["queueing.dev/v1alpha1"] = "queueing.dev/v1alpha1"
+    kind: Literal["CheckpointPolicy"] = "CheckpointPolicy"
+    spec: CheckpointPolicySpec
+    """What is asked of pods, and how long it may take."""
+    status: CheckpointPolicyStatus = Field(default_factory=CheckpointPolicyStatus)
+    """Whether the policy can be used."""
