@@ -9,12 +9,14 @@ from bench.results import Result, machine, table, write
 from queueing.core.settings import FairSharing, Settings
 from queueing.testing.worlds import Deep
 
-SCENARIOS = ("a", "d", "e")
+SCENARIOS = ("a", "b", "c", "d", "e")
+UNLESS_TOLD = ("a", "d", "e")
 FAIR = FairSharing(strategies=("LessThanOrEqualToFinalShare", "LessThanInitialShare"))
 
 EPILOG = """\b
 Examples:
-  python -m bench                        everything, at the size of --scale
+  python -m bench                        a, d and e, at the size of --scale
+  python -m bench b c                    a thousand queues; one queue, mostly hopeless
   python -m bench e --scale 1            100,000 pending in the core alone
   python -m bench a --scale 0.02         a short look
 """
@@ -27,7 +29,7 @@ Examples:
     type=click.FloatRange(0, 1, min_open=True),
     default=0.1,
     show_default=True,
-    help="Part of the full size: workloads per queue in (a) and (e).",
+    help="Part of the full size: workloads per queue in all but (d).",
 )
 @click.option("--jobs", type=int, default=200, show_default=True, help="Jobs in (d).")
 @click.option(
@@ -40,10 +42,11 @@ Examples:
 def main(scenarios: tuple[str, ...], scale: float, jobs: int, out: Path) -> None:
     """Measure admissions beside their floor.
 
-    (a) workloads on the real API server, (d) Jobs with pods on KWOK nodes, (e) the core alone.
+    On the real API server: (a) 30 queues, (b) 1,000 queues, (c) one deep queue of which 60 % never
+    fit, (d) Jobs with pods on KWOK nodes. (e) is the core alone.
     """
     results: list[Result] = []
-    for name in scenarios or SCENARIOS:
+    for name in scenarios or UNLESS_TOLD:
         if name == "e":
             results += _core(scale)
         else:

@@ -1,8 +1,9 @@
-"""What is submitted in scenario (a), and how fast it could be done at all."""
+"""What is submitted in scenarios (a), (b) and (c), and how fast it could be done at all."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from bench.core_alone import Run
@@ -18,29 +19,34 @@ from queueing.testing.builders import (
     workload,
 )
 
-QUEUES = 30
-PER_COHORT = 6
 NAMESPACE = "bench"
-NOMINAL = 20
-BORROWING = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """A class of workloads of one queue."""
+    """A class of workloads of one queue; those that no quota can hold wait for ever."""
 
     name: str
     count: int
     cpu: int
     runs_s: float
     every_s: float
+    fits: bool = True
 
 
-SIZES = (
-    Size(name="small", count=350, cpu=1, runs_s=0.2, every_s=0.1),
-    Size(name="medium", count=100, cpu=5, runs_s=0.5, every_s=0.5),
-    Size(name="large", count=50, cpu=20, runs_s=1.0, every_s=1.2),
-)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """Queues, what each may use, and what comes to each."""
+
+    queues: int
+    per_cohort: int
+    nominal: int
+    borrowing: int
+    sizes: tuple[Size, ...]
+
+    def cohort_of(self, queue: int) -> str:
+        """Return the cohort of a queue, by number."""
+        return f"cohort-{queue // self.per_cohort}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,42 +58,83 @@ class Item:
     at: float
     cpu: int
     runs_s: float
+    fits: bool = True
 
 
-def schedule(scale: float) -> list[Item]:
+LOADS = MappingProxyType(
+    {
+        "a": Load(
+            queues=30,
+            per_cohort=6,
+            nominal=20,
+            borrowing=100,
+            sizes=(
+                Size(name="small", count=350, cpu=1, runs_s=0.2, every_s=0.1),
+                Size(name="medium", count=100, cpu=5, runs_s=0.5, every_s=0.5),
+                Size(name="large", count=50, cpu=20, runs_s=1.0, every_s=1.2),
+            ),
+        ),
+        "b": Load(
+            queues=1_000,
+            per_cohort=100,
+            nominal=20,
+            borrowing=100,
+            sizes=(
+                Size(name="small", count=35, cpu=1, runs_s=0.2, every_s=0.1),
+                Size(name="medium", count=10, cpu=5, runs_s=0.5, every_s=0.5),
+                Size(name="large", count=5, cpu=20, runs_s=1.0, every_s=1.2),
+            ),
+        ),
+        "c": Load(
+            queues=1,
+            per_cohort=1,
+            nominal=200,
+            borrowing=0,
+            sizes=(
+                Size(name="small", count=3_000, cpu=1, runs_s=0.2, every_s=0.0),
+                Size(name="medium", count=1_000, cpu=5, runs_s=0.5, every_s=0.0),
+                Size(name="never", count=6_000, cpu=300, runs_s=0.0, every_s=0.0, fits=False),
+            ),
+        ),
+    }
+)
+"""(a) and (b) after Kueue's published configurations; (c) one deep queue, 60 % of it hopeless."""
+
+
+def schedule(load: Load, scale: float) -> list[Item]:
     """Return the workloads of all queues in the order in which they come."""
-    items = [
-        Item(
-            name=f"{size.name}-{queue:02}-{number:03}",
-            queue=f"queue-{queue:02}",
-            at=number * size.every_s,
-            cpu=size.cpu,
-            runs_s=size.runs_s,
-        )
-        for queue in range(QUEUES)
-        for size in SIZES
-        for number in range(max(1, round(size.count * scale)))
-    ]
-    return sorted(items, key=lambda item: (item.at, item.name))
+    items: list[tuple[float, float, Item]] = []
+    for size in load.sizes:
+        count = max(1, round(size.count * scale))
+        for number in range(count):
+            at = number * size.every_s
+            for queue in range(load.queues):
+                item = Item(
+                    name=f"{size.name}-{queue:03}-{number:04}",
+                    queue=f"queue-{queue:03}",
+                    at=at,
+                    cpu=size.cpu,
+                    runs_s=size.runs_s,
+                    fits=size.fits,
+                )
+                # What comes at once comes mixed, each class spread evenly.
+                items.append((at, number / count, item))
+    items.sort(key=lambda one: (one[0], one[1], one[2].name))
+    return [item for _, _, item in items]
 
 
-def cohort_of(queue: int) -> str:
-    """Return the cohort of a queue: five of them, six queues each."""
-    return f"cohort-{queue // PER_COHORT}"
-
-
-def queues() -> Iterator[dict[str, Any]]:
+def queues(load: Load) -> Iterator[dict[str, Any]]:
     """Give the flavor, the ClusterQueues and their LocalQueues."""
     yield _object("ResourceFlavor", "default", {})
-    for number in range(QUEUES):
-        name = f"queue-{number:02}"
-        cpu = {"name": "cpu", "nominalQuota": NOMINAL, "borrowingLimit": BORROWING}
+    for number in range(load.queues):
+        name = f"queue-{number:03}"
+        cpu = {"name": "cpu", "nominalQuota": load.nominal, "borrowingLimit": load.borrowing}
         group = {
             "coveredResources": ["cpu"],
             "flavors": [{"name": "default", "resources": [cpu]}],
         }
         spec = {
-            "cohortName": cohort_of(number),
+            "cohortName": load.cohort_of(number),
             "namespaceSelector": {},
             "resourceGroups": [group],
         }
@@ -113,17 +160,19 @@ def _arrive(run: Run, fact: WorkloadFact, _now: float) -> None:
     run.observe([fact])
 
 
-def ideal(items: list[Item]) -> list[float]:
+def ideal(load: Load, items: list[Item]) -> list[float]:
     """Return when each admission would come if neither deciding nor writing took any time."""
     run = Run(Settings())
-    limits = {"cpu": quota(NOMINAL * 1_000, borrowing=BORROWING * 1_000)}
+    limits = {"cpu": quota(load.nominal * 1_000, borrowing=load.borrowing * 1_000)}
     run.observe([namespace(NAMESPACE), flavor("default")])
-    for number in range(QUEUES):
-        name = f"queue-{number:02}"
-        cohort = cohort_of(number)
+    for number in range(load.queues):
+        name = f"queue-{number:03}"
+        cohort = load.cohort_of(number)
         run.observe([cluster_queue(name, {"default": limits}, cohort=cohort)])
         run.observe([local_queue(f"{NAMESPACE}/{name}", name)])
     for item in items:
+        if not item.fits:
+            continue
         made = workload(
             f"{NAMESPACE}/{item.name}",
             local_queue=f"{NAMESPACE}/{item.queue}",

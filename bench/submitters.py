@@ -1,7 +1,6 @@
 """Clients of the benchmark: the teams that submit, and the bare client that measures the floor."""
 
 import asyncio
-import json
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
@@ -29,6 +28,12 @@ def condition(name: str) -> Wire:
         "message": "benchmark",
         "lastTransitionTime": STAMP,
     }
+
+
+FINISHED: list[Wire] = [
+    {"op": "add", "path": "/status/conditions/-", "value": condition("Finished")}
+]
+"""Ends a workload without reading it: the floor and the teams pay the same for it."""
 
 
 def admission(item: Item) -> Wire:
@@ -66,10 +71,11 @@ async def floor(client: Client, items: list[Item], space: str) -> list[float]:
         made = workload_object(item, space)
         status = resources.WORKLOADS.at(item.name, space, "status")
         await client.create(resources.WORKLOADS.within(space), made)
+        if not item.fits:
+            return
         await client.patch_merge(status, {"status": admission(item)})
         admitted.append(time.monotonic() - start)
-        ended = [condition("QuotaReserved"), condition("Admitted"), condition("Finished")]
-        await client.patch_merge(status, {"status": {"conditions": ended}})
+        await client.patch_json(status, FINISHED)
 
     await in_parallel((partial(one, item) for item in items), FLOOR_CLIENTS)
     return admitted
@@ -90,7 +96,7 @@ class Teams:
 
     async def run(self, limit_s: float) -> float:
         """Return the seconds until everything was finished."""
-        self._left = len(self.items)
+        self._left = sum(item.fits for item in self.items)
         by_name = {item.name: item for item in self.items}
         watched = resources.WORKLOADS.within(NAMESPACE)
         seen = Reflector(self.client, watched, Workload, lambda event: self._see(event, by_name))
@@ -123,11 +129,8 @@ class Teams:
 
     async def _finish(self, item: Item) -> None:
         await asyncio.sleep(item.runs_s)
-        target = resources.WORKLOADS.at(item.name, NAMESPACE)
-        found = json.loads(await self.client.get(target))
-        conditions = [*found["status"]["conditions"], condition("Finished")]
         status = resources.WORKLOADS.at(item.name, NAMESPACE, "status")
-        await self.client.patch_merge(status, {"status": {"conditions": conditions}})
+        await self.client.patch_json(status, FINISHED)
         self._left -= 1
         if not self._left:
             self._done.set()
