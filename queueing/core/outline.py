@@ -29,8 +29,9 @@ class Part:
     index: int
     pod_sets: tuple[int, ...]
     asks: tuple[Ask, ...]
+    """In the order of the first resource, by name, of each."""
     uncovered: ResourceName | None
-    """A resource that the queue does not cover, so that nothing fits."""
+    """The first resource, by name, that the queue does not cover, so that nothing fits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,27 +76,37 @@ def assigned_usage(pod_sets: Iterable[PodSetAssignment]) -> dict[FlavorResource,
 
 
 def held_usage(workload: WorkloadFact) -> dict[FlavorResource, int]:
-    """Sum what a workload's admission charges, without the pods that it needs no more."""
+    """Sum what a workload's admission charges, without the pods that it needs no more.
+
+    Reclaimable pods are counted from the spec. An admission for fewer pods, because some were
+    reclaimable already or because it is a partial one, is charged whole until fewer remain.
+    """
     if workload.admission is None:
         return {}
     reclaimable = workload.reclaimable
     if not reclaimable:
         return assigned_usage(workload.admission.pod_sets)
+    remaining = {
+        one.name: max(0, one.count - reclaimable[one.name])
+        for one in workload.pod_sets
+        if one.name in reclaimable
+    }
     return assigned_usage(
-        _scaled(one, reclaimable.get(one.name, 0)) for one in workload.admission.pod_sets
+        _scaled(one, remaining.get(one.name, one.count)) for one in workload.admission.pod_sets
     )
 
 
-def _scaled(assignment: PodSetAssignment, reclaimable: int) -> PodSetAssignment:
-    if reclaimable <= 0 or assignment.count <= 0:
+def _scaled(assignment: PodSetAssignment, remaining: int) -> PodSetAssignment:
+    """Reduce an assignment to the pods that remain; a share that is no whole amount rounds up."""
+    count = assignment.count
+    if remaining >= count:
         return assignment
-    count = max(0, assignment.count - reclaimable)
     return PodSetAssignment(
         name=assignment.name,
-        count=count,
+        count=remaining,
         flavors=assignment.flavors,
         usage={
-            resource: amount * count // assignment.count
+            resource: min(amount, -(-amount // count) * remaining)
             for resource, amount in assignment.usage.items()
         },
     )

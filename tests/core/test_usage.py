@@ -21,16 +21,21 @@ def test_what_is_held_is_summed_over_pod_sets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reclaimable", "want"),
+    ("asked", "given", "reclaimable", "want"),
     [
-        pytest.param(0, 8, id="nothing reclaimable"),
-        pytest.param(1, 6, id="one pod of four has ended"),
-        pytest.param(9, 0, id="more than there were"),
+        pytest.param(4, 4, 0, 8, id="nothing reclaimable"),
+        pytest.param(4, 4, 1, 6, id="one pod of four has ended"),
+        pytest.param(4, 4, 9, 0, id="more than there were"),
+        pytest.param(6, 4, 2, 8, id="admitted without the two that had ended before"),
+        pytest.param(6, 4, 3, 6, id="and one more has ended since"),
+        pytest.param(4, 0, 1, 8, id="an admission of no pods cannot be divided"),
+        pytest.param(3, 3, 2, 3, id="what does not divide is rounded up"),
     ],
 )
-def test_pods_that_ended_hold_nothing(reclaimable: int, want: int) -> None:
+def test_pods_that_ended_hold_nothing(asked: int, given: int, reclaimable: int, want: int) -> None:
     held = admitted(
-        admission=admission("main", assignment({"cpu": 8}, count=4)),
+        pod_sets=(pod_set(count=asked),),
+        admission=admission("main", assignment({"cpu": 8}, count=given)),
         reclaimable={MAIN: reclaimable},
     )
     assert held_usage(held) == {CPU: want}

@@ -81,12 +81,12 @@ class Search:
         tried: dict[tuple[int, int], int],
     ) -> bool:
         names = [answer.demand.pod_sets[number].pod_set.name for number in part.pod_sets]
-        if part.uncovered is not None:
-            answer.severity = Severity.NO_MATCHING_FLAVOR
-            return self._fail(answer, names, [uncovered(part.uncovered)])
         choices: dict[ResourceName, Choice] = {}
         obstacles: list[Obstacle] = []
+        places: dict[tuple[int, int], int] = {}
         for ask in part.asks:
+            if part.uncovered is not None and part.uncovered < ask.amounts[0][0]:
+                break
             place = (part.index, ask.group.index)
             scan = self._scan(ask, answer.usage, start.get(place, -1) + 1)
             if scan.grade is Grade.FIT:
@@ -98,7 +98,11 @@ class Search:
                 return self._fail(answer, names, scan.obstacles)
             choices.update(scan.choices)
             if scan.tried >= 0:
-                tried[place] = scan.tried
+                places[place] = scan.tried
+        if part.uncovered is not None:
+            answer.severity = Severity.NO_MATCHING_FLAVOR
+            return self._fail(answer, names, [uncovered(part.uncovered)])
+        tried.update(places)
         self._accept(part, answer, choices)
         if obstacles:
             answer.troubles += [(name, obstacles) for name in names]

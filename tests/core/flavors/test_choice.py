@@ -2,7 +2,7 @@
 
 import pytest
 
-from queueing.core.decisions import Admit, Mode, Reason, Wait
+from queueing.core.decisions import Admit, Mode, Reason, Requeue, Wait
 from queueing.core.facts import ClusterQueueFact, PodSet, Requirement, Taint, Toleration
 from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
 from queueing.core.settings import QuotaCheck, Settings
@@ -216,6 +216,35 @@ def test_resources_that_the_queue_does_not_cover(
         assert flavors_of(arena, asked) == {"main": {"cpu": "a"}}
     else:
         assert message_of(arena, asked) == "resource fpga unavailable in ClusterQueue"
+
+
+@pytest.mark.parametrize(
+    ("requests", "want"),
+    [
+        pytest.param({"cpu": 9_000, "fpga": 1}, "maximum capacity (3)", id="cpu before fpga"),
+        pytest.param({"abacus": 1, "cpu": 9_000}, "resource abacus unavailable", id="a before cpu"),
+    ],
+)
+def test_the_first_resource_by_name_that_fails_is_told(requests: dict[str, int], want: str) -> None:
+    assert want in message_of(Arena(two(a=3_000)), pod_set(requests))
+
+
+def test_a_pod_set_that_got_no_flavors_has_none_left_to_try() -> None:
+    arena = Arena(cluster_queue(quotas=[{"a": {"cpu": 9}, "b": {"cpu": 9}}, {"c": {"gpu": 1}}]))
+    [judgement] = arena.round(workload("one", {"cpu": 1, "gpu": 2}, local_queue="team/main"))
+    assert isinstance(judgement.decision, Wait)
+    assert judgement.progress is None
+    assert judgement.decision.requeue is Requeue.INADMISSIBLE
+
+
+def test_the_pod_set_before_the_one_that_fails_goes_on_with_its_next_flavor() -> None:
+    arena = Arena(cluster_queue(quotas=[{"a": {"cpu": 9}, "b": {"cpu": 9}}, {"c": {"gpu": 1}}]))
+    pod_sets = (pod_set({"cpu": 1}, name="driver"), pod_set({"gpu": 2}, name="workers"))
+    [judgement] = arena.round(workload("one", local_queue="team/main", pod_sets=pod_sets))
+    assert judgement.progress is not None
+    assert judgement.progress.tried == {(0, 0): 0}
+    assert isinstance(judgement.decision, Wait)
+    assert judgement.decision.requeue is Requeue.IMMEDIATE
 
 
 def test_pods_that_are_needed_no_more_ask_for_nothing() -> None:
