@@ -15,6 +15,7 @@ from queueing.controller.records import Records
 from queueing.core.admissibility import applying_checks
 from queueing.core.facts import StopPolicy, WorkloadFact
 from queueing.core.lifecycle import (
+    Cause,
     Condemn,
     ConfirmAdmission,
     Deactivate,
@@ -24,6 +25,7 @@ from queueing.core.lifecycle import (
     Phase,
     Remove,
     Requeue,
+    Return,
     Step,
     judge,
     phase_of,
@@ -39,6 +41,13 @@ from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.workloads import Workload
 
 logger = logging.getLogger(__name__)
+
+
+RETURN_GRACE_S = 2.0
+"""How long the reservation may tell of a return from a stopped queue, before it is told alone."""
+_RESTARTS = (Return.CLUSTER_QUEUE_RESTARTED, Return.LOCAL_QUEUE_RESTARTED)
+_TOLD_AS = {Cause.ADMISSION_CHECK: "AdmissionCheckRejected"}
+"""Events whose reason is not the cause of the deactivation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +70,17 @@ class WorkloadReconciler:
         self._objects, self._hand, self._records = objects, hand, records
         self._rules, self._clock, self._queue = lives.rules, lives.clock, lives.queue
         self._evicted, self._confirmed = lives.evicted, lives.confirmed
+        self._reopened: dict[Key, float] = {}
+        """Since when the queues of those are open again that were drained for them."""
 
     async def look(self, key: Key) -> None:
         """Do what is due for a Workload. Raises KubeError to be called again later."""
         workload, fact = self._objects.workloads.get(key), self._objects.facts.get(key)
         if workload is None or fact is None:
+            self._reopened.pop(key, None)
             return
+        if fact.holds_quota:
+            self._reopened.pop(key, None)
         if self._seems_orphaned(workload) and await self._is_orphaned(workload):
             await self._bury(workload)
             return
@@ -78,13 +92,28 @@ class WorkloadReconciler:
             return
         found = judge(fact, self._doors(fact), self._rules, now)
         if found.step is not None:
-            await self._do(workload, found.step)
+            if not self._may_tell_itself(key, found.step, now):
+                await self._do(workload, found.step)
         elif found.look_again_at is not None:
             self._queue.add_after(key, found.look_again_at - now)
         elif _drains_alone(workload, fact):
             await self._hand.patch_workload(workload, outbound.release(workload, now))
         else:
             await self._follow_class(workload)
+
+    def _may_tell_itself(self, key: Key, step: Step, now: float) -> bool:
+        """Leave the return from a stopped queue to the reservation, if that comes soon.
+
+        The engine queues them when the door opens. A write of ours would only meet its own.
+        """
+        if not isinstance(step, Requeue) or step.reason not in _RESTARTS:
+            return False
+        since = self._reopened.setdefault(key, now)
+        if since + RETURN_GRACE_S <= now:
+            del self._reopened[key]
+            return False
+        self._queue.add_after(key, since + RETURN_GRACE_S - now)
+        return True
 
     async def _do(self, workload: Workload, step: Step) -> None:
         now = self._clock.now()
@@ -100,20 +129,32 @@ class WorkloadReconciler:
                 self._evicted(workload, step.reason, step.cause)
             case Condemn():
                 await self._hand.patch_workload(workload, outbound.condemn(workload, step, now))
-                self._records.workload(workload.metadata, step.cause, step.message, warning=True)
+                reason = _TOLD_AS.get(step.cause, str(step.cause))
+                self._records.workload(workload.metadata, reason, step.message, warning=True)
             case Deactivate():
                 await self._hand.patch_workload(workload, outbound.deactivate(workload), "")
             case Requeue():
                 await self._hand.patch_workload(workload, outbound.requeue(workload, step, now))
-            case Remove():
-                meta = workload.metadata
-                if labels.RESOURCE_IN_USE in meta.finalizers:
-                    body = outbound.drop_finalizer(workload)
-                    await self._hand.patch_workload(workload, body, "")
-                await self._hand.delete(WORKLOADS.at(meta.name, meta.namespace), life(meta.uid))
-                self._records.workload(meta, "Deleted", "Its retention is over")
+            case Remove(with_owner=with_owner):
+                await self._remove(workload, with_owner=with_owner)
             case _:
                 assert_never(step)
+
+    async def _remove(self, workload: Workload, *, with_owner: bool) -> None:
+        """Delete a Workload; where its Jobs would only queue again, they go and take it along."""
+        meta = workload.metadata
+        keys = [self._objects.job_keys.get(one.uid) for one in meta.owner_references]
+        jobs = [self._objects.jobs[key].metadata for key in keys if key is not None]
+        for job in jobs if with_owner else ():
+            if not job.deleting:
+                await self._hand.delete(JOBS.at(job.name, job.namespace), life(job.uid))
+                self._records.job(job, "Deleted", "The retention of its Workload is over")
+        if with_owner and jobs:
+            return
+        if labels.RESOURCE_IN_USE in meta.finalizers:
+            await self._hand.patch_workload(workload, outbound.drop_finalizer(workload), "")
+        await self._hand.delete(WORKLOADS.at(meta.name, meta.namespace), life(meta.uid))
+        self._records.workload(meta, "Deleted", "Its retention is over")
 
     def _note_admission(self, workload: Workload, now: float) -> None:
         admission = workload.status.admission

@@ -18,12 +18,13 @@ class Ledger:
     `_future` without the victims, and `_actual` without the claims.
     """
 
-    __slots__ = ("_actual", "_claims", "_future", "admitted_one", "victims", "world")
+    __slots__ = ("_actual", "_claims", "_future", "admitted_in", "victims", "world")
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.victims: dict[Uid, None] = {}
-        self.admitted_one = False
+        self.admitted_in: set[Node] = set()
+        """Roots in which this round admitted."""
         self._claims: dict[Node, list[tuple[Cell, int]]] = {}
         self._future: dict[Node, View] = {}
         self._actual: dict[Node, View] = {}
@@ -39,8 +40,9 @@ class Ledger:
         """Charge an admission."""
         usage = entry.assignment.usage
         cells = [(entry.node.cell(resource), amount) for resource, amount in usage.items()]
-        self._charge(entry.node.root(), cells, really=True)
-        self.admitted_one = True
+        root = entry.node.root()
+        self._charge(root, cells, really=True)
+        self.admitted_in.add(root)
 
     def free(self, entry: Entry) -> None:
         """Count the victims of an entry as gone for whoever is decided later."""

@@ -154,6 +154,9 @@ class Requeue:
 class Remove:
     """Delete the object: its retention is over."""
 
+    with_owner: bool = False
+    """Its job goes too: left alone, it would be queued again."""
+
 
 Step = ConfirmAdmission | Evict | Condemn | Deactivate | Requeue | Remove
 
@@ -241,7 +244,7 @@ def _inactive(workload: WorkloadFact, rules: LifeRules, now: float) -> Life:
         )
     by_controller = evicted.reason != EvictionReason.DEACTIVATED
     if by_controller and not workload.holds_quota:
-        return _retire(evicted.changed, rules.keep_deactivated_s, now)
+        return _retire(evicted.changed, rules.keep_deactivated_s, now, with_owner=True)
     return NOTHING
 
 
@@ -348,12 +351,12 @@ def _pods_ready(workload: WorkloadFact, _: Doors, rules: LifeRules, now: float) 
     )
 
 
-def _retire(since: float, keep_s: float | None, now: float) -> Life:
+def _retire(since: float, keep_s: float | None, now: float, *, with_owner: bool = False) -> Life:
     if keep_s is None:
         return NOTHING
     if since + keep_s > now:
         return Life(look_again_at=since + keep_s)
-    return Life(step=Remove())
+    return Life(step=Remove(with_owner=with_owner))
 
 
 _RULES: tuple[Rule, ...] = (

@@ -43,8 +43,8 @@ class World:
     rules: Mapping[QueueName, QueueRules]
     holders: Holders
     settings: Settings
-    pods_ready: bool = True
-    """Whether all admitted workloads are PodsReady; read only if admission is to wait for that."""
+    unready: frozenset[Node] = frozenset()
+    """Roots with admitted workloads whose pods are not ready; read only if admission waits."""
 
 
 @dataclass(slots=True)

@@ -93,9 +93,7 @@ def _admit(entry: Entry, ledger: Ledger) -> Ruling:
     if world.settings.compatibility is Compatibility.QUEUEING and not ledger.fits_now(entry):
         ledger.claim(entry, assignment.usage)
         return _retry(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, AWAITS_RELEASE)
-    if world.settings.block_admission_until_pods_ready and (
-        ledger.admitted_one or not world.pods_ready
-    ):
+    if world.settings.block_admission_until_pods_ready and _awaits_pods(entry, ledger):
         ledger.claim(entry, assignment.usage)
         return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_PODS_READY, PODS_NOT_READY)
     ledger.admit(entry)
@@ -110,6 +108,14 @@ def _admit(entry: Entry, ledger: Ledger) -> Ruling:
         note=passed_over(assignment.passed_over),
     )
     return Ruling(entry, admit)
+
+
+def _awaits_pods(entry: Entry, ledger: Ledger) -> bool:
+    """Say whether pods admitted before must get ready first: Kueue asks all, we its own tree."""
+    waited_for = ledger.world.unready | ledger.admitted_in
+    if ledger.world.settings.compatibility is Compatibility.KUEUE:
+        return bool(waited_for)
+    return entry.node.root() in waited_for
 
 
 def _open_checks(entry: Entry, names: tuple[CheckName, ...]) -> tuple[CheckName, ...]:

@@ -152,11 +152,20 @@ def _judge(memory: Memory, selection: Selection, now: float) -> list[Decision]:
         rules=memory.objects.rules,
         holders=memory.ledger,
         settings=memory.settings,
-        pods_ready=not memory.unready,
+        unready=_unready(memory),
     )
     heads = [head_of(memory, item) for item in (*selection.items, *selection.companions)]
     judgements = judge_round(heads, world)
     return _settle_all(memory, judgements, now)
+
+
+def _unready(memory: Memory) -> frozenset[Node]:
+    """Return the roots in which admission has to wait for pods, where it does that at all."""
+    if not memory.settings.block_admission_until_pods_ready:
+        return frozenset()
+    charges = (memory.ledger.charges.get(key) for key in memory.unready)
+    roots = (memory.roots.get(one.holder.queue) for one in charges if one is not None)
+    return frozenset(root for root in roots if root is not None)
 
 
 def _settle_all(memory: Memory, judgements: list[Judgement], now: float) -> list[Decision]:

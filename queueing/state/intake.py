@@ -18,6 +18,9 @@ from queueing.state.ledger import Charge
 from queueing.state.memory import Held, Memory
 from queueing.state.pending import Item
 
+_DOORS = frozenset({"ClusterQueueStopped", "LocalQueueStopped"})
+"""What was drained for these queues again as soon as the queue is open: its door says when."""
+
 
 def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
     """Take in what the cluster says of a workload."""
@@ -108,7 +111,7 @@ def give_back(memory: Memory, key: Key) -> None:
     memory.unknown.discard(key)
     if charge is None:
         return
-    memory.unready.discard(key)
+    _turn_ready(memory, key)
     memory.victim_changed(key)
     if not _was_preempted(memory, key):
         memory.make_peace(charge.holder.queue)
@@ -215,7 +218,7 @@ def _hold_quota(memory: Memory, fact: WorkloadFact) -> None:
     if admitted and not fact.is_true("PodsReady"):
         memory.unready.add(key)
     else:
-        memory.unready.discard(key)
+        _turn_ready(memory, key)
     preempted = fact.conditions.get("Preempted")
     if charge.holder.evicted and preempted is not None and preempted.status:
         uid = preemptor_of(preempted.message)
@@ -225,6 +228,13 @@ def _hold_quota(memory: Memory, fact: WorkloadFact) -> None:
             item = memory.items.get(memory.uids.get(uid, Key("")))
             if item is not None:
                 _restore_claim(memory, item)
+
+
+def _turn_ready(memory: Memory, key: Key) -> None:
+    """Wait for the pods of a workload no longer."""
+    if key in memory.unready:
+        memory.unready.discard(key)
+        memory.pods_turned_ready = True
 
 
 def _restore_claim(memory: Memory, item: Item) -> None:
@@ -292,7 +302,7 @@ def _first_hindrance(
         gates = ", ".join(fact.admission_gates)
         return Reason.ADMISSION_GATED, f"Admission is gated by {gates}", False
     requeued = fact.conditions.get("Requeued")
-    if requeued is not None and not requeued.status:
+    if requeued is not None and not requeued.status and requeued.reason not in _DOORS:
         text = f"Not to be queued after its eviction: {requeued.reason}"
         return Reason.PENDING_EVALUATION, text, True
     due = max(fact.requeue_at or memory.clock, memory.punished.get(fact.key, memory.clock))

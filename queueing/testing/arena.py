@@ -9,6 +9,7 @@ from queueing.core.holders import Holder, holder_of
 from queueing.core.names import FlavorName, Key, QueueName, name_of
 from queueing.core.ordering import queue_timestamp
 from queueing.core.queue_rules import QueueRules, compile_rules
+from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.rounds import Head, Judgement, World, judge_round
 from queueing.core.settings import Settings
@@ -75,7 +76,7 @@ class Arena:
             rules=self.rules,
             holders=self,
             settings=self.settings,
-            pods_ready=pods_ready,
+            unready=frozenset() if pods_ready else self._roots(),
         )
         judgements = judge_round(heads, world)
         for judgement in judgements:
@@ -83,6 +84,9 @@ class Arena:
                 self._keep(judgement)
         self.tree.check()
         return judgements
+
+    def _roots(self) -> frozenset[Node]:
+        return frozenset(self.tree.queue(name).root() for name in self.rules)
 
     def head(self, workload: WorkloadFact, progress: Progress | None = None) -> Head:
         """Make a head of a pending workload."""

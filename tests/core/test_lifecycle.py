@@ -103,6 +103,17 @@ def test_a_check_that_asks_to_retry_evicts_until_it_says() -> None:
     assert (step.reason, step.requeue_at) == (EvictionReason.ADMISSION_CHECK, NOW + 30)
 
 
+def test_the_latest_of_several_retries_says_when_to_return() -> None:
+    checks = (
+        check(CheckPhase.RETRY, changed=NOW - 50, requeue_after_s=100),
+        check(CheckPhase.RETRY, changed=NOW, requeue_after_s=20),
+        check(CheckPhase.PENDING, changed=NOW, requeue_after_s=900),
+    )
+    step = live(reserved(checks=checks)).step
+    assert isinstance(step, Evict)
+    assert step.requeue_at == NOW + 50
+
+
 def test_a_rejected_check_condemns_even_a_running_workload() -> None:
     step = live(running(checks=(check(CheckPhase.REJECTED),))).step
     assert isinstance(step, Condemn)
@@ -235,17 +246,21 @@ def test_a_user_who_switches_off_evicts_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("at", "want"),
+    ("fact", "with_owner"),
     [
-        pytest.param(NOW - 60, Life(step=Remove()), id="over"),
-        pytest.param(NOW - 50, Life(look_again_at=NOW + 10), id="not yet"),
+        pytest.param(workload(yes("Finished", at=NOW - 60)), False, id="finished: its job stays"),
+        pytest.param(
+            workload(yes("Evicted", "DeactivatedDueToAdmissionCheck", at=NOW - 60), active=False),
+            True,
+            id="deactivated: its job goes, it would only be queued again",
+        ),
     ],
 )
-def test_retention(at: float, want: Life) -> None:
-    rules = LifeRules(keep_finished_s=60, keep_deactivated_s=60)
-    assert live(workload(yes("Finished", at=at)), rules=rules) == want
-    evicted = yes("Evicted", "DeactivatedDueToAdmissionCheck", at=at)
-    assert live(workload(evicted, active=False), rules=rules) == want
+def test_retention(fact: WorkloadFact, with_owner: bool) -> None:
+    over = LifeRules(keep_finished_s=60, keep_deactivated_s=60)
+    assert live(fact, rules=over) == Life(step=Remove(with_owner=with_owner))
+    not_yet = LifeRules(keep_finished_s=70, keep_deactivated_s=70)
+    assert live(fact, rules=not_yet) == Life(look_again_at=NOW + 10)
 
 
 def test_only_what_the_controller_deactivated_is_removed() -> None:

@@ -202,14 +202,25 @@ def test_checks_that_apply_and_are_not_ready_only_reserve() -> None:
     assert judgement.decision.checks == ("all",)
 
 
-def test_admission_waits_for_pods_to_be_ready_one_at_a_time() -> None:
-    settings = Settings(block_admission_until_pods_ready=True)
-    arena = Arena(queue("a", 5), queue("b", 5), settings=settings)
+@pytest.mark.parametrize(
+    ("compatibility", "cohorts", "want"),
+    [
+        pytest.param(Compatibility.KUEUE, ("x", "y"), ["one"], id="as Kueue: anybody's pods"),
+        pytest.param(Compatibility.QUEUEING, ("x", "x"), ["one"], id="pods of the same tree"),
+        pytest.param(Compatibility.QUEUEING, ("x", "y"), ["one", "two"], id="not those of others"),
+    ],
+)
+def test_admission_waits_for_pods_to_be_ready(
+    compatibility: Compatibility, cohorts: tuple[str, str], want: list[str]
+) -> None:
+    settings = Settings(block_admission_until_pods_ready=True, compatibility=compatibility)
+    queues = [queue(name, 5, parent) for name, parent in zip("ab", cohorts, strict=True)]
+    arena = Arena(*queues, settings=settings)
     judgements = arena.round(job("one", "a", 1, created=1), job("two", "b", 1, created=2))
-    assert names(judgements, Admit) == ["one"]
-    assert wait_of(judgements[1]).reason is Reason.WAITING_FOR_PODS_READY
-    judgements = arena.round(job("two", "b", 1), pods_ready=False)
-    assert names(judgements, Admit) == []
+    assert names(judgements, Admit) == want
+    waits = [one.decision for one in judgements if isinstance(one.decision, Wait)]
+    assert {one.reason for one in waits} <= {Reason.WAITING_FOR_PODS_READY}
+    assert names(arena.round(job("late", "b", 1), pods_ready=False), Admit) == []
 
 
 def test_flavors_left_to_try_bring_a_head_back_at_once() -> None:

@@ -153,13 +153,63 @@ def test_one_that_timed_out_stays_on_hold_until_its_backoff_ends() -> None:
     )
 
 
-def test_a_check_that_retries_is_pending_again_and_counts() -> None:
+def test_every_eviction_asks_all_checks_again_and_counts_the_retries() -> None:
+    for reason in (EvictionReason.ADMISSION_CHECK, EvictionReason.DEACTIVATED):
+        stored = Stored(
+            admissionChecks=[
+                {"name": "ready", "state": "Ready", "message": "", "retryCount": 2},
+                {"name": "retry", "state": "Retry", "message": "", "retryCount": 1},
+                {"name": "rejected", "state": "Rejected", "message": ""},
+                {"name": "pending", "state": "Pending", "message": "soon"},
+            ]
+        )
+        stored.take(outbound.evict(stored.wire, Evict(reason=reason, message="no"), NOW))
+        checks = stored.document["status"]["admissionChecks"]
+        assert {one["state"] for one in checks} == {"Pending"}
+        assert [one.get("retryCount", 0) for one in checks] == [2, 2, 0, 0]
+        assert checks[2]["message"] == "Reset to Pending after eviction. Previously: Rejected"
+        assert checks[3]["message"] == "soon"
+
+
+def test_a_check_that_was_ready_before_the_reservation_stays_ready() -> None:
+    stored = Stored(admissionChecks=[{"name": "early", "state": "Ready", "message": "done"}])
+    stored.take(outbound.reserve(stored.wire, admit("late"), NOW))
+    states = [(one["name"], one["state"]) for one in stored.document["status"]["admissionChecks"]]
+    assert states == [("early", "Ready"), ("late", "Pending")]
+
+
+def test_a_lost_pod_is_forgotten_with_the_eviction() -> None:
     stored = Stored()
-    stored.take(outbound.reserve(stored.wire, admit("prov"), NOW))
-    step = Evict(reason=EvictionReason.ADMISSION_CHECK, message="no", requeue_at=NOW + 30)
+    stored.take(outbound.reserve(stored.wire, admit(), NOW))
+    for ready in (True, False):
+        stored.take(outbound.pods_ready(stored.wire, ready=ready, now=NOW))
+    assert stored.condition("PodsReady")[1] == "WaitForRecovery"
+    step = Evict(reason=EvictionReason.PODS_READY_TIMEOUT, message="too late")
     stored.take(outbound.evict(stored.wire, step, NOW))
-    check = stored.document["status"]["admissionChecks"][0]
-    assert (check["state"], check["retryCount"]) == ("Pending", 1)
+    assert stored.condition("PodsReady")[:2] == ("False", "WaitForStart")
+
+
+def test_time_is_summed_over_evictions_until_the_workload_is_switched_on_again() -> None:
+    stored = Stored(requeueState={"count": 2})
+    for reason in (EvictionReason.PREEMPTED, EvictionReason.DEACTIVATED):
+        stored.take(outbound.reserve(stored.wire, admit(), NOW))
+        stored.take(outbound.evict(stored.wire, Evict(reason=reason, message="no"), NOW + 5))
+        stored.take(outbound.release(stored.wire, NOW + 7))
+    assert stored.fact.past_execution_s == 14
+    stored.take(outbound.requeue(stored.wire, RequeueStep(reason=Return.REACTIVATED), NOW + 60))
+    assert stored.fact.past_execution_s == 0
+    assert "requeueState" not in stored.document["status"]
+
+
+def test_the_return_from_a_stopped_queue_is_told_by_the_next_reservation() -> None:
+    stored = Stored()
+    stored.take(outbound.reserve(stored.wire, admit(), NOW))
+    step = Evict(reason=EvictionReason.CLUSTER_QUEUE_STOPPED, message="stopped")
+    stored.take(outbound.evict(stored.wire, step, NOW))
+    stored.take(outbound.release(stored.wire, NOW))
+    assert stored.condition("Requeued")[:2] == ("False", "ClusterQueueStopped")
+    stored.take(outbound.reserve(stored.wire, admit(), NOW))
+    assert stored.condition("Requeued")[:2] == ("True", "ClusterQueueRestarted")
 
 
 def test_deactivation_says_its_cause_and_forgets_the_backoff() -> None:

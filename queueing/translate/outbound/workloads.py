@@ -20,6 +20,11 @@ RETURN_MESSAGES: Mapping[Return, str] = {
     Return.CLUSTER_QUEUE_RESTARTED: "The ClusterQueue was restarted after being stopped",
     Return.LOCAL_QUEUE_RESTARTED: "The LocalQueue was restarted after being stopped",
 }
+REOPENED: Mapping[str, Return] = {
+    "ClusterQueueStopped": Return.CLUSTER_QUEUE_RESTARTED,
+    "LocalQueueStopped": Return.LOCAL_QUEUE_RESTARTED,
+}
+"""Why a workload was set aside by a stopped queue, and why it returns when the queue opens."""
 _RETURNS_AT_ONCE = ("Preempted", "NodeFailures", "FlavorMigration")
 """Reasons of eviction after which a workload may queue again as soon as it is free."""
 
@@ -43,15 +48,19 @@ def reserve(workload: Workload, decision: Admit, now: float) -> bytes:
             "podSetAssignments": [_assignment(one) for one in decision.pod_sets],
         }
     }
+    requeued = conditions.reason("Requeued")
+    if requeued in REOPENED and not conditions.is_true("Requeued"):
+        returned(conditions, REOPENED[requeued])
+    known = workload.status.admission_checks
+    passed = [_check_entry(one) for one in known if one.state == "Ready"]
     if decision.checks:
-        retries = {one.name: one.retry_count for one in workload.status.admission_checks}
-        status["admissionChecks"] = [
-            _pending_check(name, retries.get(name, 0), now) for name in decision.checks
-        ]
+        retries = {one.name: one.retry_count for one in known}
+        opened = [_pending_check(name, retries.get(name, 0), now) for name in decision.checks]
+        status["admissionChecks"] = passed + opened
     else:
         _admit(conditions)
-        if workload.status.admission_checks:
-            status["admissionChecks"] = None
+        if len(passed) != len(known):
+            status["admissionChecks"] = passed or None
     return _status(workload, status, conditions)
 
 
@@ -65,6 +74,7 @@ def confirm(workload: Workload, now: float) -> bytes:
 def evict(workload: Workload, step: Evict, now: float, *, preempted: str = "") -> bytes:
     """Mark as evicted. `preempted` is the reason of a preemption, else empty.
 
+    Whatever the reason, all checks are to be passed again, and the pods are those of no start yet.
     A workload that holds no quota is set aside in the same write.
     """
     conditions = _conditions(workload, now)
@@ -73,17 +83,15 @@ def evict(workload: Workload, step: Evict, now: float, *, preempted: str = "") -
     if preempted:
         conditions.set("Preempted", true=True, reason=preempted, message=step.message)
     conditions.drop("DeactivationTarget")
-    if conditions.is_true("PodsReady"):
+    if conditions.reason("PodsReady"):
         conditions.set(
             "PodsReady", true=False, reason="WaitForStart", message="Not all pods are ready"
         )
     status: dict[str, Any] = {"schedulingStats": _counted(workload, step)}
     status |= _requeue_state(workload, step)
-    if step.reason == "AdmissionCheck":
-        status["admissionChecks"] = [
-            _pending_check(one.name, one.retry_count + 1, now, message=one.message)
-            for one in workload.status.admission_checks
-        ]
+    checks = workload.status.admission_checks
+    if any(one.state != "Pending" for one in checks):
+        status["admissionChecks"] = [_reset(one, now) for one in checks]
     if not conditions.is_true("QuotaReserved"):
         _set_aside(conditions, reason, step.message)
     return _status(workload, status, conditions)
@@ -99,22 +107,25 @@ def release(workload: Workload, now: float) -> bytes:
     if started is not None and started.status == "True":
         ran_s = max(int(now - started.changed), 0)
         before_s = workload.status.accumulated_past_execution_time_seconds
-        deactivated = reason.startswith("Deactivated")
-        status["accumulatedPastExecutionTimeSeconds"] = 0 if deactivated else before_s + ran_s
+        status["accumulatedPastExecutionTimeSeconds"] = before_s + ran_s
     return _status(workload, status, conditions)
 
 
 def requeue(workload: Workload, step: Requeue, now: float) -> bytes:
-    """Let a workload that was set aside queue again."""
+    """Let a workload that was set aside queue again; a reactivated one begins anew."""
     conditions = _conditions(workload, now)
-    message = RETURN_MESSAGES[step.reason]
-    conditions.set("Requeued", true=True, reason=step.reason, message=message)
+    returned(conditions, step.reason)
     status: dict[str, Any] = {}
     if step.reason is Return.REACTIVATED:
-        status["requeueState"] = None
+        status |= {"requeueState": None, "accumulatedPastExecutionTimeSeconds": None}
     elif workload.status.requeue_state is not None:
         status["requeueState"] = {"requeueAt": None}
     return _status(workload, status, conditions)
+
+
+def returned(conditions: Conditions, reason: Return) -> None:
+    """Say that what kept a workload out of its queue is over."""
+    conditions.set("Requeued", true=True, reason=reason, message=RETURN_MESSAGES[reason])
 
 
 def follow_checks(workload: Workload, names: Sequence[str], now: float) -> bytes:
@@ -241,6 +252,15 @@ def _pending_check(name: str, retries: int, now: float, message: str = "") -> di
         "message": message,
         **counted,
     }
+
+
+def _reset(found: CheckState, now: float) -> dict[str, Any]:
+    """Ask a check again; one that was pending is still being asked."""
+    if found.state == "Pending":
+        return _check_entry(found)
+    retries = found.retry_count + (found.state == "Retry")
+    message = f"Reset to Pending after eviction. Previously: {found.state}"
+    return _pending_check(found.name, retries, now, message=message)
 
 
 def _check_entry(found: CheckState) -> dict[str, Any]:
