@@ -53,12 +53,13 @@ class Shares:
         return 0, ratio / node.weight
 
     def _lendable_of(self, parent: Node) -> dict[ResourceName, int]:
+        """Sum over flavors what a parent could use, also of what comes from above it only."""
         found = self._lendable.get(parent)
         if found is None:
             found = self._lendable[parent] = {}
-            for resource, cell in parent.cells.items():
+            for resource in list(parent.root().cells):
                 name = resource.resource
-                found[name] = found.get(name, 0) + cell.potential()
+                found[name] = found.get(name, 0) + parent.cell(resource).potential()
         return found
 
 

@@ -91,3 +91,26 @@ def test_a_cohort_has_a_share_in_its_parent() -> None:
     mid = world.tree.cohort(CohortName("mid"))
     assert mid is not None
     assert weighted_share(mid) == 300
+
+
+def test_flavors_that_only_the_root_has_could_be_lent_too() -> None:
+    world = Arena(
+        cohort("mid", "top"),
+        cluster_queue("a", {"one": {"cpu": 2}}, cohort="mid"),
+        cluster_queue("b", {"one": {"cpu": 8}, "two": {"cpu": 10}}, cohort="top"),
+    )
+    world.tree.add_usage(QueueName("a"), {CPU: 5})
+    assert weighted_share(world.tree.queue(QueueName("a"))) == 150
+
+
+def test_a_share_does_not_depend_on_what_was_asked_before() -> None:
+    world = Arena(
+        cohort("mid", "top"),
+        cluster_queue("a", {"one": {"cpu": 2}}, cohort="mid"),
+        cluster_queue("b", {"one": {"cpu": 8}}, cohort="top"),
+    )
+    world.tree.add_usage(QueueName("a"), {CPU: 5})
+    node = world.tree.queue(QueueName("a"))
+    before = weighted_share(node)
+    node.cell(CPU_TOO)
+    assert weighted_share(node) == before == 300
