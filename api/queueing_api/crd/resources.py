@@ -146,5 +146,42 @@ OWN_RESOURCES: Final = (
             _AGE,
         ),
     ),
+    Resource(
+        "CreditAccount",
+        "creditaccounts",
+        ("credits", "cacc"),
+        columns=(
+            Column("Policy", ".status.policy", "CreditPolicy that the cohort goes by"),
+            Column("Largest", ".status.largest", "The child with the largest balance"),
+            Column("Smallest", ".status.smallest", "The child with the smallest balance"),
+            Column("As of", ".status.asOf", "Time up to which everything is counted", "date"),
+        ),
+    ),
+    Resource(
+        "CreditGrant",
+        "creditgrants",
+        ("cgrant",),
+        columns=(
+            Column("To", ".spec.receiver.name", "Whose balance is changed"),
+            Column("Amount", ".spec.amount", "What is given, in units of 3600 credits"),
+            Column("Author", ".spec.author", "Who gives it"),
+            Column("Reason", ".spec.reason", "Why it is given"),
+            _condition("Applied", "Applied", "Whether it stands in the account"),
+            Column("Expires", ".spec.expiresAt", "When what is left is taken back", priority=1),
+            _AGE,
+        ),
+    ),
+    Resource(
+        "CreditPolicy",
+        "creditpolicies",
+        ("cpol",),
+        columns=(
+            Column("Mode", ".spec.mode", "How far balances may bend weights"),
+            Column("Half-life", ".spec.halfLife", "Time in which a balance halves"),
+            Column("Horizon", ".spec.horizon", "Entitlement whose worth doubles the weight"),
+            _condition("Effective", "Effective", "Whether the policy bends shares"),
+            _AGE,
+        ),
+    ),
 )
 """Kinds of `queueing.dev`, served in one version."""

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from queueing_api.crd.rules.checkpoints import CHECKPOINT, CHECKPOINT_POLICY
+from queueing_api.crd.rules.credits import CREDIT_ACCOUNT, CREDIT_GRANT, CREDIT_POLICY
 from queueing_api.crd.rules.infrastructure import ADMISSION_CHECK, RESOURCE_FLAVOR, TOPOLOGY
 from queueing_api.crd.rules.quota import (
     CLUSTER_QUEUE,
@@ -38,6 +39,9 @@ _V1BETA1: Final = {
 _V1ALPHA1: Final = {
     "Checkpoint": CHECKPOINT,
     "CheckpointPolicy": CHECKPOINT_POLICY,
+    "CreditAccount": CREDIT_ACCOUNT,
+    "CreditGrant": CREDIT_GRANT,
+    "CreditPolicy": CREDIT_POLICY,
 }
 RULES: Final[Mapping[str, Mapping[str, tuple[Rule, ...]]]] = MappingProxyType(
     {

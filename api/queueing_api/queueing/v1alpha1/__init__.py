@@ -2,5 +2,8 @@
 
 from queueing_api.queueing.v1alpha1.checkpoint import Checkpoint
 from queueing_api.queueing.v1alpha1.checkpoint_policy import CheckpointPolicy
+from queueing_api.queueing.v1alpha1.credit_account import CreditAccount
+from queueing_api.queueing.v1alpha1.credit_grant import CreditGrant
+from queueing_api.queueing.v1alpha1.credit_policy import CreditPolicy
 
-__all__ = ["Checkpoint", "CheckpointPolicy"]
+__all__ = ["Checkpoint", "CheckpointPolicy", "CreditAccount", "CreditGrant", "CreditPolicy"]
