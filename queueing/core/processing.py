@@ -15,6 +15,7 @@ from queueing.core.reasons import (
     DEFERRED,
     GATED,
     NO_LONGER_FITS,
+    OVERLAPPING,
     PODS_NOT_READY,
     passed_over,
     pending_preemption,
@@ -32,12 +33,13 @@ class Ruling(NamedTuple):
 
 def rule(entry: Entry, ledger: Ledger) -> Ruling:
     """Decide one entry, and charge what it takes from those that come after it."""
+    overlaps = any(target.holder.uid in ledger.victims for target in entry.targets)
     deferred = False
-    if any(target.holder.uid in ledger.victims for target in entry.targets):
+    if overlaps and ledger.world.settings.recompute_overlapping:
         with ledger.without_victims(entry):
             taken = frozenset(ledger.victims)
             entry = nominate(entry.head, ledger.world, Borrowers(), spared=taken)
-        deferred = entry.assignment.fits
+        overlaps, deferred = False, entry.assignment.fits
     assignment = entry.assignment
     if not assignment.fits and not assignment.needs_preemption:
         return _wait(entry, Mode.NO_FIT, assignment.reason, assignment.message)
@@ -50,6 +52,8 @@ def rule(entry: Entry, ledger: Ledger) -> Ruling:
     if deferred:
         ledger.claim(entry, assignment.usage)
         return _retry(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, DEFERRED)
+    if overlaps:
+        return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_PREEMPTED, OVERLAPPING)
     if not ledger.fits(entry):
         return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, NO_LONGER_FITS)
     if entry.targets:

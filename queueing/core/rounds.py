@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from queueing.core.decisions import Admit, Preempt, Wait
+from queueing.core.decisions import Admit, Mode, Preempt, Wait
 from queueing.core.fair_sharing.order import Contender, fair_order
 from queueing.core.flavors.assignment import Progress
 from queueing.core.ledger import Ledger
@@ -98,7 +98,7 @@ def _judgement(ruling: Ruling) -> Judgement:
         head=ruling.entry.head,
         decision=ruling.decision,
         preemptions=ruling.preemptions,
-        progress=assignment.progress if waits else None,
+        progress=assignment.progress if _goes_on(ruling) else None,
         lacks=assignment.lacks() if waits else (),
         wants_candidates=(
             assignment.needs_preemption
@@ -106,4 +106,17 @@ def _judgement(ruling: Ruling) -> Judgement:
             and not ruling.entry.rules.never_preempts
         ),
         usage=assignment.usage,
+    )
+
+
+def _goes_on(ruling: Ruling) -> bool:
+    """Say whether the next try starts where this one stopped.
+
+    Whoever waits for victims to leave tries all flavors anew when they have left.
+    """
+    decision = ruling.decision
+    return (
+        isinstance(decision, Wait)
+        and not ruling.preemptions
+        and decision.mode is not Mode.DEFERRED_FIT
     )

@@ -59,6 +59,8 @@ class Settings:
     priority_sorting_within_cohort: bool = True
     flavor_fungibility: bool = True
     equivalence_hashing: bool = True
+    recompute_overlapping: bool = True
+    """Judge a head anew when victims of an earlier one are among its own."""
     explicit_reasons: bool = True
     """Give the granular reason of `QuotaReserved=False` instead of `Pending`."""
     block_admission_until_pods_ready: bool = False

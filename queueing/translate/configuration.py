@@ -83,6 +83,9 @@ def settings_of(configuration: Configuration, *, compatibility: Compatibility) -
         priority_sorting_within_cohort=is_enabled(configuration, "PrioritySortingWithinCohort"),
         flavor_fungibility=is_enabled(configuration, "FlavorFungibility"),
         equivalence_hashing=is_enabled(configuration, "SchedulingEquivalenceHashing"),
+        recompute_overlapping=is_enabled(
+            configuration, "RecomputeAssignmentUponPreemptionTargetsOverlap"
+        ),
         explicit_reasons=is_enabled(configuration, "UnadmittedWorkloadsObservability"),
         block_admission_until_pods_ready=ready.block_admission
         and not is_enabled(configuration, "DisableWaitForPodsReady"),

@@ -138,25 +138,7 @@ ONE = [quota("cpu", 1)]
             "'one' is not a quantity",
             id="a word for a number",
         ),
-        pytest.param(
-            {"resourceGroups": [group(["cpu"], a=[quota("cpu", 1, borrowingLimit="1")])]},
-            "borrowingLimit: must be nil when cohort is empty",
-            id="a borrowing limit without a cohort",
-        ),
-        pytest.param(
-            {
-                "cohortName": "c",
-                "resourceGroups": [group(["cpu"], a=[quota("cpu", 1, lendingLimit="2")])],
-            },
-            "less than or equal to the nominalQuota",
-            id="lending more than there is",
-        ),
         pytest.param({"stopPolicy": "Now"}, "'Now' is not one of", id="an unknown word"),
-        pytest.param(
-            {"preemption": {"borrowWithinCohort": {"policy": "LowerPriority"}}},
-            "reclaimWithinCohort=Never",
-            id="borrowing preemption without reclaim",
-        ),
         pytest.param({"fairSharing": {"weight": "1n"}}, "greater than 1n", id="too light a weight"),
         pytest.param(
             {"namespaceSelector": {"matchExpressions": [{"key": "a", "operator": "Is"}]}},
@@ -180,12 +162,30 @@ def test_a_cohort_may_lend_what_its_subtree_has() -> None:
     assert got.groups[0].flavors[0].quotas[0][1].lending_limit == 5000
 
 
-def test_a_root_cohort_has_no_limits() -> None:
-    limited = group(["cpu"], a=[quota("cpu", 0, borrowingLimit="5")])
-    got = cohort(
-        read(wire.Cohort, {"metadata": {"name": "c"}, "spec": {"resourceGroups": [limited]}})
-    )
-    assert "must be nil when parent is empty" in got.misconfigured
+LIMITED = [quota("cpu", 1, borrowingLimit="1", lendingLimit="2")]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param({"resourceGroups": [group(["cpu"], a=LIMITED)]}, id="limits without a cohort"),
+        pytest.param(
+            {"cohortName": "c", "resourceGroups": [group(["cpu"], a=LIMITED)]},
+            id="lending more than there is",
+        ),
+        pytest.param(
+            {"preemption": {"borrowWithinCohort": {"policy": "LowerPriority"}}},
+            id="borrowing preemption without reclaim",
+        ),
+    ],
+)
+def test_what_a_webhook_refuses_and_does_no_harm_disables_no_queue(spec: dict[str, Any]) -> None:
+    assert queue(**spec).misconfigured == ""
+
+
+def test_a_limit_of_a_root_cohort_does_no_harm() -> None:
+    document = {"metadata": {"name": "c"}, "spec": {"resourceGroups": [group(["cpu"], a=LIMITED)]}}
+    assert cohort(read(wire.Cohort, document)).misconfigured == ""
 
 
 def test_the_small_kinds() -> None:

@@ -35,9 +35,7 @@ def cluster_queue(found: wire.ClusterQueue) -> ClusterQueueFact:
     problems = Problems()
     spec = found.spec
     has_parent = bool(spec.cohort_name)
-    groups = resource_groups(
-        spec.resource_groups, problems, parent="cohort" if not has_parent else None, own=True
-    )
+    groups = resource_groups(spec.resource_groups, problems)
     return ClusterQueueFact(
         name=QueueName(found.metadata.name),
         cohort=CohortName(spec.cohort_name) if has_parent else None,
@@ -66,9 +64,7 @@ def cohort(found: wire.Cohort) -> CohortFact:
     return CohortFact(
         name=CohortName(found.metadata.name),
         parent=CohortName(spec.parent_name) if has_parent else None,
-        groups=resource_groups(
-            spec.resource_groups, problems, parent="parent" if not has_parent else None, own=False
-        ),
+        groups=resource_groups(spec.resource_groups, problems),
         fair_weight=problems.weight("spec.fairSharing.weight", spec.fair_sharing.weight),
         misconfigured=problems.text(),
     )
@@ -111,7 +107,7 @@ def _fungibility(found: wire.Fungibility, problems: Problems) -> Fungibility:
 def _preemption(found: wire.Preemption, problems: Problems) -> Preemption:
     path = "spec.preemption"
     borrow = found.borrow_within_cohort
-    rules = Preemption(
+    return Preemption(
         within_cluster_queue=_word(
             PreemptionPolicy, found.within_cluster_queue, f"{path}.withinClusterQueue", problems
         ),
@@ -123,10 +119,6 @@ def _preemption(found: wire.Preemption, problems: Problems) -> Preemption:
         ),
         max_priority_threshold=borrow.max_priority_threshold,
     )
-    never = PreemptionPolicy.NEVER
-    if rules.reclaim_within_cohort is never and rules.borrow_within_cohort is not never:
-        problems.add(path, "reclaimWithinCohort=Never and borrowWithinCohort.Policy!=Never")
-    return rules
 
 
 _DEFAULTS: Mapping[type[StrEnum], StrEnum] = {

@@ -4,6 +4,7 @@ from queueing.core.facts import FlavorQuotas, Quota, ResourceGroup
 from queueing.core.names import FlavorName, ResourceName
 from queueing.translate.problems import Problems
 from queueing.translate.wire import queues as wire
+from queueing.translate.wire.meta import Quantity
 
 TOTAL_MAX = 256
 """Flavors, and covered resources, over all groups of one object."""
@@ -12,13 +13,12 @@ PAIRS_MAX = 512
 
 
 def resource_groups(
-    groups: list[wire.ResourceGroup], problems: Problems, *, parent: str | None, own: bool
+    groups: list[wire.ResourceGroup], problems: Problems
 ) -> tuple[ResourceGroup, ...]:
     """Translate resource groups.
 
-    `parent` is None when there is a parent, else the word for the parent that is missing, without
-    which no limit may be set. `own` holds lending within nominal quota, as for a ClusterQueue; a
-    Cohort may lend its subtree's. Groups whose names contradict each other give no quota at all.
+    Groups whose names contradict each other give no quota at all. A limit that cannot bind, because
+    there is no parent to borrow from or because more would be lent than there is, does no harm.
     """
     if _judge_names(groups, problems):
         return ()
@@ -31,7 +31,7 @@ def resource_groups(
                     quotas=tuple(
                         (
                             ResourceName(quota.name),
-                            _quota(quota, _Place(f"{path}.resources[{i}]", parent, own), problems),
+                            _quota(quota, f"{path}.resources[{i}]", problems),
                         )
                         for i, quota in enumerate(flavor.resources)
                     ),
@@ -46,28 +46,16 @@ def resource_groups(
     )
 
 
-class _Place:
-    """Where a quota stands, and which limits it may have there."""
+def _quota(found: wire.ResourceQuota, path: str, problems: Problems) -> Quota:
+    def limit(field: str, written: Quantity | None) -> int | None:
+        at = f"{path}.{field}"
+        return None if written is None else problems.amount(at, found.name, written)
 
-    def __init__(self, path: str, parent: str | None, own: bool) -> None:  # noqa: FBT001
-        self.path, self.parent, self.own = path, parent, own
-
-
-def _quota(found: wire.ResourceQuota, place: _Place, problems: Problems) -> Quota:
-    nominal = problems.amount(f"{place.path}.nominalQuota", found.name, found.nominal_quota)
-    limits: list[int | None] = []
-    for field, limit in (
-        ("borrowingLimit", found.borrowing_limit),
-        ("lendingLimit", found.lending_limit),
-    ):
-        path = f"{place.path}.{field}"
-        if limit is not None and place.parent is not None:
-            problems.add(path, f"must be nil when {place.parent} is empty")
-        limits.append(None if limit is None else problems.amount(path, found.name, limit))
-    borrowing, lending = limits
-    if place.own and lending is not None and lending > nominal:
-        problems.add(f"{place.path}.lendingLimit", "must be less than or equal to the nominalQuota")
-    return Quota(nominal=nominal, borrowing_limit=borrowing, lending_limit=lending)
+    return Quota(
+        nominal=problems.amount(f"{path}.nominalQuota", found.name, found.nominal_quota),
+        borrowing_limit=limit("borrowingLimit", found.borrowing_limit),
+        lending_limit=limit("lendingLimit", found.lending_limit),
+    )
 
 
 def _judge_names(groups: list[wire.ResourceGroup], problems: Problems) -> bool:
