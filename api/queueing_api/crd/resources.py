@@ -126,6 +126,7 @@ OWN_RESOURCES: Final = (
             Column("Workload", ".spec.workload.name", "Workload that is to be stopped"),
             Column("Reason", ".spec.reason", "Why it is to be stopped"),
             Column("Phase", ".status.phase", "Where the request stands"),
+            Column("Outcome", ".status.outcome", "How the asking ended"),
             Column("Step", ".status.checkpoint.step", "How far the work was", "integer"),
             Column("Saved", ".status.checkpoint.at", "Time since the work was saved", "date"),
             Column("URI", ".status.checkpoint.uri", "Where the checkpoint is", priority=1),

@@ -84,6 +84,8 @@ class CheckpointStatus(Wire):
     """Where the request stands."""
     message: Text = ""
     """Why it stands there, for people."""
+    outcome: Literal["Saved", "Unresponsive", "Failed", "NotAsked"] | None = None
+    """How the asking ended; unset while it has not."""
     asked: Annotated[list[Annotated[str, Field(max_length=253)]], SET, Field(max_length=10000)] = (
         Field(default_factory=list)
     )

@@ -1,0 +1,111 @@
+"""What a workload is asked and how long it may take; a team's terms within an admin's bounds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from types import MappingProxyType
+
+from queueing.core.facts import Selector
+
+HEARTBEATS_MISSED = 3
+"""So many heartbeats of silence mean that a pod no longer saves."""
+DAY_S = 86_400.0
+
+
+class Driver(StrEnum):
+    """How pods hear of a request and answer it."""
+
+    ANNOTATION = "Annotation"
+    HTTP = "HTTP"
+    TERMINATION_ONLY = "TerminationOnly"
+
+
+class OnFailure(StrEnum):
+    """What happens when the work was not saved."""
+
+    PROCEED = "Proceed"
+    TRY_OTHER_VICTIM = "TryOtherVictim"
+    ABORT = "Abort"
+
+
+_PATIENCE: Mapping[OnFailure, int] = MappingProxyType(
+    {OnFailure.PROCEED: 0, OnFailure.TRY_OTHER_VICTIM: 1, OnFailure.ABORT: 2}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """Where pods listen, for the driver HTTP."""
+
+    port: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What is asked of pods; times in seconds."""
+
+    driver: Driver
+    ack_s: float = 20.0
+    save_s: float = 300.0
+    save_max_s: float = 300.0
+    heartbeat_s: float = 15.0
+    fresh_s: float = 120.0
+    grace_s: float = 60.0
+    force_after_s: float | None = None
+    leader: Selector | None = None
+    """Pods whose answers count; None counts those of all."""
+    refusal_limit: int = 1
+    refusal_delay_s: float = 60.0
+    on_failure: OnFailure = OnFailure.PROCEED
+    http: Endpoint | None = None
+
+
+UNBOUNDED_BY_ADMIN = Terms(
+    driver=Driver.ANNOTATION,
+    ack_s=60.0,
+    save_s=900.0,
+    save_max_s=1800.0,
+    grace_s=600.0,
+    refusal_limit=1,
+    refusal_delay_s=60.0,
+    on_failure=OnFailure.TRY_OTHER_VICTIM,
+)
+"""What bounds a team's terms where no ClusterQueue names a policy."""
+
+
+def within(terms: Terms, bounds: Terms) -> Terms:
+    """Return a team's terms, no looser in anything than the bounds. A hook delays, never vetoes."""
+    forced = [one for one in (terms.force_after_s, bounds.force_after_s) if one is not None]
+    save_s = min(terms.save_s, bounds.save_s)
+    return replace(
+        terms,
+        heartbeat_s=min(terms.heartbeat_s, save_s),
+        ack_s=min(terms.ack_s, bounds.ack_s),
+        save_s=save_s,
+        save_max_s=min(terms.save_max_s, bounds.save_max_s),
+        grace_s=min(terms.grace_s, bounds.grace_s),
+        force_after_s=min(forced, default=None),
+        refusal_limit=min(terms.refusal_limit, bounds.refusal_limit),
+        refusal_delay_s=min(terms.refusal_delay_s, bounds.refusal_delay_s),
+        on_failure=min(terms.on_failure, bounds.on_failure, key=_PATIENCE.__getitem__),
+    )
+
+
+def problem(terms: Terms) -> str:
+    """Say why terms cannot be met by anybody; empty when they can."""
+    for name, value in (
+        ("ackDeadline", terms.ack_s),
+        ("saveDeadline", terms.save_s),
+        ("heartbeat", terms.heartbeat_s),
+        ("terminationGrace", terms.grace_s),
+    ):
+        if not 0 < value <= DAY_S:
+            return f"spec.{name}: must be longer than 0s and at most 24h"
+    if terms.save_max_s < terms.save_s:
+        return "spec.saveDeadlineMax: must not be shorter than saveDeadline"
+    if terms.heartbeat_s > terms.save_s:
+        return "spec.heartbeat: must not be longer than saveDeadline"
+    if terms.driver is Driver.HTTP and terms.http is None:
+        return "spec.http: driver HTTP needs http.port, where the pods listen"
+    return ""
