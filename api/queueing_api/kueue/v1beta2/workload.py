@@ -17,8 +17,8 @@ PodSetName = Annotated[
 FullPodTemplate = Annotated[PodTemplateSpec, kubernetes_schema("PodTemplateSpec")]
 
 
-class PodSet(Wire):
-    """Pods that are alike."""
+class PodSetBase(Wire):
+    """Pods that are alike, as both versions spell them."""
 
     name: PodSetName = "main"
     """Name of the pod set, unique in the workload."""
@@ -30,6 +30,11 @@ class PodSet(Wire):
     min_count: Annotated[Int32, Field(ge=1)] | None = None
     """Fewest pods with which the workload may start when not all fit. At most one pod set of a
     workload can say so; not more than count."""
+
+
+class PodSet(PodSetBase):
+    """Pods that are alike."""
+
     topology_request: PodSetTopologyRequest | None = None
     """How close together the pods are to be placed."""
 
@@ -53,17 +58,11 @@ class WorkloadPreemptionGate(Wire):
     """Name of the gate."""
 
 
-class WorkloadSpec(Wire):
-    """What is to be admitted, and where it waits."""
+class WorkloadSpecBase(Wire):
+    """What is to be admitted, and where it waits, as both versions spell it."""
 
-    pod_sets: Annotated[list[PodSet], Field(min_length=1, max_length=18), list_map("name")]
-    """Groups of like pods, all of which are admitted together. Immutable while quota is
-    reserved."""
     queue_name: DnsSubdomain | None = None
     """LocalQueue that the workload waits in. Immutable while quota is reserved."""
-    priority_class_ref: PriorityClassReference | None = None
-    """Class that the priority came from. While quota is reserved, only the name of a
-    WorkloadPriorityClass may change."""
     priority: Int32 | None = None
     """Priority that queue order and preemption use; higher goes first. Unset counts as zero.
     Required with a priority class. A change takes effect at once."""
@@ -77,6 +76,17 @@ class WorkloadSpec(Wire):
         list[WorkloadPreemptionGate], Field(max_length=8), list_map("name")
     ] = Field(default_factory=list)
     """Gates that must be open before the workload may preempt others."""
+
+
+class WorkloadSpec(WorkloadSpecBase):
+    """What is to be admitted, and where it waits."""
+
+    pod_sets: Annotated[list[PodSet], Field(min_length=1, max_length=18), list_map("name")]
+    """Groups of like pods, all of which are admitted together. Immutable while quota is
+    reserved."""
+    priority_class_ref: PriorityClassReference | None = None
+    """Class that the priority came from. While quota is reserved, only the name of a
+    WorkloadPriorityClass may change."""
 
 
 class Workload(KubeObject):

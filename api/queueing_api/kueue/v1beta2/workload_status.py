@@ -17,8 +17,8 @@ FullToleration = Annotated[Toleration, kubernetes_schema("Toleration")]
 CheckStateName = Literal["Pending", "Ready", "Retry", "Rejected"]
 
 
-class PodSetAssignment(Wire):
-    """What a pod set was given."""
+class PodSetAssignmentBase(Wire):
+    """What a pod set was given, as both versions spell it."""
 
     name: PodSetName = "main"
     """Pod set of the spec."""
@@ -29,10 +29,15 @@ class PodSetAssignment(Wire):
     the pods were changed since."""
     count: Count | None = None
     """Pods that were admitted; less than in the spec after partial admission."""
-    topology_assignment: TopologyAssignment | None = None
-    """Domains that the pods are placed in."""
     delayed_topology_request: Literal["Pending", "Ready"] | None = None
     """Whether the placement is still to be found, because its nodes are only being made."""
+
+
+class PodSetAssignment(PodSetAssignmentBase):
+    """What a pod set was given."""
+
+    topology_assignment: TopologyAssignment | None = None
+    """Domains that the pods are placed in."""
 
 
 class Admission(Wire):
@@ -148,16 +153,14 @@ class PreemptionGateState(Wire):
     """When the position changed last."""
 
 
-class WorkloadStatus(Wire):
-    """Where a workload stands."""
+class WorkloadStatusBase(Wire):
+    """Where a workload stands, as both versions spell it."""
 
     conditions: Annotated[list[Condition], Field(max_length=16), list_map("type")] = Field(
         default_factory=list
     )
     """Observations: QuotaReserved, Admitted, PodsReady, Evicted, Preempted, Requeued, Finished and
     others, each with its reason."""
-    admission: Admission | None = None
-    """What the workload was given; unset while it holds no quota."""
     requeue_state: RequeueState | None = None
     """When the workload may be admitted again after an eviction."""
     reclaimable_pods: Annotated[list[ReclaimablePod], Field(max_length=18), list_map("name")] = (
@@ -173,8 +176,6 @@ class WorkloadStatus(Wire):
         Field(default_factory=list)
     )
     """What the pod sets ask for, as queueing counts it; present only while the workload waits."""
-    accumulated_past_execution_time_seconds: Count | None = None
-    """Seconds that the workload was admitted before the current admission."""
     scheduling_stats: SchedulingStats | None = None
     """Counts over the life of the workload."""
     nominated_cluster_names: Annotated[list[ClusterName], Field(max_length=20), SET] = Field(
@@ -191,3 +192,12 @@ class WorkloadStatus(Wire):
         list[PreemptionGateState], Field(max_length=8), list_map("name")
     ] = Field(default_factory=list)
     """Whether each preemption gate is open."""
+
+
+class WorkloadStatus(WorkloadStatusBase):
+    """Where a workload stands."""
+
+    admission: Admission | None = None
+    """What the workload was given; unset while it holds no quota."""
+    accumulated_past_execution_time_seconds: Count | None = None
+    """Seconds that the workload was admitted before the current admission."""
