@@ -12,6 +12,7 @@ from queueing.core.settings import (
     RequeuingTimestamp,
     Settings,
 )
+from queueing.translate.marks import BY_GATE
 from queueing.translate.transformations import (
     ResourceRules,
     Transformation,
@@ -65,6 +66,25 @@ def unknown_gates(configuration: Configuration) -> tuple[str, ...]:
     return tuple(sorted(set(configuration.feature_gates) - GATES.keys()))
 
 
+_NOT_THERE = """
+ConcurrentAdmission ElasticJobsViaWorkloadSlicesWithTAS FastQuotaReleaseInPodIntegration
+FlavorFungibilityPreserveScanProgress KueueDRAIntegrationConsumableCapacity
+MultiKueueOrchestratedPreemption PrioritizePreemptorWorkloads SchedulerLibraryIntegration
+TASBalancedPlacement TASRespectNodeAffinityPreferred TopologyAwareScheduling
+UnadmittedWorkloadsExplicitStatus
+"""
+"""Gates on which decisions depend in Kueue, and which are not read here."""
+
+
+def unheeded_gates(configuration: Configuration) -> tuple[str, ...]:
+    """Return the gates that the configuration switches, against the default, to no effect."""
+    return tuple(
+        gate
+        for gate in _NOT_THERE.split()
+        if configuration.feature_gates.get(gate, GATES[gate]) is not GATES[gate]
+    )
+
+
 def is_enabled(configuration: Configuration, gate: str) -> bool:
     """Say whether a gate is on; raises KeyError for one that does not exist."""
     return configuration.feature_gates.get(gate, GATES[gate])
@@ -77,7 +97,7 @@ def settings_of(configuration: Configuration, *, compatibility: Compatibility) -
         compatibility=compatibility,
         fair_sharing=_fair_sharing(configuration),
         admission_fair_sharing=_admission_fair_sharing(configuration),
-        quota_check=QuotaCheck(configuration.resources.quota_check_strategy),
+        quota_check=_quota_check(configuration),
         requeuing_timestamp=RequeuingTimestamp(ready.requeuing_strategy.timestamp),
         partial_admission=is_enabled(configuration, "PartialAdmission"),
         priority_sorting_within_cohort=is_enabled(configuration, "PrioritySortingWithinCohort"),
@@ -90,6 +110,12 @@ def settings_of(configuration: Configuration, *, compatibility: Compatibility) -
         block_admission_until_pods_ready=ready.block_admission
         and not is_enabled(configuration, "DisableWaitForPodsReady"),
     )
+
+
+def _quota_check(configuration: Configuration) -> QuotaCheck:
+    if not is_enabled(configuration, "QuotaCheckStrategy"):
+        return QuotaCheck.BLOCK_UNDECLARED
+    return QuotaCheck(configuration.resources.quota_check_strategy)
 
 
 def _fair_sharing(configuration: Configuration) -> FairSharing | None:
@@ -115,6 +141,12 @@ def _admission_fair_sharing(configuration: Configuration) -> AdmissionFairSharin
     )
 
 
+def refused_annotations(configuration: Configuration) -> frozenset[str]:
+    """Return the annotations that are refused: with its gate off each means nothing."""
+    on = (names for gate, names in BY_GATE.items() if is_enabled(configuration, gate))
+    return frozenset(name for names in on for name in names)
+
+
 def rules_of(configuration: Configuration) -> ResourceRules:
     """Return which resources count, and as what."""
     found = configuration.resources
@@ -128,4 +160,8 @@ def rules_of(configuration: Configuration) -> ResourceRules:
             )
             for one in found.transformations
         },
+        boosts_priority=is_enabled(configuration, "PriorityBoost"),
+        counts_reclaimable=is_enabled(configuration, "ReclaimablePods"),
+        heeds_gates=is_enabled(configuration, "AdmissionGatedBy"),
+        refused=refused_annotations(configuration),
     )

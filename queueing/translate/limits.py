@@ -20,12 +20,12 @@ class Bounds:
     default: Amounts = field(default_factory=dict)
     default_request: Amounts = field(default_factory=dict)
 
-    def judge(self, amounts: Amounts, path: str, problems: Problems) -> None:
-        """Note every amount that the bounds forbid."""
-        for name in sorted(amounts):
-            if name in self.max and amounts[name] > self.max[name]:
+    def judge(self, least: Amounts, most: Amounts, path: str, problems: Problems) -> None:
+        """Note every amount that the bounds forbid, between the least and the most of each."""
+        for name in sorted(most):
+            if name in self.max and most[name] > self.max[name]:
                 problems.add(f"{path}[{name}]", "exceeds the maximum that a LimitRange allows")
-            if name in self.min and amounts[name] < self.min[name]:
+            if name in self.min and least[name] < self.min[name]:
                 problems.add(f"{path}[{name}]", "is below the minimum that a LimitRange asks")
 
 

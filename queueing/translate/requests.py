@@ -50,8 +50,8 @@ def pod_requests(
     whole = problems.amounts(f"{path}.resources.limits", spec.resources.limits)
     whole |= problems.amounts(f"{path}.resources.requests", spec.resources.requests)
     running.update(whole)
-    around.limits.pod.judge(running, path, problems)
     _add(running, _overhead(spec, around, path, problems))
+    around.limits.pod.judge(running, running, path, problems)
     return running
 
 
@@ -69,7 +69,11 @@ def counted_requests(
 def _container_requests(
     container: Container, limits: LimitSummary, path: str, problems: Problems
 ) -> dict[str, int]:
-    """Return a container's requests: its own, else the default request, else its limit."""
+    """Return a container's requests: its own, else the default request, else its limit.
+
+    What a LimitRange allows at least must hold for the lower of request and limit, and what it
+    allows at most for the higher.
+    """
     found = container.resources
     limited = {
         **limits.container.default,
@@ -80,7 +84,9 @@ def _container_requests(
     for name in sorted(asked):
         if name in limited and asked[name] > limited[name]:
             problems.add(f"{path}.resources.requests[{name}]", "requests must not exceed limits")
-    limits.container.judge(asked, f"{path}.resources.requests", problems)
+    least = {name: min(value, limited.get(name, value)) for name, value in asked.items()}
+    most = {name: max(value, limited.get(name, value)) for name, value in asked.items()}
+    limits.container.judge(least, most, f"{path}.resources", problems)
     return asked
 
 

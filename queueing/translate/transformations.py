@@ -1,4 +1,4 @@
-"""What the Configuration's `resources` section makes of a pod's requests."""
+"""What the Configuration makes of a pod's requests, and of what else a Workload says."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,16 +28,25 @@ class Transformation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceRules:
-    """Resources that do not count, and those that count as others."""
+    """Resources that do not count, those that count as others, and what else is switched off."""
 
     excluded_prefixes: tuple[str, ...] = ()
     transformations: Mapping[str, Transformation] = field(default_factory=dict)
+    boosts_priority: bool = False
+    """Whether the annotation that adds to a Workload's priority counts."""
+    counts_reclaimable: bool = True
+    """Whether pods that are needed no more give their quota back."""
+    heeds_gates: bool = True
+    """Whether a Workload waits for the admission gates of its annotation."""
+    refused: frozenset[str] = frozenset()
+    """Annotations that ask for what is not there."""
 
     def apply(self, requests: Mapping[str, int]) -> dict[str, int]:
         """Return one pod's requests as quota counts them.
 
-        `outputs[o] += units(input) * factor[o] * units(multiplyBy)`; sums below 0 count as 0.
-        Inputs count in whole units, rounded up, as Kueue's do.
+        `outputs[o] += units(input) * factor[o] * units(multiplyBy)`, where a resource to multiply
+        by that is not asked for counts as one. Sums are exact; they are rounded up in the end, and
+        those below 0 count as 0. Inputs count in whole units, rounded up, as Kueue's do.
         """
         kept = {
             name: value
@@ -50,15 +59,15 @@ class ResourceRules:
         for name in sorted(kept):
             row = self.transformations.get(name)
             if row is None or row.strategy is TransformationStrategy.RETAIN:
-                sums[name] = sums.get(name, 0) + kept[name]
+                sums[name] = sums.get(name, 0) + kept[name] * _nano(name)
             if row is not None:
                 times = _units(name, kept[name])
-                if row.multiply_by:
-                    times *= _units(row.multiply_by, kept.get(row.multiply_by, 0))
+                if row.multiply_by in kept:
+                    times *= _units(row.multiply_by, kept[row.multiply_by])
                 for output in sorted(row.outputs):
-                    gained = _times(output, row.outputs[output], times)
+                    gained = parse(row.outputs[output]).nano * times
                     sums[output] = sums.get(output, 0) + gained
-        return {name: max(value, 0) for name, value in sums.items()}
+        return {name: max(-(-nano // _nano(name)), 0) for name, nano in sums.items()}
 
 
 NO_RULES = ResourceRules()
@@ -68,8 +77,6 @@ def _units(resource: str, value: int) -> int:
     return -(-value // _MILLI_PER_UNIT) if resource == "cpu" else value
 
 
-def _times(resource: str, factor: Quantity, times: int) -> int:
-    """Multiply before rounding, so that many small factors do not add up to too much."""
-    nano = parse(factor).nano * times
-    unit = NANO_PER_MILLI if resource == "cpu" else NANO_PER_UNIT
-    return -(-nano // unit) if nano % unit else nano // unit
+def _nano(resource: str) -> int:
+    """Return how many billionths of a whole unit one of ours is: cpu counts in thousandths."""
+    return NANO_PER_MILLI if resource == "cpu" else NANO_PER_UNIT

@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from queueing.core.facts import CheckPhase, WorkloadFact
+from queueing.core.names import ResourceName
 from queueing.translate.inbound.manifests import read
 from queueing.translate.inbound.workloads import workload
 from queueing.translate.limits import summarize
@@ -35,6 +36,9 @@ def fact(pod_spec: dict[str, Any], around: Surroundings | None = None, **more: A
         **more,
     }
     return workload(read(Workload, document), around or Surroundings())
+
+
+BOOSTED = Surroundings(rules=ResourceRules(boosts_priority=True))
 
 
 @pytest.mark.parametrize(
@@ -96,6 +100,26 @@ def test_a_limit_range_fills_in_and_bounds() -> None:
     assert "exceeds the maximum" in fact({"containers": [container("2")]}, around).misconfigured
 
 
+def test_the_higher_of_request_and_limit_must_be_below_the_maximum() -> None:
+    resources = {"requests": {"cpu": "1"}, "limits": {"cpu": "3"}}
+    pod = {"containers": [{"name": "c", "resources": resources}]}
+    assert "exceeds the maximum" in fact(pod, limited(max={"cpu": "2"})).misconfigured
+    assert fact(pod, limited(max={"cpu": "3"}, min={"cpu": "1"})).misconfigured == ""
+    assert "below the minimum" in fact(pod, limited(min={"cpu": "2"})).misconfigured
+
+
+def test_the_overhead_counts_against_the_limits_of_a_pod() -> None:
+    document = {
+        "metadata": {"name": "l"},
+        "spec": {"limits": [{"type": "Pod", "max": {"cpu": "1"}}]},
+    }
+    limits = summarize([read(LimitRange, document)])
+    spec = {"containers": [container("1")], "runtimeClassName": "kata"}
+    assert fact(spec, Surroundings(limits=limits)).misconfigured == ""
+    costly = Surroundings(limits=limits, overheads={"kata": {"cpu": 1}})
+    assert "exceeds the maximum" in fact(spec, costly).misconfigured
+
+
 def test_a_runtime_class_costs_overhead() -> None:
     around = Surroundings(overheads={"kata": {"cpu": 250}})
     spec = {"containers": [container("1")], "runtimeClassName": "kata"}
@@ -146,6 +170,33 @@ def test_resources_are_excluded_and_transformed() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("outputs", "multiply_by", "want"),
+    [
+        pytest.param({"credits": "500m"}, "", 2, id="two halves are one, and one more of b"),
+        pytest.param({"credits": "-3"}, "", 0, id="a negative sum counts as 0"),
+        pytest.param({"credits": "1"}, "cpu", 5, id="times two whole cores, and one of b"),
+        pytest.param({"credits": "1"}, "gone", 3, id="what is not asked for counts as one"),
+    ],
+)
+def test_transformed_amounts_are_summed_before_they_are_rounded(
+    outputs: dict[str, str], multiply_by: str, want: int
+) -> None:
+    rules = ResourceRules(
+        transformations={
+            "a": Transformation(outputs=dict(outputs), multiply_by=multiply_by),
+            "b": Transformation(outputs={"credits": "500m"}),
+            "d": Transformation(outputs={"credits": "500m"}),
+        }
+    )
+    requests = {"cpu": "1500m", "a": 2, "b": 1, "d": 1}
+    got = fact(
+        {"containers": [{"name": "c", "resources": {"requests": requests}}]},
+        Surroundings(rules=rules),
+    )
+    assert got.pod_sets[0].requests[ResourceName("credits")] == want
+
+
 def test_status_becomes_what_was_decided() -> None:
     got = fact(
         {"containers": [container("1")]},
@@ -175,6 +226,7 @@ def test_status_becomes_what_was_decided() -> None:
             "reclaimablePods": [{"name": "main", "count": 1}],
             "admissionChecks": [{"name": "ac", "state": "Retry", "requeueAfterSeconds": 30}],
         },
+        around=BOOSTED,
     )
     assert got.holds_quota
     assert (got.priority, got.local_queue, got.created) == (5, "ns/lq", 1767225600.0)
@@ -212,5 +264,21 @@ def test_required_node_affinity_is_kept_and_preferences_are_not() -> None:
 
 
 def test_a_bad_boost_is_misconfigured() -> None:
-    got = fact({"containers": []}, metadata={"annotations": {"kueue.x-k8s.io/priority-boost": ""}})
+    metadata = {"annotations": {"kueue.x-k8s.io/priority-boost": ""}}
+    got = fact({"containers": []}, BOOSTED, metadata=metadata)
     assert "must be a valid signed integer" in got.misconfigured
+
+
+def test_what_is_switched_off_is_not_read() -> None:
+    off = ResourceRules(boosts_priority=False, counts_reclaimable=False, heeds_gates=False)
+    annotations = {
+        "kueue.x-k8s.io/priority-boost": "7",
+        "kueue.x-k8s.io/admission-gated-by": "a.example/x",
+    }
+    got = fact(
+        {"containers": []},
+        Surroundings(rules=off),
+        metadata={"annotations": annotations},
+        status={"reclaimablePods": [{"name": "main", "count": 1}]},
+    )
+    assert (got.priority, got.admission_gates, got.reclaimable) == (0, (), {})

@@ -18,10 +18,12 @@ from queueing.core.facts import (
 from queueing.core.names import CheckName, FlavorName, Key, PodSetName, QueueName, ResourceName
 from queueing.translate.inbound.surroundings import toleration
 from queueing.translate.labels import ADMISSION_GATED_BY, PRIORITY_BOOST
+from queueing.translate.marks import refusal_of, refused_marks
 from queueing.translate.problems import Problems
 from queueing.translate.requests import Surroundings, counted_requests
 from queueing.translate.selectors import requirement
 from queueing.translate.times import seconds
+from queueing.translate.transformations import NO_RULES, ResourceRules
 from queueing.translate.wire import workloads as wire
 from queueing.translate.wire.pods import PodSpec
 from queueing_api.quantity import QuantityError, amount
@@ -35,6 +37,7 @@ class Asks:
 
     pod_sets: tuple[PodSet, ...]
     problems: str
+    rules: ResourceRules = NO_RULES
 
 
 def asks_of(found: wire.Workload, around: Surroundings = _ALONE) -> Asks:
@@ -44,7 +47,10 @@ def asks_of(found: wire.Workload, around: Surroundings = _ALONE) -> Asks:
         _pod_set(pod_set, around, f"spec.podSets[{position}]", problems)
         for position, pod_set in enumerate(found.spec.pod_sets)
     )
-    return Asks(pod_sets, problems.text())
+    for position, pod_set in enumerate(found.spec.pod_sets):
+        for name in refused_marks(pod_set.template, found.metadata, around.rules.refused):
+            problems.add(f"spec.podSets[{position}]", refusal_of(name))
+    return Asks(pod_sets, problems.text(), around.rules)
 
 
 def workload(found: wire.Workload, around: Surroundings = _ALONE) -> WorkloadFact:
@@ -54,15 +60,18 @@ def workload(found: wire.Workload, around: Surroundings = _ALONE) -> WorkloadFac
 
 def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
     """Translate a Workload whose pod sets were translated before."""
-    problems = Problems()
+    problems, rules = Problems(), asks.rules
     meta, spec, status = found.metadata, found.spec, found.status
+    gates = _gates(meta.annotations.get(ADMISSION_GATED_BY, "")) if rules.heeds_gates else ()
+    reclaimable = status.reclaimable_pods if rules.counts_reclaimable else ()
+    boost = _boost(meta.annotations, problems) if rules.boosts_priority else 0
     return WorkloadFact(
         key=meta.key,
         uid=meta.life,
         local_queue=_local_queue(found),
         pod_sets=asks.pod_sets,
         created=meta.created,
-        priority=(spec.priority or 0) + _boost(meta.annotations, problems),
+        priority=(spec.priority or 0) + boost,
         active=spec.active,
         admission=_admission(status.admission, spec.pod_sets, problems),
         conditions={
@@ -76,9 +85,9 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
             for one in status.conditions
         },
         checks=tuple(map(_check, status.admission_checks)),
-        admission_gates=_gates(meta.annotations.get(ADMISSION_GATED_BY, "")),
+        admission_gates=gates,
         preemption_gated=_gated(found),
-        reclaimable={PodSetName(one.name): one.count for one in status.reclaimable_pods},
+        reclaimable={PodSetName(one.name): one.count for one in reclaimable},
         requeue_count=status.requeue_state.count if status.requeue_state else 0,
         requeue_at=seconds(status.requeue_state.requeue_at) if status.requeue_state else None,
         max_execution_s=spec.maximum_execution_time_seconds,
