@@ -1,0 +1,162 @@
+"""What the ledger is told, and the record of it that is stored. Times are whole seconds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from typing import NamedTuple
+
+from queueing.core.credits.prices import Prices
+from queueing.core.names import CohortName, FlavorResource, QueueName, Uid
+
+PART = 1 << 32
+"""Parts of a micro-credit: the unit in which balances are kept, so that nothing is rounded off."""
+MICRO = 1_000_000
+"""Micro-credits in a credit."""
+HOUR = 3600
+"""Seconds of the unit in which people see credits."""
+
+
+class Mode(StrEnum):
+    """How far balances may bend weights."""
+
+    OFF = "Off"
+    GENTLE = "Gentle"
+    BALANCED = "Balanced"
+    KARMA = "Karma"
+
+
+BOUNDS: Mapping[Mode, int] = {Mode.OFF: 0, Mode.GENTLE: 2, Mode.BALANCED: 4, Mode.KARMA: 60}
+"""Highest power of two by mode; that of Karma is beyond every balance that can be reached."""
+
+
+class Member(NamedTuple):
+    """A child of a cohort: its kind, ClusterQueue or Cohort, and its name."""
+
+    kind: str
+    name: str
+
+
+class Sink(StrEnum):
+    """Where credits go that no child has; negative where they come from."""
+
+    IMPORTED = "Imported"
+    CLASSES = "Classes"
+    ROUNDING = "Rounding"
+    DECAYED = "Decayed"
+    FORGIVEN = "Forgiven"
+    GRANTED = "Granted"
+    ADJUSTED = "Adjusted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreditPolicyFact:
+    """A CreditPolicy. With no root cohorts named it is for all trees that no other one names."""
+
+    name: str
+    mode: Mode = Mode.BALANCED
+    root_cohorts: tuple[CohortName, ...] = ()
+    prices: Prices
+    unit: str = "GPUh"
+    half_life_s: int = 14 * 24 * HOUR
+    horizon_s: int = 6 * HOUR
+    bound: int = 4
+    hysteresis: Fraction = Fraction(5, 4)
+    minimum_runtime_s: int = 0
+    class_factors: tuple[tuple[int, Fraction], ...] = ()
+    """Lowest priority and factor, sorted by priority."""
+    debt_limit_s: int | None = None
+    lag_s: int = 0
+    """How far the ledger stays behind, so that what was written by then has been heard of."""
+
+    def factor(self, priority: int) -> Fraction:
+        """Return what a workload of this priority pays for each unit that it borrows."""
+        found = Fraction(1)
+        for lowest, factor in self.class_factors:
+            if priority >= lowest:
+                found = factor
+        return found
+
+    @property
+    def debt_limit(self) -> int:
+        """Largest debt in seconds of entitlement; by default half-life / ln 2, as for surplus."""
+        if self.debt_limit_s is not None:
+            return self.debt_limit_s
+        return self.half_life_s * 1_442_695 // 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreditGrantFact:
+    """A CreditGrant, booked once at the time of its creation."""
+
+    name: str
+    uid: Uid
+    receiver: Member
+    amount: int
+    """Micro-credits."""
+    at: int
+    expires_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChildRecord:
+    """The balance of one child. Balances and sinks are in parts of a micro-credit (`PART`)."""
+
+    member: Member
+    balance: int
+    earned: int = 0
+    spent: int = 0
+    entitlement: int = 0
+    """Micro-credits per second."""
+    exponent: int = 0
+    """By how many 256ths of a doubling its weight is bent now."""
+    lent_to: tuple[tuple[str, int], ...] = ()
+    """Sibling and micro-credits, the most first."""
+    borrowed_from: tuple[tuple[str, int], ...] = ()
+    departed_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaverRecord:
+    """An evicted workload that still holds quota, and what of."""
+
+    uid: Uid
+    queue: QueueName
+    priority: int
+    since: int
+    usage: Mapping[FlavorResource, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreditAccountFact:
+    """The ledger of one cohort up to `as_of`: what is stored, and read again after a restart."""
+
+    cohort: CohortName
+    as_of: int | None = None
+    policy: str = ""
+    unit: str = ""
+    children: tuple[ChildRecord, ...] = ()
+    sinks: Mapping[Sink, int] = field(default_factory=dict)
+    leavers: tuple[LeaverRecord, ...] = ()
+    grants: Mapping[Uid, bool] = field(default_factory=dict)
+    """Grants that were booked, and whether they were taken back since."""
+    grant_names: Mapping[Uid, str] = field(default_factory=dict)
+
+
+class CreditKind(StrEnum):
+    """Kinds of objects that the ledger is told of."""
+
+    POLICY = "CreditPolicy"
+    GRANT = "CreditGrant"
+    ACCOUNT = "CreditAccount"
+
+
+@dataclass(frozen=True, slots=True)
+class CreditGone:
+    """The object is no more."""
+
+    kind: CreditKind
+    name: str
+
+
+CreditFact = CreditPolicyFact | CreditGrantFact | CreditAccountFact | CreditGone

@@ -1,0 +1,280 @@
+"""The ledger of one cohort's children.
+
+Invariants: balances and sinks sum to zero; to look at a balance changes nothing; two ledgers that
+were told the same changes of rates at the same times are equal, however often they were advanced.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from queueing.core.credits.decay import Decay, shrink
+from queueing.core.credits.facts import PART, ChildRecord, Member, Sink
+from queueing.core.credits.market import Market, Stake
+from queueing.core.credits.partners import Partners
+from queueing.core.names import FlavorName
+
+WEIGHT_UNIT = 1_000_000
+KEPT_HALF_LIVES = 3
+"""How long the balance of a child that left waits for it."""
+
+
+@dataclass(slots=True)
+class Account:
+    """One child; balances in parts of a micro-credit, rates in micro-credits per second."""
+
+    weight: int = 0
+    entitlement: int = 0
+    balance: int = 0
+    earned: int = 0
+    spent: int = 0
+    paying: int = 0
+    at: int = 0
+    pool_mark: int = 0
+    departed_at: int | None = None
+    stakes: dict[FlavorName, Stake] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """What a child does in one flavor from now on; see `market.Stake`."""
+
+    idle: int
+    borrowed: int
+    paying: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a child is worth among its siblings."""
+
+    weight: int
+    """In millionths."""
+    entitlement: int
+
+
+class Group:
+    """The accounts of one cohort's children, up to the time `at`."""
+
+    __slots__ = (
+        "_debt_limit_s",
+        "_decay",
+        "_next_point",
+        "_pool_rate",
+        "_pool_so_far",
+        "_weights",
+        "accounts",
+        "at",
+        "markets",
+        "partners",
+        "sinks",
+    )
+
+    def __init__(self, at: int, *, decay: Decay, debt_limit_s: int) -> None:
+        self.at = at
+        self.accounts: dict[Member, Account] = {}
+        self.markets: dict[FlavorName, Market] = {}
+        self.sinks = dict.fromkeys(Sink, 0)
+        self.partners = Partners()
+        self._decay, self._debt_limit_s = decay, debt_limit_s
+        self._next_point = decay.next_point(at)
+        self._pool_rate = self._pool_so_far = self._weights = 0
+
+    # Time -------------------------------------------------------------------------------------
+
+    def advance(self, to: int) -> None:
+        """Let time pass at the present rates; a time that is past changes nothing."""
+        while self.at < to:
+            end = min(to, self._next_point)
+            self._pass_time(end - self.at)
+            self.at = end
+            if end == self._next_point:
+                self._shrink()
+
+    def _pass_time(self, seconds: int) -> None:
+        whole = 0
+        for market in self.markets.values():
+            market.pass_time(seconds)
+            self.sinks[Sink.IMPORTED] += PART * market.imported * seconds
+            self.sinks[Sink.CLASSES] += PART * (market.paying - market.borrowed) * seconds
+            covered = PART * (market.lent + market.pooled)
+            whole += (covered - market.idle * market.lent_rate) * seconds
+        self._pool_so_far += self._pool_rate * seconds
+        self.sinks[Sink.ROUNDING] += whole - self._weights * self._pool_rate * seconds
+
+    def _shrink(self) -> None:
+        """Let a step of decay act, and forgive debt beyond the limit."""
+        kept = self._decay.kept
+        long_ago = self.at - KEPT_HALF_LIVES * self._decay.half_life_s
+        for member, account in list(self.accounts.items()):
+            self._settle(member, account)
+            left = shrink(account.balance, kept)
+            self.sinks[Sink.DECAYED] += account.balance - left
+            account.balance = left
+            floor = -PART * self._debt_limit_s * account.entitlement
+            if account.departed_at is None:
+                if left < floor:
+                    self._adjust(account, floor, Sink.FORGIVEN)
+            elif account.departed_at <= long_ago:
+                self._adjust(account, 0, Sink.ADJUSTED)
+                del self.accounts[member]
+        self.partners.share_out()
+        self._next_point = self._decay.next_point(self.at)
+
+    def _settle(self, member: Member, account: Account) -> None:
+        """Bring one account up to the group's time; exact, so that it may be done at any time."""
+        spent = PART * account.paying * (self.at - account.at)
+        earned = account.weight * (self._pool_so_far - account.pool_mark)
+        account.at, account.pool_mark = self.at, self._pool_so_far
+        for flavor, stake in account.stakes.items():
+            market = self.markets[flavor]
+            lent = stake.idle * (market.lent_so_far - stake.lent_mark)
+            taken = stake.borrowed * (market.taken_so_far - stake.taken_mark)
+            pooled = stake.borrowed * (market.pooled_so_far - stake.pooled_mark)
+            stake.lent_mark, stake.taken_mark = market.lent_so_far, market.taken_so_far
+            stake.pooled_mark = market.pooled_so_far
+            earned += lent
+            if lent or taken or pooled:
+                self.partners.note(member, lent=lent, taken=taken, pooled=pooled)
+        account.balance += earned - spent
+        account.earned += earned
+        account.spent += spent
+
+    # Changes of rates -------------------------------------------------------------------------
+
+    def place(self, member: Member, flavor: FlavorName, position: Position) -> None:
+        """Set what a child does in a flavor from the group's time on."""
+        account = self.accounts[member]
+        stake = account.stakes.get(flavor)
+        market = self._market(flavor)
+        if stake is None:
+            stake = account.stakes[flavor] = Stake(
+                lent_mark=market.lent_so_far,
+                taken_mark=market.taken_so_far,
+                pooled_mark=market.pooled_so_far,
+            )
+        elif (stake.idle, stake.borrowed, stake.paying) == (
+            position.idle,
+            position.borrowed,
+            position.paying,
+        ):
+            return
+        self._settle(member, account)
+        account.paying += position.paying - stake.paying
+        market.idle += position.idle - stake.idle
+        market.borrowed += position.borrowed - stake.borrowed
+        market.paying += position.paying - stake.paying
+        stake.idle, stake.borrowed, stake.paying = (
+            position.idle,
+            position.borrowed,
+            position.paying,
+        )
+        market.reprice()
+        self._reprice_pool()
+
+    def reshape(self, members: Mapping[Member, Standing], pools: Mapping[FlavorName, int]) -> None:
+        """Set who the children are, and what the cohort itself has; positions come after it.
+
+        A child that was never one before starts at the mean of its siblings' balances where that
+        is debt, else at nothing. Who leaves keeps its balance for a time, who comes back resumes
+        it. A surplus shrinks with the entitlement.
+        """
+        for member, account in self.accounts.items():
+            self._settle(member, account)
+            for flavor in list(account.stakes):
+                self.place(member, flavor, Position(0, 0, 0))
+        present = [one for one in self.accounts.values() if one.departed_at is None]
+        mean = sum(one.balance for one in present) // len(present) if present else 0
+        for member, standing in sorted(members.items()):
+            known = self.accounts.get(member)
+            if known is None:
+                known = self.accounts[member] = Account(at=self.at, pool_mark=self._pool_so_far)
+                self._adjust(known, min(0, mean), Sink.ADJUSTED)
+            elif known.balance > 0 and standing.entitlement < known.entitlement:
+                kept = known.balance * standing.entitlement // known.entitlement
+                self._adjust(known, kept, Sink.ADJUSTED)
+            known.weight, known.entitlement = standing.weight, standing.entitlement
+            known.departed_at = None
+        for member, account in self.accounts.items():
+            if member not in members and account.departed_at is None:
+                account.departed_at, account.weight = self.at, 0
+        self._weights = sum(one.weight for one in self.accounts.values())
+        for flavor in {*pools, *self.markets}:
+            market = self._market(flavor)
+            market.pool = pools.get(flavor, 0)
+            market.reprice()
+        self._reprice_pool()
+
+    def give(self, member: Member, amount: int) -> bool:
+        """Book a grant of so many parts, negative to take; False when there is no such child."""
+        account = self.accounts.get(member)
+        if account is None:
+            return False
+        self._settle(member, account)
+        self._adjust(account, account.balance + amount, Sink.GRANTED)
+        return True
+
+    def take_back(self, member: Member, amount: int) -> None:
+        """Take back what is left of a grant, as far as the balance is positive."""
+        account = self.accounts.get(member)
+        if account is not None:
+            self._settle(member, account)
+            left = min(max(account.balance, 0), amount)
+            self._adjust(account, account.balance - left, Sink.GRANTED)
+
+    # Reading ----------------------------------------------------------------------------------
+
+    def balance(self, member: Member) -> int:
+        """Return a child's balance at the group's time."""
+        account = self.accounts[member]
+        self._settle(member, account)
+        return account.balance
+
+    def records(self, exponents: Mapping[Member, int]) -> tuple[ChildRecord, ...]:
+        """Return all accounts, sorted, as they are stored."""
+        for member, account in self.accounts.items():
+            self._settle(member, account)
+        self.partners.share_out()
+        return tuple(
+            ChildRecord(
+                member=member,
+                balance=account.balance,
+                earned=account.earned,
+                spent=account.spent,
+                entitlement=account.entitlement,
+                exponent=exponents.get(member, 0),
+                lent_to=self.partners.lent_by(member),
+                borrowed_from=self.partners.borrowed_by(member),
+                departed_at=account.departed_at,
+            )
+            for member, account in sorted(self.accounts.items())
+        )
+
+    def resume(self, children: Iterable[ChildRecord], sinks: Mapping[Sink, int]) -> None:
+        """Go on from what was stored, before the first `reshape`."""
+        for one in children:
+            self.accounts[one.member] = Account(
+                entitlement=one.entitlement,
+                balance=one.balance,
+                earned=one.earned,
+                spent=one.spent,
+                at=self.at,
+                departed_at=one.departed_at,
+            )
+            self.partners.resume(one)
+        self.sinks.update(sinks)
+
+    # Inside -----------------------------------------------------------------------------------
+
+    def _market(self, flavor: FlavorName) -> Market:
+        found = self.markets.get(flavor)
+        if found is None:
+            found = self.markets[flavor] = Market()
+        return found
+
+    def _adjust(self, account: Account, balance: int, sink: Sink) -> None:
+        self.sinks[sink] += account.balance - balance
+        account.balance = balance
+
+    def _reprice_pool(self) -> None:
+        pooled = sum(market.pooled for market in self.markets.values())
+        self._pool_rate = PART * pooled // self._weights if self._weights else 0

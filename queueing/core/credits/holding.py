@@ -1,0 +1,43 @@
+"""Since when, and until when, a workload holds quota, by the times in its status."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from queueing.core.facts import WorkloadFact
+from queueing.core.names import FlavorResource, QueueName, Uid
+from queueing.core.usage import held_usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """Quota held by one workload, from `since` to `until` (None: still)."""
+
+    uid: Uid
+    queue: QueueName
+    priority: int
+    usage: Mapping[FlavorResource, int]
+    since: int
+    until: int | None = None
+
+
+def holding_of(fact: WorkloadFact) -> Holding | None:
+    """Read what a status says; None when it tells of no quota, held or held before the end."""
+    reserved = fact.conditions.get("QuotaReserved")
+    if fact.admission is None or reserved is None or not reserved.status:
+        return None
+    finished = fact.conditions.get("Finished")
+    over = finished is not None and finished.status
+    return Holding(
+        uid=fact.uid,
+        queue=fact.admission.cluster_queue,
+        priority=fact.priority,
+        usage=held_usage(fact),
+        since=int(reserved.changed),
+        until=int(finished.changed) if over and finished is not None else None,
+    )
+
+
+def released_at(fact: WorkloadFact) -> int | None:
+    """Return when a workload that holds nothing gave its quota back; None when it never had any."""
+    reserved = fact.conditions.get("QuotaReserved")
+    return int(reserved.changed) if reserved is not None and not reserved.status else None

@@ -1,0 +1,79 @@
+"""Who lent to whom: what a period's lenders gave, shared out over what its borrowers took.
+
+For reports only; balances do not depend on it. A period ends with each step of decay and with each
+record. Within one, every borrower borrowed of every lender in proportion.
+"""
+
+from queueing.core.credits.facts import PART, ChildRecord, Member
+
+POOL = "$pool"
+KEPT = 16
+"""Partners named for each child: those with the most."""
+LARGEST = 64
+"""Lenders and borrowers of one period that are told apart."""
+
+
+class Partners:
+    """Sums of what was lent between pairs of children, in micro-credits."""
+
+    __slots__ = ("_borrowed", "_lent", "_lent_now", "_pooled_now", "_taken_now")
+
+    def __init__(self) -> None:
+        self._lent: dict[Member, dict[str, int]] = {}
+        self._borrowed: dict[Member, dict[str, int]] = {}
+        self._lent_now: dict[Member, int] = {}
+        self._taken_now: dict[Member, int] = {}
+        self._pooled_now: dict[Member, int] = {}
+
+    def note(self, member: Member, *, lent: int, taken: int, pooled: int) -> None:
+        """Add to what a child did in this period, in parts of a micro-credit."""
+        for sums, amount in (
+            (self._lent_now, lent),
+            (self._taken_now, taken),
+            (self._pooled_now, pooled),
+        ):
+            if amount:
+                sums[member] = sums.get(member, 0) + amount
+
+    def share_out(self) -> None:
+        """End the period."""
+        lenders, takers = _largest(self._lent_now), _largest(self._taken_now)
+        whole = sum(self._taken_now.values()) * PART
+        for lender, lent in lenders:
+            for taker, taken in takers:
+                amount = lent * taken // whole
+                _add(self._lent, lender, f"{taker.kind}/{taker.name}", amount)
+                _add(self._borrowed, taker, f"{lender.kind}/{lender.name}", amount)
+        for member, pooled in self._pooled_now.items():
+            _add(self._borrowed, member, POOL, pooled // PART)
+        self._lent_now.clear()
+        self._taken_now.clear()
+        self._pooled_now.clear()
+
+    def lent_by(self, member: Member) -> tuple[tuple[str, int], ...]:
+        """Return to whom a child lent most."""
+        return _most(self._lent.get(member, {}))
+
+    def borrowed_by(self, member: Member) -> tuple[tuple[str, int], ...]:
+        """Return from whom a child borrowed most."""
+        return _most(self._borrowed.get(member, {}))
+
+    def resume(self, record: ChildRecord) -> None:
+        """Go on from what was stored."""
+        self._lent[record.member] = dict(record.lent_to)
+        self._borrowed[record.member] = dict(record.borrowed_from)
+
+
+def _largest(sums: dict[Member, int]) -> list[tuple[Member, int]]:
+    return sorted(sums.items(), key=lambda one: (-one[1], one[0]))[:LARGEST]
+
+
+def _most(sums: dict[str, int]) -> tuple[tuple[str, int], ...]:
+    found = sorted(sums.items(), key=lambda one: (-one[1], one[0]))
+    return tuple(found[:KEPT])
+
+
+def _add(table: dict[Member, dict[str, int]], member: Member, name: str, amount: int) -> None:
+    if amount:
+        row = table.setdefault(member, {})
+        row[name] = row.get(name, 0) + amount

@@ -1,0 +1,34 @@
+"""What amounts cost: credits per second, in millionths."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from queueing.core.names import FlavorName, ResourceName
+
+_THOUSANDTHS = {"cpu": 1000}
+"""Resources that amounts count in parts of the unit that has the price."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Micro-credits per second of one unit (a device, a core, a byte), by flavor and resource.
+
+    A price without a flavor is for every flavor that has none of its own. The resources of one
+    flavor are billed by the most expensive of them, because a device's cores come with it; with
+    `add_up` by all. Flavors are billed apart: they are other machines.
+    """
+
+    table: Mapping[tuple[FlavorName | None, ResourceName], int]
+    add_up: bool = False
+
+    def bill(self, flavor: FlavorName, amounts: Mapping[ResourceName, int]) -> int:
+        """Return what amounts of one flavor cost, rounded down."""
+        costs = [self.cost(flavor, resource, amount) for resource, amount in amounts.items()]
+        return sum(costs) if self.add_up else max(costs, default=0)
+
+    def cost(self, flavor: FlavorName, resource: ResourceName, amount: int) -> int:
+        """Return what an amount of one resource costs."""
+        price = self.table.get((flavor, resource))
+        if price is None:
+            price = self.table.get((None, resource), 0)
+        return price * amount // _THOUSANDTHS.get(resource, 1)
