@@ -15,15 +15,15 @@ from queueing.sim.jobs import JobReader
 from queueing.sim.kinds import (
     CONFIG,
     NAMESPACED,
-    WITHOUT_EFFECT,
     body,
     check_shape,
     is_known,
     rule_warnings,
     upgraded,
+    without_effect,
 )
 from queueing.sim.yaml_text import ManifestError
-from queueing.translate.configuration import rules_of, settings_of, unknown_gates
+from queueing.translate.configuration import rules_of, settings_of, unheeded_gates, unknown_gates
 from queueing.translate.inbound import manifests, queues, surroundings, workloads
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs.priority import PriorityClasses
@@ -64,13 +64,14 @@ def read_world(
     written, warnings = _sort(documents)
     found = []
     for document in written:
-        check_shape(document)
+        warnings += check_shape(document)
         current = upgraded(document)
         warnings += rule_warnings(current)
         _complete(current, now)
         found.append(current)
     settled = configuration or _configuration(found)
     warnings += [f"feature gate {gate} is not known" for gate in unknown_gates(settled)]
+    warnings += [f"feature gate {gate} changes nothing here" for gate in unheeded_gates(settled)]
     reader = _Reader(found, settled)
     facts = reader.facts()
     return Intake(
@@ -86,11 +87,12 @@ def _sort(documents: Iterable[Document]) -> tuple[list[Document], list[str]]:
     warnings: dict[str, None] = {}
     for document in documents:
         kind = f"{document.kind} ({document.api_version})"
+        if why := without_effect(document):
+            warnings[f"{document.file}: {kind} has no effect on a plan: {why}"] = None
+            continue
         if not is_known(document):
             warnings[f"{document.file}: {kind} is not known and was left out"] = None
             continue
-        if document.kind in WITHOUT_EFFECT:
-            warnings[f"{document.file}: {kind} has no effect on a plan yet"] = None
         if document.kind in NAMESPACED:
             document.value["metadata"].setdefault("namespace", "default")
         namespace = document.value["metadata"].get("namespace") or ""

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from queueing.sim.documents import Document, Step
+from queueing.sim.unknown_fields import unknown_field_warnings
 from queueing.sim.yaml_text import ManifestError
 from queueing.webhooks.cluster_queues import check_cluster_queue, check_cohort
 from queueing.webhooks.findings import Finding
@@ -17,8 +18,7 @@ from queueing.webhooks.workloads import check_workload
 from queueing_api.batch.v1 import Job
 from queueing_api.config.v1beta1 import as_v1beta2
 from queueing_api.config.v1beta2 import Configuration
-from queueing_api.core.cluster import LimitRange, Namespace, Node, PriorityClass, RuntimeClass
-from queueing_api.core.pod import Pod
+from queueing_api.core.cluster import LimitRange, Namespace, PriorityClass, RuntimeClass
 from queueing_api.kueue import v1beta1, v1beta2
 from queueing_api.kueue.convert import ConversionError, convert
 
@@ -49,17 +49,25 @@ MODELS: Mapping[tuple[str, str], type[BaseModel]] = MappingProxyType(
         ("batch/v1", "Job"): Job,
         ("v1", "LimitRange"): LimitRange,
         ("v1", "Namespace"): Namespace,
-        ("v1", "Node"): Node,
-        ("v1", "Pod"): Pod,
         ("node.k8s.io/v1", "RuntimeClass"): RuntimeClass,
         ("scheduling.k8s.io/v1", "PriorityClass"): PriorityClass,
     }
 )
 
-NAMESPACED = frozenset({"Job", "LimitRange", "LocalQueue", "Pod", "Workload"})
+NAMESPACED = frozenset({"Job", "LimitRange", "LocalQueue", "Workload"})
 
-WITHOUT_EFFECT = frozenset({"Node", "Pod"})
-"""Kinds that are checked, but on which no decision depends yet."""
+WITHOUT_EFFECT: Mapping[str, str] = MappingProxyType(
+    dict.fromkeys(("Node", "Pod"), "pods are not placed on nodes here")
+    | dict.fromkeys(
+        ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"),
+        "devices are not counted here",
+    )
+    | dict.fromkeys(("MultiKueueConfig", "MultiKueueCluster"), "there is no MultiKueue here")
+    | {"ProvisioningRequestConfig": "checks do not change by themselves here"}
+)
+"""Kinds on which no decision depends, and why."""
+
+_GROUPS_WITHOUT_EFFECT = frozenset({"", KUEUE, "resource.k8s.io"})
 
 CHECKS: Mapping[str, Callable[[dict[str, Any]], list[Finding]]] = MappingProxyType(
     {
@@ -91,19 +99,32 @@ def is_known(document: Document) -> bool:
     return False
 
 
-def check_shape(document: Document) -> None:
-    """Raise ManifestError at the first field that the API server's schema would refuse."""
+def without_effect(document: Document) -> str:
+    """Return why nothing depends on a document's kind; empty when something may."""
+    if document.group not in _GROUPS_WITHOUT_EFFECT:
+        return ""
+    return WITHOUT_EFFECT.get(document.kind, "")
+
+
+def check_shape(document: Document) -> list[str]:
+    """Hold a document against its schema, and return what the API server would leave out of it.
+
+    Raises ManifestError at the first field that the API server's schema would refuse.
+    """
     if document.kind != "Configuration" and not document.name:
         raise document.error(["metadata", "name"], "required")
     model = MODELS[document.api_version, document.kind]
     try:
-        model.model_validate(body(document))
+        made = model.model_validate(body(document))
     except ValidationError as error:
         for found in error.errors(include_url=False):
             if not _may_be_left_out(found["loc"], found["type"]):
                 raise _as_manifest_error(
                     document, found["loc"], found["type"], found["msg"]
                 ) from error
+        bare = {key: value for key, value in body(document).items() if key != "status"}
+        made = model.model_validate(bare)
+    return [] if document.kind == "Configuration" else unknown_field_warnings(document, made)
 
 
 def body(document: Document) -> dict[str, Any]:

@@ -1,0 +1,114 @@
+"""Fields that a document writes and its kind does not have: most often a slip of the pen.
+
+The API server would prune them, and so does a plan; but it says so, with file and line.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any
+
+from pydantic import BaseModel
+
+from queueing.sim.documents import Document, Step, spell
+from queueing_api.core.pod import PodTemplateSpec
+
+_TEMPLATE = "PodTemplateSpec"
+_EMBEDDED_METADATA = frozenset(
+    {"annotations", "creationTimestamp", "finalizers", "labels", "name", "namespace"}
+)
+_NOT_MODELLED: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "JobSpec": frozenset(
+            {
+                "backoffLimitPerIndex",
+                "manualSelector",
+                "maxFailedIndexes",
+                "podFailurePolicy",
+                "podReplacementPolicy",
+                "successPolicy",
+            }
+        ),
+        "JobStatus": frozenset({"uncountedTerminatedPods"}),
+        "Namespace": frozenset({"spec", "status"}),
+        "ObjectMeta": frozenset({"managedFields", "selfLink"}),
+        "PodCondition": frozenset({"lastProbeTime", "observedGeneration"}),
+        "PriorityClass": frozenset({"description", "globalDefault", "preemptionPolicy"}),
+        "RuntimeClass": frozenset({"scheduling"}),
+    }
+)
+"""Fields of Kubernetes that our models leave out, by the name of the model."""
+
+Unknown = tuple[tuple[Step, ...], Iterable[str]]
+"""Where an unknown field is, and the names that would have been known there."""
+
+
+def unknown_field_warnings(document: Document, model: BaseModel) -> list[str]:
+    """Return a sentence for every field of a document that the model of its kind does not have."""
+    return [
+        f"{document.file}:{document.line_at(path)}: {document.title}: {spell(path)}:"
+        f" unknown field, left out{_meant(str(path[-1]), known)}"
+        for path, known in _in_model(model, document.value, ())
+    ]
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    close = get_close_matches(name, known, n=1)
+    return f"; is {close[0]} meant?" if close else ""
+
+
+def _in_model(model: BaseModel, raw: Any, path: tuple[Step, ...]) -> Iterator[Unknown]:
+    """Walk a model beside the value from which it was made."""
+    if not isinstance(raw, dict):
+        return
+    if isinstance(model, PodTemplateSpec):
+        yield from _in_template(_TEMPLATE, raw, path)
+        return
+    kind = type(model)
+    fields = {field.alias or name: name for name, field in kind.model_fields.items()}
+    carried = _NOT_MODELLED.get(kind.__name__, frozenset())
+    for key, value in raw.items():
+        if key in fields:
+            yield from _in_value(getattr(model, fields[key]), value, (*path, key))
+        elif key not in carried:
+            yield (*path, key), fields
+
+
+def _in_value(made: Any, raw: Any, path: tuple[Step, ...]) -> Iterator[Unknown]:
+    if isinstance(made, BaseModel):
+        yield from _in_model(made, raw, path)
+    elif isinstance(made, list) and isinstance(raw, list):
+        for index, (item, written) in enumerate(zip(made, raw, strict=False)):
+            yield from _in_value(item, written, (*path, index))
+
+
+def _in_template(definition: str, raw: dict[str, Any], path: tuple[Step, ...]) -> Iterator[Unknown]:
+    """Walk a part of a pod template beside Kubernetes' own definition of it."""
+    properties = _definitions()[definition]["properties"]
+    for key, value in raw.items():
+        if key in properties:
+            yield from _by_schema(properties[key], value, (*path, key))
+        else:
+            yield (*path, key), properties
+
+
+def _by_schema(schema: Mapping[str, Any], raw: Any, path: tuple[Step, ...]) -> Iterator[Unknown]:
+    if isinstance(raw, list):
+        for index, item in enumerate(raw):
+            yield from _by_schema(schema.get("items", {}), item, (*path, index))
+    elif isinstance(raw, dict) and "$ref" in schema:
+        yield from _in_template(str(schema["$ref"]), raw, path)
+    elif isinstance(raw, dict) and schema.get("$special") == "EmbeddedMetadata":
+        for key in raw:
+            if key not in _EMBEDDED_METADATA:
+                yield (*path, key), _EMBEDDED_METADATA
+
+
+@cache
+def _definitions() -> Mapping[str, Any]:
+    text = files("queueing_api.crd").joinpath("kubernetes.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return MappingProxyType(found)

@@ -1,0 +1,142 @@
+import pytest
+
+from queueing.core.settings import Compatibility
+from queueing.sim.documents import parse
+from queueing.sim.intake import read_world
+
+
+def warnings(text: str) -> tuple[str, ...]:
+    documents = parse(text, file="f.yaml")
+    return read_world(documents, now=0.0, compatibility=Compatibility.KUEUE).warnings
+
+
+QUEUE = """\
+apiVersion: kueue.x-k8s.io/{version}
+kind: ClusterQueue
+metadata: {{name: a}}
+spec:
+  {field}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors:
+    - name: f
+      resources: [{{name: cpu, nominalQuota: 1{more}}}]
+"""
+WORKLOAD = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: w, namespace: n}
+spec:
+  podSets:
+  - name: main
+    template:
+      spec:
+        TYPO
+        containers: [{name: c, image: i}]
+STATUS
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        pytest.param(
+            QUEUE.format(version="v1beta2", field="queuingStrategy: StrictFIFO", more=""),
+            "f.yaml:5: ClusterQueue a: spec.queuingStrategy: unknown field, left out;"
+            " is queueingStrategy meant?",
+            id="a slip of the pen",
+        ),
+        pytest.param(
+            QUEUE.format(version="v1beta2", field="cohort: team", more=""),
+            "f.yaml:5: ClusterQueue a: spec.cohort: unknown field, left out; is cohortName meant?",
+            id="a field of the older version",
+        ),
+        pytest.param(
+            QUEUE.format(version="v1beta1", field="cohortName: team", more=""),
+            "f.yaml:5: ClusterQueue a: spec.cohortName: unknown field, left out; is cohort meant?",
+            id="a field of the newer version",
+        ),
+        pytest.param(
+            QUEUE.format(version="v1beta2", field="cohortName: c", more=", lendinglimit: 1"),
+            "f.yaml:10: ClusterQueue a: spec.resourceGroups[0].flavors[0].resources[0]"
+            ".lendinglimit: unknown field, left out; is lendingLimit meant?",
+            id="deep inside, on its own line",
+        ),
+        pytest.param(
+            QUEUE.format(version="v1beta2", field="cohort_name: c", more=""),
+            "f.yaml:5: ClusterQueue a: spec.cohort_name: unknown field, left out;"
+            " is cohortName meant?",
+            id="Python's spelling",
+        ),
+        pytest.param(
+            WORKLOAD.replace("TYPO", "nodeSelectors: {a: b}").replace("STATUS", ""),
+            "f.yaml:9: Workload n/w: spec.podSets[0].template.spec.nodeSelectors: unknown field,"
+            " left out; is nodeSelector meant?",
+            id="in a pod template",
+        ),
+        pytest.param(
+            WORKLOAD.replace("TYPO", "tolerations: [{keys: a}]").replace(
+                "STATUS", "status: {conditions: [{type: Evicted, status: 'False'}]}"
+            ),
+            "f.yaml:9: Workload n/w: spec.podSets[0].template.spec.tolerations[0].keys: unknown"
+            " field, left out; is key meant?",
+            id="beside a status that is not whole",
+        ),
+    ],
+)
+def test_an_unknown_field_is_named_with_its_line(text: str, want: str) -> None:
+    assert want in warnings(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(
+            WORKLOAD.replace("TYPO", "dnsPolicy: Default").replace("STATUS", ""),
+            id="a field of pods that nothing here depends on",
+        ),
+        pytest.param(
+            "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, managedFields: [{manager: m}],"
+            " labels: {kueue.x-k8s.io/queue-name: q}}\n"
+            "spec: {suspend: true, podFailurePolicy: {rules: []}, template: {spec: {}}}\n",
+            id="fields of Jobs and metadata that are not modelled",
+        ),
+        pytest.param(
+            "apiVersion: v1\nkind: Namespace\nmetadata: {name: n}\n"
+            "spec: {finalizers: [kubernetes]}\n",
+            id="a namespace as the server returns it",
+        ),
+    ],
+)
+def test_fields_of_kubernetes_are_known(text: str) -> None:
+    assert [one for one in warnings(text) if "unknown field" in one] == []
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "why"),
+    [
+        pytest.param("v1", "Node", "pods are not placed on nodes here", id="a node"),
+        pytest.param("v1", "Pod", "pods are not placed on nodes here", id="a pod"),
+        pytest.param("resource.k8s.io/v1", "ResourceSlice", "devices", id="a slice of devices"),
+        pytest.param("kueue.x-k8s.io/v1beta2", "MultiKueueCluster", "MultiKueue", id="a worker"),
+    ],
+)
+def test_kinds_that_nothing_depends_on_are_named(api_version: str, kind: str, why: str) -> None:
+    [told] = warnings(f"apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: x}}\n")
+    assert f"{kind} ({api_version}) has no effect on a plan" in told
+    assert why in told
+
+
+@pytest.mark.parametrize(
+    ("gates", "want"),
+    [
+        pytest.param("{TASBalancedPlacement: true}", True, id="switched on, to no effect"),
+        pytest.param("{TASBalancedPlacement: false}", False, id="left as it is"),
+        pytest.param("{PartialAdmission: false}", False, id="honoured"),
+    ],
+)
+def test_a_gate_that_changes_nothing_is_named(gates: str, *, want: bool) -> None:
+    told = warnings(
+        f"apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nfeatureGates: {gates}\n"
+    )
+    assert any("changes nothing here" in one for one in told) is want
