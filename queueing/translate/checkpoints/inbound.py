@@ -1,0 +1,93 @@
+"""Policies and Checkpoints, as they are read."""
+
+from datetime import datetime
+
+from queueing.core.checkpoints.phases import Phase
+from queueing.core.checkpoints.record import Cause, Outcome, Record, Request, Saved
+from queueing.core.checkpoints.terms import Driver, Endpoint, OnFailure, Terms, problem
+from queueing.translate.checkpoints import wire
+from queueing.translate.problems import Problems
+from queueing.translate.selectors import selector
+from queueing.translate.times import seconds
+from queueing_api.config.duration import seconds_of
+
+
+class BadTermsError(ValueError):
+    """Terms that nobody can meet; the message names the field."""
+
+
+def terms(found: wire.Terms) -> Terms:
+    """Read terms. Raises BadTermsError."""
+    problems = Problems()
+    leader = selector(found.leader, "spec.leader", problems)
+    wants_leader = found.answer_from == "Leader"
+    if wants_leader and leader is None:
+        raise BadTermsError("spec.leader: answerFrom Leader needs a selector of pods")
+    if problems.text():
+        raise BadTermsError(problems.text())
+    try:
+        made = Terms(
+            driver=Driver(found.driver),
+            ack_s=seconds_of(found.ack_deadline),
+            save_s=seconds_of(found.save_deadline),
+            save_max_s=seconds_of(found.save_deadline_max or found.save_deadline),
+            heartbeat_s=seconds_of(found.heartbeat),
+            fresh_s=seconds_of(found.fresh_enough),
+            grace_s=seconds_of(found.termination_grace),
+            force_after_s=seconds_of(found.force_delete_after)
+            if found.force_delete_after
+            else None,
+            leader=leader if wants_leader else None,
+            refusal_limit=found.refusal_limit,
+            refusal_delay_s=seconds_of(found.refusal_delay_max),
+            on_failure=OnFailure(found.on_failure),
+            http=Endpoint(port=found.http.port, path=found.http.path) if found.http else None,
+        )
+    except ValueError as error:
+        raise BadTermsError(f"spec: {error}") from error
+    wrong = problem(made)
+    if wrong:
+        raise BadTermsError(wrong)
+    return made
+
+
+def record(found: wire.Checkpoint) -> Record:
+    """Read a Checkpoint. Raises BadTermsError when somebody wrote terms that are none."""
+    spec, status = found.spec, found.status
+    request = Request(
+        request_id=spec.request_id,
+        epoch=spec.epoch,
+        cause=Cause(spec.reason, spec.preemptor),
+        terms=terms(spec.terms),
+        requested_at=_at(spec.requested_at),
+        ack_by=_at(spec.ack_by),
+        save_by=_at(spec.save_by),
+    )
+    return Record(
+        request=request,
+        phase=Phase(status.phase),
+        message=status.message,
+        outcome=Outcome(status.outcome) if status.outcome else None,
+        asked=tuple(status.asked),
+        attempts=status.attempts,
+        refusals=status.refusals,
+        notified_at=seconds(status.notified_at),
+        accepted_at=seconds(status.accepted_at),
+        save_by=seconds(status.save_by),
+        heard_at=seconds(status.heard_at),
+        resume_at=seconds(status.resume_at),
+        suspended_at=seconds(status.suspended_at),
+        kill_by=seconds(status.kill_by),
+        ended_at=seconds(status.ended_at),
+        saved=_saved(status.checkpoint),
+    )
+
+
+def _saved(found: wire.SavedWork | None) -> Saved | None:
+    if found is None:
+        return None
+    return Saved(uri=found.uri, step=found.step, size=found.size, at=seconds(found.at), by=found.by)
+
+
+def _at(moment: datetime) -> float:
+    return moment.timestamp()

@@ -1,0 +1,16 @@
+"""Labels and annotations by which workloads are asked, answer, and find their last checkpoint."""
+
+POLICY = "queueing.dev/checkpoint-policy"
+"""Annotation of a Job: a CheckpointPolicy of its namespace; of a ClusterQueue: namespace/name."""
+REQUEST = "queueing.dev/checkpoint-request"
+"""Label of a pod that is asked: the request's id. Annotation of it: the request, as JSON."""
+ANSWER = "queueing.dev/checkpoint-answer"
+"""Annotation by which a pod answers, as JSON."""
+URI = "queueing.dev/checkpoint-uri"
+"""Annotation of the pods of a next run: where the last checkpoint is."""
+STEP = "queueing.dev/checkpoint-step"
+"""Annotation of the pods of a next run: how far the work was."""
+KEY = "queueing.dev/checkpoint-key"
+"""Annotation of pods that are asked over HTTP: what requests to them are signed with."""
+EXIT_CODE = 85
+"""A container that ends with this code was told to end, and says what it saved."""

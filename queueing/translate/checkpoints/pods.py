@@ -1,0 +1,127 @@
+"""What pods are told and what they answer: annotations, and the message a container ends with."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from queueing.core.checkpoints.answers import Answer, Condition, Voice, Word
+from queueing.core.checkpoints.record import Record
+from queueing.translate.checkpoints import names
+from queueing.translate.checkpoints.outbound import time_text
+from queueing.translate.checkpoints.wire import Pod
+
+_MESSAGE_MAX = 500
+_INTEGER_MAX = 2**63 - 1
+
+
+class _Said(msgspec.Struct, rename="camel"):
+    """An answer, as whoever wrote it spells it."""
+
+    answer: str
+    request_id: str = msgspec.field(name="requestID", default="")
+    epoch: int = 0
+    message: str = ""
+    uri: str = ""
+    step: int | None = None
+    size: int | None = None
+    at: float | None = None
+    progress: float | None = None
+    beat: str = ""
+    retry_after_s: float = msgspec.field(name="retryAfterSeconds", default=0.0)
+
+
+_decoder = msgspec.json.Decoder(_Said)
+
+
+def request(record: Record, *, cancelled: bool = False) -> Mapping[str, Any]:
+    """Return what a pod is told; it holds until another takes its place."""
+    asked = record.request
+    told: dict[str, Any] = {
+        "requestID": asked.request_id,
+        "epoch": asked.epoch,
+        "reason": asked.cause.reason,
+    }
+    if cancelled:
+        return told | {"cancelled": True}
+    return told | {
+        "ackBy": time_text(record.ack_by),
+        "saveBy": time_text(asked.save_by),
+        "heartbeatSeconds": asked.terms.heartbeat_s,
+    }
+
+
+def notice(record: Record, *, cancelled: bool = False) -> Mapping[str, Any]:
+    """Return the patch of a pod that is asked. The label lets us follow it from then on."""
+    text = msgspec.json.encode(request(record, cancelled=cancelled)).decode()
+    return {
+        "metadata": {
+            "labels": {names.REQUEST: record.request.request_id},
+            "annotations": {names.REQUEST: text},
+        }
+    }
+
+
+def mark(record: Record) -> Mapping[str, Any]:
+    """Return the patch of a pod that is only followed: it will be asked by SIGTERM."""
+    return {"metadata": {"labels": {names.REQUEST: record.request.request_id}}}
+
+
+def answer(text: str | bytes) -> Answer | None:
+    """Read an answer; None for what is none: anybody may have written it."""
+    try:
+        said = _decoder.decode(text)
+        word = Word(said.answer)
+    except (msgspec.MsgspecError, ValueError):
+        return None
+    return Answer(
+        request_id=said.request_id,
+        epoch=said.epoch,
+        word=word,
+        message=said.message[:_MESSAGE_MAX],
+        uri=said.uri,
+        step=_natural(said.step),
+        size=_natural(said.size),
+        at=said.at,
+        progress=said.progress,
+        beat=said.beat,
+        delay_s=said.retry_after_s,
+    )
+
+
+def _natural(found: int | None) -> int | None:
+    return found if found is not None and 0 <= found <= _INTEGER_MAX else None
+
+
+def last_words(pod: Pod, record: Record) -> Answer | None:
+    """Read what a container that was told to end left behind: code 85 and an answer.
+
+    It may not know the request: only its life does, and this request is what ended it.
+    """
+    for one in pod.status.container_statuses:
+        ended = one.state.terminated
+        if ended is None or ended.exit_code != names.EXIT_CODE:
+            continue
+        found = answer(ended.message)
+        if found is None:
+            continue
+        asked = record.request
+        if found.request_id:
+            return found
+        return replace(found, request_id=asked.request_id, epoch=asked.epoch)
+    return None
+
+
+def voice(pod: Pod | None, record: Record) -> Voice:
+    """Return what is known of a pod that is asked; None is one that is gone."""
+    if pod is None:
+        return Voice(condition=Condition.LOST)
+    words = last_words(pod, record)
+    if words is None:
+        text = pod.metadata.annotations.get(names.ANSWER, "")
+        words = answer(text) if text else None
+    if pod.status.phase == "Succeeded":
+        return Voice(condition=Condition.SUCCEEDED, answer=words)
+    lost = pod.status.phase == "Failed" or pod.metadata.deleting
+    return Voice(condition=Condition.LOST if lost else Condition.RUNNING, answer=words)
