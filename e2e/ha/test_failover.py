@@ -5,16 +5,19 @@ import http.client
 import json
 import ssl
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
+import pytest
 import yaml
 
 from e2e.api import holds
 from e2e.cluster import Cluster
 from e2e.components import HOST
-from e2e.controller.shapes import Cohorts
+from e2e.controller.shapes import NOMINAL_CPU, Cohorts
 from e2e.ha.history import Audit
 from e2e.identities import CONTROLLER_NAMESPACE
 from e2e.jobs import wait_complete
@@ -24,22 +27,26 @@ from e2e.quota import wait_nothing_held
 from e2e.wire import Object
 from e2e.world import World
 
-LEASE_S = 5
+LEASE_S = 4
+"""Twenty takeovers of the usual 15 s would take most of an hour; see below for two of those."""
 SHORT = {
     "leaderElection": {
         "leaderElect": True,
         "resourceName": LEASE,
         "leaseDuration": f"{LEASE_S}s",
-        "renewDeadline": "4s",
+        "renewDeadline": "3s",
         "retryPeriod": "500ms",
     }
 }
-DECIDES_WITHIN_S = LEASE_S + 5.0
-FAULTS_EACH = 10
+USUAL_LEASE_S = 15.0
+MARGIN_S = 5.0
+"""From the end of the Lease to the first decision of a successor."""
+FAULTS = 20
 BURST = 6
 AFTERWARDS = 3
 """Jobs that come while nobody leads: whatever happened before, there is something to decide."""
 Launch = Callable[..., Controller]
+Fault = Callable[[Controller], object]
 
 
 def lease(cluster: Cluster) -> Object:
@@ -103,49 +110,93 @@ def wait_decided(audit: Audit, since: float) -> float:
     return min(at for at, _ in audit.admissions if at > since)
 
 
-def test_leaders_are_frozen_and_killed_under_load_and_nothing_is_lost_or_over_admitted(
-    space: World, installed: Cluster, controllers: Launch
-) -> None:
+@dataclass(slots=True)
+class Storm:
+    """Two replicas under load, of which the leader fails again and again."""
+
+    cluster: Cluster
+    space: World
+    launch: Launch
+    audit: Audit
+    jobs: Iterator[Object]
+    settings: Mapping[str, Any]
+    replicas: list[Controller]
+    made: int = 0
+
+    def strike(self, fault: Fault, lease_s: float) -> float:
+        """Let the leader fail while it writes; return how long after that the next one decided."""
+        leader, epoch = wait_leader(self.cluster, self.replicas), epoch_of(self.cluster)
+        before = len(self.audit.admissions)
+        self.made += make(self.space, islice(self.jobs, BURST))
+        wait_admitted_since(self.audit, before)
+        at = time.monotonic()
+        fault(leader)
+        self.made += make(self.space, islice(self.jobs, AFTERWARDS))
+        if not leader.process.running:
+            self.replicas.remove(leader)
+            self.replicas.append(self.launch(f"after-{epoch}", self.settings))
+        others = [one for one in self.replicas if one is not leader]
+        wait_leader(self.cluster, others, after=epoch)
+        took = wait_decided(self.audit, since=at + lease_s / 2) - at
+        leader.thaw()
+        self.audit.check()
+        return took
+
+    def calm(self) -> None:
+        """See that everything that came finishes, once, and that nothing is held any more."""
+        self.made += make(self.space, self.jobs)
+        wait_complete(self.space, count=self.made)
+        self.space.api.wait(
+            "Workload",
+            lambda found: sum(holds(one, "Finished") for one in found) == self.made,
+            namespace=self.space.namespace,
+            what=f"{self.made} Workloads finished",
+        )
+        self.audit.check()
+        assert not self.audit.stopped, "a Job ran, and was stopped"
+
+
+@contextmanager
+def storm(
+    installed: Cluster, space: World, controllers: Launch, faults: int, **settings: Any
+) -> Iterator[Storm]:
+    """Start two replicas and follow every version of what they write; at the end all is calm."""
     queues = Cohorts(space, cohorts=2, queues=2)
     queues.make()
-    jobs = queues.jobs((BURST + AFTERWARDS) * (2 * FAULTS_EACH + 1))
-    made, took = 0, []
-    replicas = [controllers("one", SHORT), controllers("two", SHORT)]
+    jobs = queues.jobs((BURST + AFTERWARDS) * (faults + 1))
+    replicas = [controllers("one", settings), controllers("two", settings)]
     with Audit(installed, space.namespace, queues.ledger()) as audit:
-        for number in range(2 * FAULTS_EACH):
-            leader, epoch = wait_leader(installed, replicas), epoch_of(installed)
-            before = len(audit.admissions)
-            made += make(space, islice(jobs, BURST))
-            wait_admitted_since(audit, before)
-            freezes = number % 2 == 0
-            at = time.monotonic()
-            if freezes:
-                leader.freeze()
-            else:
-                leader.kill()
-            made += make(space, islice(jobs, AFTERWARDS))
-            if not freezes:
-                replicas.remove(leader)
-                replicas.append(controllers(f"next-{number}", SHORT))
-            wait_leader(installed, [one for one in replicas if one is not leader], after=epoch)
-            took.append(wait_decided(audit, since=at + LEASE_S / 2) - at)
-            leader.thaw()
-            audit.check()
-        made += make(space, jobs)
-        wait_complete(space, count=made)
-        space.api.wait(
-            "Workload",
-            lambda found: sum(holds(one, "Finished") for one in found) == made,
-            namespace=space.namespace,
-            what=f"{made} Workloads finished",
-        )
-        audit.check()
-    assert not audit.stopped, "a Job ran, and was stopped"
-    assert max(audit.ledger.most.values()) > 8, "no queue ever borrowed"
-    usual = sorted(took)[len(took) // 2]
-    print("decided after", ", ".join(f"{one:.1f}" for one in took), "s")
-    assert usual < DECIDES_WITHIN_S, f"decided after {took}"
+        made = Storm(installed, space, controllers, audit, jobs, settings, replicas)
+        yield made
+        made.calm()
+    if faults >= FAULTS:
+        assert max(audit.ledger.most.values()) > NOMINAL_CPU, "no queue ever borrowed"
     wait_nothing_held(space.api, space.namespace, queues.names)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [pytest.param(Controller.freeze, id="frozen"), pytest.param(Controller.kill, id="killed")],
+)
+def test_twenty_leaders_fail_under_load_and_nothing_is_lost_or_over_admitted(
+    space: World, installed: Cluster, controllers: Launch, fault: Fault
+) -> None:
+    with storm(installed, space, controllers, FAULTS, **SHORT) as under:
+        took = sorted(under.strike(fault, LEASE_S) for _ in range(FAULTS))
+    print("decided after", ", ".join(f"{one:.1f}" for one in took), "s")
+    # One stall of a shared machine is no failover that was slow: the usual one is what is bounded.
+    assert took[len(took) // 2] < LEASE_S + MARGIN_S, f"decided after {took}"
+
+
+def test_the_usual_lease_is_taken_over_within_five_seconds_of_its_end(
+    space: World, installed: Cluster, controllers: Launch
+) -> None:
+    faults: tuple[Fault, ...] = (Controller.freeze, Controller.kill)
+    with storm(installed, space, controllers, len(faults)) as under:
+        took = [under.strike(fault, USUAL_LEASE_S) for fault in faults]
+    print("decided after", ", ".join(f"{one:.1f}" for one in took), "s")
+    assert min(took) > USUAL_LEASE_S - 2.0 - MARGIN_S, "the Lease of another was not waited for"
+    assert min(took) < USUAL_LEASE_S + MARGIN_S, f"decided after {took}"
 
 
 def suspends_a_job(cluster: Cluster, controller: Controller) -> bool:

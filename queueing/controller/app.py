@@ -24,6 +24,7 @@ from queueing.controller.broadcast import Broadcast
 from queueing.controller.chronicle import Chronicle
 from queueing.controller.collection import postponed
 from queueing.controller.connection import report
+from queueing.controller.lag import measure
 from queueing.controller.policies import PolicyRules, install
 from queueing.controller.probes import listening
 from queueing.controller.rules import (
@@ -127,6 +128,7 @@ class App:
             ),
             now=clock.now,
             chronicle=Chronicle(self._tracer) if self._tracer is not None else None,
+            fair=self._rules.settings.fair_sharing is not None,
         )
 
     async def run(self) -> None:
@@ -155,6 +157,7 @@ class App:
     def _beside(self) -> Iterator[Coroutine[Any, Any, None]]:
         """Return what runs beside the work, whether we lead or not."""
         yield report(self._client, self._client.cluster.server, self._clock)
+        yield measure(self.witness.lagged, self._clock)
         if self._options.serving_socket is not None:
             yield Broadcast(self._options.serving_socket, self.witness, self._clock).run()
 

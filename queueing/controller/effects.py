@@ -131,8 +131,10 @@ class Effects:
             precondition=workload.metadata.resource_version,
             took_effect=partial(_is_in, decision),
         )
-        began = self._shell.clock.now()
+        began, since = self._shell.clock.now(), self._shell.clock.monotonic()
         found = await kube.perform(hand.client, write, rules=hand.rules, may_send=hand.may_send)
+        took_s = self._shell.clock.monotonic() - since
+        hand.told(type(decision).__name__.lower(), type(found).__name__.lower(), took_s)
         match found:
             case kube.Done(body=reply):
                 self._shell.pump.absorb_workload(reply)

@@ -4,17 +4,22 @@ The reply of a write is the object as it is now; taking it in spares the wait fo
 and keeps our next patch of the same object from meeting a conflict with our last one.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from time import perf_counter
+from typing import TypeVar
 
 from queueing.kube.client import PLAIN, Call, Client
-from queueing.kube.errors import FencedError, NotFoundError
+from queueing.kube.errors import FencedError, NotFoundError, RefusedError
 from queueing.kube.outcome import MaySend, WriteRules
 from queueing.kube.resources import JOBS, WORKLOADS, Target
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
+T = TypeVar("T")
 Absorb = Callable[[bytes], None]
+Told = Callable[[str, str, float], None]
+"""Hears of each write: its purpose, its outcome, the seconds that it took."""
 
 
 def workload_target(meta: Meta, subresource: str = "status") -> Target:
@@ -25,27 +30,37 @@ def workload_target(meta: Meta, subresource: str = "status") -> Target:
 class Hand:
     """Sends the writes of reconcilers; a KubeError means: look at the key again later."""
 
-    def __init__(self, client: Client, may_send: MaySend, *, workload: Absorb, job: Absorb) -> None:
-        self.client, self.may_send = client, may_send
+    def __init__(
+        self,
+        client: Client,
+        may_send: MaySend,
+        *,
+        workload: Absorb,
+        job: Absorb,
+        told: Told = lambda _purpose, _outcome, _took_s: None,
+    ) -> None:
+        self.client, self.may_send, self.told = client, may_send, told
         self.rules = WriteRules.lasting(client.write_timeout_s)
         self.absorb_workload, self.absorb_job = workload, job
 
     async def create_workload(self, namespace: str, body: bytes) -> None:
         """Create a Workload."""
         self._guard("create a Workload")
-        self.absorb_workload(await self.client.create(WORKLOADS.within(namespace), body))
+        made = self.client.create(WORKLOADS.within(namespace), body)
+        self.absorb_workload(await self._counted("create_workload", made))
 
     async def patch_workload(self, of: Workload, body: bytes, subresource: str = "status") -> None:
         """Merge-patch a Workload's status, or the object itself."""
         target = workload_target(of.metadata, subresource)
         self._guard(target.label)
-        self.absorb_workload(await self.client.patch_merge(target, body))
+        purpose = "workload_status" if subresource == "status" else "workload"
+        self.absorb_workload(await self._counted(purpose, self.client.patch_merge(target, body)))
 
     async def delete(self, target: Target, body: bytes | None = None) -> None:
         """Delete an object; one that is gone already is as good."""
         self._guard(target.label)
         try:
-            await self.client.delete(target, body)
+            await self._counted("delete", self.client.delete(target, body))
         except NotFoundError:
             return
 
@@ -55,7 +70,8 @@ class Hand:
         """Merge-patch a Job."""
         target = JOBS.at(of.metadata.name, of.metadata.namespace, subresource)
         self._guard(target.label)
-        self.absorb_job(await self.client.patch_merge(target, body, call))
+        purpose = "job_status" if subresource == "status" else "job"
+        self.absorb_job(await self._counted(purpose, self.client.patch_merge(target, body, call)))
 
     async def rehearse_job(self, of: Job, body: bytes) -> None:
         """Let the server say what it would say to a patch of a Job; nothing changes."""
@@ -65,7 +81,19 @@ class Hand:
     async def patch(self, target: Target, body: bytes) -> bytes:
         """Merge-patch any other object."""
         self._guard(target.label)
-        return await self.client.patch_merge(target, body)
+        return await self._counted("status", self.client.patch_merge(target, body))
+
+    async def _counted(self, purpose: str, write: Awaitable[T]) -> T:
+        began, outcome = perf_counter(), "unknown"
+        try:
+            reply = await write
+            outcome = "done"
+        except RefusedError:
+            outcome = "refused"
+            raise
+        finally:
+            self.told(purpose, outcome, perf_counter() - began)
+        return reply
 
     def _guard(self, label: str) -> None:
         if not self.may_send(self.client.write_timeout_s):

@@ -6,6 +6,7 @@ Plain memory: filled by the pump, read by the reconcilers. An object is replaced
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from queueing.controller.census import Census
 from queueing.controller.indexes import Index
 from queueing.controller.roster import Roster
 from queueing.core.facts import WorkloadFact
@@ -66,11 +67,13 @@ class Objects:
     job_keys: dict[str, Key] = field(default_factory=dict)
     """Key of a live job by its uid."""
     gangs: Roster = field(default_factory=Roster)
+    census: Census = field(default_factory=Census)
+    """How many Workloads stand where, for metrics."""
 
     def put_workload(self, found: Workload) -> None:
         """Replace a Workload and where it is indexed."""
         key = found.metadata.key
-        self.drop_workload(key)
+        self._unindex_workload(key)
         self.workloads[key] = found
         for uid in owner_uids(found.metadata):
             self.workloads_by_owner.add(uid, key)
@@ -80,6 +83,10 @@ class Objects:
 
     def drop_workload(self, key: Key) -> None:
         """Forget a Workload."""
+        self.census.drop(key)
+        self._unindex_workload(key)
+
+    def _unindex_workload(self, key: Key) -> None:
         found = self.workloads.pop(key, None)
         self.facts.pop(key, None)
         if found is None:

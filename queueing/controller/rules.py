@@ -19,6 +19,7 @@ from queueing_api.config.v1beta2 import Configuration
 JOB_WORKERS = 24
 WORKLOAD_WORKERS = 8
 WRITE_SHARE = 0.2
+GATES = "featureGates."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,10 +38,12 @@ class ControllerRules:
 
 def metric_groups(configuration: Configuration) -> frozenset[Group]:
     """Return which of the metrics that can be turned off are served."""
-    wanted = configuration.metrics.local_queue_metrics.enable
-    if wanted and is_enabled(configuration, "LocalQueueMetrics"):
-        return frozenset({Group.LOCAL_QUEUES})
-    return frozenset()
+    metrics = configuration.metrics
+    local = metrics.local_queue_metrics.enable and is_enabled(configuration, "LocalQueueMetrics")
+    wanted = {Group.LOCAL_QUEUES: local, Group.RESOURCES: metrics.enable_cluster_queue_resources}
+    gates = (Group.COHORTS, Group.CREATION, Group.UNADMITTED)
+    by_gate = {one: is_enabled(configuration, one.removeprefix(GATES)) for one in gates}
+    return frozenset(group for group, on in (wanted | by_gate).items() if on)
 
 
 def controller_rules(

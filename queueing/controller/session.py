@@ -40,6 +40,7 @@ from queueing.kube.reflector import Reflector
 from queueing.kube.workqueue import WorkQueue
 from queueing.kube.writer import WriteClass, Writer
 from queueing.state.engine import Engine
+from queueing.state.views import Changed
 from queueing.translate.wire import cluster, jobs, queues, workloads
 
 logger = logging.getLogger(__name__)
@@ -98,6 +99,7 @@ class Session:
             around.may_send,
             workload=self.pump.absorb_workload,
             job=self.pump.absorb_job,
+            told=around.witness.wrote,
         )
         self._finalizers = Finalizers(self.objects, self.engine, self.hand)
         self._waits = Waits(self.objects, self.hand, records, clock, reason_of=self.engine.waiting)
@@ -172,7 +174,7 @@ class Session:
             busy = partial(self.writer.is_busy, WriteClass.ADMISSION)
             start(self._waits.run(busy), name="reasons to wait")
             start(self._finalizers.run(), name="finalizers")
-            told = self._around.witness.changed
+            told = self._told
             share = self._rules.settings.fair_sharing is not None
             start(self._statuses.run(told, with_share=share), name="statuses")
             for number in range(self._rules.job_workers):
@@ -216,6 +218,11 @@ class Session:
     def _carry_out(self, cycle: Cycle, took_s: float) -> None:
         self._around.witness.judged(cycle, took_s)
         self.effects.carry_out(cycle)
+
+    def _told(self, changed: Changed) -> None:
+        waiting = {kind.name.lower(): self.writer.waiting(kind) for kind in WriteClass}
+        self._around.witness.behind(waiting, self._recorder.dropped)
+        self._around.witness.changed(changed)
 
     def _attend_workload(self, key: Key) -> None:
         self.workload_keys.add(key)

@@ -24,6 +24,11 @@ class Tallies:
         for family, labels in self._both(name, workload, queue):
             family.labels(**labels, **more).inc()
 
+    def count_once(self, name: str, workload: Workload, **more: str) -> None:
+        """Add one to a counter that exists for ClusterQueues only."""
+        family, labels = next(self._both(name, workload, ""))
+        family.labels(**labels, **more).inc()
+
     def observe(self, name: str, workload: Workload, seconds: float, queue: str = "") -> None:
         """Add a duration to a histogram; clocks that disagree make no negative ones."""
         for family, labels in self._both(name, workload, queue):

@@ -4,13 +4,15 @@ It only listens: nothing that it does or fails to do reaches a decision.
 """
 
 import logging
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from queueing.controller.chronicle import Chronicle
 from queueing.controller.objects import Objects
-from queueing.controller.tallies import Tallies, local_labels
-from queueing.core.decisions import Admit, Cycle, Decision, Preempt
+from queueing.controller.stock import Stock
+from queueing.controller.tallies import Tallies
+from queueing.core.decisions import Admit, Cycle, Decision, Mode, Preempt, Wait
 from queueing.core.names import QueueName
 from queueing.observe.logs import decision as log_decision
 from queueing.observe.metrics import Metrics
@@ -50,6 +52,9 @@ class Witness:
     standing: Standing = field(default_factory=Standing)
     chronicle: Chronicle | None = None
     """None when tracing is off."""
+    fair: bool = False
+    """Whether shares are compared."""
+    _stock: Stock | None = None
     _engine: Engine | None = None
     _objects: Objects | None = None
     _listed: dict[QueueName, None] = field(default_factory=dict)
@@ -64,11 +69,12 @@ class Witness:
     def synced(self, objects: Objects, engine: Engine) -> None:
         """Hear that the term's memory is complete."""
         self._objects, self._engine = objects, engine
+        self._stock = Stock(self.metrics, engine, objects, self.fair)
         self.standing.leading = True
 
     def left(self) -> None:
         """Hear that the term is over."""
-        self._engine = self._objects = None
+        self._engine = self._objects = self._stock = None
         self.metrics.leader.labels().set(0)
         standing = self.standing
         standing.elected = standing.leading = standing.policies = False
@@ -87,6 +93,16 @@ class Witness:
         self.metrics.cycle_duration_seconds.labels().observe(took_s)
         for one in cycle.decisions:
             self.metrics.decisions_total.labels(decision=type(one).__name__).inc()
+        waits = [one for one in cycle.decisions if isinstance(one, Wait)]
+        skipped: Counter[tuple[str, ...]] = Counter(
+            (str(one.cluster_queue),) for one in waits if one.mode is Mode.SKIPPED and one.targets
+        )
+        self.metrics.admission_cycle_preemption_skips.replace_all(skipped)
+        for one in waits:
+            if one.recomputed:
+                self.metrics.preemption_target_recomputations_total.labels(
+                    cluster_queue=str(one.cluster_queue), result=_search_result(one)
+                ).inc()
 
     def decided(self, decision: Decision, workload: Workload, began: float) -> None:
         """Count and log a decision that was written, beginning at a moment."""
@@ -111,17 +127,27 @@ class Witness:
         if not decision.checks:
             self._tallies.count("admitted_workloads_total", workload, queue)
             self._tallies.observe("admission_wait_time_seconds", workload, waited_s, queue)
+            self._count_below_cohorts(workload, queue)
         decide(logger, "Admit", decision, workload, waited_s=round(waited_s, 3))
 
     def confirmed(self, workload: Workload) -> None:
         """Count an admission that came after its reservation, when the checks were ready."""
         self._tallies.count("admitted_workloads_total", workload)
+        admission = workload.status.admission
+        self._count_below_cohorts(workload, admission.cluster_queue if admission else "")
         waited_s = self._waited_s(workload)
         self._tallies.observe("admission_wait_time_seconds", workload, waited_s)
         reserved = moment(workload, "QuotaReserved")
         if reserved is not None:
             checked_s = self.now() - reserved
             self._tallies.observe("admission_checks_wait_time_seconds", workload, checked_s)
+
+    def _count_below_cohorts(self, workload: Workload, queue: str) -> None:
+        reference = workload.spec.priority_class_ref
+        named = reference.name if reference is not None else ""
+        for cohort in self._stock.above(queue) if self._stock is not None else ():
+            family = self.metrics.cohort_subtree_admitted_workloads_total
+            family.labels(cohort=cohort, priority_class=named).inc()
 
     def _waited_s(self, workload: Workload) -> float:
         return max(self.now() - queued_since(workload), 0.0)
@@ -144,11 +170,38 @@ class Witness:
 
     def evicted(self, workload: Workload, reason: str, cause: str) -> None:
         """Count an eviction; the round is over."""
-        self._tallies.count(
-            "evicted_workloads_total", workload, reason=reason, underlying_cause=cause
-        )
+        why = {"reason": reason, "underlying_cause": cause}
+        self._tallies.count("evicted_workloads_total", workload, **why)
+        if not _was_evicted_before(workload, reason, cause):
+            self._tallies.count_once("evicted_workloads_once_total", workload, **why)
+        ready = moment(workload, "PodsReady")
+        admission = workload.status.admission
+        if ready is not None and admission is not None:
+            family = self.metrics.pods_ready_to_evicted_time_seconds
+            lasted_s = max(self.now() - ready, 0.0)
+            family.labels(cluster_queue=admission.cluster_queue, **why).observe(lasted_s)
         if self.chronicle is not None:
             self.chronicle.closed(workload, {}, self.now())
+
+    def created(self, kind: str, job: Meta) -> None:
+        """Measure how long after its job a Workload was made."""
+        family = self.metrics.workload_creation_latency_seconds
+        family.labels(job_kind=kind).observe(max(self.now() - job.created, 0.0))
+
+    def wrote(self, purpose: str, outcome: str, took_s: float) -> None:
+        """Count a write, and how long it took."""
+        self.metrics.writes_total.labels(purpose=purpose, outcome=outcome).inc()
+        self.metrics.write_duration_seconds.labels(purpose=purpose).observe(took_s)
+
+    def behind(self, waiting: Mapping[str, int], events_dropped: int) -> None:
+        """Tell how many writes wait, by purpose, and how many events were not written."""
+        for purpose, count in waiting.items():
+            self.metrics.writes_waiting.labels(purpose=purpose).set(count)
+        self.metrics.events_dropped.labels().set(events_dropped)
+
+    def lagged(self, worst_s: float) -> None:
+        """Tell how late the event loop woke up, at worst lately."""
+        self.metrics.event_loop_lag_seconds.labels().set(worst_s)
 
     def finished(self, workload: Workload, job: Meta) -> None:
         """Count the end of a workload."""
@@ -164,18 +217,8 @@ class Witness:
         """Follow views that changed with gauges and read models."""
         if self._engine is None:
             return
-        for name in changed.cluster_queues:
-            view = self._engine.cluster_queue(name)
-            if view is None:
-                self.metrics.forget(cluster_queue=name)
-            else:
-                self._tallies.measure(name, view)
-        for key in changed.local_queues:
-            local = self._engine.local_queue(key)
-            if local is None:
-                self.metrics.forget(**local_labels(key))
-            else:
-                self._tallies.measure_local(key, local)
+        if self._stock is not None:
+            self._stock.take(changed)
         self._listed.update(dict.fromkeys(changed.cluster_queues))
 
     def take_lists(self) -> tuple[Engine, Objects, list[QueueName]] | None:
@@ -188,6 +231,24 @@ class Witness:
     @property
     def _tallies(self) -> Tallies:
         return Tallies(self.metrics)
+
+
+def _search_result(wait: Wait) -> str:
+    """Name what a repeated search for victims came to, in Kueue's words."""
+    match wait.mode:
+        case Mode.DEFERRED_FIT:
+            return "deferred_fit"
+        case Mode.PREEMPT:
+            return "new_targets"
+        case _:
+            return "skipped"
+
+
+def _was_evicted_before(workload: Workload, reason: str, cause: str) -> bool:
+    stats = workload.status.scheduling_stats
+    return stats is not None and any(
+        one.reason == reason and one.underlying_cause == cause for one in stats.evictions
+    )
 
 
 def queued_since(workload: Workload) -> float:

@@ -4,7 +4,7 @@ A decision is a value, never an exception. `controller` carries it out and repor
 `sim` and `plan` print it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from queueing.core.facts import PodSetAssignment
@@ -106,6 +106,8 @@ class Wait:
     """None when flavors were not assigned at all."""
     nominated: tuple[PodSetAssignment, ...] = ()
     targets: tuple[Key, ...] = ()
+    recomputed: bool = field(default=False, compare=False)
+    """Its victims were searched for anew: an earlier head had chosen the same. Only for telling."""
 
 
 Decision = Admit | Preempt | Wait

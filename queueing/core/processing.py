@@ -1,5 +1,6 @@
 """Deciding one nominated head after another on the same tree."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from queueing.core.admissibility import applying_checks
@@ -34,12 +35,18 @@ class Ruling(NamedTuple):
 def rule(entry: Entry, ledger: Ledger) -> Ruling:
     """Decide one entry, and charge what it takes from those that come after it."""
     overlaps = any(target.holder.uid in ledger.victims for target in entry.targets)
-    deferred = False
-    if overlaps and ledger.world.settings.recompute_overlapping:
-        with ledger.without_victims(entry):
-            taken = frozenset(ledger.victims)
-            entry = nominate(entry.head, ledger.world, Borrowers(), spared=taken)
-        overlaps, deferred = False, entry.assignment.fits
+    if not overlaps or not ledger.world.settings.recompute_overlapping:
+        return _rule(entry, ledger, overlaps=overlaps, deferred=False)
+    with ledger.without_victims(entry):
+        taken = frozenset(ledger.victims)
+        entry = nominate(entry.head, ledger.world, Borrowers(), spared=taken)
+    ruling = _rule(entry, ledger, overlaps=False, deferred=entry.assignment.fits)
+    if isinstance(ruling.decision, Wait):
+        return ruling._replace(decision=replace(ruling.decision, recomputed=True))
+    return ruling
+
+
+def _rule(entry: Entry, ledger: Ledger, *, overlaps: bool, deferred: bool) -> Ruling:
     assignment = entry.assignment
     if not assignment.fits and not assignment.needs_preemption:
         return _wait(entry, Mode.NO_FIT, assignment.reason, assignment.message)

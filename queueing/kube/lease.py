@@ -25,6 +25,8 @@ LEASE_NAME = "c1f6bfd2.kueue.x-k8s.io"
 
 _JITTER = 1.2
 _ATTEMPTS_PER_DEADLINE = 2
+_LOOKS_PER_RETRY = 4
+"""A standby's clock starts when it sees a renewal: what it sees late, it takes over late."""
 _RELEASE_TIMEOUT_S = 5.0
 
 
@@ -135,7 +137,7 @@ class Lease:
 
     def _pause_s(self) -> float:
         """Return when to look again: often, as looking is cheap, and as soon as it may run out."""
-        pause = self._settings.retry_s * (1 + self._draw()) / 2
+        pause = self._settings.retry_s * (1 + self._draw()) / 2 / _LOOKS_PER_RETRY
         left = self._runs_out_at() - self._clock.monotonic()
         return min(pause, left) if left > 0 else pause
 

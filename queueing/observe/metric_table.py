@@ -19,6 +19,9 @@ class Group(StrEnum):
 
     RESOURCES = "metrics.enableClusterQueueResources"
     LOCAL_QUEUES = "metrics.localQueueMetrics"
+    COHORTS = "featureGates.MetricsForCohorts"
+    CREATION = "featureGates.MetricForWorkloadCreationLatency"
+    UNADMITTED = "featureGates.UnadmittedWorkloadsObservability"
 
 
 def exponential_buckets(first: float, count: int) -> tuple[float, ...]:
@@ -143,10 +146,13 @@ _BOTH = (
     ),
     _gauge("reserving_active_workloads", "cluster_queue", "Workloads that hold quota."),
     _gauge("admitted_active_workloads", "cluster_queue", "Workloads that are admitted and live."),
-    _gauge(
-        "unadmitted_workloads",
-        "cluster_queue reason underlying_cause",
-        "Workloads that are not admitted, by why.",
+    _optional(
+        _gauge(
+            "unadmitted_workloads",
+            "cluster_queue reason underlying_cause",
+            "Workloads that are not admitted: the reason of `Admitted`, and of `QuotaReserved`.",
+        ),
+        Group.UNADMITTED,
     ),
 )
 """Metrics that exist for each ClusterQueue and for each LocalQueue."""
@@ -157,8 +163,16 @@ _RESOURCES = (
     _gauge("cluster_queue_resource_reservation", _FLAVOR, "Quota that is reserved."),
     _gauge("cluster_queue_resource_usage", _FLAVOR, "Quota that admitted workloads use."),
     _gauge("cluster_queue_nominal_quota", _FLAVOR, "The queue's own quota."),
-    _gauge("cluster_queue_borrowing_limit", _FLAVOR, "The most that the queue may borrow."),
-    _gauge("cluster_queue_lending_limit", _FLAVOR, "The most that the queue lends."),
+    _gauge(
+        "cluster_queue_borrowing_limit",
+        _FLAVOR,
+        "The most that the queue may borrow; no series where there is no limit.",
+    ),
+    _gauge(
+        "cluster_queue_lending_limit",
+        _FLAVOR,
+        "The most that the queue lends; no series where there is no limit.",
+    ),
     _gauge(
         "cluster_queue_resource_pending",
         "cluster_queue resource",
@@ -212,11 +226,14 @@ _CLUSTER_QUEUES = (
         RUN_BUCKETS,
         "Time from all pods being ready to the eviction.",
     ),
-    _histogram(
-        "workload_creation_latency_seconds",
-        "job_kind",
-        CREATION_BUCKETS,
-        "Time from the creation of a job to that of its Workload.",
+    _optional(
+        _histogram(
+            "workload_creation_latency_seconds",
+            "job_kind",
+            CREATION_BUCKETS,
+            "Time from the creation of a job, in whole seconds, to that of its Workload.",
+        ),
+        Group.CREATION,
     ),
     _counter(
         "evicted_workloads_once_total",
@@ -258,7 +275,7 @@ _CLUSTER_QUEUES = (
     _gauge(
         "cluster_queue_weighted_share",
         "cluster_queue cohort",
-        "The queue's share above its own quota, divided by its weight.",
+        "The queue's share above its own quota, divided by its weight. Only with `fairSharing`.",
     ),
     _gauge(
         "cluster_queue_info",
@@ -271,13 +288,17 @@ _COHORTS = (
     _gauge(
         "cohort_weighted_share",
         "cohort",
-        "The cohort's share above its own quota, divided by its weight.",
+        "The cohort's share above its own quota, divided by its weight. Only with `fairSharing`.",
     ),
-    _gauge("cohort_subtree_quota", "cohort flavor resource", "Quota of all below the cohort."),
+    _gauge(
+        "cohort_subtree_quota",
+        "cohort flavor resource",
+        "Quota of all below the cohort, less what members keep to themselves (lending limits).",
+    ),
     _gauge(
         "cohort_subtree_resource_reservations",
         "cohort flavor resource",
-        "Quota reserved by all below the cohort.",
+        "Quota reserved by all below the cohort, less what is within what members keep.",
     ),
     _counter(
         "cohort_subtree_admitted_workloads_total",
@@ -335,7 +356,7 @@ TABLE: tuple[MetricRow, ...] = (
     *_CLUSTER_QUEUES,
     *(_optional(row, Group.RESOURCES) for row in _RESOURCES),
     *(_optional(row, Group.RESOURCES, Group.LOCAL_QUEUES) for row in _LOCAL_RESOURCES),
-    *_COHORTS,
+    *(_optional(row, Group.COHORTS) for row in _COHORTS),
     *_BUILD,
     *(replace(row, prefix="queueing") for row in _OWN),
 )
@@ -344,43 +365,15 @@ TABLE: tuple[MetricRow, ...] = (
 ROWS: Mapping[str, MetricRow] = MappingProxyType({row.name: row for row in TABLE})
 """The table by name without prefix; no name occurs twice."""
 
-UNMEASURED: frozenset[str] = frozenset(
-    """
-    finished_workloads
-    unadmitted_workloads
-    local_queue_finished_workloads
-    local_queue_unadmitted_workloads
-    admission_cycle_preemption_skips
-    preemption_target_recomputations_total
-    pending_scheduling_hashes
-    pods_ready_to_evicted_time_seconds
-    workload_creation_latency_seconds
-    evicted_workloads_once_total
-    workload_eviction_latency_seconds
-    local_queue_admission_fair_sharing_usage
-    cluster_queue_weighted_share
-    cluster_queue_info
-    cluster_queue_resource_reservation
-    cluster_queue_resource_usage
-    cluster_queue_nominal_quota
-    cluster_queue_borrowing_limit
-    cluster_queue_lending_limit
-    cluster_queue_resource_pending
-    local_queue_resource_reservation
-    local_queue_resource_usage
-    cohort_weighted_share
-    cohort_subtree_quota
-    cohort_subtree_resource_reservations
-    cohort_subtree_admitted_workloads_total
-    cohort_subtree_admitted_active_workloads
-    cohort_info
-    build_info
-    writes_total
-    write_duration_seconds
-    writes_waiting
-    events_dropped
-    event_loop_lag_seconds
-    credit_balance
-    """.split()  # noqa: SIM905 - one a line
+UNMEASURED: Mapping[str, str] = MappingProxyType({"credit_balance": "Credits keep no ledger yet."})
+"""Names that are kept for what they will mean, and why nothing feeds them. The page says so."""
+
+ABSENT: Mapping[str, str] = MappingProxyType(
+    {
+        "kueue_pod_scheduling_gate_removal_seconds": "Plain pods are not queued.",
+        "kueue_replaced_workload_slices_total": "Elastic jobs are refused.",
+        "multikueue_workloads_dispatched_total": "There is one cluster.",
+        "multikueue_workloads_admitted_total": "There is one cluster.",
+    }
 )
-"""Names that are kept for what they will mean; nothing feeds them yet. The page says so."""
+"""Metrics of Kueue that belong to what this product does not have, and why."""

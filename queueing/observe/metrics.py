@@ -1,7 +1,9 @@
 """The metrics of one process: series made on first use and forgotten with their object."""
 
 import asyncio
+import platform
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, Protocol, cast
 
@@ -9,13 +11,14 @@ import prometheus_client
 from prometheus_client.exposition import choose_encoder
 from typing_extensions import override
 
+from queueing import __version__
 from queueing.observe.metric_table import ROWS, TABLE, Group, MetricKind, MetricRow
 
 ROLE_LABEL = "replica_role"
 """On every metric: `leader`, `follower` or `standalone`."""
 
 _END = b"# EOF\n"
-_DEFAULT_GROUPS = frozenset({Group.LOCAL_QUEUES})
+_DEFAULT_GROUPS = frozenset(Group) - {Group.RESOURCES}
 
 
 class Series(Protocol):
@@ -35,6 +38,8 @@ class Family:
         self._vector = vector  # a Counter, Gauge or Histogram of prometheus_client, untyped there
         self._role = role
         self._series: dict[tuple[str, ...], Series] = {}
+        self._groups: dict[tuple[tuple[str, str], ...], dict[tuple[str, ...], None]] = {}
+        """Series by the object for which `replace_those` set them."""
 
     def labels(self, **values: str) -> Series:
         """Return the series with these labels, all of them needed."""
@@ -57,10 +62,27 @@ class Family:
         for key, value in values.items():
             self.labels(**dict(zip(self.row.labels, key, strict=True))).set(value)
 
+    def replace_those(
+        self, mine: Mapping[str, str], values: Mapping[tuple[str, ...], float]
+    ) -> None:
+        """Set a gauge's series of one object, named by the labels `mine`, to exactly these values.
+
+        Costs as much as the object has series, however many others there are.
+        """
+        group = tuple(mine.items())
+        for key in self._groups.pop(group, {}):
+            if key not in values and key in self._series:
+                self._remove(key)
+        for key, value in values.items():
+            self.labels(**dict(zip(self.row.labels, key, strict=True))).set(value)
+        if values:
+            self._groups[group] = dict.fromkeys(values)
+
     def forget(self, values: Mapping[str, str]) -> None:
         """Drop the series that carry all of these labels with these values."""
         if not values.keys() <= set(self.row.labels):
             return
+        self._groups.pop(tuple(values.items()), None)
         wanted = [(self.row.labels.index(label), value) for label, value in values.items()]
         for key in [key for key in self._series if all(key[i] == v for i, v in wanted)]:
             self._remove(key)
@@ -117,6 +139,7 @@ class Metrics:
             else _MutedFamily(row)
             for row in TABLE
         }
+        self._families["build_info"].labels(**build_info()).set(1)
 
     def __getattr__(self, name: str) -> Family:
         try:
@@ -149,6 +172,18 @@ class Metrics:
         registry = self._twins if has_twin else self._registry
         vector = _VECTORS[row.kind](row, labels, registry)
         return Family(row, vector, role)
+
+
+def build_info() -> dict[str, str]:
+    """Return which program runs: what a Go program says of its build, as far as we have one."""
+    return {
+        "git_version": f"v{__version__}",
+        "git_commit": "",
+        "build_date": "",
+        "go_version": "",
+        "compiler": platform.python_implementation(),
+        "platform": f"{sys.platform}/{platform.machine()}",
+    }
 
 
 def _histogram(row: MetricRow, labels: tuple[str, ...], registry: Any) -> Any:

@@ -82,6 +82,10 @@ class Engine:
         """Return the pending workloads of a ClusterQueue in its order, inadmissible ones too."""
         return reports.pending(self._memory, cluster_queue)
 
+    def shapes(self, cluster_queue: QueueName) -> tuple[int, int]:
+        """Count the sorts of pending workloads that are judged alike: in the queue, set aside."""
+        return reports.shapes(self._memory, cluster_queue)
+
     def waiting(self, workload: Key) -> Wait | None:
         """Return why a workload waits; None when it does not, or is unknown."""
         return wait_of(self._memory, workload)

@@ -116,6 +116,15 @@ def pending(memory: Memory, name: QueueName) -> tuple[PendingItem, ...]:
     return tuple(found)
 
 
+def shapes(memory: Memory, name: QueueName) -> tuple[int, int]:
+    """Count the peers of a ClusterQueue that are in the queue, and those that are set aside."""
+    queue = memory.queues.get(name)
+    if queue is None:
+        return 0, 0
+    parked = sum(peers.stand is Stand.PARKED for peers in queue.peers.values())
+    return len(queue.peers) - parked, parked
+
+
 def changed(memory: Memory) -> Changed:
     """Return, sorted, whose views may differ since the last call."""
     touched = memory.touched

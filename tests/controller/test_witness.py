@@ -20,10 +20,10 @@ def _condition(kind: str, since: str) -> dict[str, Any]:
     return {"type": kind, "status": "True", "reason": "R", "lastTransitionTime": since}
 
 
-def _workload(*conditions: dict[str, Any]) -> Workload:
+def _workload(*conditions: dict[str, Any], **more: Any) -> Workload:
     meta = {"name": "w", "namespace": "team", "uid": "u", "creationTimestamp": MADE}
     admission = {"clusterQueue": "cq", "podSetAssignments": []}
-    status = {"conditions": conditions, "admission": admission}
+    status = {"conditions": conditions, "admission": admission, **more}
     found = {"metadata": meta, "spec": {"queueName": "lq"}, "status": status}
     return msgspec.json.decode(msgspec.json.encode(found), type=Workload)
 
@@ -54,6 +54,59 @@ def test_an_admission_after_its_checks_is_counted_for_both_queues(
         assert f"{prefix}admitted_workloads_total{labels} 1.0" in text
         assert f"{prefix}admission_wait_time_seconds_sum{labels} {waited_s}" in text
         assert f"{prefix}admission_checks_wait_time_seconds_sum{labels} 30.0" in text
+
+
+def test_an_eviction_is_measured_from_the_pods_being_ready_and_once_for_each_cause() -> None:
+    def happens(one: Witness) -> None:
+        ready = _condition("PodsReady", RESERVED)
+        one.evicted(_workload(ready), "Preempted", "")
+        stats = {"evictions": [{"reason": "Preempted", "underlyingCause": "", "count": 1}]}
+        one.evicted(_workload(ready, schedulingStats=stats), "Preempted", "")
+
+    text = _served(happens, Configuration())
+    why = 'reason="Preempted",replica_role="standalone",underlying_cause=""'
+    labels = f'{{cluster_queue="cq",priority_class="",{why}}}'
+    assert f"kueue_evicted_workloads_total{labels} 2.0" in text
+    assert f"kueue_evicted_workloads_once_total{labels} 1.0" in text
+    labels = f'{{cluster_queue="cq",{why}}}'
+    assert f"kueue_pods_ready_to_evicted_time_seconds_sum{labels} 60.0" in text
+
+
+def test_our_own_work_is_measured() -> None:
+    def happens(one: Witness) -> None:
+        one.created("Job", _workload().metadata)
+        one.wrote("admit", "done", 0.25)
+        one.behind({"admission": 3}, 7)
+        one.lagged(0.5)
+
+    text = _served(happens, Configuration())
+    role = 'replica_role="standalone"'
+    for line in (
+        f'kueue_workload_creation_latency_seconds_sum{{job_kind="Job",{role}}} 100.0',
+        f'queueing_writes_total{{outcome="done",purpose="admit",{role}}} 1.0',
+        f'queueing_write_duration_seconds_sum{{purpose="admit",{role}}} 0.25',
+        f'queueing_writes_waiting{{purpose="admission",{role}}} 3.0',
+        f"queueing_events_dropped{{{role}}} 7.0",
+        f"queueing_event_loop_lag_seconds{{{role}}} 0.5",
+    ):
+        assert line in text
+    assert 'git_version="v' in text
+
+
+@pytest.mark.parametrize(
+    ("gate", "name"),
+    [
+        pytest.param("MetricsForCohorts", "kueue_cohort_info", id="cohorts"),
+        pytest.param("UnadmittedWorkloadsObservability", "kueue_unadmitted_workloads", id="why"),
+        pytest.param(
+            "MetricForWorkloadCreationLatency", "kueue_workload_creation_latency", id="creation"
+        ),
+    ],
+)
+def test_gates_turn_families_off(gate: str, name: str) -> None:
+    off = Configuration.model_validate({"featureGates": {gate: False}})
+    assert name in _served(lambda _: None, Configuration())
+    assert name not in _served(lambda _: None, off)
 
 
 def test_local_queues_are_measured_only_if_wanted() -> None:

@@ -119,6 +119,8 @@ class GangReconciler:
             await self._hand.create_workload(namespace, body)
         except AlreadyExistsError:
             return  # ours from before, on its way to us
+        last = max(members, key=lambda job: job.metadata.created)
+        self._witness.created("Job", last.metadata)
         key = f"{namespace}/{gang_workload.name_of(members)}"
         for job in members:
             self._records.job(job.metadata, "CreatedWorkload", f"Created Workload: {key}")

@@ -61,6 +61,7 @@ def is_managed(objects: Objects, rules: JobRules, job: Job) -> bool:
 class Witness(Protocol):
     """Who listens to what becomes of Jobs; nothing depends on it."""
 
+    def created(self, kind: str, job: Meta) -> None: ...
     def started(self, workload: Workload, began: float) -> None: ...
     def pods_ready(self, workload: Workload, job: Meta) -> None: ...
     def finished(self, workload: Workload, job: Meta) -> None: ...
@@ -188,6 +189,7 @@ class JobReconciler:
             await self._hand.create_workload(job.metadata.namespace, body)
         except AlreadyExistsError:
             return  # ours from before, on its way to us; or the name's digest met another's
+        self._witness.created("Job", job.metadata)
         key = f"{job.metadata.namespace}/{origin.name}"
         self._records.job(job.metadata, "CreatedWorkload", f"Created Workload: {key}")
 

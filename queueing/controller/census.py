@@ -1,0 +1,141 @@
+"""How many Workloads stand where: kept up to date with each of them, so that nobody has to count.
+
+Invariant: the counts are the sums over the Workloads that were put and not dropped since, each at
+the place that its newest version shows.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
+
+from queueing.core.facts import WorkloadFact
+from queueing.core.names import Key, QueueName, ResourceName
+from queueing.translate.wire.meta import Condition
+from queueing.translate.wire.workloads import Workload
+
+_K = TypeVar("_K")
+
+RELEASES_MAX = 10_000
+"""Releases remembered until somebody takes them; nobody does while no metrics are wanted."""
+
+
+class Where(NamedTuple):
+    """The queues that a Workload is counted for; the ClusterQueue is "" until its status says."""
+
+    local_queue: Key | None
+    cluster_queue: QueueName
+
+
+class Unadmitted(NamedTuple):
+    """Why a Workload is not admitted: the `Admitted` condition's reason, and what is behind it."""
+
+    where: Where
+    reason: str
+    cause: str
+
+
+class Release(NamedTuple):
+    """Quota that an eviction gave back, and how long that took by the Workload's own record."""
+
+    cluster_queue: QueueName
+    reason: str
+    took_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Stand:
+    finished: Where | None = None
+    unadmitted: Unadmitted | None = None
+    asks: Mapping[ResourceName, int] = field(default_factory=dict)
+    """What one that waits for quota asks for, all pods together."""
+    evicting: tuple[QueueName, str, float] | None = None
+    """One that is evicted and still holds quota: of which queue, why, since when."""
+
+
+@dataclass(slots=True)
+class Census:
+    """Counts of Workloads by where they stand."""
+
+    finished: Counter[Where] = field(default_factory=Counter)
+    unadmitted: Counter[Unadmitted] = field(default_factory=Counter)
+    asked: Counter[tuple[Where, ResourceName]] = field(default_factory=Counter)
+    releases: list[Release] = field(default_factory=list)
+    _stands: dict[Key, _Stand] = field(default_factory=dict)
+
+    def put(self, found: Workload, fact: WorkloadFact) -> None:
+        """Count a Workload where it stands now instead of where it stood."""
+        key = fact.key
+        before = self._stands.get(key)
+        stand = _stand_of(found, fact)
+        if stand == before:
+            return
+        if before is not None:
+            self._count(before, -1)
+            self._note_release(before, stand, found)
+        self._stands[key] = stand
+        self._count(stand, 1)
+
+    def drop(self, key: Key) -> None:
+        """Forget a Workload."""
+        stand = self._stands.pop(key, None)
+        if stand is not None:
+            self._count(stand, -1)
+
+    def take_releases(self) -> list[Release]:
+        """Return what was given back since the last call."""
+        taken, self.releases = self.releases, []
+        return taken
+
+    def _count(self, stand: _Stand, number: int) -> None:
+        if stand.finished is not None:
+            _add(self.finished, stand.finished, number)
+        if stand.unadmitted is not None:
+            _add(self.unadmitted, stand.unadmitted, number)
+            for resource, amount in stand.asks.items():
+                _add(self.asked, (stand.unadmitted.where, resource), number * amount)
+
+    def _note_release(self, before: _Stand, now: _Stand, found: Workload) -> None:
+        released = _condition(found, "QuotaReserved")
+        if before.evicting is None or now.evicting is not None or released is None:
+            return
+        queue, reason, since = before.evicting
+        if released.status == "False" and len(self.releases) < RELEASES_MAX:
+            self.releases.append(Release(queue, reason, max(released.changed - since, 0.0)))
+
+
+def _stand_of(found: Workload, fact: WorkloadFact) -> _Stand:
+    admission = found.status.admission
+    where = Where(fact.local_queue, QueueName(admission.cluster_queue if admission else ""))
+    if fact.is_true("Finished"):
+        return _Stand(finished=where)
+    if fact.is_true("QuotaReserved"):
+        evicted = _condition(found, "Evicted")
+        evicting = None
+        if evicted is not None and evicted.status == "True":
+            evicting = (where.cluster_queue, evicted.reason, evicted.changed)
+        if fact.is_true("Admitted"):
+            return _Stand(evicting=evicting)
+        reason = Unadmitted(where, "UnsatisfiedAdmissionChecks", "")
+        return _Stand(unadmitted=reason, evicting=evicting)
+    reserved = _condition(found, "QuotaReserved")
+    cause = reserved.reason if reserved is not None else "PendingEvaluation"
+    return _Stand(unadmitted=Unadmitted(where, "NoReservation", cause), asks=_asks(fact))
+
+
+def _asks(fact: WorkloadFact) -> dict[ResourceName, int]:
+    asks: Counter[ResourceName] = Counter()
+    for pod_set in fact.pod_sets:
+        for resource, amount in pod_set.requests.items():
+            asks[resource] += amount * pod_set.count
+    return dict(asks)
+
+
+def _condition(found: Workload, kind: str) -> Condition | None:
+    return next((one for one in found.status.conditions if one.type == kind), None)
+
+
+def _add(counts: Counter[_K], key: _K, number: int) -> None:
+    counts[key] += number
+    if not counts[key]:
+        del counts[key]

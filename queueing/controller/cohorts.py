@@ -1,0 +1,60 @@
+"""Which cohorts a queue is in, as the objects say it; a cycle of cohorts ends where it closes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+from queueing.controller.objects import Objects
+from queueing.core.names import CohortName, QueueName
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Which queues there are, and in which cohorts, at one moment."""
+
+    queues: Sequence[QueueName] = ()
+    members: Mapping[CohortName, Sequence[QueueName]] = field(default_factory=dict)
+    paths: Mapping[QueueName, Sequence[CohortName]] = field(default_factory=dict)
+
+    @property
+    def cohorts(self) -> Sequence[CohortName]:
+        return tuple(self.members)
+
+    def above(self, queue: QueueName) -> Sequence[CohortName]:
+        """Return the cohorts above a queue."""
+        return self.paths.get(queue, ())
+
+    @classmethod
+    def of(cls, objects: Objects) -> Self:
+        """Look at all queues and cohorts."""
+        queues = [QueueName(one) for one in objects.cluster_queues]
+        paths = {name: path_above(objects, name) for name in queues}
+        members: dict[CohortName, list[QueueName]] = {CohortName(n): [] for n in objects.cohorts}
+        for name, path in paths.items():
+            for cohort in path:
+                members.setdefault(cohort, []).append(name)
+        return cls(queues, members, paths)
+
+
+def path_above(objects: Objects, queue: str) -> list[CohortName]:
+    """Return the cohorts above a ClusterQueue, its own first."""
+    found = objects.cluster_queues.get(queue)
+    return _path(objects, found.spec.cohort_name if found is not None else "")
+
+
+def path_of_cohort(objects: Objects, cohort: str) -> list[CohortName]:
+    """Return the cohorts above a cohort, its parent first."""
+    return _path(objects, _parent(objects, cohort))
+
+
+def _path(objects: Objects, first: str) -> list[CohortName]:
+    path: dict[CohortName, None] = {}
+    while first and CohortName(first) not in path:
+        path[CohortName(first)] = None
+        first = _parent(objects, first)
+    return list(path)
+
+
+def _parent(objects: Objects, cohort: str) -> str:
+    found = objects.cohorts.get(cohort)
+    return found.spec.parent_name if found is not None else ""

@@ -1,0 +1,271 @@
+"""Gauges of queues and cohorts: what they may have, what they hold, and where they are.
+
+What changed is measured at once, and a few of the others each time, in turn: so a gauge whose
+change nobody told of is true again soon, and a thousand queues are never measured in one go.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TypeVar
+
+from queueing.controller.census import Census, Where
+from queueing.controller.cohorts import Tree, path_above, path_of_cohort
+from queueing.controller.objects import Objects
+from queueing.controller.tallies import Tallies, local_labels
+from queueing.core.facts import Quota
+from queueing.core.names import (
+    CohortName,
+    FlavorResource,
+    Key,
+    QueueName,
+    name_of,
+    namespace_of,
+)
+from queueing.observe.metrics import Family, Metrics
+from queueing.state.engine import Engine
+from queueing.state.views import Changed, Charged, QueueView
+from queueing.translate.inbound.queues import cluster_queue as cluster_queue_fact
+
+TURN = 16
+"""Queues, and cohorts, that are measured in passing."""
+MILLI = 1000.0
+LOOKS_PER_TREE = 8
+"""How often the tree is looked at as a whole: who is in which cohort changes seldom."""
+
+LIMITS: Mapping[str, Callable[[Quota], int | None]] = MappingProxyType(
+    {
+        "cluster_queue_nominal_quota": lambda quota: quota.nominal,
+        "cluster_queue_borrowing_limit": lambda quota: quota.borrowing_limit,
+        "cluster_queue_lending_limit": lambda quota: quota.lending_limit,
+    }
+)
+
+N = TypeVar("N", bound=str)
+
+
+@dataclass(slots=True)
+class Turn:
+    """A pointer that goes round and round a list of names."""
+
+    at: int = 0
+
+    def next(self, names: Sequence[N]) -> Iterator[N]:
+        """Yield the next few names."""
+        for _ in range(min(TURN, len(names))):
+            self.at = (self.at + 1) % len(names)
+            yield names[self.at]
+
+
+@dataclass(slots=True)
+class Stock:
+    """Takes stock of one term's queues, into the term's metrics."""
+
+    metrics: Metrics
+    engine: Engine
+    objects: Objects
+    fair: bool
+    """Whether shares are compared, so that they mean something."""
+    _queues: Turn = field(default_factory=Turn)
+    _cohorts: Turn = field(default_factory=Turn)
+    _tree: Tree = field(default_factory=Tree)
+    _looks: int = 0
+    _admitted: dict[str, int] = field(default_factory=dict)
+
+    def take(self, changed: Changed) -> None:
+        """Measure what changed, and a few others."""
+        if self._looks % LOOKS_PER_TREE == 0:
+            self._see_the_tree()
+        self._looks += 1
+        tree = self._tree
+        for name in dict.fromkeys((*changed.cluster_queues, *self._queues.next(tree.queues))):
+            self._cluster_queue(name)
+        for key in changed.local_queues:
+            self._local_queue(key)
+        touched = (above for name in changed.cluster_queues for above in tree.above(name))
+        cohorts = (*changed.cohorts, *touched, *self._cohorts.next(tree.cohorts))
+        for cohort in dict.fromkeys(cohorts):
+            self._cohort(cohort)
+        self._counts(self.objects.census)
+
+    def above(self, queue: str) -> Sequence[CohortName]:
+        """Return the cohorts that a ClusterQueue is in, from its own up to the root."""
+        return path_above(self.objects, queue)
+
+    def _see_the_tree(self) -> None:
+        gone, self._tree = self._tree, Tree.of(self.objects)
+        for cohort in gone.members.keys() - self._tree.members.keys():
+            self.metrics.forget(cohort=cohort)
+        for name in self._admitted.keys() - set(self._tree.queues):
+            del self._admitted[name]
+
+    # ClusterQueues ----------------------------------------------------------------------------
+
+    def _cluster_queue(self, name: QueueName) -> None:
+        view = self.engine.cluster_queue(name)
+        if view is None:
+            self.metrics.forget(cluster_queue=name)
+            return
+        Tallies(self.metrics).measure(name, view)
+        self._admitted[name] = view.admitted
+        above = self.above(name)
+        self._info("cluster_queue_info", {"cluster_queue": name}, above)
+        cohort = above[0] if above else ""
+        if self.fair:
+            shares = self.metrics.cluster_queue_weighted_share
+            only(shares, {"cluster_queue": name}, [({"cohort": cohort}, view.weighted_share)])
+        active, parked = self.engine.shapes(name)
+        hashes = self.metrics.pending_scheduling_hashes
+        hashes.labels(cluster_queue=name, status="active").set(active)
+        hashes.labels(cluster_queue=name, status="inadmissible").set(parked)
+        self._resources(name, cohort, view)
+
+    def _resources(self, name: QueueName, cohort: str, view: QueueView) -> None:
+        mine = {"cluster_queue": name}
+        held = {
+            "cluster_queue_resource_reservation": view.reservation,
+            "cluster_queue_resource_usage": view.usage,
+        }
+        for kind, charged in held.items():
+            only(self._family(kind), mine, charges({"cohort": cohort}, charged))
+        found = self.objects.cluster_queues.get(name)
+        groups = cluster_queue_fact(found).groups if found is not None else ()
+        quotas = [
+            ({"cohort": cohort, "flavor": flavor.flavor, "resource": resource}, resource, quota)
+            for group in groups
+            for flavor in group.flavors
+            for resource, quota in flavor.quotas
+        ]
+        # No limit is no series: a zero would say that nothing may be borrowed.
+        for kind, limit in LIMITS.items():
+            told = [
+                (labels, whole(resource, value))
+                for labels, resource, quota in quotas
+                if (value := limit(quota)) is not None
+            ]
+            only(self._family(kind), mine, told)
+
+    # LocalQueues ------------------------------------------------------------------------------
+
+    def _local_queue(self, key: Key) -> None:
+        view = self.engine.local_queue(key)
+        labels = local_labels(key)
+        if view is None:
+            self.metrics.forget(**labels)
+            return
+        Tallies(self.metrics).measure_local(key, view)
+        held = {
+            "local_queue_resource_reservation": view.reservation,
+            "local_queue_resource_usage": view.usage,
+        }
+        for kind, charged in held.items():
+            only(self._family(kind), labels, charges({}, charged))
+        history = view.history
+        told = []
+        if history is not None:
+            queue = self.objects.local_queues[key].spec.cluster_queue
+            told = [({"cluster_queue": queue}, history.usage)]
+        only(self.metrics.local_queue_admission_fair_sharing_usage, labels, told)
+
+    # Cohorts ----------------------------------------------------------------------------------
+
+    def _cohort(self, name: CohortName) -> None:
+        view = self.engine.cohort(name)
+        if view is None:
+            self.metrics.forget(cohort=name)
+            return
+        self._info("cohort_info", {"cohort": name}, path_of_cohort(self.objects, name))
+        if self.fair:
+            self.metrics.cohort_weighted_share.labels(cohort=name).set(view.weighted_share)
+        mine = {"cohort": name}
+        quota = [(place(one), whole(one.resource, value)) for one, value in view.quota.items()]
+        only(self.metrics.cohort_subtree_quota, mine, quota)
+        family = self.metrics.cohort_subtree_resource_reservations
+        only(family, mine, charges({}, view.usage))
+        admitted = sum(self._admitted.get(one, 0) for one in self._tree.members.get(name, ()))
+        self.metrics.cohort_subtree_admitted_active_workloads.labels(**mine).set(admitted)
+
+    # Workloads --------------------------------------------------------------------------------
+
+    def _counts(self, census: Census) -> None:
+        finished: Counter[tuple[str, ...]] = Counter()
+        waiting: Counter[tuple[str, ...]] = Counter()
+        asked: dict[tuple[str, ...], float] = {}
+        doors: dict[str, Counter[tuple[str, ...]]] = {"finished": Counter(), "waiting": Counter()}
+        for where, count in census.finished.items():
+            finished[self._queue_of(where),] += count
+            doors["finished"][door_of(where)] += count
+        for stand, count in census.unadmitted.items():
+            why = (stand.reason, stand.cause)
+            waiting[self._queue_of(stand.where), *why] += count
+            doors["waiting"][*door_of(stand.where), *why] += count
+        for (where, resource), amount in census.asked.items():
+            key = (self._queue_of(where), str(resource))
+            asked[key] = asked.get(key, 0.0) + whole(resource, amount)
+        metrics = self.metrics
+        metrics.finished_workloads.replace_all(known(finished))
+        metrics.local_queue_finished_workloads.replace_all(known(doors["finished"]))
+        metrics.unadmitted_workloads.replace_all(known(waiting))
+        metrics.local_queue_unadmitted_workloads.replace_all(known(doors["waiting"]))
+        metrics.cluster_queue_resource_pending.replace_all(known(asked))
+        latency = metrics.workload_eviction_latency_seconds
+        for one in census.take_releases():
+            latency.labels(cluster_queue=one.cluster_queue, reason=one.reason).observe(one.took_s)
+
+    def _queue_of(self, where: Where) -> str:
+        if where.cluster_queue or where.local_queue is None:
+            return where.cluster_queue
+        door = self.objects.local_queues.get(where.local_queue)
+        return door.spec.cluster_queue if door is not None else ""
+
+    def _info(self, name: str, mine: dict[str, str], above: Sequence[str]) -> None:
+        parent = above[0] if above else ""
+        root = above[-1] if above else mine.get("cohort", "")
+        only(self._family(name), mine, [({"parent_cohort": parent, "root_cohort": root}, 1)])
+
+    def _family(self, name: str) -> Family:
+        family: Family = getattr(self.metrics, name)
+        return family
+
+
+def door_of(where: Where) -> tuple[str, str]:
+    """Return name and namespace of the LocalQueue, as metrics spell it."""
+    if where.local_queue is None:
+        return "", ""
+    return name_of(where.local_queue), namespace_of(where.local_queue)
+
+
+def known(counts: Mapping[tuple[str, ...], float]) -> dict[tuple[str, ...], float]:
+    """Leave out what belongs to no queue that we know."""
+    return {key: value for key, value in counts.items() if key[0]}
+
+
+def place(one: FlavorResource) -> dict[str, str]:
+    """Return the labels of a flavor-resource."""
+    return {"flavor": one.flavor, "resource": one.resource}
+
+
+def whole(resource: str, amount: int) -> float:
+    """Return an amount in whole units: cores, bytes, pieces."""
+    return amount / MILLI if resource == "cpu" else float(amount)
+
+
+def charges(
+    more: Mapping[str, str], charged: Mapping[FlavorResource, Charged]
+) -> list[tuple[dict[str, str], float]]:
+    """Return the labels and the amount of each charge."""
+    return [({**more, **place(one)}, whole(one.resource, it.total)) for one, it in charged.items()]
+
+
+def only(
+    family: Family,
+    mine: Mapping[str, str],
+    values: Iterable[tuple[Mapping[str, str], float]],
+) -> None:
+    """Set exactly these series of all that carry `mine`."""
+    wanted = {
+        tuple({**mine, **labels}[label] for label in family.row.labels): value
+        for labels, value in values
+    }
+    family.replace_those(mine, wanted)

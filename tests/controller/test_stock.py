@@ -1,0 +1,294 @@
+"""Each gauge of queues and cohorts, shown by a fact that changes it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import pytest
+
+from queueing.controller.objects import Objects
+from queueing.controller.pump import Attention, Pump
+from queueing.controller.witness import Witness
+from queueing.core.decisions import Cycle, Mode, Reason, Requeue, Wait
+from queueing.core.names import Key, QueueName, Uid
+from queueing.core.settings import AdmissionFairSharing, FairSharing, Settings
+from queueing.kube.reflector import Added, Deleted, Modified
+from queueing.observe.metric_table import Group
+from queueing.observe.metrics import Metrics
+from queueing.state.engine import Engine
+from queueing.translate.inbound.manifests import read
+from queueing.translate.transformations import ResourceRules
+from queueing.translate.wire import cluster, queues
+from queueing.translate.wire.workloads import Workload
+
+NOW = 1_767_225_700.0
+MADE, LATER = "2026-01-01T00:00:00Z", "2026-01-01T00:00:07Z"
+SETTINGS = Settings(
+    fair_sharing=FairSharing(strategies=("LessThanOrEqualToFinalShare",)),
+    admission_fair_sharing=AdmissionFairSharing(half_life_s=3600.0),
+)
+Wire = dict[str, Any]
+
+
+def cohort(name: str, parent: str = "") -> Wire:
+    return {"metadata": {"name": name}, "spec": {"parentName": parent}}
+
+
+def cluster_queue(name: str, cpu: str = "4", *, cohort: str = "team", **quota: str) -> Wire:
+    resource = {"name": "cpu", "nominalQuota": cpu, **quota}
+    flavors = [{"name": "any", "resources": [resource]}]
+    spec = {
+        "cohortName": cohort,
+        "namespaceSelector": {},
+        "resourceGroups": [{"coveredResources": ["cpu"], "flavors": flavors}],
+        "admissionScope": {"admissionMode": "UsageBasedAdmissionFairSharing"},
+    }
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+def local_queue(name: str, queue: str) -> Wire:
+    return {"metadata": {"name": name, "namespace": "ns"}, "spec": {"clusterQueue": queue}}
+
+
+def condition(kind: str, status: str = "True", reason: str = "R", since: str = MADE) -> Wire:
+    return {"type": kind, "status": status, "reason": reason, "lastTransitionTime": since}
+
+
+def workload(name: str, cpu: str, *conditions: Wire, queue: str = "door", held: str = "") -> Wire:
+    container = {"name": "c", "resources": {"requests": {"cpu": cpu}}}
+    pod_set = {"name": "main", "count": 1, "template": {"spec": {"containers": [container]}}}
+    usage = {"name": "main", "count": 1, "flavors": {"cpu": "any"}, "resourceUsage": {"cpu": cpu}}
+    admission = {"clusterQueue": held, "podSetAssignments": [usage]} if held else None
+    return {
+        "metadata": {"name": name, "namespace": "ns", "uid": name, "creationTimestamp": MADE},
+        "spec": {"queueName": queue, "podSets": [pod_set]},
+        "status": {"conditions": list(conditions), "admission": admission},
+    }
+
+
+RESERVED, ADMITTED = condition("QuotaReserved"), condition("Admitted")
+RUNNING = workload("runs", "6", RESERVED, ADMITTED, held="cq")
+
+
+@dataclass
+class Desk:
+    """A term without an API server: facts in, metrics out."""
+
+    metrics: Metrics = field(default_factory=lambda: Metrics("leader", Group))
+    version: int = 0
+
+    def __post_init__(self) -> None:
+        self.objects, self.engine = Objects(), Engine(SETTINGS)
+        nothing = Attention(
+            job=lambda _: None,
+            workload=lambda _: None,
+            gang=lambda _: None,
+            finalizers=lambda: None,
+            cycle=lambda: None,
+        )
+        self.pump = Pump(self.objects, self.engine, nothing, ResourceRules())
+        self.witness = Witness(metrics=self.metrics, now=lambda: NOW, fair=True)
+        self.witness.synced(self.objects, self.engine)
+        space = {"metadata": {"name": "ns"}}
+        self.pump.on_namespace(Added(read(cluster.Namespace, space)))
+        self.pump.on_flavor(Added(read(queues.ResourceFlavor, {"metadata": {"name": "any"}})))
+        self.pump.on_cohort(Added(read(queues.Cohort, cohort("team", "all"))))
+        self.pump.on_cohort(Added(read(queues.Cohort, cohort("all"))))
+        limits = {"borrowingLimit": "3", "lendingLimit": "1500m"}
+        self.pump.on_cluster_queue(Added(read(queues.ClusterQueue, cluster_queue("cq", **limits))))
+        self.pump.on_cluster_queue(Added(read(queues.ClusterQueue, cluster_queue("other"))))
+        self.pump.on_local_queue(Added(read(queues.LocalQueue, local_queue("door", "cq"))))
+
+    def hear(self, *found: Wire) -> None:
+        for one in found:
+            self.version += 1
+            one["metadata"]["resourceVersion"] = str(self.version)
+            self.pump.on_workload(Modified(msgspec.convert(one, Workload, strict=False)))
+
+    def shown(self, *, cycle: bool = True) -> str:
+        if cycle:
+            self.witness.judged(self.engine.cycle(NOW), 0.01)
+        self.witness.changed(self.engine.changed())
+        return self.metrics.exposition().body.decode()
+
+    def after_a_while(self) -> str:
+        for _ in range(20):
+            self.shown()
+        return self.shown()
+
+
+def line(name: str, value: float, /, **labels: str) -> str:
+    spelled = sorted({**labels, "replica_role": "leader"}.items())
+    inside = ",".join(f'{key}="{one}"' for key, one in spelled)
+    return f"kueue_{name}{{{inside}}} {value}"
+
+
+QUEUE = {"cluster_queue": "cq"}
+DOOR = {"name": "door", "namespace": "ns"}
+CPU = {"flavor": "any", "resource": "cpu"}
+IN_TEAM = {**QUEUE, "cohort": "team", **CPU}
+
+
+@pytest.mark.parametrize(
+    ("facts", "wanted"),
+    [
+        pytest.param(
+            [],
+            [
+                line("cluster_queue_nominal_quota", 4.0, **IN_TEAM),
+                line("cluster_queue_borrowing_limit", 3.0, **IN_TEAM),
+                line("cluster_queue_lending_limit", 1.5, **IN_TEAM),
+                line("cluster_queue_info", 1.0, **QUEUE, parent_cohort="team", root_cohort="all"),
+                line("cohort_info", 1.0, cohort="team", parent_cohort="all", root_cohort="all"),
+                line("cohort_info", 1.0, cohort="all", parent_cohort="", root_cohort="all"),
+                line("cohort_subtree_quota", 5.5, cohort="team", **CPU),
+                line("cohort_subtree_admitted_active_workloads", 0.0, cohort="team"),
+            ],
+            id="quotas and the tree",
+        ),
+        pytest.param(
+            [RUNNING],
+            [
+                line("cluster_queue_resource_reservation", 6.0, **IN_TEAM),
+                line("cluster_queue_resource_usage", 6.0, **IN_TEAM),
+                line("local_queue_resource_reservation", 6.0, **DOOR, **CPU),
+                line("local_queue_resource_usage", 6.0, **DOOR, **CPU),
+                line("cluster_queue_weighted_share", 364.0, **QUEUE, cohort="team"),
+                line("cohort_subtree_admitted_active_workloads", 1.0, cohort="team"),
+                line("cohort_subtree_admitted_active_workloads", 1.0, cohort="all"),
+                line("cohort_subtree_resource_reservations", 3.5, cohort="team", **CPU),
+            ],
+            id="one that runs and borrows",
+        ),
+        pytest.param(
+            [workload("checked", "1", RESERVED, held="cq")],
+            [
+                line("cluster_queue_resource_reservation", 1.0, **IN_TEAM),
+                line("cluster_queue_resource_usage", 0.0, **IN_TEAM),
+                line(
+                    "unadmitted_workloads",
+                    1.0,
+                    **QUEUE,
+                    reason="UnsatisfiedAdmissionChecks",
+                    underlying_cause="",
+                ),
+            ],
+            id="one whose checks are pending",
+        ),
+        pytest.param(
+            [
+                workload("a", "70", condition("QuotaReserved", "False", "ExceedsMaxQuota")),
+                workload("b", "70"),
+                workload("c", "90", condition("QuotaReserved", "False", "ExceedsMaxQuota")),
+            ],
+            [
+                line(
+                    "unadmitted_workloads",
+                    2.0,
+                    **QUEUE,
+                    reason="NoReservation",
+                    underlying_cause="ExceedsMaxQuota",
+                ),
+                line(
+                    "local_queue_unadmitted_workloads",
+                    1.0,
+                    **DOOR,
+                    reason="NoReservation",
+                    underlying_cause="PendingEvaluation",
+                ),
+                line("cluster_queue_resource_pending", 230.0, **QUEUE, resource="cpu"),
+                line("pending_scheduling_hashes", 2.0, **QUEUE, status="inadmissible"),
+                line("pending_scheduling_hashes", 0.0, **QUEUE, status="active"),
+            ],
+            id="three that wait, of two sorts",
+        ),
+        pytest.param(
+            [
+                workload("a", "1", RESERVED, ADMITTED, condition("Finished"), held="cq"),
+                workload("b", "1", condition("Finished")),
+            ],
+            [
+                line("finished_workloads", 2.0, **QUEUE),
+                line("local_queue_finished_workloads", 2.0, **DOOR),
+            ],
+            id="two that finished",
+        ),
+        pytest.param(
+            [
+                workload("a", "1", RESERVED, condition("Evicted", reason="Preempted"), held="cq"),
+                workload("a", "1", condition("QuotaReserved", "False", "Pending", LATER)),
+            ],
+            [line("workload_eviction_latency_seconds_sum", 7.0, **QUEUE, reason="Preempted")],
+            id="quota given back after an eviction",
+        ),
+    ],
+)
+def test_a_fact_is_shown(facts: Sequence[Wire], wanted: Sequence[str]) -> None:
+    desk = Desk()
+    before = desk.shown(cycle=False)
+    if facts:
+        assert not set(wanted) <= set(before.splitlines())
+    desk.hear(*facts)
+    shown = desk.shown().splitlines()
+    assert [one for one in wanted if one not in shown] == []
+
+
+def test_the_history_of_a_local_queue_is_shown_where_it_orders() -> None:
+    desk = Desk()
+    desk.hear(RUNNING)
+    desk.shown()
+    desk.engine.cycle(NOW + 3600.0)
+    desk.witness.changed(desk.engine.changed())
+    text = desk.metrics.exposition().body.decode()
+    (found,) = [
+        one
+        for one in text.splitlines()
+        if one.startswith("kueue_local_queue_admission_fair_sharing_usage{")
+    ]
+    assert 'cluster_queue="cq"' in found
+    assert float(found.rpartition(" ")[2]) > 0.0
+
+
+def test_a_queue_that_moves_or_goes_leaves_nothing_behind() -> None:
+    desk = Desk()
+    desk.hear(RUNNING)
+    assert 'cohort="team"' in desk.shown()
+    moved = read(queues.ClusterQueue, cluster_queue("cq", cohort="elsewhere"))
+    desk.pump.on_cluster_queue(Modified(moved))
+    text = desk.after_a_while()
+    of_the_queue = [one for one in text.splitlines() if 'cluster_queue="cq"' in one]
+    assert any('cohort="elsewhere"' in one for one in of_the_queue)
+    assert not any('cohort="team"' in one for one in of_the_queue)
+    assert "kueue_cluster_queue_borrowing_limit{" not in text
+    desk.pump.on_workload(Deleted("ns/runs", "runs", None))
+    desk.pump.on_cluster_queue(Deleted("cq", "", None))
+    text = desk.after_a_while()
+    assert 'cluster_queue="cq"' not in text
+    assert 'cohort="elsewhere"' not in text
+
+
+def test_heads_that_met_overlapping_victims_are_counted() -> None:
+    desk = Desk()
+    modes = (Mode.PREEMPT, Mode.DEFERRED_FIT, Mode.SKIPPED, Mode.SKIPPED)
+    waits = tuple(
+        Wait(
+            workload=Key(f"ns/{number}"),
+            uid=Uid(str(number)),
+            cluster_queue=QueueName("cq"),
+            requeue=Requeue.IMMEDIATE,
+            reason=Reason.WAITING_FOR_QUOTA,
+            message="",
+            mode=mode,
+            targets=(Key("ns/victim"),),
+            recomputed=number < 3,
+        )
+        for number, mode in enumerate(modes)
+    )
+    cycle = Cycle(number=1, now=NOW, rounds=(waits,), judged=4, finished=True, wake_at=None)
+    desk.witness.judged(cycle, 0.01)
+    shown = desk.metrics.exposition().body.decode().splitlines()
+    assert line("admission_cycle_preemption_skips", 2.0, **QUEUE) in shown
+    for result in ("new_targets", "deferred_fit", "skipped"):
+        name = "preemption_target_recomputations_total"
+        assert line(name, 1.0, **QUEUE, result=result) in shown
