@@ -18,7 +18,7 @@ from queueing.core.preemption.search import Preemption, Strategy
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
-from queueing.core.settings import Settings
+from queueing.core.settings import Compatibility, Settings
 from queueing.core.usage import Demand
 
 
@@ -117,6 +117,7 @@ def _preemption(
             ),
             borrowers=borrowers,
             spared=spared,
+            thorough=settings.compatibility is Compatibility.QUEUEING,
         )
 
     strategy: Strategy = classical_targets

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import PreemptionPolicy
 from queueing.core.fair_sharing.shares import Share, Shares
+from queueing.core.fair_sharing.sparing import Balance, Rules, below_common, spare_fairly
 from queueing.core.fair_sharing.targets import Source, Sources
 from queueing.core.holders import Holder, Holders
 from queueing.core.preemption.borrowers import within_quota
@@ -48,14 +49,19 @@ def fair_targets(
 class _Search:
     """Victims so far, on a tree on which the preemptor is charged as if it had been admitted."""
 
-    __slots__ = ("_query", "_room", "_shares", "_within_nominal", "fits", "targets")
+    __slots__ = ("_query", "_room", "_rules", "_shares", "_tree", "fits", "targets")
 
     def __init__(self, query: Query, tree: QuotaTree, settings: FairSharing) -> None:
         self._query = query
+        self._tree = tree
         self._room = Room(tree, query.preemptor.node, query.requests)
         self._room.take()
         self._shares = Shares()
-        self._within_nominal = settings.preempt_within_nominal
+        self._rules = Rules(
+            final=FINAL_SHARE in settings.strategies,
+            initial=INITIAL_SHARE in settings.strategies,
+            within_nominal=settings.preempt_within_nominal,
+        )
         self.fits = False
         self.targets: list[Target] = []
 
@@ -69,7 +75,7 @@ class _Search:
         while not self.fits and (source := sources.next()) is not None:
             if source.node is own:
                 self._take(sources, source.node, source.pop(), PreemptionReason.IN_CLUSTER_QUEUE)
-            elif self._within_nominal and within_quota(own, query.contested):
+            elif self._rules.within_nominal and within_quota(own, query.contested):
                 reason = PreemptionReason.IN_COHORT_RECLAMATION
                 self._take(sources, source.node, source.pop(), reason)
             else:
@@ -81,16 +87,22 @@ class _Search:
         own = self._query.preemptor.node
         sources = Sources(own, found, self._shares)
         while not self.fits and (source := sources.next()) is not None:
-            mine, theirs = _below_common(own, source.node)
+            mine, theirs = below_common(own, source.node)
             if sources.share(mine) < sources.share(theirs):
                 reason = PreemptionReason.IN_COHORT_FAIR_SHARING
                 self._take(sources, source.node, source.pop(), reason)
             sources.drop(source)
 
     def result(self) -> list[Target]:
-        """Return the victims without those that were not needed; none if it never fitted."""
+        """Return the victims without those that were not needed; none if it never fitted.
+
+        As Kueue does it, sparing some may leave the others without the share that justified them.
+        """
         if not self.fits:
             return []
+        if self._query.preemptor.thorough:
+            balance = Balance(self._query, self._tree, self._room, self._rules)
+            return spare_fairly(self.targets, balance, self._room)
         self._room.leave()
         return self._room.fill_back(self.targets, borrowing=True)
 
@@ -102,7 +114,7 @@ class _Search:
         spared: list[tuple[Node, Holder]],
     ) -> None:
         """Take the first candidate of a queue that the rule allows."""
-        mine, theirs = _below_common(self._query.preemptor.node, source.node)
+        mine, theirs = below_common(self._query.preemptor.node, source.node)
         new, before = sources.share(mine), sources.share(theirs)
         while source.candidates:
             holder = source.pop()
@@ -119,9 +131,7 @@ class _Search:
         self._room.clear(holder)
         sources.changed(node)
         self.targets.append(Target(holder, reason))
-        self._room.leave()
-        self.fits = self._room.fits(borrowing=True)
-        self._room.take()
+        self.fits = self._room.fits_beside_itself()
 
 
 def _candidates(query: Query, holders: Holders) -> list[tuple[Node, Holder]]:
@@ -163,19 +173,3 @@ def _exposed(query: Query) -> Iterator[tuple[Node, PreemptionPolicy]]:
 
 def _key(one: tuple[tuple[object, ...], Node, Holder]) -> tuple[object, ...]:
     return one[0]
-
-
-def _below_common(own: Node, other: Node) -> tuple[Node, Node]:
-    """Return the two nodes just below the lowest cohort above both queues."""
-    below: dict[Node, Node] = {}
-    child = own
-    for cohort in own.ancestors():
-        below[cohort] = child
-        child = cohort
-    child = other
-    for cohort in other.ancestors():
-        if cohort in below:
-            return below[cohort], child
-        child = cohort
-    msg = f"queues {own.path()} and {other.path()} have no cohort in common"
-    raise ValueError(msg)

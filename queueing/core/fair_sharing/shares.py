@@ -50,7 +50,8 @@ class Shares:
         ratio = max(ratios, default=0)
         if not node.weight:
             return (1, ratio) if ratio else NO_SHARE
-        return 0, ratio / node.weight
+        weight = node.weight if node.bend is None else node.weight * node.bend
+        return 0, ratio / weight
 
     def _lendable_of(self, parent: Node) -> dict[ResourceName, int]:
         """Sum over flavors what a parent could use, also of what comes from above it only."""

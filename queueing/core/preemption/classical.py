@@ -1,9 +1,10 @@
 """Preemption by priority and by quota: the rules without fair sharing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from queueing.core.facts import PreemptionPolicy
 from queueing.core.holders import Holders
+from queueing.core.names import Uid
 from queueing.core.preemption.candidates import REASON, Candidate, Variant, candidates
 from queueing.core.preemption.query import Query, Target
 from queueing.core.preemption.room import Room
@@ -51,6 +52,7 @@ def _greedy(
     room = Room(tree, query.preemptor.node, query.requests)
     over = _Over(query)
     targets: list[Target] = []
+    bound: dict[Uid, Target] = {}
     for one in found:
         if one.common is not None:
             if borrowing and one.variant is Variant.RECLAIM_WITHOUT_BORROWING:
@@ -58,10 +60,34 @@ def _greedy(
             if not over.borrows(one.node, one.common):
                 continue
         room.clear(one.holder)
-        targets.append(Target(one.holder, REASON[one.variant]))
+        target = Target(one.holder, REASON[one.variant])
+        targets.append(target)
+        if one.variant is Variant.RECLAIM_WITHOUT_BORROWING:
+            bound[one.holder.uid] = target
         if room.fits(borrowing=borrowing):
-            return room.fill_back(targets, borrowing=borrowing)
+            kept = room.fill_back(targets, borrowing=borrowing)
+            if borrowing or not query.preemptor.thorough:
+                return kept
+            return _borrow_rather(room, kept, bound)
     return []
+
+
+def _borrow_rather(room: Room, targets: list[Target], bound: Mapping[Uid, Target]) -> list[Target]:
+    """Spare more where the preemptor may borrow instead.
+
+    It must not while it takes a victim that it may not take while borrowing, those of `bound`. Is
+    there a single one of them, it may be spared for that; is there none, any of the others may.
+    """
+    binding = [one for one in targets if one.holder.uid in bound]
+    if len(binding) > 1:
+        return targets
+    for one in binding:
+        room.restore(one.holder)
+        if not room.fits(borrowing=True):
+            room.clear(one.holder)
+            return targets
+    free = [one for one in targets if one.holder.uid not in bound]
+    return room.fill_back(free, borrowing=True, needs_last=False)
 
 
 class _Over:

@@ -25,6 +25,8 @@ class Preemptor:
     """Who borrows in the tree as it stands; shared by preemptors that see the same usage."""
     spared: frozenset[Uid] = frozenset()
     """Workloads that are no candidates, because they are victims of another one already."""
+    thorough: bool = False
+    """Victims are spared as long as the rules allow it, and only so far; Kueue spares once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,13 @@ class Room:
         for cell, amount in self._needs:
             self._tree.charge(cell, -amount)
 
+    def fits_beside_itself(self) -> bool:
+        """Say whether the request, which is charged, would fit if it were not."""
+        self.leave()
+        fits = self.fits(borrowing=True)
+        self.take()
+        return fits
+
     def clear(self, holder: Holder) -> None:
         """Take a victim's usage away."""
         self._tree.remove_usage(holder.queue, holder.usage)
@@ -45,10 +52,15 @@ class Room:
         """Give a victim its usage back."""
         self._tree.add_usage(holder.queue, holder.usage)
 
-    def fill_back(self, targets: list[Target], *, borrowing: bool) -> list[Target]:
-        """Spare every victim, from the last but one to the first, without whom it fits as well."""
+    def fill_back(
+        self, targets: list[Target], *, borrowing: bool, needs_last: bool = True
+    ) -> list[Target]:
+        """Spare every victim, from the last to the first, without whom it fits as well.
+
+        `needs_last` says that it did not fit before the last one was cleared.
+        """
         kept = list(targets)
-        for index in range(len(targets) - 2, -1, -1):
+        for index in range(len(targets) - 1 - needs_last, -1, -1):
             holder = targets[index].holder
             self.restore(holder)
             if self.fits(borrowing=borrowing):

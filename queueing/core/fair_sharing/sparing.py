@@ -1,0 +1,194 @@
+"""Sparing victims that are not needed, without making the preemption unfair.
+
+A victim that is spared uses its quota again. In the preemptor's own subtree that raises the
+preemptor's share, so that the other victims could answer with the reverse preemption, for ever.
+So the rule by which victims were taken must hold again for every one that stays a victim:
+`preemptor <= target` without its victims, or `preemptor < target` with that victim back.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from queueing.core.decisions import PreemptionReason
+from queueing.core.fair_sharing.shares import Share, Shares
+from queueing.core.holders import Holder
+from queueing.core.names import Uid
+from queueing.core.preemption.borrowers import within_quota
+from queueing.core.preemption.query import Query, Target
+from queueing.core.preemption.room import Room
+from queueing.core.quota.node import Node
+from queueing.core.quota.tree import QuotaTree
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """By which rules victims of other queues may be taken."""
+
+    final: bool
+    initial: bool
+    within_nominal: bool
+
+
+class Level:
+    """The victims under one cohort on the preemptor's way up: how they compare just below it."""
+
+    __slots__ = ("_floor", "_judged", "mine", "shares", "stands")
+
+    def __init__(self, mine: Node, shares: Shares) -> None:
+        self.mine = mine
+        self.shares = shares
+        self.stands: dict[Node, dict[Uid, Holder]] = {}
+        """Victims by the child of the cohort that they are under."""
+        self._floor: Share | None = None
+        """A share that none of the children is below; they rise as victims are spared."""
+        self._judged: tuple[Share, bool] | None = None
+        """The last judgement, by the preemptor's share, while the victims are the same."""
+
+    def put(self, theirs: Node, holder: Holder, *, by_share: bool) -> None:
+        """Note a victim; one that was not taken by shares only changes those of the others."""
+        if by_share:
+            self.stands.setdefault(theirs, {})[holder.uid] = holder
+        self._floor = self._judged = None
+
+    def drop(self, theirs: Node, holder: Holder, *, by_share: bool) -> None:
+        """Note that a victim is spared."""
+        if by_share:
+            del self.stands[theirs][holder.uid]
+            if not self.stands[theirs]:
+                del self.stands[theirs]
+        self._judged = None
+
+    def is_fair(self, room: Room, rules: Rules) -> bool:
+        """Say whether every victim may stay one as usage stands."""
+        new = self.shares.of(self.mine)
+        if self._floor is not None and new < self._floor:
+            return True
+        if self._judged is None or self._judged[0] != new:
+            before = {theirs: self.shares.of(theirs) for theirs in self.stands}
+            self._floor = min(before.values(), default=None)
+            fair = all(
+                new < share
+                or (rules.final and new <= share)
+                or (rules.initial and self._all_larger(new, theirs, room))
+                for theirs, share in before.items()
+            )
+            self._judged = new, fair
+        return self._judged[1]
+
+    def _all_larger(self, new: Share, theirs: Node, room: Room) -> bool:
+        """Say whether a child would have the larger share with any one of its victims back."""
+        for holder in self.stands[theirs].values():
+            room.restore(holder)
+            before = self.shares.of(theirs)
+            room.clear(holder)
+            if new >= before:
+                return False
+        return True
+
+
+class Balance:
+    """Whether all victims are fair ones as usage stands, the preemptor charged."""
+
+    __slots__ = ("_by_right", "_levels", "_own", "_query", "_room", "_rules", "_shares", "_tree")
+
+    def __init__(self, query: Query, tree: QuotaTree, room: Room, rules: Rules) -> None:
+        self._query = query
+        self._own = query.preemptor.node
+        self._tree = tree
+        self._room = room
+        self._rules = rules
+        self._shares = Shares()
+        self._by_right: dict[Uid, None] = {}
+        self._levels: dict[Node, Level] = {}
+
+    def put(self, target: Target) -> None:
+        """Note a victim."""
+        if target.reason is PreemptionReason.IN_CLUSTER_QUEUE:
+            return
+        by_share = target.reason is PreemptionReason.IN_COHORT_FAIR_SHARING
+        if not by_share:
+            self._by_right[target.holder.uid] = None
+        mine, theirs = self._sides(target)
+        level = self._levels.get(mine)
+        if level is None:
+            level = self._levels[mine] = Level(mine, self._shares)
+        level.put(theirs, target.holder, by_share=by_share)
+
+    def drop(self, target: Target) -> None:
+        """Note that a victim is spared."""
+        if target.reason is PreemptionReason.IN_CLUSTER_QUEUE:
+            return
+        by_share = target.reason is PreemptionReason.IN_COHORT_FAIR_SHARING
+        self._by_right.pop(target.holder.uid, None)
+        mine, theirs = self._sides(target)
+        self._levels[mine].drop(theirs, target.holder, by_share=by_share)
+
+    def holds(self) -> bool:
+        """Say whether every victim of another queue may stay one."""
+        if self._rules.within_nominal and within_quota(self._own, self._query.contested):
+            return True
+        if self._by_right:
+            return False
+        return all(one.is_fair(self._room, self._rules) for one in self._levels.values())
+
+    def lets_return(self, target: Target) -> bool:
+        """Say whether a victim could take its place back by right, its queue then not borrowing."""
+        if target.reason is not PreemptionReason.IN_COHORT_FAIR_SHARING or (
+            not self._rules.within_nominal or within_quota(self._own, self._query.contested)
+        ):
+            return False
+        queue, usage = self._tree.queue(target.holder.queue), target.holder.usage
+        contested = (one for one in self._query.contested if one in usage)
+        return not any(queue.borrowing_with(one, usage[one]) for one in contested)
+
+    def _sides(self, target: Target) -> tuple[Node, Node]:
+        return below_common(self._own, self._tree.queue(target.holder.queue))
+
+
+def spare_fairly(targets: Sequence[Target], balance: Balance, room: Room) -> list[Target]:
+    """Spare all victims that can be, the last chosen first; none are left if it cannot be fair.
+
+    The preemptor is charged before and after. What does not fit without a victim does not either
+    when more are spared; what is not fair without it may be then, so those are tried again.
+    """
+    kept = {target.holder.uid: target for target in targets}
+    for target in targets:
+        balance.put(target)
+    fair = balance.holds()
+    waiting, moved = list(reversed(targets[:-1])), True
+    while waiting and moved:
+        doubtful, moved = [], False
+        for target in waiting:
+            room.restore(target.holder)
+            if not room.fits_beside_itself():
+                room.clear(target.holder)
+                continue
+            balance.drop(target)
+            fair_then = balance.holds()
+            if fair_then or (not fair and target.reason is not PreemptionReason.IN_CLUSTER_QUEUE):
+                fair, moved = fair_then, True
+                del kept[target.holder.uid]
+            else:
+                balance.put(target)
+                room.clear(target.holder)
+                doubtful.append(target)
+        waiting = doubtful
+    if not fair or any(map(balance.lets_return, kept.values())):
+        return []
+    return list(kept.values())
+
+
+def below_common(own: Node, other: Node) -> tuple[Node, Node]:
+    """Return the two nodes just below the lowest cohort above both queues."""
+    below: dict[Node, Node] = {}
+    child = own
+    for cohort in own.ancestors():
+        below[cohort] = child
+        child = cohort
+    child = other
+    for cohort in other.ancestors():
+        if cohort in below:
+            return below[cohort], child
+        child = cohort
+    msg = f"queues {own.path()} and {other.path()} have no cohort in common"
+    raise ValueError(msg)
