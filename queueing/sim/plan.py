@@ -1,11 +1,11 @@
 """What the engine would do with a set of facts, round after round, while time stands still."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from queueing.core.decisions import Decision, Wait
 from queueing.core.facts import Fact
-from queueing.core.names import CohortName, QueueName
+from queueing.core.names import CohortName, Key, QueueName
 from queueing.core.settings import Compatibility, Settings
 from queueing.sim.lending import Ledger, balance
 from queueing.sim.standing import Standing
@@ -70,18 +70,34 @@ def _by_cycles(world: World, done: list[tuple[Decision, ...]], now: float) -> bo
     """Run cycles, as the controller does, each until nobody is left to try; say if they settled.
 
     The engine tells of those that it judged; the others are added to each round as they stand.
+    Rounds that move nobody only go on to further heads, so they are told as one with the next.
     """
     while len(done) < STABLE_ROUNDS_MAX:
         drained = world.drain(now)
         standing = Standing(world)
         cycle = world.cycle(now)
-        rounds = [standing.complete(decided) for decided in cycle.rounds]
+        rounds = [standing.complete(decided) for decided in _joined(cycle.rounds)]
         if not _moves(cycle.decisions) and not drained and done:
             return True
         done.extend(rounds or [standing.complete(())])
         if not _moves(cycle.decisions):
             return True
     return False
+
+
+def _joined(rounds: Iterable[tuple[Decision, ...]]) -> Iterator[tuple[Decision, ...]]:
+    """Join each round that moves somebody with those before it that moved nobody."""
+    waits: dict[Key, Decision] = {}
+    for decided in rounds:
+        for one in decided:
+            waits.pop(one.workload, None)
+        if _moves(decided):
+            yield (*waits.values(), *decided)
+            waits.clear()
+        else:
+            waits.update((one.workload, one) for one in decided)
+    if waits:
+        yield tuple(waits.values())
 
 
 def _moves(decisions: Iterable[Decision]) -> bool:
