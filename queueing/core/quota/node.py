@@ -18,6 +18,7 @@ class Node:
     """
 
     __slots__ = (
+        "bend",
         "cells",
         "declared",
         "fact",
@@ -39,6 +40,8 @@ class Node:
         self.members: dict[Node, None] = {}
         self.cells: dict[FlavorResource, Cell] = {}
         self.weight = Fraction(1)
+        self.bend: Fraction | None = None
+        """What credits multiply the weight by; None where they do not."""
         self.height = 0
         self.generation = 0
 

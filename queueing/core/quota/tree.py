@@ -69,6 +69,12 @@ class QuotaTree:
         self._touch(node)
         self._forget_if_unnamed(node)
 
+    def bend(self, node: Node, factor: Fraction | None) -> None:
+        """Multiply a node's weight by a factor, None for none; shares in its tree change."""
+        if node.bend != factor:
+            node.bend = factor
+            self._touch(node)
+
     # Questions.
 
     def queue(self, name: QueueName) -> Node:
@@ -81,6 +87,10 @@ class QuotaTree:
     def cohort(self, name: CohortName) -> Node | None:
         """Return a cohort's node, also of one that exists by being named only."""
         return self._cohorts.get(name)
+
+    def root_cohorts(self) -> Iterator[Node]:
+        """Go over the cohorts that have nothing above them, by name."""
+        return (one for _, one in sorted(self._cohorts.items()) if one.parent is None)
 
     def queues_of(self, node: Node) -> Iterator[Node]:
         """Go over the queues of a subtree, by name."""
