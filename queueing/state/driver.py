@@ -83,10 +83,17 @@ def _cycle(memory: Memory, now: float, rounds: list[tuple[Decision, ...]], judge
         now=now,
         rounds=tuple(rounds),
         judged=judged,
-        finished=not any(
-            has_turn(memory, memory.queues[name]) for name in memory.ready if name in memory.queues
-        ),
+        finished=_is_finished(memory),
         wake_at=_wake_at(memory),
+    )
+
+
+def _is_finished(memory: Memory) -> bool:
+    selection = Selection()
+    return not any(
+        has_turn(memory, memory.queues[name], selection)
+        for name in sorted(memory.ready)
+        if name in memory.queues
     )
 
 
@@ -316,15 +323,14 @@ def _note_hopes(memory: Memory, peers: Peers, item: Item, judgement: Judgement) 
         victims = (one.workload for one in judgement.preemptions)
         charged = (key for key in victims if key in memory.ledger.charges)
         memory.claims.put(item.fact.key, queue.name, charged)
-        for resource, asked in judgement.usage.items():
-            if node.available(resource) < asked:
-                queue.lack(peers, resource, asked)
+        usage = judgement.usage.items()
+        queue.lack(peers, [one for one in usage if node.available(one[0]) < one[1]])
         return
     if peers.stand is Stand.PARKED and _knows_its_lacks(memory, item, judgement):
-        for lack in judgement.lacks:
-            if not lack.capacity:
-                queue.lack(peers, lack.resource, lack.asked)
-        return
+        lacks = [(one.resource, one.asked) for one in judgement.lacks if not one.capacity]
+        if all(node.available(resource) < asked for resource, asked in lacks):
+            queue.lack(peers, lacks)
+            return
     lacking = (one.resource for one in judgement.lacks)
     fair = memory.settings.fair_sharing is not None
     queue.hope(

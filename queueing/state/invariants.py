@@ -93,10 +93,27 @@ def _check_queue(memory: Memory, queue: PendingQueue) -> None:
         for item in items:
             mine = memory.items.get(item.fact.key) is item
             _expect(mine, f"{item.fact.key} is queued twice")
+    _check_shelves(queue)
     _expect(queue.size == size, f"{queue.name}: {queue.size} counted, {size} there")
     _expect(queue.inadmissible == inadmissible, f"{queue.name}: inadmissible ones miscounted")
     doors = sum(count.size for count in queue.doors.values())
     _expect(doors == size, f"{queue.name}: counts of LocalQueues drifted")
+
+
+def _check_shelves(queue: PendingQueue) -> None:
+    """Check that who stands on a shelf waits, and stands there where his queue has him."""
+    filed = 0
+    for peers in queue.peers.values():
+        top = peers.top()
+        if peers.filed_at is None or top is None:
+            continue
+        name = top.fact.key
+        _expect(peers in queue.waiting, f"{name} does not wait and is on a shelf")
+        _expect(peers not in queue.hopeful, f"{name} is hopeful and on a shelf")
+        _expect(peers.filed_at is top.order, f"{name} is on a shelf at another's place")
+        filed += len(peers.filed)
+    there = sum(map(len, queue.shelves.values()))
+    _expect(filed == there, f"{queue.name}: {there} on shelves, {filed} know of it")
 
 
 def _check_turns(memory: Memory) -> None:

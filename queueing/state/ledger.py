@@ -18,6 +18,10 @@ _Name = TypeVar("_Name")
 _Value = TypeVar("_Value")
 
 
+ByPriority = dict[FlavorResource, dict[int, int]]
+"""What is held of a flavor-resource, by the priority of those who hold it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Charge:
     """Quota held by one workload. `decision` is set while it is assumed, not yet a fact."""
@@ -67,6 +71,7 @@ class Ledger:
 
     __slots__ = (
         "_by_queue",
+        "_exposed",
         "_victims",
         "charges",
         "evicting",
@@ -89,12 +94,24 @@ class Ledger:
         self.tidings = Tidings()
         self._by_queue: dict[QueueName, dict[Key, Charge]] = {}
         self._victims: dict[QueueName, dict[Key, Holder]] = {}
+        self._exposed: dict[QueueName, ByPriority] = {}
 
     # What preemption asks (core.holders.Holders).
 
     def holders(self, queue: QueueName) -> Iterable[Holder]:
         """Return the workloads of a queue that may be preempted."""
         return self._victims.get(queue, {}).values()
+
+    def exposed(self, queue: QueueName) -> ByPriority:
+        """Return what those hold who may be preempted; worked out when it is first asked for."""
+        found = self._exposed.get(queue)
+        if found is None:
+            found = self._exposed[queue] = {}
+            for holder in self.holders(queue):
+                for resource, amount in holder.usage.items():
+                    sums = found.setdefault(resource, {})
+                    sums[holder.priority] = sums.get(holder.priority, 0) + amount
+        return found
 
     def local_usage(self, local_queue: Key) -> float:
         """Return by what LocalQueues take turns; 0 without admission fair sharing."""
@@ -205,6 +222,8 @@ class Ledger:
 
     def _note(self, charge: Charge, sign: int, *, may_be_victim: bool = True) -> None:
         holder = charge.holder
+        if may_be_victim:
+            self._exposed.pop(holder.queue, None)
         if sign > 0:
             self.charges[holder.key] = charge
             self._by_queue.setdefault(holder.queue, {})[holder.key] = charge

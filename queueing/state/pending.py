@@ -2,23 +2,27 @@
 
 Workloads of one queue that every rule judges alike are `Peers`: one of them is judged, and what is
 found holds for all. Peers are a heap of items, a queue is a heap of peers, or one for each of its
-LocalQueues where these take turns; heaps delete lazily.
+LocalQueues where these take turns; heaps delete lazily. Peers whose lack is known stand on shelves,
+from which only the first that could be helped is ever taken.
 
 Invariant: an item is in exactly one `Peers`, a `Peers` in exactly one queue, and the counts of a
-queue are the sizes of its peers.
+queue are the sizes of its peers. On a shelf are only peers that wait, at the place of their top.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from enum import Enum, IntEnum, auto
 from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
 from queueing.core.decisions import Wait
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorResource, Key, QueueName
+from queueing.core.ordering import QueueKey
 from queueing.core.rounds import Progress
 from queueing.core.usage import Demand
+from queueing.state.shelf import Shelf
 
-Order = tuple[float, int, int, float, str]
+Order = QueueKey
 
 
 class Stand(Enum):
@@ -43,6 +47,19 @@ class Expects(IntEnum):
     """Somebody whom it may preempt holds quota now, or is worth less than before."""
     CHANGE = auto()
     """Anybody of its tree holds quota now: that moves shares, and what others keep back."""
+
+
+class Slot(NamedTuple):
+    """Which shelf of a queue: of one LocalQueue where these take turns, and of one amount."""
+
+    door: Key | None
+    resource: FlavorResource
+    priority: int | None
+    """None where only what is available counts; else victims of lower priority do, too."""
+
+
+Bound = Callable[[FlavorResource, int | None], int]
+"""How much of a flavor-resource can be had at most, by those of a priority (see `Slot`)."""
 
 
 class Item:
@@ -72,8 +89,9 @@ class Peers:
     __slots__ = (
         "demand",
         "doubtful",
-        "epoch",
         "expects",
+        "filed",
+        "filed_at",
         "heap",
         "hope",
         "lacks",
@@ -97,7 +115,10 @@ class Peers:
         self.heap: list[tuple[Order, Item]] = []
         self.size = 0
         self.stand = Stand.READY
-        self.epoch = 0
+        self.filed: list[tuple[Slot, int]] = []
+        """Shelves on which the peers stand, and the amounts asked there."""
+        self.filed_at: Order | None = None
+        """Their place there."""
         self.wait: Wait | None = None
         self.lacks: list[tuple[FlavorResource, int]] = []
         """Amounts of which one, at least, must be available before another try is worth it."""
@@ -148,10 +169,10 @@ class PendingQueue:
         "doors",
         "hopeful",
         "inadmissible",
-        "lacking",
         "lanes",
         "name",
         "peers",
+        "shelves",
         "size",
         "usage_of",
         "waiting",
@@ -171,8 +192,8 @@ class PendingQueue:
         """Peers that are not READY, in the order in which they were judged."""
         self.hopeful: dict[Peers, None] = {}
         """Those of them that any release, or any new victim, may help."""
-        self.lacking: dict[FlavorResource, list[tuple[int, int, Peers]]] = {}
-        """Per flavor-resource a heap of (amount that would help, epoch, peers)."""
+        self.shelves: dict[Slot, Shelf[Peers]] = {}
+        """Those of them who need so much of a flavor-resource before another try is worth it."""
 
     @property
     def active(self) -> int:
@@ -206,13 +227,6 @@ class PendingQueue:
         elif was_top:
             self._offer(peers)
 
-    def reorder(self, item: Item, order: Order) -> None:
-        """Give an item another place in the queue."""
-        peers = _peers(item)
-        item.order = order
-        heappush(peers.heap, (order, item))
-        self._offer(peers)
-
     def head(self) -> Item | None:
         """Return the first item whose peers are READY, None when a BLOCKING one comes first."""
         first = self.front()
@@ -239,6 +253,9 @@ class PendingQueue:
         if usage_of != self.usage_of:
             self.usage_of = usage_of
             self._rebuild()
+            for peers in self.waiting:
+                if peers.filed_at is not None:
+                    self._file(peers, peers.filed)
 
     def place(self, item: Item) -> tuple[float, Order]:
         """Return what the queue is sorted by."""
@@ -249,38 +266,46 @@ class PendingQueue:
         """Note that the peers were judged."""
         peers.lacks = []
         peers.doubtful = False
+        self._unfile(peers)
         self._stand(peers, stand)
         self.waiting[peers] = None
 
-    def lack(self, peers: Peers, resource: FlavorResource, asked: int) -> None:
-        """Let the peers be woken once this much of a flavor-resource is available."""
-        heap = self.lacking.setdefault(resource, [])
-        if len(heap) > 2 * len(self.waiting) + 16:
-            heap[:] = [one for one in heap if one[2].epoch == one[1]]
-            heapify(heap)
-        heappush(heap, (asked, peers.epoch, peers))
-        peers.lacks.append((resource, asked))
+    def lack(self, peers: Peers, lacks: list[tuple[FlavorResource, int]]) -> None:
+        """Let the peers be woken once one of these amounts is available; none of them is now."""
+        peers.lacks = lacks
+        self.hopeful.pop(peers, None)
+        self._file(peers, [(Slot(None, one, None), asked) for one, asked in lacks])
+
+    def despair(self, peers: Peers, missing: Iterable[tuple[FlavorResource, int]]) -> None:
+        """Let hopeful peers be woken only when one of these can be had, with all victims."""
+        self.hopeful.pop(peers, None)
+        self._file(peers, [(Slot(None, one, peers.priority), asked) for one, asked in missing])
 
     def park_again(self, peers: Peers) -> None:
         """Put peers back who became READY for something that is gone again."""
         lacks = peers.lacks
         self.settle(peers, Stand.PARKED)
-        for resource, asked in lacks:
-            self.lack(peers, resource, asked)
-        if not lacks:
+        if lacks:
+            self.lack(peers, lacks)
+        else:
             self.hopeful[peers] = None
 
-    def covered(self, resource: FlavorResource, available: int) -> list[Peers]:
-        """Take out the peers whose lack of a flavor-resource is covered, smallest first."""
-        heap = self.lacking.get(resource)
-        found = []
-        while heap and heap[0][0] <= available:
-            _, epoch, peers = heappop(heap)
-            if peers.epoch == epoch:
-                found.append(peers)
-        if heap is not None and not heap:
-            del self.lacking[resource]
-        return found
+    def covered(self, bound: Bound) -> Peers | None:
+        """Return the first peers on a shelf for whom there is enough.
+
+        None also when others come before them, who are READY or block the queue.
+        """
+        best: tuple[float, Order, Peers] | None = None
+        for slot, shelf in self.shelves.items():
+            found = shelf.first(bound(slot.resource, slot.priority))
+            if found is not None:
+                usage = 0.0 if self.usage_of is None else self.usage_of(slot.door)
+                if best is None or (usage, found[0]) < best[:2]:
+                    best = usage, *found
+        if best is None:
+            return None
+        first = self.front()
+        return best[2] if first is None or best[:2] <= self.place(first) else None
 
     def hope(self, peers: Peers, resources: Iterable[FlavorResource], *, expects: Expects) -> None:
         """Let the peers be woken by any release of these, and by what else they expect."""
@@ -320,10 +345,41 @@ class PendingQueue:
     def _forget_waiting(self, peers: Peers) -> None:
         self.waiting.pop(peers, None)
         self.hopeful.pop(peers, None)
-        peers.epoch += 1
+        self._unfile(peers)
+
+    def _file(self, peers: Peers, filed: list[tuple[Slot, int]]) -> None:
+        """Put peers on shelves, each amount on its own, the least of equals."""
+        self._unfile(peers)
+        top = peers.top()
+        if top is None:
+            raise AssertionError(f"{self.name}: nobody is there to wait")
+        door = self._lane_of(peers)
+        wanted: dict[Slot, int] = {}
+        for slot, asked in filed:
+            place = slot._replace(door=door)
+            wanted[place] = min(asked, wanted.get(place, asked))
+        peers.filed, peers.filed_at = list(wanted.items()), top.order
+        for slot, asked in wanted.items():
+            shelf = self.shelves.get(slot)
+            if shelf is None:
+                shelf = self.shelves[slot] = Shelf()
+            shelf.add(top.order, asked, peers)
+
+    def _unfile(self, peers: Peers) -> None:
+        if peers.filed_at is None:
+            return
+        for slot, _ in peers.filed:
+            shelf = self.shelves[slot]
+            shelf.discard(peers.filed_at)
+            if not shelf:
+                del self.shelves[slot]
+        peers.filed, peers.filed_at = [], None
 
     def _offer(self, peers: Peers) -> None:
+        """Enter peers at the place of their top, where that is another than before."""
         top = peers.top()
+        if top is not None and peers.filed_at is not None and peers.filed_at is not top.order:
+            self._file(peers, peers.filed)
         if top is None or not _competes(peers):
             return
         lane = self.lanes.setdefault(self._lane_of(peers), [])

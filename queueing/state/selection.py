@@ -8,6 +8,7 @@ ones off what they wait for: preemptors, and heads that block their queue for wa
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from queueing.core.admissibility import Refusal, refusal
 from queueing.core.decisions import Decision, Wait
@@ -50,7 +51,7 @@ def select(memory: Memory, budget: int | None) -> Selection:
         head = None if queue is None else _judgeable_head(memory, queue, selection)
         if head is not None:
             trees.setdefault(memory.roots[name], []).append(head)
-        elif queue is None or not has_turn(memory, queue):
+        elif queue is None or not memory.as_kueue or not has_turn(memory, queue, selection):
             memory.ready.discard(name)
     taken = _within_budget(memory, trees, budget)
     for _, items in taken:
@@ -104,9 +105,11 @@ def is_active(memory: Memory, name: QueueName) -> bool:
     return active is not None and active.status
 
 
-def has_turn(memory: Memory, queue: PendingQueue) -> bool:
-    """Say whether a queue has a head to judge now."""
-    return is_active(memory, queue.name) and queue.head() is not None
+def has_turn(memory: Memory, queue: PendingQueue, selection: Selection) -> bool:
+    """Say whether a queue has a head to judge now, or one whom a release may have helped."""
+    return is_active(memory, queue.name) and (
+        queue.head() is not None or _covered(memory, queue, selection) is not None
+    )
 
 
 def _judgeable_head(
@@ -119,7 +122,7 @@ def _judgeable_head(
     if not is_active(memory, queue.name):
         return None
     fact = memory.objects.queues[queue.name]
-    while (item := queue.head()) is not None:
+    while (item := _next(memory, queue, selection)) is not None:
         peers = item.peers
         if peers is not None and peers.doubtful and not _still_covered(memory, peers, selection):
             queue.park_again(peers)
@@ -141,6 +144,27 @@ def _judgeable_head(
         selection.decisions.append(wait)
         if once or memory.as_kueue:
             return None
+    return None
+
+
+def _next(memory: Memory, queue: PendingQueue, selection: Selection) -> Item | None:
+    """Return the head, after waking whom a release may have helped and who comes before it."""
+    peers = _covered(memory, queue, selection)
+    if peers is not None:
+        memory.wake_peers(peers, doubtful=True)
+    return queue.head()
+
+
+def _covered(memory: Memory, queue: PendingQueue, selection: Selection) -> Peers | None:
+    """Return the peers to be tried next of those on shelves, None if others come before them."""
+    if not queue.shelves or queue.name not in memory.roots:
+        return None
+    supply = selection.supply(memory, queue.name)
+    while (peers := queue.covered(partial(supply.most, queue.name))) is not None:
+        missing = None if peers.lacks else supply.missing(peers)
+        if missing is None:
+            return peers
+        queue.despair(peers, missing)
     return None
 
 

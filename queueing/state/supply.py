@@ -6,68 +6,97 @@ the own queue, or of queues that borrow something; and each pod set needs, in ea
 one flavor that has all of it. Whatever else a judgement asks for only makes it harder.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from queueing.core.facts import Preemption, PreemptionPolicy
-from queueing.core.names import FlavorResource, QueueName, ResourceName
+from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName
 from queueing.core.quota.node import Node
+from queueing.state.ledger import ByPriority
 from queueing.state.memory import Memory
 from queueing.state.pending import Peers
 
-ByPriority = dict[FlavorResource, dict[int, int]]
+NOTHING: Mapping[int, int] = {}
 
 
 class Supply:
     """Answers for one tree of cohorts while nothing in it changes."""
 
-    __slots__ = ("_borrowers", "_held", "_memory", "_most", "_root")
+    __slots__ = ("_borrowing", "_memory", "_most", "_root", "_total")
 
     def __init__(self, memory: Memory, root: Node) -> None:
         self._memory, self._root = memory, root
-        self._borrowers: list[QueueName] | None = None
-        self._held: dict[QueueName, ByPriority] = {}
-        self._most: dict[tuple[QueueName, FlavorResource, int], tuple[int, int, int]] = {}
+        self._borrowing: set[QueueName] | None = None
+        self._total: ByPriority = {}
+        self._most: dict[tuple[QueueName, FlavorResource, int], int] = {}
 
     def may_cover(self, peers: Peers) -> bool:
         """Say whether peers might get what they ask for; False is certain."""
+        return self.missing(peers) is None
+
+    def missing(self, peers: Peers) -> list[tuple[FlavorResource, int]] | None:
+        """Return amounts of which one, at least, is to be had before peers can be helped.
+
+        None when they might be now; an empty list when no amount would help.
+        """
         if peers.demand.may_shrink:
-            return True
-        queue = self._memory.objects.queues[peers.queue.name]
-        return all(
-            any(
-                all(
-                    self._covers(peers, FlavorResource(flavor.flavor, name), amount)
-                    for name, amount in asked
-                )
-                for flavor in group.flavors
-            )
-            for group in queue.groups
-            for asked in _asked(peers, group.covered)
-        )
-
-    def _covers(self, peers: Peers, resource: FlavorResource, amount: int) -> bool:
-        alone, within, all_ = self._most_of(peers, resource)
-        return amount <= alone or (amount <= within and amount <= all_)
-
-    def _most_of(self, peers: Peers, resource: FlavorResource) -> tuple[int, int, int]:
-        """Return what can be had without victims elsewhere, up to where there are any, and with."""
+            return None
         name, priority = peers.queue.name, peers.priority
-        known = self._most.get((name, resource, priority))
-        if known is not None:
-            return known
+        for group in self._memory.objects.queues[name].groups:
+            for asked in _asked(peers, group.covered):
+                missing = []
+                for flavor in group.flavors:
+                    short = self._first_short(name, priority, flavor.flavor, asked)
+                    if short is None:
+                        break
+                    missing.append(short)
+                else:
+                    return missing
+        return None
+
+    def most(self, name: QueueName, resource: FlavorResource, priority: int | None) -> int:
+        """Return how much can be had at most; without a priority, what is available now."""
+        if priority is None:
+            return self._memory.tree.queue(name).available(resource)
+        key = (name, resource, priority)
+        known = self._most.get(key)
+        if known is None:
+            known = self._most[key] = self._most_with_victims(name, resource, priority)
+        return known
+
+    def _first_short(
+        self,
+        name: QueueName,
+        priority: int,
+        flavor: FlavorName,
+        asked: list[tuple[ResourceName, int]],
+    ) -> tuple[FlavorResource, int] | None:
+        """Return the first amount that cannot be had of a flavor, None when all can."""
+        for one, amount in asked:
+            resource = FlavorResource(flavor, one)
+            if amount > self.most(name, resource, priority):
+                return resource, amount
+        return None
+
+    def _most_with_victims(self, name: QueueName, resource: FlavorResource, priority: int) -> int:
+        """Return the larger of what can be had without victims elsewhere, and with them.
+
+        With them, often no more than up to the queue's own quota.
+        """
         policies = self._memory.objects.queues[name].preemption
         node = self._memory.tree.queue(name)
-        own = self._freed(name, resource, priority, policies.within_cluster_queue)
-        alone = most = node.available(resource) + own
-        if policies.reclaim_within_cohort is not PreemptionPolicy.NEVER:
-            for other in self._borrowing():
-                if other != name:
-                    most += self._freed(other, resource, priority, policies.reclaim_within_cohort)
-        within = most
+        held = self._memory.ledger.exposed(name).get(resource, NOTHING)
+        own = _freed(held, priority, policies.within_cluster_queue)
+        alone = node.available(resource) + own
+        reclaim = policies.reclaim_within_cohort
+        if reclaim is PreemptionPolicy.NEVER:
+            return alone
+        borrowing = self._borrowers()
+        most = alone + _freed(self._total.get(resource, NOTHING), priority, reclaim)
+        if name in borrowing:
+            most -= _freed(held, priority, reclaim)
         if self._never_while_borrowing(node, policies):
-            within = node.quota(resource) - node.usage(resource) + own
-        found = self._most[name, resource, priority] = alone, within, most
-        return found
+            most = min(most, node.quota(resource) - node.usage(resource) + own)
+        return max(alone, most)
 
     def _never_while_borrowing(self, node: Node, policies: Preemption) -> bool:
         """Say whether others are preempted only for what stays within the queue's own quota.
@@ -78,37 +107,29 @@ class Supply:
         never = policies.borrow_within_cohort is PreemptionPolicy.NEVER
         return flat and never and self._memory.settings.fair_sharing is None
 
-    def _freed(
-        self, name: QueueName, resource: FlavorResource, priority: int, policy: PreemptionPolicy
-    ) -> int:
-        """Sum what those of a queue hold whom a policy exposes, equals counted as newer."""
-        if policy is PreemptionPolicy.NEVER:
-            return 0
-        held = self._held_in(name).get(resource, {})
-        if policy is PreemptionPolicy.ANY:
-            return sum(held.values())
-        limit = priority if policy is PreemptionPolicy.LOWER_PRIORITY else priority + 1
-        return sum(amount for other, amount in held.items() if other < limit)
+    def _borrowers(self) -> set[QueueName]:
+        """Return who borrows anything, and sum what they hold."""
+        if self._borrowing is None:
+            self._borrowing = set()
+            for name in self._memory.members[self._root]:
+                node = self._memory.tree.queue(name)
+                if any(cell.usage > cell.quota for cell in node.cells.values()):
+                    self._borrowing.add(name)
+                    for resource, held in self._memory.ledger.exposed(name).items():
+                        total = self._total.setdefault(resource, {})
+                        for priority, amount in held.items():
+                            total[priority] = total.get(priority, 0) + amount
+        return self._borrowing
 
-    def _held_in(self, name: QueueName) -> ByPriority:
-        held = self._held.get(name)
-        if held is None:
-            held = self._held[name] = {}
-            for holder in self._memory.ledger.holders(name):
-                for resource, amount in holder.usage.items():
-                    sums = held.setdefault(resource, {})
-                    sums[holder.priority] = sums.get(holder.priority, 0) + amount
-        return held
 
-    def _borrowing(self) -> list[QueueName]:
-        if self._borrowers is None:
-            tree = self._memory.tree
-            self._borrowers = [
-                name
-                for name in self._memory.members[self._root]
-                if any(tree.queue(name).borrowed(one) for one in tree.queue(name).resources())
-            ]
-        return self._borrowers
+def _freed(held: Mapping[int, int], priority: int, policy: PreemptionPolicy) -> int:
+    """Sum what those hold whom a policy exposes, equals counted as newer."""
+    if policy is PreemptionPolicy.NEVER:
+        return 0
+    if policy is PreemptionPolicy.ANY:
+        return sum(held.values())
+    limit = priority if policy is PreemptionPolicy.LOWER_PRIORITY else priority + 1
+    return sum(amount for other, amount in held.items() if other < limit)
 
 
 def _asked(

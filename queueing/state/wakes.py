@@ -1,13 +1,16 @@
 """Who is worth another try after what happened.
 
-A workload waits on what blocks it. Quota that is given back wakes those whose whole lack of that
-flavor-resource is now available, and those whom preemption may help, if what is free and all their
-possible victims hold would be enough; a new possible victim wakes the latter; a change of quotas,
-cohorts, flavors or checks wakes every waiter that it reaches. In Kueue mode whatever Kueue's wake
-list names wakes all waiters of the tree.
+A workload waits on what blocks it. Quota that is given back has the queues of its tree look for the
+first of those whose whole lack is now available. It wakes those whom preemption may help, if what
+is free and all their possible victims hold would be enough; a new possible victim wakes these, too.
+Those for whom that would not be enough stand on a shelf until it is. A change of quotas, cohorts,
+flavors or checks wakes every waiter that it reaches. In Kueue mode whatever Kueue's wake list names
+wakes all waiters of the tree.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from heapq import nsmallest
 
 from queueing.core.decisions import Reason
 from queueing.core.facts import Preemption, PreemptionPolicy
@@ -36,12 +39,12 @@ def wake_waiting(memory: Memory) -> None:
         _wake_for_pods_ready(memory)
     tidings = memory.ledger.take_tidings()
     if memory.as_kueue:
-        for root in _by_root(memory, tidings.released):
-            for name in memory.members[root]:
+        for root, news in _by_root(memory, tidings).items():
+            for name in memory.members[root] if news.released is not None else ():
                 _wake_all(memory, name)
     else:
-        _wake_covered(memory, tidings)
-        _wake_hunters(memory, tidings)
+        for root, news in _by_root(memory, tidings).items():
+            _spread(memory, root, news)
     _wake_claimants(memory)
 
 
@@ -109,61 +112,77 @@ def _wake_for_pods_ready(memory: Memory) -> None:
                 memory.wake_peers(peers)
 
 
-def _by_root(
-    memory: Memory, released: Mapping[QueueName, Mapping[FlavorResource, None]]
-) -> dict[Node, dict[FlavorResource, None]]:
-    """Gather what was released by the tree in which it was; a queue that is gone frees nothing."""
-    found: dict[Node, dict[FlavorResource, None]] = {}
-    for name, resources in released.items():
+@dataclass(slots=True)
+class News:
+    """What happened to quota in one tree."""
+
+    released: dict[FlavorResource, None] | None = None
+    """What was given back; None when nobody gave anything back."""
+    newcomers: dict[QueueName, int] = field(default_factory=dict)
+    """Lowest priority of those who became possible victims, by queue."""
+
+    least: list[tuple[int, QueueName]] = field(default_factory=list)
+    """The two queues with the lowest of these."""
+
+    def lowest(self, *, but: QueueName) -> int | None:
+        """Return the lowest priority of new victims in other queues; None when there are none."""
+        return next((priority for priority, name in self.least if name != but), None)
+
+
+def _by_root(memory: Memory, tidings: Tidings) -> dict[Node, News]:
+    """Gather what happened by the tree in which it did; a queue that is gone frees nothing."""
+    found: dict[Node, News] = {}
+    for name, resources in tidings.released.items():
         root = memory.roots.get(name)
         if root is not None:
-            found.setdefault(root, {}).update(resources)
+            news = found.setdefault(root, News())
+            news.released = {**(news.released or {}), **resources}
+    for name, lowest in tidings.newcomers.items():
+        root = memory.roots.get(name)
+        if root is not None:
+            found.setdefault(root, News()).newcomers[name] = lowest
+    for news in found.values():
+        news.least = nsmallest(2, ((lowest, name) for name, lowest in news.newcomers.items()))
     return found
 
 
-def _wake_covered(memory: Memory, tidings: Tidings) -> None:
-    for root, resources in _by_root(memory, tidings.released).items():
-        supply = Supply(memory, root)
-        for name in memory.members[root]:
-            queue = memory.queues.get(name)
-            if queue is None or not queue.waiting:
-                continue
-            node = memory.tree.queue(name)
-            for resource in resources:
-                if resource in queue.lacking:
-                    for peers in queue.covered(resource, node.available(resource)):
-                        memory.wake_peers(peers, doubtful=True)
-            for peers in list(queue.hopeful):
-                if not peers.hope.isdisjoint(resources) and supply.may_cover(peers):
-                    memory.wake_peers(peers, doubtful=True)
-
-
-def _wake_hunters(memory: Memory, tidings: Tidings) -> None:
-    """Wake those who found too few victims where somebody new may be one."""
-    supplies: dict[Node, Supply] = {}
-    for victims_queue, lowest in tidings.newcomers.items():
-        root = memory.roots.get(victims_queue)
-        if root is None:
+def _spread(memory: Memory, root: Node, news: News) -> None:
+    """Tell the queues of a tree: whoever may be helped is woken, or is found in its turn."""
+    supply = Supply(memory, root)
+    for name in memory.members[root]:
+        queue = memory.queues.get(name)
+        if queue is None:
             continue
-        supply = supplies.setdefault(root, Supply(memory, root))
-        for name in memory.members[root]:
-            queue = memory.queues.get(name)
-            if queue is None or not queue.hopeful:
-                continue
-            policies = memory.objects.queues[name].preemption
-            for peers in list(queue.hopeful):
-                if (
-                    peers.expects is Expects.CHANGE
-                    or (
-                        peers.expects is Expects.VICTIM
-                        and _may_take(policies, peers, lowest, own=name == victims_queue)
-                    )
-                ) and supply.may_cover(peers):
-                    memory.wake_peers(peers, doubtful=True)
+        for peers in list(queue.hopeful):
+            missing = supply.missing(peers)
+            if missing is not None:
+                queue.despair(peers, missing)
+            elif _concerns(memory, peers, news):
+                memory.wake_peers(peers, doubtful=True)
+        if queue.shelves:
+            memory.ready.add(name)
 
 
-def _may_take(policies: Preemption, peers: Peers, priority: int, *, own: bool) -> bool:
-    policy = policies.within_cluster_queue if own else policies.reclaim_within_cohort
+def _concerns(memory: Memory, peers: Peers, news: News) -> bool:
+    """Say whether what happened is what hopeful peers wait for."""
+    if news.released and not peers.hope.isdisjoint(news.released):
+        return True
+    if peers.expects is Expects.RELEASE or not news.newcomers:
+        return False
+    if peers.expects is Expects.CHANGE:
+        return True
+    name = peers.queue.name
+    policies = memory.objects.queues[name].preemption
+    own, others = news.newcomers.get(name), news.lowest(but=name)
+    return _may_take(policies.within_cluster_queue, peers, own) or _may_take(
+        policies.reclaim_within_cohort, peers, others
+    )
+
+
+def _may_take(policy: PreemptionPolicy, peers: Peers, priority: int | None) -> bool:
+    """Say whether a policy lets peers preempt one of this priority, None for nobody."""
+    if priority is None:
+        return False
     match policy:
         case PreemptionPolicy.NEVER:
             return False
