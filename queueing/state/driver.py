@@ -15,7 +15,7 @@ from queueing.core.names import FlavorResource, ResourceName
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Judgement, World, judge_round
 from queueing.state.feuds import Feuds
-from queueing.state.intake import enqueue, isolate, place, touch_charged
+from queueing.state.intake import enqueue, has_peers, isolate, place, touch_charged
 from queueing.state.ledger import Charge
 from queueing.state.memory import Memory
 from queueing.state.pending import Expects, Item, Peers, Stand
@@ -209,6 +209,8 @@ def _says_nothing_new(item: Item, decision: Admit | Wait) -> bool:
         return False
     known = item.wait
     same = known is not None and (known.mode, known.targets) == (decision.mode, decision.targets)
+            if memory.as_kueue:
+                _go_on_from(memory, item, judgement)
     return same or decision.mode is Mode.SKIPPED
 
 
@@ -255,7 +257,7 @@ def _assume(memory: Memory, item: Item, judgement: Judgement, decision: Admit, n
 def _settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None:
     """Put an item that was not admitted where it waits, and note what would help it."""
     item.wait = wait
-    item.progress = judgement.progress
+    _go_on_from(memory, item, judgement)
     if judgement.progress is not None and item.tries < TRIES_MAX:
         item.tries += 1
         return
@@ -266,7 +268,9 @@ def _settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> Non
     if peers is None:
         raise AssertionError(f"{item.fact.key} was judged and is in no queue")
     if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES) or wait.requeue is Requeue.IMMEDIATE:
-        peers = _alone(item, sticky=memory.as_kueue and bool(judgement.preemptions))
+        strict = memory.objects.queues[peers.queue.name].strategy is Strategy.STRICT_FIFO
+        sticky = memory.as_kueue and not strict and bool(judgement.preemptions)
+        peers = _alone(item, sticky=sticky)
     peers.wait = wait
     _stand(memory, peers, _stand_of(memory, peers, wait))
     if judgement.preemptions or _stands_up(peers, wait):
@@ -285,6 +289,8 @@ def _evict_all(memory: Memory, judgement: Judgement) -> None:
         memory.ledger.evict(preemption.workload)
         feuds.note(preemption.preemptor_uid, preemption.uid)
 
+    if memory.as_kueue and peers.stand is Stand.PARKED:
+        _park_equals(memory, peers, wait)
 
 def _stands_up(peers: Peers, wait: Wait) -> bool:
     """Say whether lesser ones of the tree must be kept off what an item waits for."""
@@ -295,6 +301,29 @@ def _stands_up(peers: Peers, wait: Wait) -> bool:
 
 def _alone(item: Item, *, sticky: bool) -> Peers:
     isolate(item, sticky=sticky)
+def _go_on_from(memory: Memory, item: Item, judgement: Judgement) -> None:
+    """Remember where the next try begins, and what had been released in the queue by then."""
+    item.progress = judgement.progress
+    item.progress_at = memory.releases.get(judgement.head.queue, 0)
+
+
+def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:
+    """Set aside, as Kueue does, who asks the same with the same priority by another LocalQueue."""
+    queue = peers.queue
+    if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES) or not has_peers(memory, queue.name):
+        return
+    for other in list(queue.peers.values()):
+        if (
+            other.stand is not Stand.PARKED
+            and other.priority == peers.priority
+            and other.demand.shape == peers.demand.shape
+        ):
+            other.wait = wait
+            for item in other.items():
+                item.wait = None
+            _stand(memory, other, Stand.PARKED)
+
+
     if item.peers is None:
         raise AssertionError(f"{item.fact.key} is in no queue")
     return item.peers

@@ -113,8 +113,10 @@ def give_back(memory: Memory, key: Key) -> None:
         return
     _turn_ready(memory, key)
     memory.victim_changed(key)
+    queue = charge.holder.queue
+    memory.releases[queue] = memory.releases.get(queue, 0) + 1
     if not _was_preempted(memory, key):
-        memory.make_peace(charge.holder.queue)
+        memory.make_peace(queue)
     uid = memory.named_by.pop(key, None)
     if uid is not None:
         memory.named[uid].pop(key)
@@ -164,7 +166,7 @@ def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
     demand = demand_of(fact)
     queue = memory.queue(name)
     token: Hashable = (demand.shape, fact.priority, fact.local_queue)
-    if not _has_peers(memory, name):
+    if not has_peers(memory, name):
         token = ("alone", fact.uid)
     first = queue.add(item, token, demand)
     memory.ready.add(name)
@@ -194,7 +196,7 @@ def _material(fact: WorkloadFact) -> tuple[object, ...]:
     )
 
 
-def _has_peers(memory: Memory, name: QueueName) -> bool:
+def has_peers(memory: Memory, name: QueueName) -> bool:
     """Say whether equal workloads of a queue are judged together.
 
     Not where the first blocks the others anyway: there each has its own turn.

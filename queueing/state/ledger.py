@@ -73,6 +73,7 @@ class Ledger:
         "_by_queue",
         "_exposed",
         "_victims",
+        "asleep",
         "charges",
         "evicting",
         "locals",
@@ -92,6 +93,8 @@ class Ledger:
         self.tallies: dict[QueueName, Tally] = {}
         self.locals: dict[Key, Tally] = {}
         self.tidings = Tidings()
+        self.asleep: set[QueueName] = set()
+        """Inactive queues: rounds see their quota and usage, but none of their workloads."""
         self._by_queue: dict[QueueName, dict[Key, Charge]] = {}
         self._victims: dict[QueueName, dict[Key, Holder]] = {}
         self._exposed: dict[QueueName, ByPriority] = {}
@@ -99,8 +102,8 @@ class Ledger:
     # What preemption asks (core.holders.Holders).
 
     def holders(self, queue: QueueName) -> Iterable[Holder]:
-        """Return the workloads of a queue that may be preempted."""
-        return self._victims.get(queue, {}).values()
+        """Return the workloads of a queue that may be preempted; none where it is inactive."""
+        return () if queue in self.asleep else self._victims.get(queue, {}).values()
 
     def exposed(self, queue: QueueName) -> ByPriority:
         """Return what those hold who may be preempted; worked out when it is first asked for."""

@@ -65,7 +65,17 @@ Bound = Callable[[FlavorResource, int | None], int]
 class Item:
     """One pending workload. Its order is unique, because it ends with the uid."""
 
-    __slots__ = ("fact", "order", "peers", "progress", "timestamp", "tries", "wait", "wants")
+    __slots__ = (
+        "fact",
+        "order",
+        "peers",
+        "progress",
+        "progress_at",
+        "timestamp",
+        "tries",
+        "wait",
+        "wants",
+    )
 
     def __init__(self, fact: WorkloadFact, order: Order, timestamp: float) -> None:
         self.fact = fact
@@ -73,6 +83,8 @@ class Item:
         self.timestamp = timestamp
         self.peers: Peers | None = None
         self.progress: Progress | None = None
+        self.progress_at = 0
+        """Releases in its queue when `progress` was made."""
         self.tries = 0
         """How often it was judged and kept its turn, since its last relevant change."""
         self.wait: Wait | None = None

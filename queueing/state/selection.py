@@ -84,9 +84,14 @@ def head_of(memory: Memory, item: Item) -> Head:
         queue=peers.queue.name,
         demand=peers.demand,
         timestamp=item.timestamp,
-        progress=item.progress,
+        progress=item.progress if _is_current(memory, item, peers) else None,
         spared=spared,
     )
+
+
+def _is_current(memory: Memory, item: Item, peers: Peers) -> bool:
+    """Say whether nothing was released in the queue since an item's last try."""
+    return item.progress_at == memory.releases.get(peers.queue.name, 0)
 
 
 def _spared(memory: Memory, item: Item, name: QueueName) -> frozenset[Uid]:

@@ -80,6 +80,10 @@ def _note_activity(memory: Memory, name: QueueName) -> None:
         for peers in queue.peers.values():
             memory.announcements.update((item.fact.key, None) for item in peers.items())
     memory.active[name] = now
+    if now or active is None:
+        memory.ledger.asleep.discard(name)
+    else:
+        memory.ledger.asleep.add(name)
     if active is None:
         del memory.active[name]
 
