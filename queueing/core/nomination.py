@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from queueing.core.facts import WorkloadFact
+from queueing.core.fair_sharing.patience import NO_PATIENCE, Patiences
 from queueing.core.fair_sharing.preemption import fair_targets
 from queueing.core.flavors.assignment import Assignment, Progress
 from queueing.core.flavors.partial import largest_that_fits
@@ -45,6 +46,8 @@ class World:
     settings: Settings
     unready: frozenset[Node] = frozenset()
     """Roots with admitted workloads whose pods are not ready; read only if admission waits."""
+    patience: Patiences = field(default_factory=dict)
+    """What credits add to preemption by shares, by root; none without them."""
 
 
 @dataclass(slots=True)
@@ -122,5 +125,8 @@ def _preemption(
 
     strategy: Strategy = classical_targets
     if settings.fair_sharing is not None:
-        strategy = partial(fair_targets, settings=settings.fair_sharing)
+        patience = NO_PATIENCE
+        if world.patience:
+            patience = world.patience.get(world.tree.queue(head.queue).root(), NO_PATIENCE)
+        strategy = partial(fair_targets, settings=settings.fair_sharing, patience=patience)
     return Preemption(introduce, world.tree, holders=world.holders, strategy=strategy)

@@ -112,7 +112,19 @@ def _begin(memory: Memory, now: float) -> None:
             place(memory, fact)
     memory.delays.clear()
     _take_turns(memory)
+    _take_credits(memory)
     wake_waiting(memory)
+
+
+def _take_credits(memory: Memory) -> None:
+    """Bring the credit ledgers up to date: shares may differ, and whom they may take."""
+    credit, fair = memory.credits, memory.settings.fair_sharing is not None
+    changed = credit.advance(memory.tree, memory.workloads, memory.clock, bends=fair)
+    memory.reshaped |= changed
+    for key in credit.wakes(memory.clock):
+        charge = memory.ledger.charges.get(key)
+        if charge is not None:
+            memory.ledger.tidings.welcome(charge.holder)
 
 
 def _take_turns(memory: Memory) -> None:
@@ -133,6 +145,9 @@ def _wake_at(memory: Memory) -> float | None:
     times = [memory.timers[0][0]] if memory.timers else []
     if turns is not None and turns.next_at is not None:
         times.append(turns.next_at)
+    credited = memory.credits.next_at()
+    if credited is not None and memory.items:
+        times.append(credited)
     return min(times, default=None)
 
 
@@ -160,6 +175,7 @@ def _judge(memory: Memory, selection: Selection, now: float) -> list[Decision]:
         holders=memory.ledger,
         settings=memory.settings,
         unready=_unready(memory),
+        patience=memory.credits.patience,
     )
     heads = [head_of(memory, item) for item in (*selection.items, *selection.companions)]
     judgements = judge_round(heads, world)

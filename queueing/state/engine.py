@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from queueing.core.credits.facts import CreditAccountFact, CreditFact
 from queueing.core.decisions import Admit, Cycle, Outcome, Verdict, Wait
 from queueing.core.facts import (
     Fact,
@@ -42,12 +43,18 @@ class Engine:
         match fact:
             case WorkloadFact():
                 observe_workload(self._memory, fact)
+                self._memory.credits.note(fact.key)
             case Gone(kind=Kind.WORKLOAD, name=name):
                 forget_workload(self._memory, Key(name))
+                self._memory.credits.note(Key(name))
             case Gone():
                 drop_object(self._memory, fact)
             case _:
                 put_object(self._memory, fact)
+
+    def observe_credit(self, fact: CreditFact) -> None:
+        """Take in a credit policy, a grant, or an account as it is stored."""
+        self._memory.credits.observe(fact)
 
     def cycle(self, now: float, budget: int | None = None) -> Cycle:
         """Decide all that can be decided now, or as much as judging `budget` heads allows.
@@ -93,6 +100,18 @@ class Engine:
     def exceeds(self, workload: Key, aside: Iterable[Key] = ()) -> bool:
         """Say whether a workload holds what it could not get now, even without those `aside`."""
         return exceeds(self._memory, workload, aside)
+
+    def credit_accounts(self) -> tuple[CreditAccountFact, ...]:
+        """Return the credit ledgers as of the last cycle, for storing; none without a policy."""
+        return tuple(self._memory.credits.records(self._memory.workloads))
+
+    def credits_cover(self, workload: Key) -> bool:
+        """Say whether a finished workload may be forgotten: the stored accounts hold its end."""
+        return self._memory.credits.covers(workload, self._memory.tree)
+
+    def credit_policies(self) -> dict[str, tuple[CohortName, ...]]:
+        """Return the root cohorts in which each credit policy counts."""
+        return self._memory.credits.governed(self._memory.tree)
 
     def changed(self) -> Changed:
         """Return what to look at again since the last call of this."""

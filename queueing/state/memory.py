@@ -10,6 +10,7 @@ from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import Compatibility, Settings
 from queueing.state.claims import Claims
+from queueing.state.credits import Credits
 from queueing.state.feuds import Feuds
 from queueing.state.ledger import Ledger
 from queueing.state.objects import Objects
@@ -46,6 +47,7 @@ class Memory:
     objects: Objects
     ledger: Ledger
     claims: Claims = field(default_factory=Claims)
+    credits: Credits = field(default_factory=Credits)
     stories: Stories = field(default_factory=Stories)
     workloads: dict[Key, WorkloadFact] = field(default_factory=dict)
     behind: dict[Key, dict[Key, None]] = field(default_factory=dict)

@@ -44,6 +44,8 @@ def _spread(memory: Memory, ripple: Ripple) -> None:
     memory.open_doors.clear()
     memory.stepped_down.clear()
     memory.reshaped |= ripple.structure
+    if ripple.structure:
+        memory.credits.reshape()
     memory.refitted.update(dict.fromkeys(ripple.queues))
     for name in ripple.queues:
         memory.touch(name, None)

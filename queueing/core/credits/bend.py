@@ -5,8 +5,8 @@ from functools import lru_cache
 
 from queueing.core.credits.facts import PART
 
-STEPS = 256
-"""Steps of a doubling: a weight is bent in steps of 0.27 %, so that it rarely changes."""
+STEPS = 1024
+"""Steps of a doubling: a weight is bent in steps of 0.07 %, so that it rarely changes."""
 _FINE = 1 << 32
 
 

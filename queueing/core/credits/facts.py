@@ -109,7 +109,7 @@ class ChildRecord:
     entitlement: int = 0
     """Micro-credits per second."""
     exponent: int = 0
-    """By how many 256ths of a doubling its weight is bent now."""
+    """By how many 1024ths of a doubling its weight is bent now."""
     lent_to: tuple[tuple[str, int], ...] = ()
     """Sibling and micro-credits, the most first."""
     borrowed_from: tuple[tuple[str, int], ...] = ()

@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import PreemptionPolicy
+from queueing.core.fair_sharing.patience import NO_PATIENCE, Patience
 from queueing.core.fair_sharing.shares import Share, Shares
 from queueing.core.fair_sharing.sparing import Balance, Rules, below_common, spare_fairly
 from queueing.core.fair_sharing.targets import Source, Sources
@@ -32,14 +33,19 @@ RULES: Mapping[str, Rule] = MappingProxyType(
 
 
 def fair_targets(
-    query: Query, tree: QuotaTree, holders: Holders, settings: FairSharing
+    query: Query,
+    tree: QuotaTree,
+    holders: Holders,
+    *,
+    settings: FairSharing,
+    patience: Patience = NO_PATIENCE,
 ) -> list[Target]:
     """Return the victims that make room by the configured strategies, none when they cannot."""
     found = _candidates(query, holders)
     if not found or not settings.strategies:
         return []
     with tree.attempt():
-        search = _Search(query, tree, settings)
+        search = _Search(query, tree, settings, patience)
         leftovers = search.by_first_rule(found, RULES[settings.strategies[0]])
         if not search.fits and len(settings.strategies) > 1:
             search.by_initial_share(leftovers)
@@ -49,10 +55,13 @@ def fair_targets(
 class _Search:
     """Victims so far, on a tree on which the preemptor is charged as if it had been admitted."""
 
-    __slots__ = ("_query", "_room", "_rules", "_shares", "_tree", "fits", "targets")
+    __slots__ = ("_patience", "_query", "_room", "_rules", "_shares", "_tree", "fits", "targets")
 
-    def __init__(self, query: Query, tree: QuotaTree, settings: FairSharing) -> None:
+    def __init__(
+        self, query: Query, tree: QuotaTree, settings: FairSharing, patience: Patience
+    ) -> None:
         self._query = query
+        self._patience = patience
         self._tree = tree
         self._room = Room(tree, query.preemptor.node, query.requests)
         self._room.take()
@@ -88,7 +97,8 @@ class _Search:
         sources = Sources(own, found, self._shares)
         while not self.fits and (source := sources.next()) is not None:
             mine, theirs = below_common(own, source.node)
-            if sources.share(mine) < sources.share(theirs):
+            demanded = self._patience.demanded(sources.share(mine), mine, theirs)
+            if demanded < sources.share(theirs) and self._skip_protected(source):
                 reason = PreemptionReason.IN_COHORT_FAIR_SHARING
                 self._take(sources, source.node, source.pop(), reason)
             sources.drop(source)
@@ -116,7 +126,8 @@ class _Search:
         """Take the first candidate of a queue that the rule allows."""
         mine, theirs = below_common(self._query.preemptor.node, source.node)
         new, before = sources.share(mine), sources.share(theirs)
-        while source.candidates:
+        new = self._patience.demanded(new, mine, theirs)
+        while self._skip_protected(source):
             holder = source.pop()
             self._room.clear(holder)
             after = self._shares.of(theirs)
@@ -126,6 +137,12 @@ class _Search:
                 self._take(sources, source.node, holder, reason)
                 return
             spared.append((source.node, holder))
+
+    def _skip_protected(self, source: Source) -> bool:
+        """Leave out candidates that have not run long enough; say whether any is left."""
+        while source.candidates and self._patience.protects(source.candidates[0][1]):
+            source.pop()
+        return bool(source.candidates)
 
     def _take(self, sources: Sources, node: Node, holder: Holder, reason: PreemptionReason) -> None:
         self._room.clear(holder)
