@@ -106,13 +106,17 @@ def _sort(documents: Iterable[Document]) -> tuple[list[Document], list[str]]:
 
 
 def _complete(document: Document, now: float) -> None:
-    """Fill in what the API server would have: a creation time and an identity."""
+    """Fill in what the API server would have, and let usage histories stand as they are now."""
     metadata = document.value["metadata"]
     if not metadata.get("creationTimestamp"):
         metadata["creationTimestamp"] = timestamp(now)
     if not metadata.get("uid"):
         namespace = metadata.get("namespace")
         metadata["uid"] = f"{namespace}/{document.name}" if namespace else document.name
+    if document.kind == "LocalQueue":
+        share = (document.value.get("status") or {}).get("fairSharing") or {}
+        if history := share.get("admissionFairSharingStatus"):
+            history["lastUpdate"] = timestamp(now)
 
 
 def read_configuration(file: str) -> Configuration:
