@@ -209,6 +209,8 @@ def _settle_all(memory: Memory, judgements: list[Judgement], now: float) -> list
             _assume(memory, item, judgement, decision, now)
         elif decision.mode is Mode.SKIPPED:
             item.wait = decision
+            if memory.as_kueue:
+                _go_on_from(memory, item, judgement)
             skipped.append(item)
             continue
         else:
@@ -225,8 +227,6 @@ def _says_nothing_new(item: Item, decision: Admit | Wait) -> bool:
         return False
     known = item.wait
     same = known is not None and (known.mode, known.targets) == (decision.mode, decision.targets)
-            if memory.as_kueue:
-                _go_on_from(memory, item, judgement)
     return same or decision.mode is Mode.SKIPPED
 
 
@@ -289,6 +289,8 @@ def _settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> Non
         peers = _alone(item, sticky=sticky)
     peers.wait = wait
     _stand(memory, peers, _stand_of(memory, peers, wait))
+    if memory.as_kueue and peers.stand is Stand.PARKED:
+        _park_equals(memory, peers, wait)
     if judgement.preemptions or _stands_up(peers, wait):
         memory.standing[item.fact.key] = None
         memory.claims.drop(item.fact.key)
@@ -299,24 +301,6 @@ def _settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> Non
     item.tries = 0
 
 
-def _evict_all(memory: Memory, judgement: Judgement) -> None:
-    feuds = memory.feuds.setdefault(memory.roots[judgement.head.queue], Feuds())
-    for preemption in judgement.preemptions:
-        memory.ledger.evict(preemption.workload)
-        feuds.note(preemption.preemptor_uid, preemption.uid)
-
-    if memory.as_kueue and peers.stand is Stand.PARKED:
-        _park_equals(memory, peers, wait)
-
-def _stands_up(peers: Peers, wait: Wait) -> bool:
-    """Say whether lesser ones of the tree must be kept off what an item waits for."""
-    if wait.mode is Mode.NO_CANDIDATES:
-        return peers.stand is Stand.BLOCKING
-    return wait.mode is Mode.DEFERRED_FIT
-
-
-def _alone(item: Item, *, sticky: bool) -> Peers:
-    isolate(item, sticky=sticky)
 def _go_on_from(memory: Memory, item: Item, judgement: Judgement) -> None:
     """Remember where the next try begins, and what had been released in the queue by then."""
     item.progress = judgement.progress
@@ -340,6 +324,22 @@ def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:
             _stand(memory, other, Stand.PARKED)
 
 
+def _evict_all(memory: Memory, judgement: Judgement) -> None:
+    feuds = memory.feuds.setdefault(memory.roots[judgement.head.queue], Feuds())
+    for preemption in judgement.preemptions:
+        memory.ledger.evict(preemption.workload)
+        feuds.note(preemption.preemptor_uid, preemption.uid)
+
+
+def _stands_up(peers: Peers, wait: Wait) -> bool:
+    """Say whether lesser ones of the tree must be kept off what an item waits for."""
+    if wait.mode is Mode.NO_CANDIDATES:
+        return peers.stand is Stand.BLOCKING
+    return wait.mode is Mode.DEFERRED_FIT
+
+
+def _alone(item: Item, *, sticky: bool) -> Peers:
+    isolate(item, sticky=sticky)
     if item.peers is None:
         raise AssertionError(f"{item.fact.key} is in no queue")
     return item.peers

@@ -99,10 +99,10 @@ class Memory:
     drained: dict[Key, None] = field(default_factory=dict)
     """Preemptors some of whose victims hold nothing any more."""
     pods_turned_ready: bool = False
-    touched: Touched = field(default_factory=Touched)
-    clock: float = float("-inf")
     releases: dict[QueueName, int] = field(default_factory=dict)
     """How often a workload of each queue gave quota back: then all flavors are worth a new try."""
+    touched: Touched = field(default_factory=Touched)
+    clock: float = float("-inf")
     cycles: int = 0
     cursor: str = ""
     """Name of the root at which a cycle that ran out of budget goes on."""
