@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from queueing.core.facts import FlavorFact, PodSet, ResourceGroup
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
+from queueing.core.reasons import Obstacle, Unplaced, Unsuitable
 from queueing.core.selectors import meets, untolerated
 
 
@@ -45,18 +46,29 @@ def compile_group(
     return Group(index, frozenset(group.covered), options, keys)
 
 
-def ineligibility(group: Group, option: Option, pod_sets: Iterable[PodSet]) -> str | None:
-    """Return why pods may not use a flavor, None when they may."""
+def ineligibility(group: Group, option: Option, pod_sets: Iterable[PodSet]) -> Obstacle | None:
+    """Return why pods may not use a flavor, None when they may.
+
+    A flavor with a topology may be used by nobody: a place for its pods, which would be looked for
+    once all pod sets have flavors, cannot be found.
+    """
     flavor = option.flavor
     if flavor is None:
-        return f"flavor {option.name} not found"
+        return Unsuitable(f"flavor {option.name} not found")
     for pod_set in pod_sets:
+        if pod_set.wants_topology and not flavor.topology:
+            return Unsuitable(f'Flavor "{flavor.name}" does not support TopologyAwareScheduling')
         taint = untolerated(flavor.taints, (*pod_set.tolerations, *flavor.tolerations))
         if taint is not None:
             spelled = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
-            return f"untolerated taint {spelled} in flavor {flavor.name}"
+            return Unsuitable(f"untolerated taint {spelled} in flavor {flavor.name}")
         if not _matches_nodes(pod_set, flavor, group.label_keys):
-            return f"flavor {flavor.name} doesn't match node affinity"
+            return Unsuitable(f"flavor {flavor.name} doesn't match node affinity")
+    if flavor.topology:
+        return Unplaced(
+            f"flavor {flavor.name} places pods by topology {flavor.topology},"
+            " which is not supported yet"
+        )
     return None
 
 

@@ -250,6 +250,8 @@ class PodSet:
     tolerations: tuple[Toleration, ...] = ()
     group: str | None = None
     """Pod sets of one group get the same flavors."""
+    wants_topology: bool = False
+    """Whether it asks for nodes that are close together, so that only such flavors will do."""
     shape: str = ""
     """Digest of all that a decision may depend on in the template; equal means equivalent."""
 

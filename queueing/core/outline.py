@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from queueing.core.eligibility import Group, ineligibility
 from queueing.core.facts import PodSetAssignment
 from queueing.core.names import ResourceName
+from queueing.core.reasons import Obstacle
 from queueing.core.settings import QuotaCheck
 from queueing.core.usage import Demand, PodSetDemand
 
@@ -18,7 +19,7 @@ class Ask:
 
     group: Group
     amounts: tuple[tuple[ResourceName, int], ...]
-    obstacles: tuple[str | None, ...]
+    obstacles: tuple[Obstacle | None, ...]
     """Per flavor of the group: why the pods may not use it."""
 
 

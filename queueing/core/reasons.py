@@ -22,6 +22,7 @@ PODS_NOT_READY = "waiting for all admitted workloads to be in PodsReady conditio
 class Severity(IntEnum):
     """How far an obstacle is from going away by itself; the largest counts over groups."""
 
+    TOPOLOGY_PLACEMENT_FAILED = 0
     WAITING_FOR_QUOTA = 1
     EXCEEDS_MAX_QUOTA = 2
     NO_MATCHING_FLAVOR = 3
@@ -29,6 +30,7 @@ class Severity(IntEnum):
 
 REASONS = MappingProxyType(
     {
+        Severity.TOPOLOGY_PLACEMENT_FAILED: Reason.TOPOLOGY_PLACEMENT_FAILED,
         Severity.WAITING_FOR_QUOTA: Reason.WAITING_FOR_QUOTA,
         Severity.EXCEEDS_MAX_QUOTA: Reason.EXCEEDS_MAX_QUOTA,
         Severity.NO_MATCHING_FLAVOR: Reason.NO_MATCHING_FLAVOR,
@@ -54,6 +56,19 @@ class Unsuitable:
     text: str
 
     severity = Severity.NO_MATCHING_FLAVOR
+
+    def lack(self) -> Lack | None:
+        """No quota is missing here."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Unplaced:
+    """A flavor whose pods are to be placed by a topology, which is not done here."""
+
+    text: str
+
+    severity = Severity.TOPOLOGY_PLACEMENT_FAILED
 
     def lack(self) -> Lack | None:
         """No quota is missing here."""
@@ -110,7 +125,7 @@ class Excess:
         return Lack(resource=self.resource, asked=asked, missing=missing, capacity=True)
 
 
-Obstacle = Unsuitable | Shortage | Excess
+Obstacle = Unsuitable | Unplaced | Shortage | Excess
 
 
 def uncovered(resource: ResourceName) -> Unsuitable:

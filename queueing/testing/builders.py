@@ -220,6 +220,7 @@ class PodSetFields(TypedDict, total=False):
     node_affinity: tuple[tuple[Requirement, ...], ...] | None
     tolerations: tuple[Toleration, ...]
     group: str | None
+    wants_topology: bool
     shape: str
 
 

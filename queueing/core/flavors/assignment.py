@@ -53,7 +53,7 @@ class Assignment:
     """Obstacles of the resource groups that do not fit."""
     passed_over: list[tuple[PodSetName, Sequence[Obstacle]]] = field(default_factory=list)
     """Obstacles at flavors before the ones that fit."""
-    severity: Severity = Severity.WAITING_FOR_QUOTA
+    severity: Severity = Severity.TOPOLOGY_PLACEMENT_FAILED
     progress: Progress | None = None
 
     @property

@@ -10,7 +10,7 @@ from queueing.core.names import FlavorResource, PodSetName, ResourceName
 from queueing.core.outline import Ask, Part
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
-from queueing.core.reasons import Excess, Obstacle, Severity, Shortage, Unsuitable, uncovered
+from queueing.core.reasons import Excess, Obstacle, Severity, Shortage, uncovered
 from queueing.core.settings import Settings
 from queueing.core.usage import Demand
 
@@ -145,7 +145,8 @@ class Search:
             tried = index
             obstacle = ask.obstacles[index]
             if obstacle is not None:
-                obstacles.append(Unsuitable(obstacle))
+                obstacles.append(obstacle)
+                severity = min(severity, obstacle.severity)
                 continue
             choices, grade, borrow = self._try(ask, index, earlier, obstacles)
             if grade is Grade.FIT and not borrow:

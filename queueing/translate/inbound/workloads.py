@@ -116,7 +116,17 @@ def _pod_set(found: wire.PodSet, around: Surroundings, path: str, problems: Prob
         node_affinity=node_affinity(spec),
         tolerations=tuple(map(toleration, spec.tolerations)),
         group=group or None,
+        wants_topology=_wants_topology(found.topology_request),
         shape=_shape(found, ordered),
+    )
+
+
+def _wants_topology(found: wire.TopologyRequest | None) -> bool:
+    return found is not None and bool(
+        found.required
+        or found.preferred
+        or found.unconstrained
+        or found.pod_set_slice_required_topology
     )
 
 

@@ -8,8 +8,12 @@ from queueing.translate.wire.pods import PodTemplate, Toleration
 
 
 class TopologyRequest(Wire, frozen=True):
-    """The part of a topology request that groups pod sets."""
+    """How close together pods are to be placed, and the group of pod sets that go together."""
 
+    required: str = ""
+    preferred: str = ""
+    unconstrained: bool = False
+    pod_set_slice_required_topology: str = ""
     pod_set_group_name: str = ""
 
 

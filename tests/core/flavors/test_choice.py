@@ -247,6 +247,23 @@ def test_the_pod_set_before_the_one_that_fails_goes_on_with_its_next_flavor() ->
     assert judgement.decision.requeue is Requeue.IMMEDIATE
 
 
+def test_a_flavor_with_a_topology_is_passed_over_and_says_why() -> None:
+    racks = flavor("racks", topology="dc")
+    arena = Arena(two(racks=9_000, plain=9_000), racks)
+    assert flavors_of(arena, pod_set()) == {"main": {"cpu": "plain"}}
+    found = flavors_of(Arena(two(racks=9_000), racks), pod_set())
+    assert isinstance(found, Wait)
+    assert found.reason is Reason.TOPOLOGY_PLACEMENT_FAILED
+    assert "flavor racks places pods by topology dc, which is not supported yet" in found.message
+
+
+def test_pods_that_ask_for_a_topology_use_no_flavor_without_one() -> None:
+    found = flavors_of(Arena(two(plain=9_000)), pod_set(wants_topology=True))
+    assert isinstance(found, Wait)
+    assert found.reason is Reason.NO_MATCHING_FLAVOR
+    assert found.message.endswith('Flavor "plain" does not support TopologyAwareScheduling')
+
+
 def test_pods_that_are_needed_no_more_ask_for_nothing() -> None:
     arena = Arena(two(a=3_000))
     head = workload(
