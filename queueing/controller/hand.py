@@ -49,6 +49,11 @@ class Hand:
         made = self.client.create(WORKLOADS.within(namespace), body)
         self.absorb_workload(await self._counted("create_workload", made))
 
+    async def create(self, target: Target, body: bytes) -> bytes:
+        """Create any other object."""
+        self._guard(target.label)
+        return await self.client.create(target, body)
+
     async def patch_workload(self, of: Workload, body: bytes, subresource: str = "status") -> None:
         """Merge-patch a Workload's status, or the object itself."""
         target = workload_target(of.metadata, subresource)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from queueing.controller.census import Census
 from queueing.controller.indexes import Index
 from queueing.controller.roster import Roster
+from queueing.controller.saves import Saves
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
 from queueing.translate.jobs.composition import prebuilt_name
@@ -67,6 +68,8 @@ class Objects:
     job_keys: dict[str, Key] = field(default_factory=dict)
     """Key of a live job by its uid."""
     gangs: Roster = field(default_factory=Roster)
+    saves: Saves = field(default_factory=Saves)
+    """Checkpoints and what belongs to them."""
     census: Census = field(default_factory=Census)
     """How many Workloads stand where, for metrics."""
 

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from queueing.clock import Clock
+from queueing.controller.checkpoints import part as checkpoints
 from queueing.controller.containment import Look, contained
 from queueing.controller.cycles import Cycles
 from queueing.controller.effects import Effects, Shell
@@ -86,7 +87,7 @@ class Session:
             self.objects,
             self.engine,
             Attention(
-                job=self.job_keys.add,
+                job=self._attend_job,
                 workload=self._attend_workload,
                 gang=self.gang_keys.add,
                 finalizers=self._wake_finalizers,
@@ -104,6 +105,16 @@ class Session:
         self._finalizers = Finalizers(self.objects, self.engine, self.hand)
         self._waits = Waits(self.objects, self.hand, records, clock, reason_of=self.engine.waiting)
         latecomers = Latecomers(self.objects, self.engine.exceeds)
+        self.checkpoints = checkpoints.Checkpoints(
+            checkpoints.Around(
+                objects=self.objects,
+                hand=self.hand,
+                records=records,
+                clock=clock,
+                job=self.job_keys.add,
+                gang=self.gang_keys.add,
+            )
+        )
         shell = Shell(
             objects=self.objects,
             pump=self.pump,
@@ -117,7 +128,11 @@ class Session:
         )
         self.effects = Effects(shell, self._waits)
         attendants = Attendants(
-            records=records, witness=around.witness, clock=clock, latecomers=latecomers
+            records=records,
+            witness=around.witness,
+            clock=clock,
+            latecomers=latecomers,
+            barrier=self.checkpoints.barrier,
         )
         self._jobs = JobReconciler(self.objects, self.hand, self._rules.jobs, attendants)
         self._gangs = GangReconciler(
@@ -152,14 +167,19 @@ class Session:
             self.job_keys.close()
             self.workload_keys.close()
             self.gang_keys.close()
+            self.checkpoints.queue.close()
 
     async def _follow(self, group: asyncio.TaskGroup) -> None:
         """Start the reflectors and wait until each has listed everything."""
         reflectors = list(self._reflectors())
         for reflector, name in reflectors:
             group.create_task(reflector.run(), name=f"reflector {name}")
+        for reflector, name in (ours := list(self.checkpoints.reflectors(self._around.client))):
+            group.create_task(reflector.run(), name=f"reflector {name}")
         for reflector, _ in reflectors:
             await reflector.synced.wait()
+        for reflector, _ in ours:
+            await checkpoints.is_known(reflector)
         self._around.witness.synced(self.objects, self.engine)
         logger.info(
             "synced: %d workloads, %d jobs", len(self.objects.workloads), len(self.objects.jobs)
@@ -181,6 +201,9 @@ class Session:
                 start(self._serve(self.job_keys, self._jobs.look), name=f"jobs {number}")
             for number in range(GANG_WORKERS):
                 start(self._serve(self.gang_keys, self._gangs.look), name=f"gangs {number}")
+            for number in range(checkpoints.WORKERS):
+                look = self.checkpoints.reconciler.look
+                start(self._serve(self.checkpoints.queue, look), name=f"checkpoints {number}")
             for number in range(self._rules.workload_workers):
                 start(
                     self._serve(self.workload_keys, self._workloads.look),
@@ -227,6 +250,11 @@ class Session:
     def _attend_workload(self, key: Key) -> None:
         self.workload_keys.add(key)
         self._waits.expect(key)
+        self.checkpoints.workload_changed(key)
+
+    def _attend_job(self, key: Key) -> None:
+        self.job_keys.add(key)
+        self.checkpoints.job_changed(key)
 
     def _wake_finalizers(self) -> None:
         self._finalizers.wake()

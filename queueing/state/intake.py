@@ -221,6 +221,8 @@ def _hold_quota(memory: Memory, fact: WorkloadFact) -> None:
         memory.unready.add(key)
     else:
         _turn_ready(memory, key)
+    if old is not None and old.holder.evicted and not charge.holder.evicted:
+        _spare(memory, key)
     preempted = fact.conditions.get("Preempted")
     if charge.holder.evicted and preempted is not None and preempted.status:
         uid = preemptor_of(preempted.message)
@@ -230,6 +232,16 @@ def _hold_quota(memory: Memory, fact: WorkloadFact) -> None:
             item = memory.items.get(memory.uids.get(uid, Key("")))
             if item is not None:
                 _restore_claim(memory, item)
+
+
+def _spare(memory: Memory, key: Key) -> None:
+    """Note that a victim stays after all: whoever waited for its room is judged again."""
+    memory.victim_changed(key)
+    uid = memory.named_by.pop(key, None)
+    if uid is not None:
+        memory.named[uid].pop(key, None)
+        if not memory.named[uid]:
+            del memory.named[uid]
 
 
 def _turn_ready(memory: Memory, key: Key) -> None:

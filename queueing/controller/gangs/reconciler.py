@@ -45,6 +45,7 @@ class GangReconciler:
         self._objects, self._hand, self._rules = objects, hand, rules
         self._records, self._witness = attendants.records, attendants.witness
         self._clock, self._latecomers = attendants.clock, attendants.latecomers
+        self._barrier = attendants.barrier
         self._gathering = Gathering(objects, hand, rules)
         self._telling = Telling(hand, attendants.records, attendants.clock, queue)
 
@@ -70,7 +71,8 @@ class GangReconciler:
             case actions.Start(workload=workload, parts=parts):
                 await self._start(workload, parts, begun=action.begun)
             case actions.Stop(jobs=jobs, reason=reason):
-                await self._stop(jobs, reason)
+                if not any(self._barrier.holds(one, jobs) for one in gang.workloads):
+                    await self._stop(jobs, reason)
             case actions.Restore(parts=parts):
                 await all_of(self._restore(one) for one in parts)
             case actions.BreakUp(workload=workload, message=message):

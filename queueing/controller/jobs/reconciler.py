@@ -68,6 +68,12 @@ class Witness(Protocol):
     def evicted(self, workload: Workload, reason: str, cause: str) -> None: ...
 
 
+class Barrier(Protocol):
+    """Who says whether the Jobs of an evicted Workload may be suspended yet."""
+
+    def holds(self, workload: Workload, jobs: Sequence[Job]) -> bool: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attendants:
     """Those who write down what the reconciler does."""
@@ -76,6 +82,7 @@ class Attendants:
     witness: Witness
     clock: Clock
     latecomers: Latecomers
+    barrier: Barrier
 
 
 class JobReconciler:
@@ -87,6 +94,7 @@ class JobReconciler:
         self._objects, self._hand, self._rules = objects, hand, rules
         self._records, self._witness = attendants.records, attendants.witness
         self._clock, self._latecomers = attendants.clock, attendants.latecomers
+        self._barrier = attendants.barrier
 
     async def look(self, key: Key) -> None:
         """Do the next write for a Job, if one is due. Raises KubeError to be called again later."""
@@ -110,14 +118,21 @@ class JobReconciler:
             return
         judge = solitary.next_action if claimed else ladder.next_action
         action = judge(job, workloads, self._origin(job))
+        if isinstance(action, ladder.Stop) and self._is_saving(job, workloads):
+            return
         if action is not None:
             await self._act(job, action)
+
+    def _is_saving(self, job: Job, workloads: Sequence[Workload]) -> bool:
+        return any(self._barrier.holds(one, (job,)) for one in workloads)
 
     async def _look_prebuilt(self, job: Job, key: Key) -> None:
         """Do the next write for a Job whose Workload somebody else made."""
         action = prebuilt.next_action(job, self._objects.workloads.get(key), self._origin(job))
         match action:
             case None:
+                pass
+            case ladder.Stop() if self._is_saving(job, self._named(key)):
                 pass
             case prebuilt.Lacks(message=message):
                 self._records.job(job.metadata, "ErrWorkloadCompose", message, warning=True)
@@ -249,6 +264,10 @@ class JobReconciler:
         }
         body = outbound.follow(workload, fields, ladder.gates_of(job.metadata))
         await self._hand.patch_workload(workload, body, subresource="")
+
+    def _named(self, key: Key) -> list[Workload]:
+        workload = self._objects.workloads.get(key)
+        return [] if workload is None else [workload]
 
     def _origin(self, job: Job) -> Origin:
         copied = self._rules.labels_to_copy

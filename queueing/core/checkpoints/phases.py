@@ -98,7 +98,9 @@ TRANSITIONS: Mapping[tuple[Phase, Event], Phase] = MappingProxyType(
         (_P.SUSPENDING, _E.PODS_GONE): _P.DRAINED,
         (_P.DRAINED, _E.SAVED): _P.DRAINED,
         (_P.DRAINED, _E.QUOTA_RELEASED): _P.RELEASED,
+        (_P.RELEASED, _E.SAVED): _P.RELEASED,
         (_P.RELEASED, _E.RETURNED): _P.REQUEUED,
+        **{(phase, _E.PODS_GONE): _P.DRAINED for phase in _BEFORE_THE_STOP},
         **{(phase, _E.WITHDRAWN): _P.CANCELLED for phase in _BEFORE_THE_STOP},
         **{(phase, _E.ENDED): _P.FINISHED for phase in _OPEN},
     }

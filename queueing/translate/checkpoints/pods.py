@@ -125,3 +125,10 @@ def voice(pod: Pod | None, record: Record) -> Voice:
         return Voice(condition=Condition.SUCCEEDED, answer=words)
     lost = pod.status.phase == "Failed" or pod.metadata.deleting
     return Voice(condition=Condition.LOST if lost else Condition.RUNNING, answer=words)
+
+
+def has_ended(pod: Pod) -> bool:
+    """Say whether a pod has nothing more to say."""
+    return pod.status.phase in {"Succeeded", "Failed"} or any(
+        one.state.terminated is not None for one in pod.status.container_statuses
+    )

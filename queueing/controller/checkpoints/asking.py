@@ -1,0 +1,103 @@
+"""Pods that are asked: found, told by an annotation or only followed, and listened to."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from queueing.controller.hand import Hand
+from queueing.controller.saves import Saves
+from queueing.core.checkpoints.answers import Voice
+from queueing.core.checkpoints.record import Record
+from queueing.core.checkpoints.terms import Driver
+from queueing.core.names import Key
+from queueing.core.selectors import selects
+from queueing.kube.client import ListQuery
+from queueing.kube.errors import NotFoundError
+from queueing.kube.resources import PODS
+from queueing.translate.checkpoints import pods
+from queueing.translate.checkpoints.wire import Pod
+from queueing.translate.wire.jobs import Job
+
+JOB_LABEL = "batch.kubernetes.io/controller-uid"
+_ENDED = ("Succeeded", "Failed")
+
+
+class NoticeError(Exception):
+    """Nobody could be told; the message says why."""
+
+
+class _Pods(msgspec.Struct):
+    items: list[Pod]
+
+
+class Asking:
+    """Tells pods by patching them, so that the same patch also lets us follow them."""
+
+    def __init__(self, saves: Saves, hand: Hand) -> None:
+        self._saves, self._hand = saves, hand
+
+    async def tell(self, record: Record, jobs: Sequence[Job]) -> tuple[str, ...]:
+        """Tell the pods that count; return their names. Raises NoticeError or KubeError."""
+        only_followed = record.request.terms.driver is not Driver.ANNOTATION
+        body = pods.mark(record) if only_followed else pods.notice(record)
+        found = [pod.metadata for pod in await self._running(record, jobs)]
+        asked = [one.name for one in found if await self._patch(one.namespace, one.name, body)]
+        if not asked:
+            raise NoticeError("no pod runs whose answer counts")
+        return tuple(sorted(asked))
+
+    async def stand_down(self, record: Record, namespace: str) -> None:
+        """Tell the pods that were asked that they stay."""
+        if record.request.terms.driver is not Driver.ANNOTATION:
+            return
+        for name in record.asked:
+            await self._patch(namespace, name, pods.notice(record, cancelled=True))
+
+    def voices(self, record: Record, namespace: str) -> dict[str, Voice]:
+        """Return what the pods that were asked say, as we see them."""
+        return {
+            name: pods.voice(self._saves.pods.get(Key(f"{namespace}/{name}")), record)
+            for name in record.asked
+        }
+
+    async def remove_by_force(self, jobs: Sequence[Job]) -> list[str]:
+        """Remove pods that should have ended; return their names."""
+        gone = []
+        for job in jobs:
+            for pod in await self._pods_of(job):
+                if pod.status.phase in _ENDED:
+                    continue
+                meta = pod.metadata
+                options = {"gracePeriodSeconds": 0, "preconditions": {"uid": meta.uid}}
+                await self._hand.delete(
+                    PODS.at(meta.name, meta.namespace), msgspec.json.encode(options)
+                )
+                gone.append(meta.name)
+        return gone
+
+    async def _running(self, record: Record, jobs: Sequence[Job]) -> list[Pod]:
+        leader = record.request.terms.leader
+        found = [pod for job in jobs for pod in await self._pods_of(job)]
+        return [
+            pod
+            for pod in found
+            if not pod.metadata.deleting
+            and pod.status.phase not in _ENDED
+            and (leader is None or selects(leader, pod.metadata.labels))
+        ]
+
+    async def _pods_of(self, job: Job) -> list[Pod]:
+        query = ListQuery(label_selector=f"{JOB_LABEL}={job.metadata.uid}", limit=0)
+        reply = await self._hand.client.list_page(PODS.within(job.metadata.namespace), query)
+        return msgspec.json.decode(reply, type=_Pods).items
+
+    async def _patch(self, namespace: str, name: str, body: Mapping[str, Any]) -> bool:
+        """Patch a pod and learn of it at once; False when it is gone."""
+        try:
+            reply = await self._hand.patch(PODS.at(name, namespace), msgspec.json.encode(body))
+        except NotFoundError:
+            return False
+        found = msgspec.json.decode(reply, type=Pod)
+        self._saves.pods[found.metadata.key] = found
+        return True

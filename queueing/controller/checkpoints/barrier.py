@@ -1,0 +1,64 @@
+"""Whether the Jobs of an evicted Workload may be suspended yet.
+
+`Evicted` on the Workload is the commit that it will leave. Between that and the suspension of its
+Jobs stands this barrier: it holds from the moment that a notice is due until the request says that
+the pods are to end. It reads memory alone, so it is asked at every look, and costs nothing where
+there is no policy.
+"""
+
+from collections.abc import Callable, Sequence
+
+from queueing.controller.checkpoints.effective import effective
+from queueing.controller.checkpoints.observing import condition, is_leaving, is_worth_asking
+from queueing.controller.objects import Objects
+from queueing.controller.records import Records
+from queueing.core.checkpoints.phases import HOLDS_THE_STOP, Phase
+from queueing.core.names import Key
+from queueing.translate.checkpoints.outbound import epoch_of, name_of
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.workloads import Workload
+
+
+class Barrier:
+    """Asked by whoever is about to suspend Jobs of an evicted Workload."""
+
+    def __init__(self, objects: Objects, records: Records, attend: Callable[[Key], None]) -> None:
+        self._objects, self._records, self._attend = objects, records, attend
+
+    def holds(self, workload: Workload, jobs: Sequence[Job]) -> bool:
+        """Say whether these Jobs, all of the Workload's that run, must not be suspended yet."""
+        if not is_leaving(workload):
+            return False
+        meta, saves = workload.metadata, self._objects.saves
+        epoch = epoch_of(workload)
+        seen = saves.newest(meta.key, meta.uid)
+        if seen is not None:
+            record = seen.record
+            since = record.request.epoch < epoch  # evicted once more since
+            if record.is_open and not (since and record.phase is Phase.RELEASED):
+                return record.phase in HOLDS_THE_STOP
+            if not since:
+                self._attend(meta.key)
+                return record.phase is Phase.CANCELLED
+        if Key(f"{meta.namespace}/{name_of(workload, epoch)}") in saves.unreadable:
+            return False
+        return self._begins(workload, jobs)
+
+    def _begins(self, workload: Workload, jobs: Sequence[Job]) -> bool:
+        """Have a request made where terms ask for one."""
+        if not is_worth_asking(workload, jobs):
+            return False
+        found = effective(self._objects, self._objects.saves, workload, jobs)
+        if found.terms is not None:
+            self._attend(workload.metadata.key)
+            return True
+        if found.complaint:
+            evicted = condition(workload, "Evicted")
+            said = f"{found.complaint}; stopped without a request to save"
+            for job in jobs:
+                self._records.job(job.metadata, "CheckpointPolicyUnusable", said, warning=True)
+            if evicted is not None:
+                self._records.workload(
+                    workload.metadata, "CheckpointPolicyUnusable", said, warning=True
+                )
+        return False

@@ -1,0 +1,116 @@
+"""Takes in what happens to Checkpoints, policies and the pods that are asked."""
+
+import logging
+from collections.abc import Callable
+
+import msgspec
+
+from queueing.controller.saves import Saves, Seen
+from queueing.core.names import Key
+from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
+from queueing.translate.checkpoints import inbound
+from queueing.translate.checkpoints.pods import has_ended
+from queueing.translate.checkpoints.wire import Checkpoint, CheckpointPolicy, Pod
+
+logger = logging.getLogger(__name__)
+
+_checkpoints = msgspec.json.Decoder(Checkpoint)
+
+
+class Intake:
+    """Keeps `Saves` up to date; `changed` hears the Workload that a change concerns."""
+
+    def __init__(self, saves: Saves, changed: Callable[[Key], None]) -> None:
+        self._saves, self._changed = saves, changed
+
+    def on_checkpoint(self, event: WatchEvent[Checkpoint]) -> None:
+        """Take in a Checkpoint."""
+        match event:
+            case Added(object=found) | Modified(object=found):
+                self._take(found)
+            case Deleted(key=key):
+                self._lose(Key(key))
+            case Synced():
+                pass
+
+    def absorb(self, reply: bytes) -> None:
+        """Take in a Checkpoint as a write returned it."""
+        self._take(_checkpoints.decode(reply))
+
+    def on_policy(self, event: WatchEvent[CheckpointPolicy]) -> None:
+        """Take in a CheckpointPolicy."""
+        match event:
+            case Added(object=found) | Modified(object=found):
+                self._saves.policies[found.metadata.key] = found
+            case Deleted(key=key):
+                self._saves.policies.pop(Key(key), None)
+            case Synced():
+                pass
+
+    def on_pod(self, event: WatchEvent[Pod]) -> None:
+        """Take in a pod that carries the label of a request."""
+        match event:
+            case Added(object=found) | Modified(object=found):
+                self._saves.pods[found.metadata.key] = found
+                self._tell_of(found.metadata.key)
+            case Deleted(key=key, object=last):
+                self._bury(Key(key), last)
+            case Synced():
+                pass
+
+    def _bury(self, key: Key, last: Pod | None) -> None:
+        """Forget a pod that is gone, unless its last words are still to be read."""
+        if last is not None and has_ended(last) and self._asking(key):
+            self._saves.pods[key] = last
+        else:
+            self._saves.pods.pop(key, None)
+        self._tell_of(key)
+
+    def _tell_of(self, key: Key) -> None:
+        for workload in self._asking(key):
+            self._changed(workload)
+
+    def _asking(self, key: Key) -> list[Key]:
+        """Return the Workloads with an open request that names a pod."""
+        namespace, _, name = key.partition("/")
+        return [
+            workload
+            for workload in dict.fromkeys(self._saves.open_workloads())
+            if workload.partition("/")[0] == namespace
+            and any(name in one.record.asked for one in self._saves.open_requests(workload))
+        ]
+
+    def _take(self, found: Checkpoint) -> None:
+        key = found.metadata.key
+        known = self._saves.get(key)
+        version = int(found.metadata.resource_version)
+        if (
+            known is not None
+            and known.meta.uid == found.metadata.uid
+            and int(known.meta.resource_version) >= version
+        ):
+            return
+        workload = Key(f"{found.metadata.namespace}/{found.spec.workload.name}")
+        try:
+            record = inbound.record(found)
+        except (inbound.BadTermsError, ValueError) as error:
+            self._saves.drop(key)
+            self._saves.unreadable[key] = None
+            logger.warning("Checkpoint %s cannot be used: %s", key, error)
+        else:
+            self._saves.put(
+                Seen(
+                    meta=found.metadata,
+                    workload=workload,
+                    workload_uid=found.spec.workload.uid,
+                    policy=found.spec.policy,
+                    record=record,
+                )
+            )
+        self._changed(workload)
+
+    def _lose(self, key: Key) -> None:
+        seen = self._saves.get(key)
+        self._saves.drop(key)
+        if seen is not None:
+            self._changed(seen.workload)

@@ -1,0 +1,120 @@
+"""What Workload and Jobs say about a request to save: pure."""
+
+from collections.abc import Sequence
+
+from queueing.controller.objects import Objects
+from queueing.core.checkpoints.phases import Event, Phase
+from queueing.core.checkpoints.record import Record
+from queueing.core.checkpoints.step import Happening
+from queueing.core.lifecycle import EvictionReason
+from queueing.state.claims import preemptor_of
+from queueing.translate.jobs import batch
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.meta import Condition
+from queueing.translate.wire.workloads import Workload
+
+_NOT_ASKED = frozenset({EvictionReason.PODS_READY_TIMEOUT, EvictionReason.GANG_INTERRUPTED})
+"""Evictions of workloads that do not run as a whole: nobody could save."""
+_DRAIN = "HoldAndDrain"
+
+
+def condition(workload: Workload, kind: str) -> Condition | None:
+    """Return a condition that is True."""
+    found = (one for one in workload.status.conditions if one.type == kind)
+    return next((one for one in found if one.status == "True"), None)
+
+
+def is_leaving(workload: Workload) -> bool:
+    """Say whether a Workload is evicted and still holds quota."""
+    return (
+        condition(workload, "Evicted") is not None
+        and condition(workload, "QuotaReserved") is not None
+        and condition(workload, "Finished") is None
+    )
+
+
+def is_worth_asking(workload: Workload, jobs: Sequence[Job]) -> bool:
+    """Say whether a Workload that is leaving has pods that could save something."""
+    evicted = condition(workload, "Evicted")
+    if evicted is None or evicted.reason in _NOT_ASKED or workload.metadata.deleting:
+        return False
+    return any(
+        job.status.active > 0 and not job.spec.suspend and not job.metadata.deleting for job in jobs
+    )
+
+
+def preemptor_uid(workload: Workload) -> str:
+    """Return for whom a Workload is preempted; empty when it is not."""
+    preempted = condition(workload, "Preempted")
+    return preemptor_of(preempted.message) or "" if preempted is not None else ""
+
+
+def owners(objects: Objects, workload: Workload) -> list[Job]:
+    """Return the Jobs of a Workload that exist."""
+    keys = (objects.job_keys.get(one.uid) for one in workload.metadata.owner_references)
+    return [objects.jobs[key] for key in keys if key is not None]
+
+
+def observe(
+    record: Record, workload: Workload | None, jobs: Sequence[Job], objects: Objects
+) -> Happening | None:
+    """Return what has happened to a request besides what pods say; None when nothing has."""
+    if workload is None:
+        return Happening(event=Event.ENDED, message="the Workload is gone")
+    over = all(batch.finished(job) is not None for job in jobs)
+    if condition(workload, "Finished") is not None or over:
+        return Happening(event=Event.ENDED, message="the work ended by itself")
+    idle = not any(batch.is_active(job) for job in jobs)
+    match record.phase:
+        case Phase.SUSPENDING:
+            stopped = idle and all(job.spec.suspend for job in jobs)
+            return Happening(event=Event.PODS_GONE) if stopped else None
+        case Phase.DRAINED:
+            free = condition(workload, "QuotaReserved") is None
+            return Happening(event=Event.QUOTA_RELEASED) if free else None
+        case Phase.RELEASED:
+            back = condition(workload, "Requeued") or condition(workload, "QuotaReserved")
+            return Happening(event=Event.RETURNED) if back is not None else None
+        case _:
+            pass
+    if idle:
+        return Happening(event=Event.PODS_GONE, message="no pod runs any more")
+    why = _withdrawn(workload, objects)
+    return Happening(event=Event.WITHDRAWN, message=why) if why else None
+
+
+def _withdrawn(workload: Workload, objects: Objects) -> str:
+    """Say why a Workload need not be stopped any more; empty when it must."""
+    evicted = condition(workload, "Evicted")
+    if evicted is None:
+        return "it is evicted no more"
+    admission = workload.status.admission
+    match evicted.reason:
+        case EvictionReason.PREEMPTED:
+            return _preemptor_is_served(preemptor_uid(workload), objects)
+        case EvictionReason.CLUSTER_QUEUE_STOPPED:
+            queue = objects.cluster_queues.get(admission.cluster_queue) if admission else None
+            opened = queue is not None and queue.spec.stop_policy != _DRAIN
+            return "the ClusterQueue is open again" if opened else ""
+        case EvictionReason.LOCAL_QUEUE_STOPPED:
+            door = f"{workload.metadata.namespace}/{workload.spec.queue_name}"
+            local = next((one for key, one in objects.local_queues.items() if key == door), None)
+            opened = local is not None and local.spec.stop_policy != _DRAIN
+            return "the LocalQueue is open again" if opened else ""
+        case EvictionReason.DEACTIVATED:
+            return "it is active again" if workload.spec.active else ""
+        case _:
+            return ""
+
+
+def _preemptor_is_served(uid: str, objects: Objects) -> str:
+    if not uid:
+        return ""
+    found = next((one for one in objects.workloads.values() if one.metadata.uid == uid), None)
+    if found is None or found.metadata.deleting or condition(found, "Finished") is not None:
+        return "the workload that needed the room is gone"
+    if not found.spec.active:
+        return "the workload that needed the room is not active any more"
+    if condition(found, "QuotaReserved") is not None:
+        return "the workload that needed the room found it elsewhere"
+    return ""

@@ -1,0 +1,118 @@
+"""The composition of this package within one term: what it watches, and who works for it."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from queueing.clock import Clock
+from queueing.controller.checkpoints.asking import Asking
+from queueing.controller.checkpoints.barrier import Barrier
+from queueing.controller.checkpoints.intake import Intake
+from queueing.controller.checkpoints.reconciler import CheckpointReconciler, Means
+from queueing.controller.hand import Hand
+from queueing.controller.objects import Objects
+from queueing.controller.records import Records
+from queueing.core.names import Key
+from queueing.kube import resources
+from queueing.kube.client import Client
+from queueing.kube.errors import RefusedError
+from queueing.kube.reflector import Reflector, ReflectorSettings
+from queueing.kube.workqueue import WorkQueue
+from queueing.translate.checkpoints import names, wire
+from queueing.translate.jobs.gang import gang_key
+from queueing.translate.wire.workloads import Workload
+
+WORKERS = 4
+_LOOK_S = 0.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What the term lends."""
+
+    objects: Objects
+    hand: Hand
+    records: Records
+    clock: Clock
+    job: Callable[[Key], None]
+    """Has a Job looked at."""
+    gang: Callable[[Key], None]
+    """Has a gang looked at."""
+
+
+class Checkpoints:
+    """Requests to save, in one term of leadership."""
+
+    def __init__(self, around: Around) -> None:
+        self._around, self._objects = around, around.objects
+        saves = around.objects.saves
+        self.queue: WorkQueue[Key] = WorkQueue()
+        self.intake = Intake(saves, self._changed)
+        self.barrier = Barrier(around.objects, around.records, self.queue.add)
+        means = Means(
+            objects=around.objects,
+            hand=around.hand,
+            records=around.records,
+            clock=around.clock,
+            queue=self.queue,
+            intake=self.intake,
+            asking=Asking(saves, around.hand),
+            attend=self._attend,
+        )
+        self.reconciler = CheckpointReconciler(means)
+
+    def reflectors(self, client: Client) -> Iterator[tuple[Reflector[Any], str]]:
+        """Make what follows our kinds; a server that does not serve them must not stop us."""
+        followed = ReflectorSettings(label_selector=names.REQUEST)
+        for resource, kind, on_event, settings in (
+            (
+                resources.CHECKPOINT_POLICIES,
+                wire.CheckpointPolicy,
+                self.intake.on_policy,
+                ReflectorSettings(),
+            ),
+            (
+                resources.CHECKPOINTS,
+                wire.Checkpoint,
+                self.intake.on_checkpoint,
+                ReflectorSettings(),
+            ),
+            (resources.PODS, wire.Pod, self.intake.on_pod, followed),
+        ):
+            made: Reflector[Any] = Reflector(client, resource.within(), kind, on_event, settings)
+            yield made, resource.plural
+
+    def job_changed(self, key: Key) -> None:
+        """Look at the requests that a Job belongs to."""
+        job = self._objects.jobs.get(key)
+        if job is not None:
+            for workload in self._objects.saves.asked_of_job(job.metadata.uid):
+                self.queue.add(workload)
+
+    def workload_changed(self, key: Key) -> None:
+        """Look at the requests to a Workload."""
+        if self._objects.saves.open_requests(key):
+            self.queue.add(key)
+
+    def _changed(self, workload: Key) -> None:
+        self.queue.add(workload)
+
+    def _attend(self, workload: Workload) -> None:
+        """Have the Jobs looked at that the barrier may have held."""
+        gang = gang_key(workload.metadata)
+        if gang is not None:
+            self._around.gang(gang)
+        for owner in workload.metadata.owner_references:
+            job = self._objects.job_keys.get(owner.uid)
+            if job is not None:
+                self._around.job(job)
+
+
+async def is_known(reflector: Reflector[Any]) -> None:
+    """Wait until a reflector has listed everything, or was told that there is no such kind."""
+    while not isinstance(reflector.error, RefusedError):
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(reflector.synced.wait(), _LOOK_S)
+            return

@@ -1,0 +1,275 @@
+"""Brings one Workload's request to save a step further, each time it looks."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from queueing.clock import Clock
+from queueing.controller.checkpoints.asking import Asking, NoticeError
+from queueing.controller.checkpoints.effective import effective
+from queueing.controller.checkpoints.intake import Intake
+from queueing.controller.checkpoints.observing import (
+    condition,
+    is_leaving,
+    is_worth_asking,
+    observe,
+    owners,
+    preemptor_uid,
+)
+from queueing.controller.checkpoints.telling import tell
+from queueing.controller.hand import Hand
+from queueing.controller.objects import Objects
+from queueing.controller.records import Records
+from queueing.controller.saves import Seen
+from queueing.core.checkpoints.answers import Heard, Voice, combine
+from queueing.core.checkpoints.phases import DUTIES, TERMINAL, Duty, Event, Phase
+from queueing.core.checkpoints.record import Cause, Outcome, Record, Request
+from queueing.core.checkpoints.step import (
+    NOTICES_MAX,
+    Happening,
+    force_at,
+    look_again_at,
+    notice_due_at,
+    notice_failed,
+    settle,
+    step,
+)
+from queueing.core.checkpoints.terms import Driver
+from queueing.core.names import Key
+from queueing.kube.errors import AlreadyExistsError
+from queueing.kube.resources import CHECKPOINTS
+from queueing.kube.workqueue import WorkQueue
+from queueing.translate.checkpoints import outbound
+from queueing.translate.checkpoints.pods import has_ended
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.workloads import Workload
+
+logger = logging.getLogger(__name__)
+
+LOOK_EVERY_S = 2.0
+"""How often an open request is looked at without an event: its preemptor may be gone."""
+LAST_WORDS_S = 5.0
+_LISTENS = frozenset({Phase.NOTIFIED, Phase.SAVING, Phase.REFUSED})
+_LAST_WORDS = frozenset({Phase.SUSPENDING, Phase.DRAINED, Phase.RELEASED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What the reconciler works with."""
+
+    objects: Objects
+    hand: Hand
+    records: Records
+    clock: Clock
+    queue: WorkQueue[Key]
+    intake: Intake
+    asking: Asking
+    attend: Callable[[Workload], None]
+    """Has the Jobs of a Workload looked at, because the barrier may have opened."""
+
+
+class CheckpointReconciler:
+    """Looks at one Workload at a time; called by workers of a work queue."""
+
+    def __init__(self, means: Means) -> None:
+        self._means, self._saves = means, means.objects.saves
+        self._heard: dict[Key, Heard] = {}
+        self._returned: dict[Key, float] = {}
+
+    async def look(self, key: Key) -> None:
+        """Do what is due. Raises KubeError to be called again later."""
+        workload = self._means.objects.workloads.get(key)
+        for seen in self._saves.open_requests(key):
+            alive = workload is not None and workload.metadata.uid == seen.workload_uid
+            await self._go_on(seen, workload if alive else None)
+        if workload is None or not is_leaving(workload):
+            return
+        newest = self._saves.newest(key, workload.metadata.uid)
+        if newest is None or newest.record.request.epoch < outbound.epoch_of(workload):
+            if newest is None or newest.record.phase in TERMINAL:
+                await self._begin(workload)
+        elif newest.record.phase is Phase.CANCELLED:
+            await self._let_stay(newest, workload)
+
+    async def _begin(self, workload: Workload) -> None:
+        """Make the Checkpoint before anybody is asked, under the name that all replicas give it."""
+        means, meta = self._means, workload.metadata
+        jobs = owners(means.objects, workload)
+        found = effective(means.objects, self._saves, workload, jobs)
+        if found.terms is None or not is_worth_asking(workload, jobs):
+            means.attend(workload)
+            return
+        evicted = condition(workload, "Evicted")
+        epoch = outbound.epoch_of(workload)
+        cause = Cause(evicted.reason if evicted is not None else "", preemptor_uid(workload))
+        identity = outbound.request_id(workload, epoch)
+        now = means.clock.now()
+        request = Request.made(identity, epoch, cause, terms=found.terms, now=now)
+        origin = outbound.Origin(workload=workload, jobs=tuple(jobs), policy=found.policy)
+        target = CHECKPOINTS.within(meta.namespace)
+        try:
+            means.intake.absorb(await means.hand.create(target, outbound.made(origin, request)))
+        except AlreadyExistsError:
+            at = CHECKPOINTS.at(outbound.name_of(workload, epoch), meta.namespace)
+            means.intake.absorb(await means.hand.client.get(at))
+        means.queue.add(meta.key)
+        for job in jobs:
+            said = f"Asked to save before it is stopped: {cause.reason}"
+            means.records.job(job.metadata, "CheckpointRequested", said)
+            if found.complaint:
+                said = f"{found.complaint}; the terms of {found.policy} hold"
+                means.records.job(job.metadata, "CheckpointPolicyUnusable", said, warning=True)
+
+    async def _go_on(self, seen: Seen, workload: Workload | None) -> None:
+        means, before = self._means, seen.record
+        jobs = owners(means.objects, workload) if workload is not None else []
+        spared = self._saves.spared_for(before.request.cause.preemptor)
+        now = means.clock.now()
+        record = settle(self._observed(seen, workload, jobs), now, spared_before=spared)
+        if DUTIES[record.phase] is Duty.NOTIFY and notice_due_at(record) <= now:
+            record = settle(await self._deliver(record, jobs), now, spared_before=spared)
+        if record != before:
+            await self._store(seen, record)
+            if workload is not None:
+                tell(means.records, workload, jobs, before, record)
+        if workload is None:
+            return
+        await self._do(seen, record, workload)
+        self._look_again(seen, record)
+
+    def _observed(self, seen: Seen, workload: Workload | None, jobs: Sequence[Job]) -> Record:
+        """Take all steps that Workload, Jobs and pods bring by now."""
+        record, now = seen.record, self._means.clock.now()
+        while record.is_open:
+            happening = self._spoken(seen, record) or observe(
+                record, workload, jobs, self._means.objects
+            )
+            if happening is None or self._awaits_last_words(seen, record, happening):
+                return record
+            moved = step(record, happening, now)
+            if moved is None:
+                return record
+            record = moved
+            if happening.event in {Event.HEARD, Event.SAVED}:
+                record = settle(record, now)
+                if happening.event is Event.HEARD:
+                    return record
+        return record
+
+    def _awaits_last_words(self, seen: Seen, record: Record, happening: Happening) -> bool:
+        """Say whether pods may have left a message that is still on its way to us.
+
+        They are seen by another watch than their Jobs, which may be a moment behind.
+        """
+        if happening.event is not Event.RETURNED or record.outcome is Outcome.SAVED:
+            return False
+        pods, namespace = self._saves.pods, seen.meta.namespace
+        known = (pods.get(Key(f"{namespace}/{name}")) for name in record.asked)
+        unsettled = any(pod is not None and not has_ended(pod) for pod in known)
+        since = self._returned.setdefault(seen.meta.key, self._means.clock.now())
+        return unsettled and self._means.clock.now() < since + LAST_WORDS_S
+
+    def _spoken(self, seen: Seen, record: Record) -> Happening | None:
+        """Return what the pods together say to the request in its phase."""
+        if record.phase in _LISTENS:
+            voices = self._voices(seen, record)
+            before = self._heard.get(seen.meta.key, Heard())
+            happening, heard = combine(record, voices, before)
+            self._heard[seen.meta.key] = heard
+            return happening
+        if record.phase in _LAST_WORDS and record.outcome is not Outcome.SAVED:
+            happening, _ = combine(record, self._voices(seen, record), Heard())
+            saved = happening is not None and happening.event is Event.SAVED
+            return happening if saved else None
+        return None
+
+    def _voices(self, seen: Seen, record: Record) -> Mapping[str, Voice]:
+        return self._means.asking.voices(record, seen.meta.namespace)
+
+    async def _deliver(self, record: Record, jobs: Sequence[Job]) -> Record:
+        """Ask the pods; what becomes of that is the next step."""
+        now = self._means.clock.now()
+        try:
+            asked = await self._means.asking.tell(record, jobs)
+        except NoticeError as error:
+            failed = notice_failed(record, str(error))
+            if failed.attempts < NOTICES_MAX:
+                return failed
+            lost = Happening(event=Event.NOTICE_LOST, message=f"nobody could be asked: {error}")
+            return step(failed, lost, now) or failed
+        if record.request.terms.driver is Driver.TERMINATION_ONLY:
+            told = Happening(event=Event.NOT_ASKED, message="asked by SIGTERM alone")
+            return step(replace(record, asked=asked), told, now) or record
+        told = Happening(event=Event.NOTICE_DELIVERED, asked=asked, message="the pods are asked")
+        return step(record, told, now) or record
+
+    async def _store(self, seen: Seen, record: Record) -> None:
+        """Write a record before anything follows from it, and let the barrier be asked again."""
+        meta = seen.meta
+        target = CHECKPOINTS.at(meta.name, meta.namespace, "status")
+        reply = await self._means.hand.patch(target, outbound.status(meta, record))
+        self._means.intake.absorb(reply)
+        logger.info("checkpoint %s: %s: %s", meta.key, record.phase, record.message)
+        if not record.is_open:
+            self._heard.pop(meta.key, None)
+            self._returned.pop(meta.key, None)
+            for name in record.asked:
+                self._saves.pods.pop(Key(f"{meta.namespace}/{name}"), None)
+            await self._prune(seen)
+
+    async def _do(self, seen: Seen, record: Record, workload: Workload) -> None:
+        """Do what a phase asks for; all of it may have been done before."""
+        match DUTIES[record.phase]:
+            case Duty.STOP:
+                self._means.attend(workload)
+                forced = force_at(record)
+                if forced is not None and forced <= self._means.clock.now():
+                    jobs = owners(self._means.objects, workload)
+                    gone = await self._means.asking.remove_by_force(jobs)
+                    for name in gone:
+                        said = f"Pod {name} outlived its grace and was removed by force"
+                        self._means.records.workload(
+                            workload.metadata, "CheckpointForced", said, warning=True
+                        )
+            case Duty.STAND_DOWN:
+                await self._let_stay(replace(seen, record=record), workload)
+            case Duty.NOTHING | Duty.WAIT:
+                self._means.attend(workload)
+            case Duty.NOTIFY | Duty.LISTEN | Duty.DECIDE:
+                pass
+
+    async def _let_stay(self, seen: Seen, workload: Workload) -> None:
+        """Tell the pods, and evict the Workload no more."""
+        current = seen.record.request.epoch == outbound.epoch_of(workload)
+        if not (current and is_leaving(workload)):
+            return
+        await self._means.asking.stand_down(seen.record, seen.meta.namespace)
+        message = f"It stays: {seen.record.message}"
+        body = outbound.spare(workload, message, self._means.clock.now())
+        await self._means.hand.patch_workload(workload, body)
+
+    async def _prune(self, seen: Seen) -> None:
+        """Delete the oldest Checkpoints beyond what the policy keeps; never the last that saved."""
+        policy = self._saves.policies.get(Key(seen.policy))
+        kept = policy.spec.retain if policy is not None else 1
+        over = [
+            one
+            for one in self._saves.of_workload(seen.workload, seen.workload_uid)
+            if not one.record.is_open
+        ]
+        saved = [one for one in over if one.record.saved is not None]
+        for one in over[: max(len(over) - kept, 0)]:
+            if not saved or one is not saved[-1]:
+                target = CHECKPOINTS.at(one.meta.name, one.meta.namespace)
+                await self._means.hand.delete(target)
+
+    def _look_again(self, seen: Seen, record: Record) -> None:
+        if not record.is_open:
+            return
+        now = self._means.clock.now()
+        times = [now + LOOK_EVERY_S]
+        at = look_again_at(record)
+        times += [at] if at is not None else []
+        if record.phase is Phase.SELECTED:
+            times.append(notice_due_at(record))
+        self._means.queue.add_after(seen.workload, max(min(times) - now, 0.01))

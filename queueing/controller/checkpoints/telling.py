@@ -1,0 +1,43 @@
+"""What users read of a request: events on the Workload and on its Jobs."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from queueing.controller.records import Records
+from queueing.core.checkpoints.phases import Phase
+from queueing.core.checkpoints.record import Outcome, Record
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.workloads import Workload
+
+_WARNINGS: Mapping[Outcome, str] = MappingProxyType(
+    {Outcome.UNRESPONSIVE: "CheckpointUnresponsive", Outcome.FAILED: "CheckpointFailed"}
+)
+
+
+def tell(
+    records: Records, workload: Workload, jobs: Sequence[Job], before: Record, after: Record
+) -> None:
+    """Record what a step means to people."""
+    for reason, message, warning in _said(before, after):
+        records.workload(workload.metadata, reason, message, warning=warning)
+        for job in jobs:
+            records.job(job.metadata, reason, message, warning=warning)
+
+
+def _said(before: Record, after: Record) -> list[tuple[str, str, bool]]:
+    found: list[tuple[str, str, bool]] = []
+    if after.outcome is not before.outcome or after.saved != before.saved:
+        if after.outcome is Outcome.SAVED:
+            saved = after.saved
+            step = f" at step {saved.step}" if saved is not None and saved.step is not None else ""
+            place = f" to {saved.uri}" if saved is not None and saved.uri else ""
+            said = f"The work is saved{step}{place}"
+            odd = "no URI" in after.message
+            found.append(("CheckpointSaved", f"{said}; {after.message}" if odd else said, odd))
+        elif after.outcome is not None and (reason := _WARNINGS.get(after.outcome)):
+            found.append((reason, f"Not saved: {after.message}", True))
+    if after.phase is Phase.REFUSED and before.phase is not Phase.REFUSED:
+        found.append(("CheckpointRefused", f"Asked for a later time: {after.message}", False))
+    if after.phase is Phase.CANCELLED and before.phase is not Phase.CANCELLED:
+        found.append(("CheckpointCancelled", f"The workload stays: {after.message}", False))
+    return found

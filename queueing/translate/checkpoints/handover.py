@@ -1,0 +1,14 @@
+"""What the pods of a next run are told of the work that was saved."""
+
+from collections.abc import Mapping
+
+from queueing.core.checkpoints.record import Saved
+from queueing.translate.checkpoints import names
+
+
+def handed_over(saved: Saved | None, own: Mapping[str, str]) -> dict[str, str]:
+    """Return annotations to add to pods that do not say otherwise themselves."""
+    if saved is None:
+        return {}
+    told = {names.URI: saved.uri, names.STEP: "" if saved.step is None else str(saved.step)}
+    return {name: value for name, value in told.items() if value and name not in own}
