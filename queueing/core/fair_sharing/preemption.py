@@ -10,6 +10,7 @@ from queueing.core.fair_sharing.shares import Share, Shares
 from queueing.core.fair_sharing.sparing import Balance, Rules, below_common, spare_fairly
 from queueing.core.fair_sharing.targets import Source, Sources
 from queueing.core.holders import Holder, Holders
+from queueing.core.names import Uid
 from queueing.core.preemption.borrowers import within_quota
 from queueing.core.preemption.candidates import eligible
 from queueing.core.preemption.query import Query, Target
@@ -23,6 +24,9 @@ Rule = Callable[[Share, Share, Share], bool]
 
 FINAL_SHARE = "LessThanOrEqualToFinalShare"
 INITIAL_SHARE = "LessThanInitialShare"
+
+SEARCHES_MAX = 4
+"""How often victims are looked for without those who would come back by right."""
 
 RULES: Mapping[str, Rule] = MappingProxyType(
     {
@@ -41,15 +45,18 @@ def fair_targets(
     patience: Patience = NO_PATIENCE,
 ) -> list[Target]:
     """Return the victims that make room by the configured strategies, none when they cannot."""
-    found = _candidates(query, holders)
-    if not found or not settings.strategies:
-        return []
-    with tree.attempt():
-        search = _Search(query, tree, settings, patience)
-        leftovers = search.by_first_rule(found, RULES[settings.strategies[0]])
-        if not search.fits and len(settings.strategies) > 1:
-            search.by_initial_share(leftovers)
-        return search.result()
+    found = _candidates(query, holders) if settings.strategies else []
+    for _ in range(SEARCHES_MAX if found else 0):
+        with tree.attempt():
+            search = _Search(query, tree, settings, patience)
+            leftovers = search.by_first_rule(found, RULES[settings.strategies[0]])
+            if not search.fits and len(settings.strategies) > 1:
+                search.by_initial_share(leftovers)
+            targets, returning = search.result()
+        if not returning:
+            return targets
+        found = [one for one in found if one[1].uid not in returning]
+    return []
 
 
 class _Search:
@@ -70,6 +77,7 @@ class _Search:
             final=FINAL_SHARE in settings.strategies,
             initial=INITIAL_SHARE in settings.strategies,
             within_nominal=settings.preempt_within_nominal,
+            patience=patience,
         )
         self.fits = False
         self.targets: list[Target] = []
@@ -103,18 +111,20 @@ class _Search:
                 self._take(sources, source.node, source.pop(), reason)
             sources.drop(source)
 
-    def result(self) -> list[Target]:
+    def result(self) -> tuple[list[Target], frozenset[Uid]]:
         """Return the victims without those that were not needed; none if it never fitted.
 
         As Kueue does it, sparing some may leave the others without the share that justified them.
+        The second value names those who could come back by right, once all have left.
         """
         if not self.fits:
-            return []
+            return [], frozenset()
         if self._query.preemptor.thorough:
             balance = Balance(self._query, self._tree, self._room, self._rules)
-            return spare_fairly(self.targets, balance, self._room)
+            kept = spare_fairly(self.targets, balance, self._room)
+            return kept, frozenset(one.holder.uid for one in kept if balance.lets_return(one))
         self._room.leave()
-        return self._room.fill_back(self.targets, borrowing=True)
+        return self._room.fill_back(self.targets, borrowing=True), frozenset()
 
     def _take_by(
         self,

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from queueing.core.decisions import PreemptionReason
+from queueing.core.fair_sharing.patience import NO_PATIENCE, Patience
 from queueing.core.fair_sharing.shares import Share, Shares
 from queueing.core.holders import Holder
 from queueing.core.names import Uid
@@ -27,6 +28,7 @@ class Rules:
     final: bool
     initial: bool
     within_nominal: bool
+    patience: Patience = NO_PATIENCE
 
 
 class Level:
@@ -61,19 +63,26 @@ class Level:
     def is_fair(self, room: Room, rules: Rules) -> bool:
         """Say whether every victim may stay one as usage stands."""
         new = self.shares.of(self.mine)
-        if self._floor is not None and new < self._floor:
+        most = (new[0], new[1] * rules.patience.hysteresis)
+        if self._floor is not None and most < self._floor:
             return True
         if self._judged is None or self._judged[0] != new:
             before = {theirs: self.shares.of(theirs) for theirs in self.stands}
             self._floor = min(before.values(), default=None)
             fair = all(
-                new < share
-                or (rules.final and new <= share)
-                or (rules.initial and self._all_larger(new, theirs, room))
+                self._is_fair_to(theirs, share, room=room, rules=rules)
                 for theirs, share in before.items()
             )
             self._judged = new, fair
         return self._judged[1]
+
+    def _is_fair_to(self, theirs: Node, share: Share, *, room: Room, rules: Rules) -> bool:
+        new = rules.patience.demanded(self.shares.of(self.mine), self.mine, theirs)
+        return (
+            new < share
+            or (rules.final and new <= share)
+            or (rules.initial and self._all_larger(new, theirs, room))
+        )
 
     def _all_larger(self, new: Share, theirs: Node, room: Room) -> bool:
         """Say whether a child would have the larger share with any one of its victims back."""
@@ -173,9 +182,7 @@ def spare_fairly(targets: Sequence[Target], balance: Balance, room: Room) -> lis
                 room.clear(target.holder)
                 doubtful.append(target)
         waiting = doubtful
-    if not fair or any(map(balance.lets_return, kept.values())):
-        return []
-    return list(kept.values())
+    return list(kept.values()) if fair else []
 
 
 def below_common(own: Node, other: Node) -> tuple[Node, Node]:

@@ -6,7 +6,7 @@ import pytest
 
 from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import ClusterQueueFact, CohortFact, PreemptionPolicy, WorkloadFact
-from queueing.core.settings import FairSharing, Settings
+from queueing.core.settings import Compatibility, FairSharing, Settings
 from queueing.testing.arena import Arena
 from queueing.testing.builders import admitted, cluster_queue, cohort, preemption, workload
 
@@ -38,12 +38,14 @@ def victims(
     cpu: int,
     *strategies: str,
     within_nominal: bool = True,
+    as_kueue: bool = False,
 ) -> list[tuple[str, PreemptionReason]]:
     """Return whom a workload of priority 0 in queue a preempts, and why."""
     fair = FairSharing(
         strategies=strategies or (FINAL, INITIAL), preempt_within_nominal=within_nominal
     )
-    arena = Arena(*facts, settings=Settings(fair_sharing=fair))
+    mode = Compatibility.KUEUE if as_kueue else Compatibility.QUEUEING
+    arena = Arena(*facts, settings=Settings(compatibility=mode, fair_sharing=fair))
     [judgement] = arena.round(workload("new", {"cpu": cpu}, local_queue="team/a"))
     return [(str(one.workload).removeprefix("team/"), one.reason) for one in judgement.preemptions]
 
@@ -148,3 +150,33 @@ def test_reclaiming_by_right_can_be_switched_off() -> None:
     )
     assert victims(facts, 2, FINAL) == [("b-one", RECLAIM)]
     assert victims(facts, 2, FINAL, within_nominal=False) == [("b-one", FAIR)]
+
+
+def test_who_would_come_back_by_right_is_not_taken() -> None:
+    """Once q is down to 1 of its own 1, q-low could take its place back from the borrower."""
+    facts: Facts = (
+        cohort("left", "top"),
+        queue("a", 0, "top"),
+        queue("lender", 11, "top"),
+        queue("q", 1, "left"),
+        queue("p", 0, "left", weight=Fraction(100)),
+        running("q-low", 1, -1),
+        running("q-high", 2),
+        *(running(f"p-{number}", 1) for number in range(9)),
+    )
+    assert victims(facts, 3, as_kueue=True) == [("q-low", FAIR), ("q-high", FAIR)]
+    assert victims(facts, 3) == [("q-high", FAIR), ("p-0", FAIR)]
+
+
+def test_sparing_the_own_victims_must_not_make_the_others_unfair() -> None:
+    """With a-low back, a would use 13 of 20: more than b used with its victim, 8."""
+    facts: Facts = (
+        queue("a", 0),
+        queue("b", 0),
+        queue("lender", 20),
+        running("lender-own", 6),
+        running("a-low", 6, -1),
+        running("b-one", 8),
+    )
+    assert victims(facts, 7, as_kueue=True) == [("b-one", FAIR)]
+    assert victims(facts, 7) == [("a-low", OWN), ("b-one", FAIR)]

@@ -185,7 +185,7 @@ def test_without_any_one_victim_the_head_would_not_fit(world: World) -> None:
 def test_with_fair_sharing_a_victim_too_few_would_not_fit_or_not_be_fair(
     world: World, fair: FairSharing
 ) -> None:
-    targets = fair_targets(world.query, world.arena.tree, world.arena, fair)
+    targets = fair_targets(world.query, world.arena.tree, world.arena, settings=fair)
     assert not targets or is_fair(world, targets, fair)
     assert not any(is_fair(world, some, fair) for some in without_each(targets))
 
@@ -194,7 +194,7 @@ def test_with_fair_sharing_a_victim_too_few_would_not_fit_or_not_be_fair(
 @given(worlds(flat=True, simple=True), rules)
 def test_no_victim_answers_with_the_reverse(world: World, fair: FairSharing) -> None:
     arena, query = world.arena, world.query
-    targets = fair_targets(query, arena.tree, arena, fair)
+    targets = fair_targets(query, arena.tree, arena, settings=fair)
     for one in targets:
         arena.release(one.holder.key)
     new = workload("new", {"cpu": query.requests[CPU]}, priority=query.preemptor.priority)
@@ -230,7 +230,7 @@ def _answer(arena: Arena, victim: Holder, fair: FairSharing) -> set[str]:
         policies=policy,
         thorough=True,
     )
-    found = fair_targets(Query(preemptor, victim.usage, [CPU]), arena.tree, arena, fair)
+    found = fair_targets(Query(preemptor, victim.usage, [CPU]), arena.tree, arena, settings=fair)
     return {one.holder.uid for one in found}
 
 
@@ -239,5 +239,5 @@ def _answer(arena: Arena, victim: Holder, fair: FairSharing) -> set[str]:
 def test_looking_for_victims_leaves_no_trace(world: World, fair: FairSharing) -> None:
     before = world.arena.tree.picture()
     classical_targets(world.query, world.arena.tree, world.arena)
-    fair_targets(world.query, world.arena.tree, world.arena, fair)
+    fair_targets(world.query, world.arena.tree, world.arena, settings=fair)
     assert world.arena.tree.picture() == before
