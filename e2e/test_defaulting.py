@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import pytest
@@ -15,7 +15,7 @@ from e2e.objects import local_queue, workload_priority
 from e2e.product import install
 from e2e.serving import AGAIN_S, UP_S, serving
 from e2e.wire import Object
-from queueing.controller.policies import PolicyRules
+from queueing.controller.policies import DEFAULT_PRIORITY, PolicyRules
 from queueing.controller.policies import render as policies
 from queueing.core.facts import Requirement, Selector
 from queueing.webhooks import configurations
@@ -30,7 +30,6 @@ SELECTOR = {"matchExpressions": [{"key": NAMESPACE_NAME, "operator": "NotIn", "v
 # A Job without labels gets those of its selector.
 SERVERS_OWN = ("controller-uid", "job-name")
 Answers = Mapping[str, Object]
-Right = Callable[[Default, Object], bool]
 
 each_row = pytest.mark.parametrize("row", [pytest.param(row, id=row.id) for row in ROWS])
 
@@ -47,11 +46,7 @@ def place(built: Binaries) -> Iterator[Cluster]:
         yield cluster
 
 
-def by_policy(row: Default, got: Object) -> bool:
-    return got in (row.want, row.policies)
-
-
-def by_webhook(row: Default, got: Object) -> bool:
+def right(row: Default, got: Object) -> bool:
     return got == row.want
 
 
@@ -63,7 +58,7 @@ def of_policies(place: Cluster) -> Answers:
             namespaces=MANAGED, without_queue_name=without_queue, namespace="kueue-system"
         )
         with applied(place.api(), [wire for _, wire in policies(rules)]):
-            answers |= asked(place.api(), by_policy, without_queue=without_queue)
+            answers |= asked(place.api(), without_queue=without_queue)
     return answers
 
 
@@ -79,7 +74,7 @@ def of_webhooks(place: Cluster) -> Answers:
         with serving(place, settings) as served:
             rendered = [served.called_by_url(one) for one in configurations.render(scope)]
             with applied(place.api(), rendered):
-                answers |= asked(place.api(), by_webhook, without_queue=without_queue)
+                answers |= asked(place.api(), without_queue=without_queue)
     return answers
 
 
@@ -95,7 +90,7 @@ def applied(api: Api, items: Sequence[Object]) -> Iterator[None]:
             api.delete(f"{item['apiVersion']}/{item['kind']}", item["metadata"]["name"])
 
 
-def asked(api: Api, right: Right, *, without_queue: bool) -> Answers:
+def asked(api: Api, *, without_queue: bool) -> Answers:
     """Ask about the rows of one Configuration, without and with a default class."""
     answers: dict[str, Object] = {}
     rows = [row for row in ROWS if row.around.get("manage_without_queue", False) is without_queue]
@@ -105,13 +100,13 @@ def asked(api: Api, right: Right, *, without_queue: bool) -> Answers:
         chosen = [
             row for row in rows if row.around.get("default_priority_class", False) is with_class
         ]
-        answers |= settled(api, chosen, right)
+        answers |= settled(api, chosen)
     api.delete("WorkloadPriorityClass", "default")
     api.wait_gone("WorkloadPriorityClass", "default")
     return answers
 
 
-def settled(api: Api, rows: Sequence[Default], right: Right) -> Answers:
+def settled(api: Api, rows: Sequence[Default]) -> Answers:
     """Ask until all is as wanted at once, or time is up: what is in force is not announced."""
     deadline = time.monotonic() + UP_S
     while True:
@@ -136,9 +131,36 @@ def created(api: Api, row: Default) -> Object:
 
 @each_row
 def test_a_job_as_policies_create_it(of_policies: Answers, row: Default) -> None:
-    assert by_policy(row, of_policies[row.id])
+    assert right(row, of_policies[row.id])
 
 
 @each_row
 def test_a_job_as_webhooks_create_it(of_webhooks: Answers, row: Default) -> None:
-    assert by_webhook(row, of_webhooks[row.id])
+    assert right(row, of_webhooks[row.id])
+
+
+@pytest.mark.parametrize("order", ["aaa", "zzz"])
+def test_a_default_class_comes_with_a_default_queue_whichever_policy_runs_first(
+    place: Cluster, order: str
+) -> None:
+    rules = PolicyRules(namespaces=MANAGED, without_queue_name=False, namespace="kueue-system")
+    renamed = [renamed_to(f"{order}-", wire) for _, wire in policies(rules)]
+    wanted = [row for row in ROWS if row.id == "a default class comes with a default queue"]
+    api = place.api()
+    api.create(workload_priority("default", 5))
+    with applied(api, renamed):
+        answers = settled(api, wanted)
+    api.delete("WorkloadPriorityClass", "default")
+    api.wait_gone("WorkloadPriorityClass", "default")
+    assert [answers[row.id] for row in wanted] == [row.want for row in wanted]
+
+
+def renamed_to(start: str, wire: Object) -> Object:
+    """Give the policy of default classes, and its binding, a name that sorts elsewhere."""
+    name = wire["metadata"]["name"]
+    if name != DEFAULT_PRIORITY:
+        return wire
+    spec = dict(wire["spec"])
+    if "policyName" in spec:
+        spec["policyName"] = start + name
+    return {**wire, "metadata": {"name": start + name}, "spec": spec}

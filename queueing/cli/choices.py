@@ -98,6 +98,7 @@ def read_choices(flags: Flags) -> Choices:
     from queueing.sim.intake import read_configuration  # noqa: PLC0415 - slow to import
     from queueing.sim.yaml_text import ManifestError  # noqa: PLC0415 - with it
     from queueing.translate.configuration import unknown_gates  # noqa: PLC0415 - with it
+    from queueing.translate.gates import locked_off  # noqa: PLC0415 - with it
     from queueing_api.config.v1beta2 import Configuration  # noqa: PLC0415 - with it
 
     try:
@@ -119,6 +120,9 @@ def read_choices(flags: Flags) -> Choices:
     unknown = unknown_gates(configuration)
     if unknown:
         raise UsageProblem(f"featureGates: unrecognized feature gate: {', '.join(unknown)}")
+    locked = locked_off(configuration.feature_gates)
+    if locked:
+        raise UsageProblem(f"featureGates: cannot be switched off: {', '.join(locked)}")
     return Choices(
         configuration=configuration,
         compatibility=Compatibility(flags.compatibility or ours or Compatibility.QUEUEING),

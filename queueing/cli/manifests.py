@@ -45,7 +45,7 @@ def _scope(configuration: Any, minor: int) -> Scope:
     )
 
 
-def _crds(scope: Scope) -> list[Wire]:
+def _crds(scope: Scope, _configuration: Any) -> list[Wire]:
     from queueing_api.crd import WebhookConversion, crds  # noqa: PLC0415 - slow to import
 
     made = crds(WebhookConversion())
@@ -57,28 +57,25 @@ def _crds(scope: Scope) -> list[Wire]:
     return made
 
 
-def _policies(scope: Scope) -> list[Wire]:
+def _policies(scope: Scope, configuration: Any) -> list[Wire]:
     from queueing.controller import policies as mutating  # noqa: PLC0415 - slow to import
+    from queueing.controller.rules import policy_rules  # noqa: PLC0415 - with it
     from queueing.webhooks.policies import render as validating  # noqa: PLC0415 - with it
 
     made = validating.render(scope)
     if scope.minor < MINOR_WITH_MUTATING_POLICIES:
         return made
-    rules = mutating.PolicyRules(
-        namespaces=scope.namespaces,
-        without_queue_name=scope.without_queue_name,
-        namespace=scope.namespace,
-    )
+    rules = policy_rules(configuration)
     return [*made, *(wire for _, wire in mutating.render(rules))]
 
 
-def _webhooks(scope: Scope) -> list[Wire]:
+def _webhooks(scope: Scope, _configuration: Any) -> list[Wire]:
     from queueing.webhooks.configurations import render  # noqa: PLC0415 - slow to import
 
     return render(scope)
 
 
-PARTS: Mapping[str, Callable[[Scope], list[Wire]]] = MappingProxyType(
+PARTS: Mapping[str, Callable[[Scope, Any], list[Wire]]] = MappingProxyType(
     {"crds": _crds, "policies": _policies, "webhooks": _webhooks}
 )
 
@@ -116,7 +113,7 @@ def command(
     choices = read_choices(replace(_NO_FLAGS, config=config, namespace=namespace))
     scope = _scope(choices.configuration, _minor(kubernetes))
     chosen = [render for name, render in PARTS.items() if part in {name, "all"}]
-    items = [one for render in chosen for one in render(scope)]
+    items = [one for render in chosen for one in render(scope, choices.configuration)]
     if output == "json":
         click.echo(structured({"apiVersion": "v1", "kind": "List", "items": items}, "json"))
     else:

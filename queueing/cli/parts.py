@@ -69,15 +69,20 @@ def serving_options(flags: Flags, configuration: Configuration, socket: Path) ->
         socket=socket,
         managed=managed_namespaces(configuration),
         manage_without_queue=configuration.manage_jobs_without_queue_name,
+        default_class=is_enabled(configuration, "WorkloadPriorityClassDefaulting"),
         rules=Rules(
             reject_unknown_flavors_of_checks=is_enabled(
                 configuration, "RejectUpdatesToCQWithInvalidOnFlavors"
             )
         ),
-        webhooks=Address(webhook.host, webhook.port),
-        probes=Address(*probes) if probes else None,
-        metrics=Address(*metrics) if metrics else None,
-        visibility=Address(visibility.bind_address or "", visibility.bind_port),
+        webhooks=Address(webhook.host, webhook.port, "webhook.port"),
+        probes=Address(*probes, "health.healthProbeBindAddress") if probes else None,
+        metrics=Address(*metrics, "metrics.bindAddress") if metrics else None,
+        visibility=Address(
+            visibility.bind_address or "", visibility.bind_port, "visibilityServer.bindPort"
+        )
+        if is_enabled(configuration, "VisibilityOnDemand")
+        else None,
         keeping=Keeping(
             namespace=configuration.namespace,
             secret=certificates.webhook_secret_name,
@@ -112,5 +117,8 @@ def _to_the_end(flags: Flags, work: Coroutine[Any, Any, None]) -> None:
         with contextlib.suppress(asyncio.CancelledError):
             run_to_the_end(work)
     except* (ConfigurationError, BadAddressError, OSError) as found:
-        first = found.exceptions[0]
-        raise UsageProblem(str(first)) from first
+        first: BaseException = found
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        told = first.strerror if isinstance(first, OSError) and first.strerror else str(first)
+        raise UsageProblem(told) from first

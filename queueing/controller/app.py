@@ -25,12 +25,13 @@ from queueing.controller.chronicle import Chronicle
 from queueing.controller.collection import postponed
 from queueing.controller.connection import report
 from queueing.controller.lag import measure
-from queueing.controller.policies import PolicyRules, install
+from queueing.controller.policies import install
 from queueing.controller.probes import listening
 from queueing.controller.rules import (
     controller_rules,
     lease_settings,
     metric_groups,
+    policy_rules,
     write_timeout_s,
 )
 from queueing.controller.session import Session, Surroundings
@@ -194,11 +195,7 @@ class App:
                 listing=postponed if self._options.owns_process else nullcontext,
             )
         )
-        rules = PolicyRules(
-            namespaces=self._rules.jobs.namespaces,
-            without_queue_name=self._rules.jobs.without_queue_name,
-            namespace=self._options.configuration.namespace,
-        )
+        rules = policy_rules(self._options.configuration)
         async with asyncio.TaskGroup() as group:
             if self._options.policies:
                 installing = install(self._client, rules, self._policies_are_in_force)

@@ -2,8 +2,10 @@
 
 Since Kubernetes 1.36 the API server itself suspends managed Jobs as our rules say, without asking
 anybody; that it refuses what they refuse is older. All policies belong to the definition of
-Workloads, so that they go with an installation. A policy does not see what another one of the same
-pass changed, so each is complete in itself. The last one applied is a probe: it answers only for
+Workloads, so that they go with an installation. The server runs them in an order of its own, and
+runs those again that it ran before another one changed the object. So a policy may rely in its
+expression on what another one fills in, but not in its conditions: one that was passed over is not
+asked again. The last one applied is a probe: it answers only for
 dry runs in our own namespace, with a digest of all that change something, and so tells when the
 server goes by them.
 """
@@ -11,6 +13,7 @@ server goes by them.
 import asyncio
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -33,6 +36,7 @@ from queueing.translate.inbound.surroundings import NAMESPACE_LABEL
 from queueing.translate.labels import PRIORITY_CLASS, QUEUE_NAME
 from queueing.webhooks.jobs import MANAGED_OWNERS
 from queueing.webhooks.policies import render as validation
+from queueing.webhooks.policies.quotas import FLAVORS_OF_CHECKS
 from queueing.webhooks.scope import Scope, selector_wire
 
 logger = logging.getLogger(__name__)
@@ -50,6 +54,7 @@ _LABELLED = (
     f" && object.metadata.labels['{QUEUE_NAME}'] != ''"
 )
 _UNLABELLED = f"!has(object.metadata.labels) || !('{QUEUE_NAME}' in object.metadata.labels)"
+_UNCLASSED = f"!has(object.metadata.labels) || !('{PRIORITY_CLASS}' in object.metadata.labels)"
 _NOBODYS = (
     "!has(object.metadata.ownerReferences)"
     " || !object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller"
@@ -67,6 +72,10 @@ class PolicyRules:
     without_queue_name: bool
     namespace: str
     """Our own, where the probe is tried."""
+    default_class: bool = True
+    """Whether queued Jobs get the WorkloadPriorityClass named `default`."""
+    reject_unknown_flavors: bool = False
+    """Whether a ClusterQueue is refused on update when its checks name flavors that it has not."""
 
 
 Wire = dict[str, Any]
@@ -108,12 +117,13 @@ def _policies(rules: PolicyRules) -> Iterator[Pair]:
             "ref": _DEFAULT,
         },
     )
-    unclassed = f"({_LABELLED}) && !('{PRIORITY_CLASS}' in object.metadata.labels)"
+    if not rules.default_class:
+        return
     label = f"metadata: Object.metadata{{labels: {{'{PRIORITY_CLASS}': 'default'}}}}"
     yield _pair(
-        "queueing-default-priority",
-        [("without-class", unclassed)],
-        f"Object{{{label}}}",
+        DEFAULT_PRIORITY,
+        [("without-class", _UNCLASSED)],
+        f"({_LABELLED}) ? Object{{{label}}} : Object{{}}",
         namespaces=everywhere,
         parameter={
             "kind": {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "WorkloadPriorityClass"},
@@ -186,11 +196,18 @@ def render_validation(rules: PolicyRules) -> list[tuple[Resource, Wire]]:
         namespaces=rules.namespaces,
         without_queue_name=rules.without_queue_name,
         namespace=rules.namespace,
+        reject_unknown_flavors=rules.reject_unknown_flavors,
     )
     return [(_VALIDATING[wire["kind"]], wire) for wire in validation.render(scope)]
 
 
 _VALIDATING = {one.kind: one for one in (VALIDATING_POLICIES, VALIDATING_POLICY_BINDINGS)}
+DEFAULT_PRIORITY = "queueing-default-priority"
+OPTIONAL: dict[str, tuple[Resource, Resource]] = {
+    DEFAULT_PRIORITY: (MUTATING_POLICY_BINDINGS, MUTATING_POLICIES),
+    FLAVORS_OF_CHECKS.name: (VALIDATING_POLICY_BINDINGS, VALIDATING_POLICIES),
+}
+"""Policies that a feature gate switches, with the kinds of binding and policy."""
 _OWNER = CUSTOM_RESOURCE_DEFINITIONS.at("workloads.kueue.x-k8s.io")
 
 
@@ -210,11 +227,14 @@ async def minor_version(client: Client) -> int:
 async def install(client: Client, rules: PolicyRules, in_force: Callable[[], None]) -> None:
     """Apply the policies, and tell when the server goes by them; ends then."""
     rendered = render(rules)
+    told = ""
     while True:
         try:
             minor = await minor_version(client)
             if minor >= MINOR_OF_VALIDATION:
-                await _apply(client, render_validation(rules))
+                checks = render_validation(rules)
+                await _apply(client, checks)
+                await _withdraw(client, [*checks, *rendered], mutating=minor >= MINOR_MIN)
             if minor < MINOR_MIN:
                 logger.info("the API server has no mutating policies; Jobs are stopped when seen")
                 break
@@ -223,7 +243,9 @@ async def install(client: Client, rules: PolicyRules, in_force: Callable[[], Non
             logger.info("the API server suspends managed Jobs at creation")
             break
         except KubeError as error:
-            logger.warning("the policies could not be applied: %s", error)
+            if str(error) != told:
+                told = str(error)
+                logger.warning("the policies could not be applied, trying again: %s", told)
             await asyncio.sleep(RETRY_S)
     in_force()
 
@@ -240,6 +262,18 @@ async def _apply(client: Client, rendered: list[tuple[Resource, Wire]]) -> None:
         owned = {**wire["metadata"], "ownerReferences": [reference]}
         target = resource.at(owned["name"])
         await client.apply(target, {**wire, "metadata": owned}, Call(force=True))
+
+
+async def _withdraw(
+    client: Client, rendered: list[tuple[Resource, Wire]], *, mutating: bool
+) -> None:
+    """Delete what an earlier Configuration asked for and this one does not."""
+    kept = {wire["metadata"]["name"] for _, wire in rendered}
+    for name, kinds in OPTIONAL.items():
+        for resource in kinds:
+            if name not in kept and (mutating or resource in _VALIDATING.values()):
+                with suppress(NotFoundError):
+                    await client.delete(resource.at(name))
 
 
 async def _answered(client: Client, namespace: str, digest: str) -> None:

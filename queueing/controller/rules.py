@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from queueing.controller.cycles import BUDGET
 from queueing.controller.jobs.reconciler import JobRules
+from queueing.controller.policies import PolicyRules
 from queueing.core.backoff import Backoff
 from queueing.core.facts import Requirement, Selector
 from queueing.core.lifecycle import LifeRules, PodsReadyRules
@@ -101,6 +102,17 @@ def managed_namespaces(configuration: Configuration) -> Selector:
         for one in found.match_expressions or ()
     ]
     return Selector((*equal, *terms))
+
+
+def policy_rules(configuration: Configuration) -> PolicyRules:
+    """Derive what the API server is to do by itself."""
+    return PolicyRules(
+        namespaces=managed_namespaces(configuration),
+        without_queue_name=configuration.manage_jobs_without_queue_name,
+        namespace=configuration.namespace,
+        default_class=is_enabled(configuration, "WorkloadPriorityClassDefaulting"),
+        reject_unknown_flavors=is_enabled(configuration, "RejectUpdatesToCQWithInvalidOnFlavors"),
+    )
 
 
 def lease_settings(configuration: Configuration, identity: str) -> LeaseSettings:

@@ -44,6 +44,8 @@ class Address:
 
     host: str
     port: int
+    field: str = ""
+    """Which field of the Configuration says so, for who has to change it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,8 @@ class ServingOptions:
     """Unix socket on which the controller of this replica speaks."""
     managed: Selector
     manage_without_queue: bool = False
+    default_class: bool = True
+    """Whether queued Jobs get the WorkloadPriorityClass named `default`."""
     rules: Rules = field(default_factory=Rules)
     webhooks: Address | None = None
     probes: Address | None = None
@@ -81,7 +85,7 @@ async def serve(options: ServingOptions, convert: Convert) -> None:
         aggregator = await read_aggregator(client)
         identity = Identity(stack.enter_context(private_folder()), aggregator)
         reviewer = Reviewer(client, SystemClock().monotonic, aggregator.is_caller)
-        cluster = Cluster(options.managed, options.manage_without_queue)
+        cluster = Cluster(options.managed, options.manage_without_queue, options.default_class)
         reflectors = watches(client, cluster)
         readiness = Readiness(
             {
@@ -131,6 +135,7 @@ class _Site:
     def __init__(
         self, application: web.Application, address: Address, tls: ssl.SSLContext | None
     ) -> None:
+        self._address = address
         self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=CLOSE_S)
         self._make = partial(
             web.TCPSite,
@@ -141,7 +146,13 @@ class _Site:
 
     async def __aenter__(self) -> None:
         await self._runner.setup()
-        await self._make(self._runner).start()
+        try:
+            await self._make(self._runner).start()
+        except OSError as error:
+            here = self._address
+            where = f"{here.host}:{here.port}"
+            told = f"{here.field}: cannot listen on {where}: {error.strerror or error}"
+            raise OSError(error.errno, told) from error
         for where in self._runner.addresses:
             logger.info("serving on %s", where)
 

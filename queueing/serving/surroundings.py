@@ -46,6 +46,8 @@ class Cluster:
     managed: Selector
     """Namespaces that the Configuration puts under management."""
     manage_without_queue: bool = False
+    default_class: bool = True
+    """Whether queued Jobs get the WorkloadPriorityClass named `default`."""
     namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
     default_queues: set[str] = field(default_factory=set)
     """Keys of the LocalQueues named `default`."""
@@ -60,7 +62,7 @@ class Cluster:
             namespace_managed=selects(self.managed, labels),
             manage_without_queue=self.manage_without_queue,
             default_local_queue=f"{namespace}/{DEFAULT}" in self.default_queues,
-            default_priority_class=DEFAULT in self.default_classes,
+            default_priority_class=self.default_class and DEFAULT in self.default_classes,
             owner_managed=has_managed_owner(request.get("object")),
         )
 

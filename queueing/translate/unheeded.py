@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel
 
+from queueing.translate.gates import fate, without_effect
 from queueing_api.config.v1beta2 import Configuration
 
 OURS = frozenset({"batch/job"})
@@ -16,7 +17,6 @@ OURS = frozenset({"batch/job"})
 UNHEEDED: dict[str, str] = {
     "health.readinessEndpointName": "the path is /readyz",
     "health.livenessEndpointName": "the path is /healthz",
-    "metrics.enableClusterQueueResources": "metrics per flavor and resource are not served",
     "metrics.localQueueMetrics.localQueueSelector": "all LocalQueues are measured",
     "metrics.customLabels": "metrics have no labels of the operator's own",
     "pprofBindAddress": "there is no profiling endpoint",
@@ -37,6 +37,8 @@ def unheeded(configuration: Configuration) -> Iterator[str]:
     for path, instead in UNHEEDED.items():
         if _is_set(configuration, path):
             yield f"{path} has no effect: {instead}"
+    for gate in without_effect(configuration.feature_gates):
+        yield f"featureGates.{gate} has no effect: {fate(gate)[1]}"
     frameworks = configuration.integrations.frameworks
     for name in frameworks:
         if name not in OURS:

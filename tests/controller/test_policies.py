@@ -4,6 +4,7 @@ import pytest
 
 from queueing.apiserver.server import serve
 from queueing.controller.policies import (
+    OPTIONAL,
     PROBE_LABEL,
     PolicyRules,
     digest_of,
@@ -69,6 +70,17 @@ def test_a_default_queue_labels_and_suspends_at_once() -> None:
     assert "'kueue.x-k8s.io/queue-name': 'default'" in expression
     assert "suspend: true" in expression
     assert policy["spec"]["paramKind"]["kind"] == "LocalQueue"
+
+
+def test_gates_add_and_take_away_policies() -> None:
+    def names(found: PolicyRules) -> set[str]:
+        rendered = [*render(found), *render_validation(found)]
+        return {wire["metadata"]["name"] for _, wire in rendered}
+
+    usual, gated = names(rules()), names(rules(default_class=False, reject_unknown_flavors=True))
+    assert usual - gated == {"queueing-default-priority"}
+    assert gated - usual == {"queueing-validate-flavors-of-checks"}
+    assert OPTIONAL.keys() == usual ^ gated
 
 
 @pytest.mark.parametrize(

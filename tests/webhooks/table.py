@@ -132,8 +132,6 @@ class Default:
     job: Wire
     around: Mapping[str, bool]
     want: Wire
-    policies: Wire
-    """What is right as well where policies fill in, whose order nobody knows."""
 
 
 def defaults() -> list[Default]:
@@ -144,7 +142,6 @@ def defaults() -> list[Default]:
             job=_sent(row.get("labels", {}), row.get("owner")),
             around=row.get("around", {}),
             want=row["want"],
-            policies=row.get("policies", row["want"]),
         )
         for row in yaml.safe_load((CASES.parent / "defaults.yaml").read_text())
     ]
