@@ -1,120 +1,193 @@
-"""Random small worlds and histories, for laws that must hold in all of them (needs hypothesis)."""
+"""Random objects around the workloads, for laws that must hold in all worlds.
 
-from dataclasses import dataclass, replace
+All that is random is one choice after another from a finite list, the simplest first. So Hypothesis
+can draw a world and shrink it to what a counterexample needs, and a seeded generator can draw
+thousands in the time in which Hypothesis draws hundreds.
+"""
 
-from hypothesis import strategies as st
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Protocol, TypeVar
 
 from queueing.core.facts import (
+    CheckRule,
     ClusterQueueFact,
+    CohortFact,
     Fact,
-    Preemption,
+    FlavorFact,
+    FlavorPolicy,
+    FlavorPreference,
+    Fungibility,
+    LocalQueueFact,
     PreemptionPolicy,
-    Quota,
     Strategy,
-    WorkloadFact,
+    Taint,
 )
-from queueing.testing.builders import cluster_queue, cohort, preemption, quota, workload
-from queueing.testing.worlds import world
+from queueing.core.names import Key, QueueName
+from queueing.core.settings import AdmissionFairSharing, Compatibility, FairSharing, Settings
+from queueing.testing.builders import (
+    check,
+    check_rule,
+    cluster_queue,
+    cohort,
+    flavor,
+    namespace,
+    preemption,
+    quota,
+)
 
-QUEUES = ("a", "b", "c")
-EVENTS = ("cycle", "rest", "finish", "drain", "gone", "quota", "priority", "restart")
+T = TypeVar("T")
+
+
+class Choose(Protocol):
+    """Take one of some options; where it is Hypothesis that takes, the first is the simplest."""
+
+    def __call__(self, options: Sequence[T]) -> T: ...
+
+
+QUEUES = ("a", "b", "c", "d")
+COHORTS = ("top", "left", "right", "deep")
+TAINT = Taint(key="tier", value="gold", effect="NoSchedule")
+SPOT, DEFAULT, GOLD = "spot", "default", "gold"
+Layout = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+LAYOUTS: tuple[Layout, ...] = (
+    (((DEFAULT,), ("cpu",)),),
+    (((SPOT, DEFAULT), ("cpu",)),),
+    (((DEFAULT, SPOT, GOLD), ("cpu",)),),
+    (((SPOT, DEFAULT), ("cpu", "memory")),),
+    (((DEFAULT, SPOT), ("cpu", "pods")), ((GOLD,), ("gpu",))),
+)
+"""Resource groups of a queue: flavors in order of preference, and resources covered."""
+
 _NEVER = PreemptionPolicy.NEVER
 _LOWER = PreemptionPolicy.LOWER_PRIORITY
-_WITHIN = (_NEVER, _LOWER, PreemptionPolicy.LOWER_OR_NEWER_EQUAL_PRIORITY)
-_RECLAIM = (_NEVER, _LOWER, PreemptionPolicy.ANY)
+_NEWER = PreemptionPolicy.LOWER_OR_NEWER_EQUAL_PRIORITY
+WEIGHTS = tuple(map(Fraction, ("1", "2", "1/2", "0")))
+STRATEGIES = (
+    ("LessThanOrEqualToFinalShare", "LessThanInitialShare"),
+    ("LessThanOrEqualToFinalShare",),
+    ("LessThanInitialShare",),
+)
+
+FUNGIBILITIES = tuple(
+    Fungibility(when_can_borrow=borrow, when_can_preempt=preempt, preference=preference)
+    for preference in FlavorPreference
+    for preempt in reversed(FlavorPolicy)
+    for borrow in FlavorPolicy
+)
+POLICIES = tuple(
+    preemption(within=within, reclaim=reclaim, borrow=borrow, threshold=threshold)
+    for borrow, threshold in ((_NEVER, None), (_LOWER, None), (_LOWER, 1))
+    for reclaim in (PreemptionPolicy.ANY, _LOWER, _NEWER, _NEVER)
+    for within in (_NEVER, _LOWER, _NEWER)
+    if borrow is _NEVER or reclaim is not _NEVER
+)
+LONELY = tuple(map(quota, (4, 3, 6, 2, 5, 0)))
+LIMITED = LONELY + tuple(
+    quota(nominal, borrowing=borrowing, lending=lending)
+    for nominal in (4, 6, 3, 0)
+    for borrowing in (None, 3, 0)
+    for lending in (None, 2, 0)
+    if lending is None or lending <= nominal
+)
+"""Quotas with and without limits; only who has a parent may have limits."""
+
+CHECK_ON_SPOT: tuple[CheckRule, ...] = (check_rule("check", SPOT),)
+MODES = ("classical", "fair sharing", "taking turns", "as Kueue")
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something that happens: a kind of `EVENTS`, and a number that picks to whom."""
+def some_settings(choose: Choose, modes: Sequence[str] = MODES) -> Settings:
+    """Choose what the operator chose, in one of some modes."""
+    match choose(modes):
+        case "fair sharing":
+            return Settings(fair_sharing=_fair_sharing(choose))
+        case "taking turns":
+            shared = AdmissionFairSharing(
+                half_life_s=choose((600.0, 0.0)), sampling_interval_s=choose((60.0, 300.0))
+            )
+            fair = choose((None, FairSharing(strategies=STRATEGIES[0])))
+            return Settings(admission_fair_sharing=shared, fair_sharing=fair)
+        case "as Kueue":
+            fair = choose((None, FairSharing(strategies=STRATEGIES[0])))
+            return Settings(compatibility=Compatibility.KUEUE, fair_sharing=fair)
+        case _:
+            return Settings(
+                equivalence_hashing=choose((True, True, False)),
+                flavor_fungibility=choose((True, True, True, False)),
+                priority_sorting_within_cohort=choose((True, True, True, False)),
+            )
 
-    kind: str
-    pick: int
 
-
-Step = WorkloadFact | Event
-
-
-@st.composite
-def policies(draw: st.DrawFn) -> Preemption:
-    """Draw what a queue may preempt."""
-    taking = draw(st.sampled_from(_RECLAIM))
-    return preemption(
-        within=draw(st.sampled_from(_WITHIN)),
-        reclaim=taking,
-        borrow=_NEVER if taking is _NEVER else draw(st.sampled_from([_NEVER, _LOWER])),
-        threshold=draw(st.none() | st.integers(0, 2)),
+def _fair_sharing(choose: Choose) -> FairSharing:
+    return FairSharing(
+        strategies=choose(STRATEGIES),
+        prioritize_non_borrowing=choose((True, True, False)),
+        preempt_within_nominal=choose((True, True, False)),
     )
 
 
-@st.composite
-def queues(draw: st.DrawFn, name: str) -> ClusterQueueFact:
-    """Draw a queue of one or two flavors and resources, alone or in a cohort."""
-    parent = draw(st.sampled_from([None, "left", "left", "right"]))
-    resources = draw(st.sampled_from([("cpu",), ("cpu", "gpu")]))
-    flavors = draw(st.sampled_from([("default",), ("spot", "default")]))
+def some_queue(
+    choose: Choose, name: str, parent: str | None, layouts: Sequence[Layout] = LAYOUTS
+) -> ClusterQueueFact:
+    """Choose a ClusterQueue of one or two resource groups."""
+    limits = LONELY if parent is None else LIMITED
     return cluster_queue(
         name,
-        {
-            one: {name: draw(_quotas(lonely=parent is None)) for name in resources}
-            for one in flavors
-        },
+        [
+            {one: {resource: choose(limits) for resource in covered} for one in flavors}
+            for flavors, covered in choose(layouts)
+        ],
         cohort=parent,
-        strategy=draw(st.sampled_from([Strategy.BEST_EFFORT_FIFO, Strategy.STRICT_FIFO])),
-        preemption=draw(policies()),
+        strategy=choose([Strategy.BEST_EFFORT_FIFO] * 2 + [Strategy.STRICT_FIFO]),
+        fungibility=choose(FUNGIBILITIES),
+        preemption=choose(POLICIES),
+        checks=choose(((), (), (), (), (), (), (check_rule(),), CHECK_ON_SPOT)),
+        fair_weight=choose(WEIGHTS),
+        admission_fair_sharing=choose((True, False)),
     )
 
 
-@st.composite
-def worlds(draw: st.DrawFn) -> list[Fact]:
-    """Draw up to three queues in up to two levels of cohorts."""
-    names = QUEUES[: draw(st.integers(1, len(QUEUES)))]
-    extra = draw(st.integers(0, 4))
-    return world(
-        cohort("left", draw(st.sampled_from([None, "top"])), quotas={"default": {"cpu": extra}}),
-        cohort("right", draw(st.sampled_from([None, "top"]))),
-        cluster_queues=[draw(queues(name)) for name in names],
-    )
+def some_cohorts(choose: Choose) -> list[CohortFact]:
+    """Choose up to four cohorts in a forest of up to four levels."""
+    made: list[CohortFact] = []
+    for at, name in enumerate(COHORTS[: choose((1, 1, 2, 3, 4))]):
+        parent = choose((*reversed(COHORTS[:at]), None)) if at else None
+        limits = LONELY if parent is None else LIMITED
+        own = choose((False, True))
+        table = {DEFAULT: {"cpu": choose(limits)}} if own else {}
+        made.append(cohort(name, parent, quotas=table, fair_weight=choose(WEIGHTS)))
+    return made
 
 
-@st.composite
-def jobs(draw: st.DrawFn, number: int) -> WorkloadFact:
-    """Draw a pending workload; some may run with fewer pods."""
-    requests = {"cpu": draw(st.integers(1, 5))}
-    if draw(st.booleans()):
-        requests["gpu"] = draw(st.integers(0, 3))
-    made = workload(
-        f"job-{number:02}",
-        requests,
-        local_queue=f"team/{draw(st.sampled_from(QUEUES))}",
-        priority=draw(st.integers(0, 3)),
-        created=float(draw(st.integers(0, 5))),
-    )
-    if draw(st.integers(0, 4)):
-        return made
-    count = draw(st.integers(2, 4))
-    shrinking = replace(made.pod_sets[0], count=count, min_count=draw(st.integers(1, count)))
-    return replace(made, pod_sets=(shrinking,))
+def some_flavors(choose: Choose) -> list[FlavorFact]:
+    """Choose the three flavors: with labels to choose by, and one of them perhaps tainted."""
+    taints = choose(((), (), (), (TAINT,)))
+    labelled = choose((False, True))
+    return [
+        flavor(
+            name,
+            labels={"tier": name} if labelled else None,
+            taints=taints if name == GOLD else (),
+        )
+        for name in (DEFAULT, SPOT, GOLD)
+    ]
 
 
-@st.composite
-def histories(draw: st.DrawFn, size: int = 14) -> list[Step]:
-    """Draw jobs to submit, in turn with other events."""
-    steps: list[Step] = []
-    for number in range(draw(st.integers(1, size))):
-        steps.append(draw(jobs(number)))
-        if draw(st.booleans()):
-            steps.append(Event(draw(st.sampled_from(EVENTS)), draw(st.integers(0, 5))))
-    return steps
-
-
-@st.composite
-def _quotas(draw: st.DrawFn, *, lonely: bool) -> Quota:
-    nominal = draw(st.integers(0, 8))
-    if lonely:
-        return quota(nominal)
-    return quota(
-        nominal,
-        borrowing=draw(st.none() | st.integers(0, 6)),
-        lending=draw(st.none() | st.integers(0, nominal)),
-    )
+def some_world(choose: Choose) -> list[Fact]:
+    """Choose up to four queues in a forest of cohorts, each behind two LocalQueues."""
+    trees = some_cohorts(choose)
+    parents = [one.name for one in trees]
+    # Most queues offer the same, or nobody would borrow from anybody.
+    layouts = [*[choose(LAYOUTS)] * 2 * len(LAYOUTS), *LAYOUTS]
+    made: list[ClusterQueueFact] = []
+    doors: list[LocalQueueFact] = []
+    for name in QUEUES[: choose((2, 3, 4, 1))]:
+        made.append(some_queue(choose, name, choose([*parents * 3, None]), layouts))
+        for space, weight in (("team", WEIGHTS[0]), ("crew", choose(WEIGHTS))):
+            doors.append(
+                LocalQueueFact(
+                    key=Key(f"{space}/{name}"), cluster_queue=QueueName(name), fair_weight=weight
+                )
+            )
+    spaces = [namespace("team"), namespace("crew")]
+    return [*spaces, check(), *some_flavors(choose), *trees, *made, *doors]

@@ -1,72 +1,14 @@
 """The tree against its formulas, written down once more without any shortcut."""
 
-from dataclasses import dataclass, field
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queueing.core.facts import Quota
 from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName
 from queueing.core.quota.tree import QuotaTree
 from queueing.testing.builders import cluster_queue, cohort, quota
+from tests.properties.plain import Plain
 
 CPU = FlavorResource(FlavorName("default"), ResourceName("cpu"))
-UNBOUND = 10**9
-
-
-@dataclass(eq=False)
-class Plain:
-    """A node of the plain tree: everything is computed from scratch whenever it is asked for."""
-
-    name: str
-    limits: Quota
-    parent: "Plain | None" = None
-    children: list["Plain"] = field(default_factory=list)
-    held: int = 0
-
-    def subtree(self) -> int:
-        lent = sum(child.subtree() - child.local() for child in self.children)
-        return self.limits.nominal + lent
-
-    def local(self) -> int:
-        limit = self.limits.lending_limit
-        return 0 if limit is None else max(0, self.subtree() - limit)
-
-    def usage(self) -> int:
-        return self.held + sum(max(0, one.usage() - one.local()) for one in self.children)
-
-    def local_available(self) -> int:
-        return max(0, self.local() - self.usage())
-
-    def available(self) -> int:
-        if self.parent is None:
-            return self.subtree() - self.usage()
-        limit = self.limits.borrowing_limit
-        most = UNBOUND
-        if limit is not None:
-            stored = self.subtree() - self.local()
-            most = stored - max(0, self.usage() - self.local()) + limit
-        return self.local_available() + min(self.parent.available(), most)
-
-    def potential(self) -> int:
-        if self.parent is None:
-            return self.subtree()
-        limit = self.limits.borrowing_limit
-        most = UNBOUND if limit is None else self.subtree() + limit
-        return min(self.local() + self.parent.potential(), most)
-
-    def height(self) -> int:
-        return max((child.height() + 1 for child in self.children), default=0)
-
-    def height_of_fit(self, amount: int) -> tuple[int, bool]:
-        if self.parent is None or self.subtree() >= self.usage() + amount:
-            return 0, self.parent is not None
-        amount -= self.local_available()
-        node = self.parent
-        while node.subtree() < node.usage() + amount and node.parent is not None:
-            amount -= node.local_available()
-            node = node.parent
-        return node.height(), node.parent is not None
 
 
 limits = st.builds(

@@ -1,23 +1,17 @@
 """Who is not woken could not be helped: the bound on what can be had never says no wrongly."""
 
-from hypothesis import HealthCheck, given
-from hypothesis import settings as tries
-from hypothesis import strategies as st
+import pytest
 
 from queueing.core.decisions import Admit
-from queueing.core.facts import Fact, WorkloadFact
 from queueing.core.rounds import Judgement, World, judge_round
-from queueing.core.settings import FairSharing, Settings
 from queueing.state.memory import Memory
 from queueing.state.pending import Item
 from queueing.state.selection import head_of, is_active
 from queueing.state.supply import Supply
-from queueing.testing.obedient import ObedientCluster
-from queueing.testing.random_worlds import Event, Step, histories, worlds
-
-FAIR = Settings(
-    fair_sharing=FairSharing(strategies=("LessThanOrEqualToFinalShare", "LessThanInitialShare"))
-)
+from queueing.testing.happenings import play
+from queueing.testing.living import LivingCluster
+from queueing.testing.random_events import Life
+from tests.properties.profiles import QUEUEING, hold, hold_at_length
 
 
 def judged_alone(memory: Memory, item: Item) -> Judgement:
@@ -46,26 +40,21 @@ def assert_the_hopeless_wait(memory: Memory) -> None:
             assert judgement.preemptions == ()
 
 
-@tries(
-    max_examples=60,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-@given(worlds(), histories(), st.sampled_from([Settings(), FAIR]))
-def test_whoever_cannot_be_covered_is_neither_admitted_nor_preempts(
-    facts: list[Fact], history: list[Step], settings: Settings
-) -> None:
-    cluster = ObedientCluster(facts, settings)
-    for step in history:
-        match step:
-            case WorkloadFact():
-                cluster.observe(step)
-            case Event("finish", pick) if running := cluster.running():
-                cluster.finish(running[pick % len(running)])
-            case Event("drain", pick) if draining := cluster.draining():
-                cluster.drain(draining[pick % len(draining)])
-            case _:
-                cluster.cycle()
+def whoever_cannot_be_covered_is_neither_admitted_nor_preempts(life: Life) -> None:
+    cluster = LivingCluster(life.facts, life.settings)
+    for step in life.steps:
+        play(cluster, step)
+        cluster.cycle()
         if not cluster.engine._memory.reshaped:
             assert_the_hopeless_wait(cluster.engine._memory)
+
+
+@pytest.mark.parametrize("mode", QUEUEING)
+def test_whoever_cannot_be_covered_is_neither_admitted_nor_preempts(mode: str) -> None:
+    hold(whoever_cannot_be_covered_is_neither_admitted_nor_preempts, mode)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", QUEUEING)
+def test_whoever_cannot_be_covered_waits_at_length(mode: str) -> None:
+    hold_at_length(whoever_cannot_be_covered_is_neither_admitted_nor_preempts, mode)

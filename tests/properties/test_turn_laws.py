@@ -1,72 +1,34 @@
-"""Laws of LocalQueues that take turns, on random worlds and histories."""
+"""Laws of LocalQueues that take turns: time and order decide, and nothing else."""
 
-from dataclasses import replace
-
-from hypothesis import HealthCheck, given
-from hypothesis import settings as tries
+import pytest
 
 from queueing.core.decisions import Decision
-from queueing.core.facts import ClusterQueueFact, Fact, WorkloadFact
-from queueing.core.names import Key
-from queueing.core.settings import AdmissionFairSharing, Settings
-from queueing.testing.builders import local_queue
-from queueing.testing.obedient import ObedientCluster
-from queueing.testing.random_worlds import Event, Step, histories, worlds
-
-SETTINGS = Settings(
-    admission_fair_sharing=AdmissionFairSharing(half_life_s=600.0, sampling_interval_s=60.0)
-)
+from queueing.testing.happenings import play
+from queueing.testing.living import LivingCluster
+from queueing.testing.random_events import Life
+from tests.properties.profiles import hold, hold_at_length
 
 
-def shared(facts: list[Fact]) -> list[Fact]:
-    """Give each queue a second LocalQueue, and let the two take turns."""
-    queues = [one for one in facts if isinstance(one, ClusterQueueFact)]
-    rest = [one for one in facts if one not in queues]
-    doors = [local_queue(f"team/{one.name}-second", one.name) for one in queues]
-    return [*(replace(one, admission_fair_sharing=True) for one in queues), *rest, *doors]
-
-
-def second(step: WorkloadFact) -> WorkloadFact:
-    """Send every other workload through the second LocalQueue."""
-    if int(step.key[-2:]) % 2:
-        return replace(step, local_queue=Key(f"{step.local_queue}-second"))
-    return step
-
-
-def lives(facts: list[Fact], history: list[Step]) -> tuple[list[Decision], ObedientCluster]:
-    """Let a cluster live through a history, a third of a minute per step."""
-    cluster = ObedientCluster(shared(facts), SETTINGS)
-    decided: list[Decision] = []
-    for step in history:
+def decided(life: Life) -> list[Decision]:
+    """Let a cluster live, a third of a minute per step."""
+    cluster = LivingCluster(life.facts, life.settings)
+    found: list[Decision] = []
+    for step in life.steps:
         cluster.now += 20.0
-        match step:
-            case WorkloadFact():
-                cluster.observe(second(step))
-            case Event("finish", pick) if running := cluster.running():
-                cluster.finish(running[pick % len(running)])
-            case Event("drain", pick) if draining := cluster.draining():
-                cluster.drain(draining[pick % len(draining)])
-            case Event("restart"):
-                cluster.restart()
-            case _:
-                pass
-        decided += cluster.cycle().decisions
+        play(cluster, step)
+        found += cluster.cycle().decisions
         cluster.engine.check()
-    return decided, cluster
+    return found
 
 
-@tries(
-    max_examples=30,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-@given(worlds(), histories())
-def test_the_same_facts_at_the_same_times_give_the_same_decisions(
-    facts: list[Fact], history: list[Step]
-) -> None:
-    one, cluster = lives(facts, history)
-    other, _ = lives(facts, history)
-    assert one == other
-    assert cluster.rest() > 0
-    cluster.engine.check()
+def the_same_facts_at_the_same_times_give_the_same_decisions(life: Life) -> None:
+    assert decided(life) == decided(life)
+
+
+def test_the_same_facts_at_the_same_times_give_the_same_decisions() -> None:
+    hold(the_same_facts_at_the_same_times_give_the_same_decisions, "taking turns")
+
+
+@pytest.mark.slow
+def test_the_same_facts_give_the_same_decisions_at_length() -> None:
+    hold_at_length(the_same_facts_at_the_same_times_give_the_same_decisions, "taking turns")

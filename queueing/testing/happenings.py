@@ -1,0 +1,359 @@
+"""What each event of `random_events` does to a `LivingCluster`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import TypeVar
+
+from queueing.core.facts import (
+    CheckPhase,
+    ClusterQueueFact,
+    CohortFact,
+    Condition,
+    Fact,
+    FlavorQuotas,
+    Fungibility,
+    Gone,
+    Kind,
+    LocalQueueFact,
+    Preemption,
+    Quota,
+    ResourceGroup,
+    StopPolicy,
+    Strategy,
+    WorkloadFact,
+)
+from queueing.core.names import CohortName, Key, Uid, namespace_of
+from queueing.core.settings import Compatibility
+from queueing.testing.living import LivingCluster, place_of
+from queueing.testing.random_events import Event, Step
+
+T = TypeVar("T")
+Handler = Callable[[LivingCluster, Event], None]
+
+
+def play(cluster: LivingCluster, step: Step) -> None:
+    """Let one step of a history happen, and take its course."""
+    if isinstance(step, WorkloadFact):
+        submit(cluster, step)
+    else:
+        _HANDLERS[step.kind](cluster, step)
+    cluster.tend()
+    if not cluster.late:
+        cluster.tell()
+
+
+def submit(cluster: LivingCluster, fact: WorkloadFact) -> None:
+    """Create a workload under the next free name, in a queue that exists if there is one."""
+    space = namespace_of(fact.key)
+    key = Key(f"{space}/job-{cluster.submitted:03}")
+    doors = [one.key for one in _doors(cluster) if namespace_of(one.key) == space]
+    door = fact.local_queue
+    if doors and door not in doors:
+        door = doors[ord(fact.key[-1] if door is None else door[-1]) % len(doors)]
+    cluster.submitted += 1
+    cluster.put(replace(fact, key=key, uid=Uid(key), local_queue=door))
+
+
+def _doors(cluster: LivingCluster) -> list[LocalQueueFact]:
+    return [one for one in cluster.objects.values() if isinstance(one, LocalQueueFact)]
+
+
+def _pick(found: Sequence[T], event: Event) -> T | None:
+    return found[event.pick % len(found)] if found else None
+
+
+def _any_workload(cluster: LivingCluster, event: Event) -> WorkloadFact | None:
+    live = [key for key, one in cluster.workloads.items() if not one.is_true("Finished")]
+    key = _pick(sorted(live), event)
+    return None if key is None else cluster.workloads[key]
+
+
+def _any_queue(cluster: LivingCluster, event: Event) -> ClusterQueueFact | None:
+    return _pick(cluster.queues(), event)
+
+
+# Every day.
+
+
+def _cycle(cluster: LivingCluster, _: Event) -> None:
+    cluster.cycle()
+
+
+def _rest(cluster: LivingCluster, _: Event) -> None:
+    if cluster.settings.compatibility is Compatibility.QUEUEING:
+        cluster.rest()
+        return
+    for _turn in range(3):
+        cluster.answer()
+        cluster.cycle()
+        for key in cluster.draining():
+            cluster.drain(key)
+        cluster.tend()
+
+
+def _finish(cluster: LivingCluster, event: Event) -> None:
+    key = _pick(cluster.running(), event)
+    if key is not None:
+        cluster.finish(key)
+
+
+def _drain(cluster: LivingCluster, event: Event) -> None:
+    key = _pick(cluster.draining(), event)
+    if key is not None:
+        cluster.drain(key)
+
+
+# Of workloads.
+
+
+def _gone(cluster: LivingCluster, event: Event) -> None:
+    key = _pick(sorted(cluster.workloads), event)
+    if key is not None:
+        cluster.put(Gone(Kind.WORKLOAD, key))
+
+
+def _priority(cluster: LivingCluster, event: Event) -> None:
+    fact = _any_workload(cluster, event)
+    if fact is not None and isinstance(event.to, int):
+        cluster.put(replace(fact, priority=event.to))
+
+
+def _reclaim(cluster: LivingCluster, event: Event) -> None:
+    key = _pick(cluster.running(), event)
+    if key is None or not isinstance(event.to, int):
+        return
+    fact = cluster.workloads[key]
+    first = fact.pod_sets[0]
+    before = fact.reclaimable.get(first.name, 0)
+    now = min(first.count, before + event.to)
+    cluster.put(replace(fact, reclaimable={**fact.reclaimable, first.name: now}))
+
+
+def _check(cluster: LivingCluster, event: Event) -> None:
+    asked = [key for key in cluster.running() if cluster.workloads[key].checks]
+    key = _pick(asked, event)
+    if key is not None and isinstance(event.to, str):
+        fact = cluster.workloads[key]
+        state = CheckPhase(event.to)
+        checks = tuple(replace(one, state=state, changed=cluster.now) for one in fact.checks)
+        cluster.put(replace(fact, checks=checks))
+
+
+def _evict(cluster: LivingCluster, event: Event) -> None:
+    key = _pick(cluster.running(), event)
+    if key is not None and isinstance(event.to, int):
+        fact = cluster.workloads[key]
+        cluster.condition(
+            fact,
+            Condition(type="Evicted", status=True, reason="PodsReadyTimeout"),
+            requeue_at=cluster.now + event.to,
+            requeue_count=fact.requeue_count + 1,
+        )
+
+
+def _deactivate(cluster: LivingCluster, event: Event) -> None:
+    fact = _any_workload(cluster, event)
+    if fact is not None:
+        cluster.put(replace(fact, active=not fact.active))
+
+
+def _gate(cluster: LivingCluster, event: Event) -> None:
+    waiting = [one for one in cluster.workloads.values() if not one.holds_quota]
+    fact = _pick(sorted(waiting, key=lambda one: one.key), event)
+    if fact is not None:
+        gates = () if fact.admission_gates else ("gate",)
+        cluster.put(replace(fact, admission_gates=gates))
+
+
+def _move(cluster: LivingCluster, event: Event) -> None:
+    waiting = [one for one in cluster.workloads.values() if not one.holds_quota]
+    fact = _pick(sorted(waiting, key=lambda one: one.key), event)
+    doors = _doors(cluster)
+    if fact is not None and doors and isinstance(event.to, int):
+        cluster.put(replace(fact, local_queue=doors[event.to % len(doors)].key))
+
+
+def _time(cluster: LivingCluster, event: Event) -> None:
+    if isinstance(event.to, float):
+        cluster.now += event.to
+
+
+# Of objects.
+
+
+def _quota(cluster: LivingCluster, event: Event) -> None:
+    queue, made = _any_queue(cluster, event), event.to
+    if queue is None or not isinstance(made, Quota):
+        return
+    if queue.cohort is None:
+        made = Quota(nominal=made.nominal)
+    group = queue.groups[event.pick % len(queue.groups)]
+    at = event.pick % len(group.flavors)
+    edited = FlavorQuotas(
+        flavor=group.flavors[at].flavor, quotas=tuple((one, made) for one in group.covered)
+    )
+    flavors = (*group.flavors[:at], edited, *group.flavors[at + 1 :])
+    changed = ResourceGroup(covered=group.covered, flavors=flavors)
+    groups = tuple(changed if one is group else one for one in queue.groups)
+    cluster.put(replace(queue, groups=groups))
+
+
+def _policy(cluster: LivingCluster, event: Event) -> None:
+    queue = _any_queue(cluster, event)
+    if queue is not None and isinstance(event.to, Preemption):
+        cluster.put(replace(queue, preemption=event.to))
+
+
+def _fungibility(cluster: LivingCluster, event: Event) -> None:
+    queue = _any_queue(cluster, event)
+    if queue is not None and isinstance(event.to, Fungibility):
+        cluster.put(replace(queue, fungibility=event.to))
+
+
+def _weight(cluster: LivingCluster, event: Event) -> None:
+    weighed = [
+        one for one in cluster.objects.values() if isinstance(one, ClusterQueueFact | CohortFact)
+    ]
+    fact = _pick(weighed, event)
+    if fact is not None and isinstance(event.to, Fraction):
+        cluster.put(replace(fact, fair_weight=event.to))
+
+
+def _stop(cluster: LivingCluster, event: Event) -> None:
+    queue = _any_queue(cluster, event)
+    if queue is not None and isinstance(event.to, str):
+        cluster.put(replace(queue, stop_policy=StopPolicy(event.to)))
+
+
+def _stop_local(cluster: LivingCluster, event: Event) -> None:
+    door = _pick(_doors(cluster), event)
+    if door is not None and isinstance(event.to, str):
+        cluster.put(replace(door, stop_policy=StopPolicy(event.to)))
+
+
+def _reparent(cluster: LivingCluster, event: Event) -> None:
+    """Hang a cohort elsewhere, unless that would close a ring."""
+    cohorts = {one.name: one for one in cluster.objects.values() if isinstance(one, CohortFact)}
+    fact = _pick(list(cohorts.values()), event)
+    parent = CohortName(event.to) if isinstance(event.to, str) else None
+    above = parent
+    while above in cohorts and fact is not None:
+        if above == fact.name:
+            return
+        above = cohorts[above].parent
+    if fact is not None and (parent != fact.name):
+        groups = () if parent is None else fact.groups
+        cluster.put(replace(fact, parent=parent, groups=groups))
+
+
+def _adopt(cluster: LivingCluster, event: Event) -> None:
+    """Let a queue change its cohort; limits mean nothing without one."""
+    queue = _any_queue(cluster, event)
+    if queue is None:
+        return
+    if isinstance(event.to, str):
+        cluster.put(replace(queue, cohort=CohortName(event.to)))
+    else:
+        cluster.put(replace(queue, cohort=None, groups=tuple(map(_unlimited, queue.groups))))
+
+
+def _unlimited(group: ResourceGroup) -> ResourceGroup:
+    return replace(
+        group,
+        flavors=tuple(
+            replace(
+                one,
+                quotas=tuple((name, Quota(nominal=had.nominal)) for name, had in one.quotas),
+            )
+            for one in group.flavors
+        ),
+    )
+
+
+def _take_away_or_return(cluster: LivingCluster, event: Event, kind: Kind) -> None:
+    """Take an object away, or bring back one that was."""
+    lost = [one for place, one in cluster.removed.items() if place[0] == kind.name]
+    found: Fact | None = _pick(lost, event)
+    if found is not None:
+        del cluster.removed[place_of(found)]
+        cluster.put(found)
+        return
+    present = [one for place, one in cluster.objects.items() if place[0] == kind.name]
+    found = _pick(present, event)
+    if found is not None:
+        cluster.removed[place_of(found)] = found
+        cluster.put(Gone(kind, place_of(found)[1]))
+
+
+def _flavor(cluster: LivingCluster, event: Event) -> None:
+    _take_away_or_return(cluster, event, Kind.FLAVOR)
+
+
+def _queue(cluster: LivingCluster, event: Event) -> None:
+    _take_away_or_return(cluster, event, Kind.CLUSTER_QUEUE)
+
+
+def _strategy(cluster: LivingCluster, event: Event) -> None:
+    queue = _any_queue(cluster, event)
+    if queue is not None:
+        strict = queue.strategy is Strategy.STRICT_FIFO
+        other = Strategy.BEST_EFFORT_FIFO if strict else Strategy.STRICT_FIFO
+        cluster.put(replace(queue, strategy=other))
+
+
+# Of writes.
+
+
+def _refuse(cluster: LivingCluster, event: Event) -> None:
+    cluster.refuse = event.pick
+
+
+def _unknown(cluster: LivingCluster, event: Event) -> None:
+    if cluster.unanswered:
+        cluster.answer()
+    else:
+        cluster.lose = event.pick, bool(event.to)
+
+
+def _late(cluster: LivingCluster, _: Event) -> None:
+    cluster.late = True
+
+
+def _restart(cluster: LivingCluster, _: Event) -> None:
+    cluster.restart()
+
+
+_HANDLERS: Mapping[str, Handler] = MappingProxyType(
+    {
+        "cycle": _cycle,
+        "rest": _rest,
+        "finish": _finish,
+        "drain": _drain,
+        "gone": _gone,
+        "priority": _priority,
+        "reclaim": _reclaim,
+        "check": _check,
+        "evict": _evict,
+        "deactivate": _deactivate,
+        "gate": _gate,
+        "move": _move,
+        "time": _time,
+        "quota": _quota,
+        "policy": _policy,
+        "fungibility": _fungibility,
+        "weight": _weight,
+        "stop": _stop,
+        "stop local": _stop_local,
+        "reparent": _reparent,
+        "adopt": _adopt,
+        "flavor": _flavor,
+        "queue": _queue,
+        "strategy": _strategy,
+        "refuse": _refuse,
+        "unknown": _unknown,
+        "late": _late,
+        "restart": _restart,
+    }
+)

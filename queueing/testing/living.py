@@ -1,0 +1,338 @@
+"""A cluster in which anything may happen, and that tells an engine of it.
+
+It stands in for API server, controllers and pods, as `obedient` does, and is less obedient: writes
+are refused or their outcome is unknown, facts come late, checks and stops and evictions take their
+course. `workloads` and `objects` are what the API server stores, `untold` what the engine has not
+heard of yet.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from queueing.core.decisions import Admit, Cycle, Outcome, Preempt, Verdict
+from queueing.core.facts import (
+    Admission,
+    CheckPhase,
+    CheckState,
+    ClusterQueueFact,
+    Condition,
+    Fact,
+    Gone,
+    Kind,
+    LocalQueueFact,
+    StopPolicy,
+    WorkloadFact,
+)
+from queueing.core.lifecycle import (
+    Condemn,
+    ConfirmAdmission,
+    Deactivate,
+    Doors,
+    Evict,
+    LifeRules,
+    Requeue,
+    judge,
+)
+from queueing.core.names import Key
+from queueing.core.settings import Settings
+from queueing.state.engine import Engine
+
+RULES = LifeRules(pods_ready=None)
+CYCLES_MAX = 300
+"""Cycles within which a small world must come to rest."""
+
+
+class LivingCluster:
+    """What an API server stores, an engine, and a clock that others move."""
+
+    def __init__(self, facts: Iterable[Fact] = (), settings: Settings | None = None) -> None:
+        self.settings = settings or Settings()
+        self.engine = Engine(self.settings)
+        self.now = 1_000.0
+        self.objects: dict[tuple[str, str], Fact] = {}
+        self.workloads: dict[Key, WorkloadFact] = {}
+        self.untold: list[Fact] = []
+        self.unanswered: dict[Key, None] = {}
+        """Workloads of which nothing is told until somebody asks what became of a write."""
+        self.removed: dict[tuple[str, str], Fact] = {}
+        """Objects that were taken away and may come back."""
+        self.refuse: int | None = None
+        """Which write of the next cycle is refused."""
+        self.lose: tuple[int, bool] | None = None
+        """Of which write of the next cycle the outcome is unknown, and whether it is written."""
+        self.late = False
+        """Whether the engine is told of the next cycle's writes only after another step."""
+        self.submitted = 0
+        self.preemptions: list[Preempt] = []
+        """Every preemption carried out, without those of victims already evicted."""
+        self.seen: Counter[str] = Counter()
+        """How often what happened, for statistics."""
+        for fact in facts:
+            self.put(fact)
+
+    # What the API server stores.
+
+    def put(self, fact: Fact) -> None:
+        """Store an object, or let it be gone; the engine hears of it with the next `tell`."""
+        match fact:
+            case WorkloadFact(key=key):
+                self.workloads[key] = fact
+            case Gone(kind=Kind.WORKLOAD, name=name):
+                self.workloads.pop(Key(name), None)
+            case Gone(kind=kind, name=name):
+                self.objects.pop((kind.name, name), None)
+            case _:
+                self.objects[place_of(fact)] = fact
+        self.untold.append(fact)
+
+    def condition(
+        self, fact: WorkloadFact, *conditions: Condition, **changes: object
+    ) -> WorkloadFact:
+        """Store a workload with other conditions, which are dated, and other fields."""
+        dated = {one.type: replace(one, changed=self.now) for one in conditions}
+        made = replace(fact, conditions={**fact.conditions, **dated}, **changes)  # type: ignore[arg-type] # fields by name
+        self.put(made)
+        return made
+
+    def facts(self) -> list[Fact]:
+        """Return all that is stored, as a new engine would be told."""
+        return [*map(self._with_history, self.objects.values()), *self.workloads.values()]
+
+    def _with_history(self, fact: Fact) -> Fact:
+        """Return a LocalQueue with the usage history that its status stores."""
+        if not isinstance(fact, LocalQueueFact):
+            return fact
+        view = self.engine.local_queue(fact.key)
+        if view is None or view.history is None:
+            return fact
+        consumed = tuple(view.history.consumed.items())
+        return replace(fact, consumed=consumed, sampled_at=view.history.updated)
+
+    def queues(self) -> list[ClusterQueueFact]:
+        return [one for one in self.objects.values() if isinstance(one, ClusterQueueFact)]
+
+    def running(self) -> list[Key]:
+        """Return who holds quota and is not on the way out, sorted."""
+        held = (one for one in self.workloads.values() if one.holds_quota)
+        return sorted(one.key for one in held if not one.is_true("Evicted"))
+
+    def draining(self) -> list[Key]:
+        """Return who is evicted and still holds quota, sorted."""
+        held = (one for one in self.workloads.values() if one.holds_quota)
+        return sorted(one.key for one in held if one.is_true("Evicted"))
+
+    # What the engine hears and decides.
+
+    def tell(self) -> None:
+        """Let the engine hear of all that is not withheld."""
+        for fact in self._deliver():
+            self.engine.observe(fact)
+
+    def _deliver(self) -> list[Fact]:
+        told: list[Fact] = []
+        kept: list[Fact] = []
+        for fact in self.untold:
+            (kept if _key(fact) in self.unanswered else told).append(fact)
+        self.untold = kept
+        return told
+
+    def answer(self) -> None:
+        """Ask what became of the writes of which nobody knew, and tell all."""
+        for key in self.unanswered:
+            self.untold = [fact for fact in self.untold if _key(fact) != key]
+            self.untold.append(self.workloads.get(key) or Gone(Kind.WORKLOAD, key))
+        self.unanswered.clear()
+        self.tell()
+
+    def restart(self) -> None:
+        """Forget the engine and start a new one from what is stored."""
+        self.untold.clear()
+        self.unanswered.clear()
+        self.engine = fresh(self.facts(), self.settings)
+        self.seen["restart"] += 1
+
+    def cycle(self, budget: int | None = None) -> Cycle:
+        """Run a cycle and write what it decided."""
+        self.tell()
+        cycle = self.engine.cycle(self.now, budget)
+        self.write(cycle)
+        return cycle
+
+    def write(self, cycle: Cycle) -> None:
+        """Carry out what a cycle decided, write by write, as luck has it."""
+        writes = [one for one in cycle.decisions if _is_write(one)]
+        for at, decision in enumerate(writes):
+            if isinstance(decision, Admit | Preempt):
+                self.settle(decision, self._luck(at, len(writes), decision))
+        if writes:
+            self.refuse = self.lose = None
+        if not self.late:
+            self.tell()
+        self.late = self.late and not writes
+
+    def settle(self, decision: Admit | Preempt, verdict: Verdict) -> None:
+        """Let a write end, and tell the engine how."""
+        self.seen[f"{type(decision).__name__} {verdict}"] += 1
+        self.engine.settle(Outcome(decision=decision, verdict=verdict))
+
+    def _luck(self, at: int, count: int, decision: Admit | Preempt) -> Verdict:
+        key = decision.workload
+        fact = self.workloads.get(key)
+        stale = fact is None or any(_key(one) == key for one in self.untold)
+        if fact is None or fact.uid != decision.uid or stale:
+            return Verdict.REFUSED
+        if self.refuse is not None and self.refuse % count == at:
+            return Verdict.REFUSED
+        lost = self.lose is not None and self.lose[0] % count == at
+        if lost:
+            self.unanswered[key] = None
+        if not lost or (self.lose is not None and self.lose[1]):
+            if isinstance(decision, Admit):
+                self._admit(fact, decision)
+            else:
+                self._evict(fact, decision)
+        return Verdict.UNKNOWN if lost else Verdict.DONE
+
+    def _admit(self, fact: WorkloadFact, decision: Admit) -> None:
+        for one in ("borrowing", "checks"):
+            self.seen[f"admitted with {one}"] += bool(getattr(decision, one))
+        self.condition(
+            fact,
+            Condition(type="QuotaReserved", status=True),
+            *([] if decision.checks else [Condition(type="Admitted", status=True)]),
+            *(replace(one, status=False) for one in _taken_back(fact.conditions)),
+            admission=Admission(cluster_queue=decision.cluster_queue, pod_sets=decision.pod_sets),
+            checks=tuple(
+                CheckState(name=name, state=CheckPhase.PENDING, changed=self.now)
+                for name in decision.checks
+            ),
+        )
+
+    def _evict(self, fact: WorkloadFact, decision: Preempt) -> None:
+        self.preemptions.append(decision)
+        self.seen[f"preempted {decision.reason}"] += 1
+        message = f"Preempted to accommodate a workload (UID: {decision.preemptor_uid}, JobUID: )"
+        self.condition(
+            fact,
+            Condition(type="Evicted", status=True, reason="Preempted", message=message),
+            Condition(type="Preempted", status=True, reason=decision.reason, message=message),
+        )
+
+    # What controllers and pods do.
+
+    def tend(self) -> None:
+        """Take the steps that are due in the lives of the workloads."""
+        for key in sorted(self.workloads):
+            for _ in range(4):
+                fact = self.workloads[key]
+                step = judge(fact, self._doors(fact), RULES, self.now).step
+                match step:
+                    case ConfirmAdmission():
+                        self.condition(fact, Condition(type="Admitted", status=True))
+                    case Evict(reason=reason):
+                        wire = step.wire_reason
+                        self.seen[f"evicted {reason}"] += 1
+                        self.condition(
+                            fact,
+                            Condition(type="Evicted", status=True, reason=wire),
+                            requeue_at=step.requeue_at,
+                        )
+                    case Requeue(reason=reason):
+                        again = Condition(type="Requeued", status=True, reason=reason)
+                        self.condition(fact, again, requeue_at=None)
+                    case Condemn(cause=cause):
+                        self.condition(
+                            fact, Condition(type="DeactivationTarget", status=True, reason=cause)
+                        )
+                    case Deactivate():
+                        kept = {**fact.conditions}
+                        kept.pop("DeactivationTarget", None)
+                        self.put(replace(fact, active=False, conditions=kept))
+                    case _:
+                        break
+
+    def drain(self, key: Key) -> None:
+        """Let an evicted workload's pods be gone: it gives its quota back."""
+        fact = self.workloads[key]
+        reason = fact.conditions["Evicted"].reason
+        kept = {name: one for name, one in fact.conditions.items() if name != "Admitted"}
+        made = replace(fact, admission=None, conditions=kept, checks=())
+        self.condition(
+            made,
+            Condition(type="QuotaReserved", status=False, reason="Pending"),
+            Condition(type="Requeued", status=reason == "Preempted", reason=reason),
+        )
+
+    def finish(self, key: Key) -> None:
+        """Let a workload end."""
+        self.condition(self.workloads[key], Condition(type="Finished", status=True))
+
+    def rest(self, budget: int | None = None) -> int:
+        """Cycle and drain until nothing more is decided; return the number of cycles it took."""
+        for step in range(1, CYCLES_MAX + 1):
+            self.answer()
+            cycle = self.cycle(budget)
+            draining = self.draining()
+            for key in draining:
+                self.drain(key)
+            self.tend()
+            moves = any(map(_is_write, cycle.decisions))
+            if cycle.finished and not draining and not moves and not self.untold:
+                return step
+        raise AssertionError(f"no rest after {CYCLES_MAX} cycles: {self.preemptions[-6:]}")
+
+    def _doors(self, fact: WorkloadFact) -> Doors:
+        local = self.objects.get((Kind.LOCAL_QUEUE.name, fact.local_queue or ""))
+        if not isinstance(local, LocalQueueFact):
+            return Doors(local=None, cluster=None)
+        queue = self.objects.get((Kind.CLUSTER_QUEUE.name, local.cluster_queue))
+        cluster: StopPolicy | None = None
+        if isinstance(queue, ClusterQueueFact):
+            cluster = queue.stop_policy
+        return Doors(local=local.stop_policy, cluster=cluster)
+
+
+def fresh(facts: Iterable[Fact], settings: Settings) -> Engine:
+    """Return an engine that knows nothing but these facts."""
+    engine = Engine(settings)
+    for fact in facts:
+        engine.observe(fact)
+    return engine
+
+
+_KINDS = {
+    "ClusterQueueFact": Kind.CLUSTER_QUEUE,
+    "CohortFact": Kind.COHORT,
+    "LocalQueueFact": Kind.LOCAL_QUEUE,
+    "FlavorFact": Kind.FLAVOR,
+    "CheckFact": Kind.CHECK,
+    "TopologyFact": Kind.TOPOLOGY,
+    "NamespaceFact": Kind.NAMESPACE,
+}
+
+
+def place_of(fact: Fact) -> tuple[str, str]:
+    """Return kind and name of an object that is not a workload."""
+    name = fact.key if hasattr(fact, "key") else fact.name
+    return _KINDS[type(fact).__name__].name, name
+
+
+def _key(fact: Fact) -> Key | None:
+    if isinstance(fact, Gone):
+        return Key(fact.name) if fact.kind is Kind.WORKLOAD else None
+    return fact.key if isinstance(fact, WorkloadFact) else None
+
+
+def _is_write(decision: object) -> bool:
+    return isinstance(decision, Admit) or (
+        isinstance(decision, Preempt) and not decision.already_evicted
+    )
+
+
+def _taken_back(conditions: Mapping[str, Condition]) -> list[Condition]:
+    return [
+        conditions[name]
+        for name in ("Evicted", "Preempted")
+        if name in conditions and conditions[name].status
+    ]

@@ -1,0 +1,161 @@
+"""How long the laws are tried: a handful of lives with the fast tests, thousands at length.
+
+Hypothesis draws lives and shrinks them. A seeded generator gives several times as many in the same
+time; what fails there is cut down to the steps and objects that it takes.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from random import Random, SystemRandom
+from typing import TypeVar
+
+from hypothesis import HealthCheck, given
+from hypothesis import settings as tries
+from hypothesis import strategies as st
+
+from queueing.testing.random_events import (
+    EVERYTHING,
+    SIZE,
+    Life,
+    Table,
+    some_life,
+    some_opening,
+    some_step,
+)
+from queueing.testing.random_worlds import MODES, some_settings, some_world
+
+T = TypeVar("T")
+Law = Callable[[Life], None]
+
+QUEUEING = MODES[:3]
+"""All but the mode in which the differences from Kueue are off."""
+FEW = 4
+SEEDS_FEW = 15
+MANY = 250
+SEEDS_MANY = 1_500
+SEEDS = 2**32
+
+profile = tries(
+    deadline=None,
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.nested_given,
+    ],
+)
+
+
+@st.composite
+def _some(draw: st.DrawFn, make: Callable[..., object], *rest: object) -> object:
+    return make(lambda options: draw(st.sampled_from(options)), *rest)
+
+
+def lives(
+    rare: Table = EVERYTHING, *, modes: Sequence[str] = MODES, size: int = SIZE
+) -> st.SearchStrategy[Life]:
+    """Draw lives as `some_life` chooses them; steps can be left out one by one."""
+    least = st.integers(1, size // 2)  # longer lists than would be drawn otherwise
+    steps = least.flatmap(
+        lambda number: st.lists(_some(some_step, rare), min_size=number, max_size=size)
+    )
+    return st.builds(
+        lambda settings, facts, first, then: Life(settings, facts, [*first, *then]),
+        _some(some_settings, modes),
+        _some(some_world),
+        _some(some_opening),
+        steps,
+    )
+
+
+def hold(law: Law, mode: str, rare: Table = EVERYTHING, *, size: int = SIZE) -> None:
+    """Try a law in a handful of lives, always the same."""
+    _draw(
+        law,
+        lives(rare, modes=[mode], size=size),
+        tries(profile, max_examples=FEW, derandomize=True),
+    )
+    _count(law, range(SEEDS_FEW), mode, rare, size)
+
+
+def hold_at_length(law: Law, mode: str, rare: Table = EVERYTHING, *, size: int = SIZE) -> None:
+    """Try a law in thousands of lives, others each time."""
+    first = SystemRandom().randrange(SEEDS)
+    _count(law, range(first, first + SEEDS_MANY), mode, rare, size)
+    _draw(
+        law,
+        lives(rare, modes=[mode], size=size),
+        tries(profile, max_examples=MANY, derandomize=False, print_blob=True),
+    )
+
+
+def seeded(seed: int, mode: str, rare: Table = EVERYTHING, *, size: int = SIZE) -> Life:
+    """Return the life of a number."""
+    random = Random(seed)
+
+    def choose(options: Sequence[T]) -> T:
+        return random.choice(options)
+
+    return some_life(choose, rare, modes=[mode], size=size)
+
+
+def _draw(law: Law, strategy: st.SearchStrategy[Life], settings: tries) -> None:
+    @settings
+    @given(strategy)
+    def run(life: Life) -> None:
+        law(life)
+
+    run()
+
+
+def _count(law: Law, seeds: range, mode: str, rare: Table, size: int) -> None:
+    for seed in seeds:
+        life = seeded(seed, mode, rare, size=size)
+        if (error := _failure(law, life)) is not None:
+            small = cut_down(law, life, type(error))
+            found = _failure(law, small) or error
+            shown = "\n  ".join(map(repr, [small.settings, *small.facts, *small.steps]))
+            raise AssertionError(
+                f"life {seed} of {mode} breaks {_name_of(law)}: {found!r}\n  {shown}"
+            ) from found
+
+
+def _name_of(law: Law) -> str:
+    return str(getattr(law, "__name__", law))
+
+
+def _failure(law: Law, life: Life) -> Exception | None:
+    try:
+        law(life)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is what is looked for
+        return error
+    return None
+
+
+def cut_down(law: Law, life: Life, kind: type[Exception]) -> Life:
+    """Leave out steps and objects as long as the law fails in the same way without them."""
+
+    def fails(made: Life) -> bool:
+        return type(_failure(law, made)) is kind
+
+    before = 0
+    while before != (before := len(life.steps) + len(life.facts)):
+        now = life
+        steps = _least(now.steps, lambda some: fails(replace(now, steps=some)))  # noqa: B023 - called at once
+        facts = _least(now.facts, lambda some: fails(replace(now, steps=steps, facts=some)))  # noqa: B023 - called at once
+        life = replace(now, steps=steps, facts=facts)
+    return life
+
+
+def _least(whole: list[T], fails: Callable[[list[T]], bool]) -> list[T]:
+    """Leave out runs, of half the length and then ever less, that are not needed to fail."""
+    length = max(1, len(whole) // 2)
+    while length:
+        at = 0
+        while at < len(whole):
+            rest = whole[:at] + whole[at + length :]
+            if fails(rest):
+                whole = rest
+            else:
+                at += length
+        length //= 2
+    return whole
