@@ -24,6 +24,9 @@ KINDS = (
     "Namespace",
     "LimitRange",
     "RuntimeClass",
+    "CreditPolicy",
+    "CreditGrant",
+    "CreditAccount",
 )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from queueing.core.credits.facts import CreditFact
 from queueing.core.facts import Fact
 from queueing.core.settings import Compatibility, Settings
 from queueing.sim.documents import Document, load
@@ -23,6 +24,8 @@ from queueing.sim.kinds import (
     without_effect,
 )
 from queueing.sim.yaml_text import ManifestError
+from queueing.translate import credits as credit_objects
+from queueing.translate import credits_wire
 from queueing.translate.configuration import rules_of, settings_of, unheeded_gates, unknown_gates
 from queueing.translate.inbound import manifests, queues, surroundings, workloads
 from queueing.translate.inbound.manifests import read
@@ -45,7 +48,7 @@ W = TypeVar("W", bound=Wire)
 class Intake:
     """What a set of documents says."""
 
-    facts: tuple[Fact, ...]
+    facts: tuple[Fact | CreditFact, ...]
     settings: Settings
     warnings: tuple[str, ...]
 
@@ -158,7 +161,7 @@ class _Reader:
         }
         self._around: dict[str, Surroundings] = {}
 
-    def facts(self) -> tuple[Fact, ...]:
+    def facts(self) -> tuple[Fact | CreditFact, ...]:
         """Return facts in the order in which they depend on each other, each kind by name."""
         doors = self._each("LocalQueue", wire.LocalQueue, queues.local_queue)
         return (
@@ -170,6 +173,18 @@ class _Reader:
             *self._each("ClusterQueue", wire.ClusterQueue, queues.cluster_queue),
             *doors,
             *self._workloads(),
+            *(
+                credit_objects.policy(one)
+                for one in self._wire("CreditPolicy", credits_wire.CreditPolicy)
+            ),
+            *(
+                credit_objects.grant(one)
+                for one in self._wire("CreditGrant", credits_wire.CreditGrant)
+            ),
+            *(
+                credit_objects.account(one)
+                for one in self._wire("CreditAccount", credits_wire.CreditAccount)
+            ),
         )
 
     def _workloads(self) -> list[Fact]:

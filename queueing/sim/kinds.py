@@ -21,9 +21,11 @@ from queueing_api.config.v1beta2 import Configuration
 from queueing_api.core.cluster import LimitRange, Namespace, PriorityClass, RuntimeClass
 from queueing_api.kueue import v1beta1, v1beta2
 from queueing_api.kueue.convert import ConversionError, convert
+from queueing_api.queueing import v1alpha1
 
 KUEUE = "kueue.x-k8s.io"
 CONFIG = "config.kueue.x-k8s.io"
+OWN = "queueing.dev"
 
 _VERSIONS = {"v1beta1": v1beta1, "v1beta2": v1beta2}
 _OF_KUEUE = (
@@ -46,6 +48,9 @@ MODELS: Mapping[tuple[str, str], type[BaseModel]] = MappingProxyType(
     | {
         (f"{CONFIG}/v1beta2", "Configuration"): Configuration,
         (f"{CONFIG}/v1beta1", "Configuration"): Configuration,
+        (f"{OWN}/v1alpha1", "CreditAccount"): v1alpha1.CreditAccount,
+        (f"{OWN}/v1alpha1", "CreditGrant"): v1alpha1.CreditGrant,
+        (f"{OWN}/v1alpha1", "CreditPolicy"): v1alpha1.CreditPolicy,
         ("batch/v1", "Job"): Job,
         ("v1", "LimitRange"): LimitRange,
         ("v1", "Namespace"): Namespace,

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from queueing.core.credits.facts import CreditFact
 from queueing.core.decisions import Decision, Wait
 from queueing.core.facts import Fact
 from queueing.core.names import CohortName, Key, QueueName
@@ -27,14 +28,16 @@ class Plan:
     """Whether nothing more would change; None when a number of rounds was asked for."""
 
 
-def fixed_rounds(facts: Iterable[Fact], *, settings: Settings, now: float, rounds: int) -> Plan:
+def fixed_rounds(
+    facts: Iterable[Fact | CreditFact], *, settings: Settings, now: float, rounds: int
+) -> Plan:
     """Run a number of rounds. Admissions are assumed; victims are Evicted and keep their quota."""
     world = World(facts, settings=settings)
     done = tuple(world.round(now).decisions for _ in range(rounds))
     return _plan(world, done, stable=None)
 
 
-def until_stable(facts: Iterable[Fact], *, settings: Settings, now: float) -> Plan:
+def until_stable(facts: Iterable[Fact | CreditFact], *, settings: Settings, now: float) -> Plan:
     """Run rounds until nothing changes any more; between them victims drain and queue again."""
     world = World(facts, settings=settings)
     kueue = settings.compatibility is Compatibility.KUEUE

@@ -3,6 +3,13 @@
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+from queueing.core.credits.facts import (
+    CreditAccountFact,
+    CreditFact,
+    CreditGone,
+    CreditGrantFact,
+    CreditPolicyFact,
+)
 from queueing.core.decisions import Admit, Cycle, Outcome, Preempt, Verdict, Wait
 from queueing.core.facts import (
     ClusterQueueFact,
@@ -22,14 +29,19 @@ from queueing.state.engine import Engine
 class World:
     """Facts that do not change by themselves; only `round` and `drain` change workloads."""
 
-    def __init__(self, facts: Iterable[Fact], *, settings: Settings) -> None:
+    def __init__(self, facts: Iterable[Fact | CreditFact], *, settings: Settings) -> None:
         self.engine = Engine(settings)
         self.queues: dict[QueueName, ClusterQueueFact] = {}
         self.cohorts: dict[str, CohortFact] = {}
         self._doors: dict[Key, LocalQueueFact] = {}
         self._workloads: dict[Key, WorkloadFact] = {}
         for fact in facts:
-            self.observe(fact)
+            if isinstance(
+                fact, CreditPolicyFact | CreditGrantFact | CreditAccountFact | CreditGone
+            ):
+                self.engine.observe_credit(fact)
+            else:
+                self.observe(fact)
 
     @property
     def workloads(self) -> Mapping[Key, WorkloadFact]:
