@@ -5,27 +5,18 @@ something changes, or advances somebody's search over flavors, of which there ar
 tree in which nothing of this happens sets aside whoever was judged in it.
 """
 
-from collections.abc import Iterable
 from heapq import heappop
 
-from queueing.core.decisions import Admit, Cycle, Decision, Mode, Requeue, Wait
-from queueing.core.facts import Strategy
-from queueing.core.holders import Holder
-from queueing.core.names import FlavorResource, ResourceName
+from queueing.core.decisions import Cycle, Decision
 from queueing.core.quota.node import Node
-from queueing.core.rounds import Judgement, World, judge_round
-from queueing.state.feuds import Feuds
-from queueing.state.intake import enqueue, has_peers, isolate, place, touch_charged
-from queueing.state.ledger import Charge
+from queueing.core.rounds import World, judge_round
+from queueing.state.intake import enqueue, place
 from queueing.state.memory import Memory
-from queueing.state.pending import Expects, Item, Peers, Stand
+from queueing.state.pending import Stand
 from queueing.state.selection import Selection, has_turn, head_of, heads_of_all, is_active, select
+from queueing.state.settlement import settle_all
 from queueing.state.waits import current_wait, suspended
-from queueing.state.wakes import preempts, wake_waiting
-
-PODS = ResourceName("pods")
-TRIES_MAX = 256
-"""Tries in a row of one workload over its flavors; more than one queue can have of them."""
+from queueing.state.wakes import wake_waiting
 
 
 def run_cycle(memory: Memory, now: float, budget: int | None) -> Cycle:
@@ -179,7 +170,8 @@ def _judge(memory: Memory, selection: Selection, now: float) -> list[Decision]:
     )
     heads = [head_of(memory, item) for item in (*selection.items, *selection.companions)]
     judgements = judge_round(heads, world)
-    return _settle_all(memory, judgements, now)
+    along = {item.fact.key for item in selection.companions}
+    return settle_all(memory, judgements, along, now)
 
 
 def _unready(memory: Memory) -> frozenset[Node]:
@@ -189,226 +181,3 @@ def _unready(memory: Memory) -> frozenset[Node]:
     charges = (memory.ledger.charges.get(key) for key in memory.unready)
     roots = (memory.roots.get(one.holder.queue) for one in charges if one is not None)
     return frozenset(root for root in roots if root is not None)
-
-
-def _settle_all(memory: Memory, judgements: list[Judgement], now: float) -> list[Decision]:
-    decided: list[Decision] = []
-    moved: set[Node] = set()
-    skipped: list[Item] = []
-    for judgement in judgements:
-        decision = judgement.decision
-        key = decision.workload
-        item = memory.items[key]
-        if _says_nothing_new(item, decision):
-            continue
-        decided += judgement.preemptions
-        decided.append(decision)
-        for one in (*judgement.preemptions, decision):
-            memory.stories.add(now, one)
-        if isinstance(decision, Admit):
-            _assume(memory, item, judgement, decision, now)
-        elif decision.mode is Mode.SKIPPED:
-            item.wait = decision
-            if memory.as_kueue:
-                _go_on_from(memory, item, judgement)
-            skipped.append(item)
-            continue
-        else:
-            _settle(memory, item, judgement, decision)
-        moved.add(memory.roots[judgement.head.queue])
-    for item in skipped:
-        _stay_or_give_up(memory, item, moved)
-    return decided
-
-
-def _says_nothing_new(item: Item, decision: Admit | Wait) -> bool:
-    """Say whether an item that was judged along only had its last judgement confirmed."""
-    if item.peers is None or item.peers.stand is Stand.READY or isinstance(decision, Admit):
-        return False
-    known = item.wait
-    same = known is not None and (known.mode, known.targets) == (decision.mode, decision.targets)
-    return same or decision.mode is Mode.SKIPPED
-
-
-def _stay_or_give_up(memory: Memory, item: Item, moved: set[Node]) -> None:
-    """Keep the turn of one that another got in the way of, unless nobody did."""
-    if item.peers is None or memory.roots[item.peers.queue.name] in moved:
-        return
-    peers = _alone(item, sticky=False)
-    peers.wait = item.wait
-    _stand(memory, peers, _aside(memory, peers))
-    peers.queue.hope(peers, _resources(memory, peers), expects=Expects.CHANGE)
-
-
-def _assume(memory: Memory, item: Item, judgement: Judgement, decision: Admit, now: float) -> None:
-    fact = item.fact
-    charge = Charge(
-        Holder(
-            key=fact.key,
-            uid=fact.uid,
-            queue=decision.cluster_queue,
-            local_queue=fact.local_queue,
-            priority=fact.priority,
-            timestamp=item.timestamp,
-            reserved_at=now,
-            evicted=False,
-            usage=judgement.usage,
-        ),
-        not decision.checks,
-        decision,
-    )
-    memory.claims.drop(fact.key)
-    memory.standing.pop(fact.key, None)
-    if item.peers is not None:
-        item.peers.queue.remove(item)
-    del memory.items[fact.key]
-    memory.assumed_from[fact.key] = fact
-    memory.ledger.assume(charge, may_be_victim=memory.as_kueue)
-    if charge.admitted:
-        memory.unready.add(fact.key)
-    touch_charged(memory, charge)
-    memory.ready.add(decision.cluster_queue)
-
-
-def _settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None:
-    """Put an item that was not admitted where it waits, and note what would help it."""
-    item.wait = wait
-    _go_on_from(memory, item, judgement)
-    if judgement.progress is not None and item.tries < TRIES_MAX:
-        item.tries += 1
-        return
-    if judgement.preemptions:
-        _evict_all(memory, judgement)
-    item.wants = judgement.usage
-    peers = item.peers
-    if peers is None:
-        raise AssertionError(f"{item.fact.key} was judged and is in no queue")
-    if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES) or wait.requeue is Requeue.IMMEDIATE:
-        strict = memory.objects.queues[peers.queue.name].strategy is Strategy.STRICT_FIFO
-        sticky = memory.as_kueue and not strict and bool(judgement.preemptions)
-        peers = _alone(item, sticky=sticky)
-    peers.wait = wait
-    _stand(memory, peers, _stand_of(memory, peers, wait))
-    if memory.as_kueue and peers.stand is Stand.PARKED:
-        _park_equals(memory, peers, wait)
-    if judgement.preemptions or _stands_up(peers, wait):
-        memory.standing[item.fact.key] = None
-        memory.claims.drop(item.fact.key)
-    else:
-        memory.step_down(item.fact.key)
-    if not memory.as_kueue:
-        _note_hopes(memory, peers, item, judgement)
-    item.tries = 0
-
-
-def _go_on_from(memory: Memory, item: Item, judgement: Judgement) -> None:
-    """Remember where the next try begins, and what had been released in the queue by then."""
-    item.progress = judgement.progress
-    item.progress_at = memory.releases.get(judgement.head.queue, 0)
-
-
-def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:
-    """Set aside, as Kueue does, who asks the same with the same priority by another LocalQueue."""
-    queue = peers.queue
-    if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES) or not has_peers(memory, queue.name):
-        return
-    for other in list(queue.peers.values()):
-        if (
-            other.stand is not Stand.PARKED
-            and other.priority == peers.priority
-            and other.demand.shape == peers.demand.shape
-        ):
-            other.wait = wait
-            for item in other.items():
-                item.wait = None
-            _stand(memory, other, Stand.PARKED)
-
-
-def _evict_all(memory: Memory, judgement: Judgement) -> None:
-    feuds = memory.feuds.setdefault(memory.roots[judgement.head.queue], Feuds())
-    for preemption in judgement.preemptions:
-        memory.ledger.evict(preemption.workload)
-        feuds.note(preemption.preemptor_uid, preemption.uid)
-
-
-def _stands_up(peers: Peers, wait: Wait) -> bool:
-    """Say whether lesser ones of the tree must be kept off what an item waits for."""
-    if wait.mode is Mode.NO_CANDIDATES:
-        return peers.stand is Stand.BLOCKING
-    return wait.mode is Mode.DEFERRED_FIT
-
-
-def _alone(item: Item, *, sticky: bool) -> Peers:
-    isolate(item, sticky=sticky)
-    if item.peers is None:
-        raise AssertionError(f"{item.fact.key} is in no queue")
-    return item.peers
-
-
-def _stand(memory: Memory, peers: Peers, stand: Stand) -> None:
-    peers.queue.settle(peers, stand)
-    memory.touch(peers.queue.name, peers.local_queue)
-
-
-def _stand_of(memory: Memory, peers: Peers, wait: Wait) -> Stand:
-    return _aside(memory, peers) if wait.requeue is Requeue.IMMEDIATE else Stand.PARKED
-
-
-def _aside(memory: Memory, peers: Peers) -> Stand:
-    """Say whether those behind one that waits for others may pass it."""
-    strict = memory.objects.queues[peers.queue.name].strategy is Strategy.STRICT_FIFO
-    return Stand.BLOCKING if strict or memory.as_kueue else Stand.ASIDE
-
-
-def _note_hopes(memory: Memory, peers: Peers, item: Item, judgement: Judgement) -> None:
-    """Note what may help: for simple demands the very amounts that they lack."""
-    queue = peers.queue
-    node = memory.tree.queue(queue.name)
-    if judgement.preemptions:
-        victims = (one.workload for one in judgement.preemptions)
-        charged = (key for key in victims if key in memory.ledger.charges)
-        memory.claims.put(item.fact.key, queue.name, charged)
-        usage = judgement.usage.items()
-        queue.lack(peers, [one for one in usage if node.available(one[0]) < one[1]])
-        return
-    if peers.stand is Stand.PARKED and _knows_its_lacks(memory, item, judgement):
-        lacks = [(one.resource, one.asked) for one in judgement.lacks if not one.capacity]
-        if all(node.available(resource) < asked for resource, asked in lacks):
-            queue.lack(peers, lacks)
-            return
-    lacking = (one.resource for one in judgement.lacks)
-    fair = memory.settings.fair_sharing is not None
-    queue.hope(
-        peers,
-        (*lacking, *_resources(memory, peers)),
-        expects=Expects.CHANGE if fair else Expects.VICTIM,
-    )
-
-
-def _knows_its_lacks(memory: Memory, item: Item, judgement: Judgement) -> bool:
-    """Say whether nothing helps but to cover one of the lacks.
-
-    Something else may: where victims count, where fewer pods will do, where flavors were passed
-    over in an earlier try, or where one pod set's flavor depends on what another one got.
-    """
-    demand = judgement.head.demand
-    return not (
-        preempts(memory.objects.queues[judgement.head.queue].preemption)
-        or len(demand.pod_sets) > 1
-        or demand.may_shrink
-        or item.tries
-    )
-
-
-def _resources(memory: Memory, peers: Peers) -> Iterable[FlavorResource]:
-    """Every flavor-resource of the queue that the peers could use."""
-    asked = {name for one in peers.demand.pod_sets for name in one.pod_set.requests}
-    asked.add(PODS)
-    groups = memory.objects.queues[peers.queue.name].groups
-    return [
-        FlavorResource(flavor.flavor, resource)
-        for group in groups
-        for flavor in group.flavors
-        for resource in group.covered
-        if resource in asked
-    ]

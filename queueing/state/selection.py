@@ -153,10 +153,16 @@ def _judgeable_head(
 
 
 def _next(memory: Memory, queue: PendingQueue, selection: Selection) -> Item | None:
-    """Return the head, after waking whom a release may have helped and who comes before it."""
+    """Return the head, or one before it whom a release may have helped.
+
+    One whose whole lack is known is judged where it stands, and stays there if others are faster.
+    """
     peers = _covered(memory, queue, selection)
-    if peers is not None:
-        memory.wake_peers(peers, doubtful=True)
+    if peers is None:
+        return queue.head()
+    if peers.stand is Stand.PARKED and peers.lacks:
+        return peers.top()
+    memory.wake_peers(peers, doubtful=True)
     return queue.head()
 
 

@@ -110,6 +110,8 @@ def _wake_namespace(memory: Memory, namespace: str) -> None:
 
 
 def _wake_for_pods_ready(memory: Memory) -> None:
+    if not memory.settings.block_admission_until_pods_ready:
+        return
     for queue in memory.queues.values():
         for peers in list(queue.waiting):
             if peers.wait is not None and peers.wait.reason is Reason.WAITING_FOR_PODS_READY:
