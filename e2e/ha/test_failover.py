@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -19,11 +20,12 @@ from e2e.cluster import Cluster
 from e2e.components import HOST
 from e2e.controller.shapes import NOMINAL_CPU, Cohorts
 from e2e.ha.history import Audit
-from e2e.identities import CONTROLLER_NAMESPACE
+from e2e.identities import ADMIN, CONTROLLER_NAMESPACE
 from e2e.jobs import wait_complete
 from e2e.objects import job
 from e2e.product import LEASE, Controller
 from e2e.quota import wait_nothing_held
+from e2e.serving import until
 from e2e.wire import Object
 from e2e.world import World
 
@@ -45,6 +47,7 @@ FAULTS = 20
 BURST = 6
 AFTERWARDS = 3
 """Jobs that come while nobody leads: whatever happened before, there is something to decide."""
+TOO_BIG = "too-big"
 Launch = Callable[..., Controller]
 Fault = Callable[[Controller], object]
 
@@ -225,21 +228,39 @@ def suspends_a_job(cluster: Cluster, controller: Controller) -> bool:
     return bool(answer["allowed"]) and b"suspend" in base64.b64decode(answer.get("patch", ""))
 
 
+def waits_there(cluster: Cluster, controller: Controller, queue: str) -> bool:
+    """Ask a replica's visibility API as an administrator whether the one Job waits."""
+    config = yaml.safe_load((cluster.folder / f"{controller.process.name}.yaml").read_text())
+    trusting = ssl.create_default_context()
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    port = config["visibilityServer"]["bindPort"]
+    path = f"/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/{queue}/pendingworkloads"
+    bearer = {"Authorization": f"Bearer {cluster.accesses[ADMIN].token}"}
+    with closing(http.client.HTTPSConnection(HOST, port, timeout=30, context=trusting)) as asked:
+        asked.request("GET", path, headers=bearer)
+        found = json.loads(asked.getresponse().read())
+    owners = [one["metadata"]["ownerReferences"][0]["name"] for one in found.get("items", ())]
+    return owners == [TOO_BIG]
+
+
 def test_both_serve_and_a_leader_that_is_told_to_go_hands_over_at_once(
     space: World, installed: Cluster, controllers: Launch
 ) -> None:
     replicas = [controllers("one"), controllers("two")]
     leader, epoch = wait_leader(installed, replicas), epoch_of(installed)
+    queues = Cohorts(space, cohorts=1, queues=1)
+    queues.make()
+    space.make(job(space.namespace, TOO_BIG, queue="q-0-0", parallelism=99))
     for one in replicas:
         assert one.ready()
         assert suspends_a_job(installed, one)
+        waits = partial(waits_there, installed, one, queues.names[0])
+        until(waits, f"{one.process.name} tells who waits")
     (other,) = [one for one in replicas if one is not leader]
     began = time.monotonic()
     assert leader.stop() == 0
     wait_leader(installed, [other], after=epoch)
     # The lease of 15 s was not waited for.
     assert time.monotonic() - began < 15.0
-    queues = Cohorts(space, cohorts=1, queues=1)
-    queues.make()
     space.make(*queues.jobs(3))
     wait_complete(space, count=3)

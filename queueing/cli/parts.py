@@ -15,6 +15,7 @@ from queueing.controller.app import Options, run
 from queueing.controller.probes import BadAddressError, address_of
 from queueing.controller.rules import managed_namespaces
 from queueing.kube.config import ConfigurationError, Source
+from queueing.kube.resources import LEASES
 from queueing.observe.logs import LogFormat, configure
 from queueing.serving.certificates import service_names
 from queueing.serving.keeper import Keeping
@@ -60,6 +61,7 @@ def serving_options(flags: Flags, configuration: Configuration, socket: Path) ->
     """Derive what is served, and where. Raises BadAddressError naming the field."""
     webhook, visibility = configuration.webhook, configuration.visibility_server
     certificates = configuration.internal_cert_management
+    election, namespace = configuration.leader_election, configuration.namespace
     probes = address_of(
         configuration.health.health_probe_bind_address, "health.healthProbeBindAddress"
     )
@@ -91,6 +93,10 @@ def serving_options(flags: Flags, configuration: Configuration, socket: Path) ->
         if certificates.enable
         else None,
         certificates=None if certificates.enable else Path(webhook.cert_dir),
+        lease=LEASES.at(election.resource_name, election.resource_namespace or namespace)
+        if election.leader_elect
+        else None,
+        visibility_name=service_names(VISIBILITY_SERVICE, namespace)[0],
     )
 
 

@@ -32,6 +32,7 @@ from queueing.controller.rules import (
     lease_settings,
     metric_groups,
     policy_rules,
+    visibility_address,
     write_timeout_s,
 )
 from queueing.controller.session import Session, Surroundings
@@ -40,7 +41,7 @@ from queueing.core.settings import Compatibility
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster, load_cluster
 from queueing.kube.lease import Lease, Term
-from queueing.kube.lease_record import KubeLeaseStore
+from queueing.kube.lease_record import ADDRESS, KubeLeaseStore
 from queueing.kube.outcome import MaySend
 from queueing.observe.metrics import Metrics
 from queueing.observe.traces import Tracer
@@ -171,7 +172,8 @@ class App:
     async def _compete(self, configuration: Configuration) -> None:
         found = configuration.leader_election
         namespace = found.resource_namespace or configuration.namespace
-        store = KubeLeaseStore(self._client, found.resource_name, namespace)
+        told = {ADDRESS: visibility_address(configuration, self._options.environment)}
+        store = KubeLeaseStore(self._client, found.resource_name, namespace, told)
         lease = Lease(store, lease_settings(configuration, self._identity), self._clock)
         self.witness.standing.other_leads = lambda: lease.holder not in ("", self._identity)
 

@@ -1,5 +1,6 @@
 """The Configuration file → what the shell goes by, read once at start."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from queueing.controller.cycles import BUDGET
@@ -113,6 +114,18 @@ def policy_rules(configuration: Configuration) -> PolicyRules:
         default_class=is_enabled(configuration, "WorkloadPriorityClassDefaulting"),
         reject_unknown_flavors=is_enabled(configuration, "RejectUpdatesToCQWithInvalidOnFlavors"),
     )
+
+
+def visibility_address(configuration: Configuration, environment: Mapping[str, str]) -> str:
+    """Return where other replicas reach our visibility API: the pod's address, else what it binds.
+
+    Empty when nobody can: it is off, or bound to all addresses of who knows which machine.
+    """
+    found = configuration.visibility_server
+    host = environment.get("POD_IP") or found.bind_address or ""
+    if not host or not is_enabled(configuration, "VisibilityOnDemand"):
+        return ""
+    return f"[{host}]:{found.bind_port}" if ":" in host else f"{host}:{found.bind_port}"
 
 
 def lease_settings(configuration: Configuration, identity: str) -> LeaseSettings:

@@ -1,5 +1,6 @@
 """What stands in a Lease object, and where it is kept."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -10,6 +11,9 @@ from queueing.kube.client import Call, Client
 from queueing.kube.errors import NotFoundError
 from queueing.kube.resources import LEASES
 from queueing.kube.times import micro_time
+
+ADDRESS = "queueing.dev/visibility-address"
+"""Annotation of the Lease: `host:port` at which its holder answers for what only a leader knows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +66,17 @@ _LEASES = msgspec.json.Decoder(_Lease)
 
 
 class KubeLeaseStore:
-    """The record as a `coordination.k8s.io` Lease."""
+    """The record as a `coordination.k8s.io` Lease, with what its holder says of itself."""
 
-    def __init__(self, client: Client, name: str, namespace: str) -> None:
+    def __init__(
+        self,
+        client: Client,
+        name: str,
+        namespace: str,
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
         self._client = client
+        self._told = {"annotations": dict(annotations)} if annotations else {}
         self._name = name
         self._target = LEASES.at(name, namespace)
 
@@ -85,12 +96,17 @@ class KubeLeaseStore:
         }
         call = Call(timeout_s=timeout_s)
         if record.version:
-            patch = {"metadata": {"resourceVersion": record.version}, "spec": spec}
+            meta = {"resourceVersion": record.version, **self._told}
+            patch = {"metadata": meta, "spec": spec}
             return _record(await self._client.patch_merge(self._target, patch, call))
         lease = {
             "apiVersion": LEASES.api_version,
             "kind": LEASES.kind,
-            "metadata": {"name": self._name, "namespace": self._target.namespace},
+            "metadata": {
+                "name": self._name,
+                "namespace": self._target.namespace,
+                **self._told,
+            },
             "spec": spec,
         }
         collection = LEASES.within(self._target.namespace)

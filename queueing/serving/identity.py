@@ -23,6 +23,8 @@ class Identity:
 
     def __init__(self, folder: Path, aggregator: Aggregator) -> None:
         self.present = False
+        self.authority = b""
+        """Who signed the certificate; empty when that is not known."""
         self.plain = _context()
         self.aggregated = _context()
         aggregator.trust(self.aggregated)
@@ -39,6 +41,7 @@ class Identity:
             file.write_bytes(text)
         self.load(certificate, key)
         key.unlink()
+        self.authority = held.ca
 
     def load(self, certificate: Path, key: Path) -> None:
         """Serve with the certificate of two files from the next connection on."""
@@ -77,6 +80,7 @@ async def follow_files(
                 seen = stamps
                 logger.info("serving with the certificate of %s", folder)
             authority = await asyncio.to_thread(_text, folder / "ca.crt")
+            identity.authority = authority
             if authority:
                 await trust(authority)
         except (OSError, ssl.SSLError, KubeError) as error:

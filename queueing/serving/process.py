@@ -16,13 +16,17 @@ from queueing.clock import SystemClock
 from queueing.core.facts import Selector
 from queueing.kube.client import Client
 from queueing.kube.config import Source, load_cluster
+from queueing.kube.errors import KubeError, NotFoundError
+from queueing.kube.resources import LOCAL_QUEUES, Target
 from queueing.serving.aggregator import read_aggregator
 from queueing.serving.authorization import Reviewer
 from queueing.serving.farewell import let_go
+from queueing.serving.forward import Forwarder
 from queueing.serving.identity import Identity, follow_files, private_folder
 from queueing.serving.keeper import Keeping, keep, trust
 from queueing.serving.read_models import ReadModels, listening
 from queueing.serving.routes import (
+    Elsewhere,
     Readiness,
     metrics_application,
     probe_application,
@@ -67,6 +71,10 @@ class ServingOptions:
     keeping: Keeping | None = None
     """Make and keep the certificate ourselves; else it is read from `certificates`."""
     certificates: Path | None = None
+    lease: Target | None = None
+    """Whose holder is asked for what only the leader knows; None asks nobody."""
+    visibility_name: str = ""
+    """The name in the certificate under which replicas ask each other."""
     plain_http: bool = False
     """Serve without TLS, for a server on loopback only."""
 
@@ -110,7 +118,9 @@ async def serve(options: ServingOptions, convert: Convert) -> None:
             ),
             (
                 options.visibility,
-                visibility_application(models, reviewer.may_see_pending),
+                visibility_application(
+                    models, reviewer.may_see_pending, _elsewhere(options, client, identity)
+                ),
                 identity.aggregated,
             ),
         )
@@ -127,6 +137,28 @@ async def serve(options: ServingOptions, convert: Convert) -> None:
                 if address is not None:
                     tls_here = None if options.plain_http else tls
                     await stack.enter_async_context(_Site(application, address, tls_here))
+
+
+def _elsewhere(options: ServingOptions, client: Client, identity: Identity) -> Elsewhere:
+    """Return what answers for other replicas' knowledge, and for what no replica knows."""
+    forwarder = None
+    if options.lease is not None:
+        forwarder = Forwarder(
+            client, options.lease, options.visibility_name, lambda: identity.authority
+        )
+
+    async def ask(request: web.Request) -> web.Response | None:
+        return await forwarder.ask(request) if forwarder is not None else None
+
+    async def is_local_queue(namespace: str, name: str) -> bool:
+        try:
+            await client.get(LOCAL_QUEUES.at(name, namespace))
+        except KubeError as error:
+            # Who cannot be asked is believed to be there, with nobody waiting.
+            return not isinstance(error, NotFoundError)
+        return True
+
+    return Elsewhere(ask=ask, is_local_queue=is_local_queue)
 
 
 class _Site:

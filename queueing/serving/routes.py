@@ -136,24 +136,42 @@ def metrics_application(models: ReadModels, allowed: Allowed) -> web.Application
     return application
 
 
-def visibility_application(models: ReadModels, allowed: Allowed) -> web.Application:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Elsewhere:
+    """Who is asked for what this replica does not know."""
+
+    ask: Callable[[web.Request], Awaitable[web.Response | None]]
+    """Has the leader's replica answer; None when nobody can."""
+    is_local_queue: Callable[[str, str], Awaitable[bool]]
+    """Says whether a namespace has a LocalQueue of this name."""
+
+
+def visibility_application(
+    models: ReadModels, allowed: Allowed, elsewhere: Elsewhere
+) -> web.Application:
     """Serve the aggregated API of pending workloads."""
 
     async def of_cluster_queue(request: web.Request) -> web.StreamResponse:
         name = request.match_info["name"]
         if name not in models.queues:
-            return failure(404, "NotFound", f'clusterqueues.{GROUP} "{name}" not found')
+            return failure(404, "NotFound", f'clusterqueue.{GROUP} "{name}" not found')
         return _page(request, list(models.queues[name]))
 
     async def of_local(request: web.Request) -> web.StreamResponse:
-        match = request.match_info
-        return _page(request, of_local_queue(models.queues, match["namespace"], match["name"]))
+        namespace, name = request.match_info["namespace"], request.match_info["name"]
+        rows = of_local_queue(models.queues, namespace, name)
+        if not rows and not await elsewhere.is_local_queue(namespace, name):
+            return failure(404, "NotFound", f'localqueue.{GROUP} "{name}" not found')
+        return _page(request, rows)
 
     def guarded(handler: Handler) -> Handler:
         async def answer(request: web.Request) -> web.StreamResponse:
             if not await allowed(request):
                 return failure(403, "Forbidden", f"may not get {request.path}")
             if not models.leading:
+                answer = await elsewhere.ask(request)
+                if answer is not None:
+                    return answer
                 told = "this replica does not lead; the leader answers as soon as there is one"
                 return failure(503, "ServiceUnavailable", told)
             return await handler(request)

@@ -11,6 +11,7 @@ from aiohttp import ClientSession, web
 from queueing.serving.frames import PendingRow
 from queueing.serving.read_models import ReadModels
 from queueing.serving.routes import (
+    Elsewhere,
     Readiness,
     metrics_application,
     probe_application,
@@ -41,6 +42,22 @@ async def everybody(_request: web.Request) -> bool:
 
 async def nobody(_request: web.Request) -> bool:
     return False
+
+
+async def no_leader(_request: web.Request) -> web.Response | None:
+    return None
+
+
+async def another(_request: web.Request) -> web.Response:
+    return web.json_response({"items": [{"metadata": {"name": "of the leader"}}]})
+
+
+async def is_local_queue(_namespace: str, name: str) -> bool:
+    return name == "unused"
+
+
+ALONE = Elsewhere(ask=no_leader, is_local_queue=is_local_queue)
+WITH_A_LEADER = Elsewhere(ask=another, is_local_queue=is_local_queue)
 
 
 async def no_farewell() -> None:
@@ -79,37 +96,52 @@ async def names(application: web.Application, path: str) -> list[str]:
             "namespaces/default/localqueues/door/pendingworkloads", ["a", "c"], id="a local queue"
         ),
         pytest.param(
-            "namespaces/default/localqueues/none/pendingworkloads", [], id="a queue nobody uses"
+            "namespaces/default/localqueues/unused/pendingworkloads", [], id="a queue nobody uses"
         ),
     ],
 )
 async def test_who_waits_where(path: str, want: list[str]) -> None:
-    assert await names(visibility_application(known(), everybody), f"{VISIBILITY}/{path}") == want
+    assert (
+        await names(visibility_application(known(), everybody, ALONE), f"{VISIBILITY}/{path}")
+        == want
+    )
 
 
 @pytest.mark.parametrize(
     ("application", "path", "want"),
     [
         pytest.param(
-            visibility_application(known(), everybody),
+            visibility_application(known(), everybody, ALONE),
             f"{VISIBILITY}/clusterqueues/none/pendingworkloads",
             404,
             id="a queue that is not there",
         ),
         pytest.param(
-            visibility_application(known(), everybody),
+            visibility_application(known(), everybody, ALONE),
+            f"{VISIBILITY}/namespaces/default/localqueues/none/pendingworkloads",
+            404,
+            id="a local queue that is not there",
+        ),
+        pytest.param(
+            visibility_application(ReadModels(), nobody, WITH_A_LEADER),
+            f"{VISIBILITY}/clusterqueues/team/pendingworkloads",
+            403,
+            id="a user who may not, before the leader is asked",
+        ),
+        pytest.param(
+            visibility_application(known(), everybody, ALONE),
             f"{VISIBILITY}/clusterqueues/team/pendingworkloads?limit=many",
             400,
             id="a limit in words",
         ),
         pytest.param(
-            visibility_application(known(), nobody),
+            visibility_application(known(), nobody, ALONE),
             f"{VISIBILITY}/clusterqueues/team/pendingworkloads",
             403,
             id="a user who may not",
         ),
         pytest.param(
-            visibility_application(ReadModels(), everybody),
+            visibility_application(ReadModels(), everybody, ALONE),
             f"{VISIBILITY}/clusterqueues/team/pendingworkloads",
             503,
             id="a replica that does not lead",
@@ -123,8 +155,14 @@ async def test_how_a_request_ends(application: web.Application, path: str, want:
         assert answer.status == want
 
 
+async def test_a_replica_that_does_not_lead_hands_on_what_the_leader_says() -> None:
+    application = visibility_application(ReadModels(), everybody, WITH_A_LEADER)
+    path = f"{VISIBILITY}/clusterqueues/team/pendingworkloads"
+    assert await names(application, path) == ["of the leader"]
+
+
 async def test_discovery_lists_the_versions() -> None:
-    application = visibility_application(known(), everybody)
+    application = visibility_application(known(), everybody, ALONE)
     async with served(application) as (session, base), session.get(f"{base}/apis") as answer:
         group = (await answer.json())["groups"][0]
     assert [one["version"] for one in group["versions"]] == ["v1beta2", "v1beta1"]

@@ -1,0 +1,102 @@
+"""Let the leader's replica answer what only it knows: it does not matter which replica is asked.
+
+The leader says in its Lease where its visibility API listens. Another replica judges the user by
+itself, asks there under the service account that both have, and hands the answer on. Invariant:
+what was forwarded once is not forwarded again, so that two who take each other for the leader do
+not ask each other for ever.
+"""
+
+import logging
+import ssl
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import aiohttp
+import msgspec
+from aiohttp import web
+
+from queueing.kube.client import Client
+from queueing.kube.errors import KubeError
+from queueing.kube.lease_record import ADDRESS
+from queueing.kube.resources import Target
+
+logger = logging.getLogger(__name__)
+
+FORWARDED = "X-Queueing-Forwarded"
+KNOWN_S = 1.0
+"""How long the leader's address is believed without another look at the Lease."""
+LIMITS = aiohttp.ClientTimeout(total=10.0, sock_connect=2.0)
+
+
+class _Meta(msgspec.Struct):
+    annotations: dict[str, str] = {}
+
+
+class _Spec(msgspec.Struct, rename="camel"):
+    holder_identity: str | None = None
+
+
+class _Lease(msgspec.Struct):
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
+    spec: _Spec = msgspec.field(default_factory=_Spec)
+
+
+@dataclass(slots=True)
+class Forwarder:
+    """Asks the leader's replica. `trust` gives the authority of its certificate, empty for none."""
+
+    client: Client
+    lease: Target
+    server_name: str
+    trust: Callable[[], bytes]
+    _address: str = ""
+    _looked_at: float = float("-inf")
+    _context: tuple[bytes, ssl.SSLContext] | None = field(default=None)
+
+    async def ask(self, request: web.Request) -> web.Response | None:
+        """Return the leader's answer; None when there is no leader that can be asked."""
+        if request.headers.get(FORWARDED):
+            return None
+        address, context = await self._leader(), self._tls()
+        if not address or context is None:
+            return None
+        grant = await self.client.cluster.credentials.current()
+        headers = {"Authorization": grant.authorization, FORWARDED: "1"}
+        url = f"https://{address}{request.rel_url}"
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=LIMITS) as session,
+                session.get(
+                    url, headers=headers, ssl=context, server_hostname=self.server_name
+                ) as answer,
+            ):
+                body = await answer.read()
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            logger.warning("the leader at %s does not answer: %s", address, error)
+            self._looked_at = float("-inf")
+            return None
+        return web.Response(status=answer.status, body=body, content_type=answer.content_type)
+
+    async def _leader(self) -> str:
+        now = time.monotonic()
+        if now - self._looked_at < KNOWN_S:
+            return self._address
+        try:
+            found = msgspec.json.decode(await self.client.get(self.lease), type=_Lease)
+        except KubeError as error:
+            logger.debug("the Lease cannot be read: %s", error)
+            return ""
+        holder = found.spec.holder_identity
+        self._address = found.metadata.annotations.get(ADDRESS, "") if holder else ""
+        self._looked_at = now
+        return self._address
+
+    def _tls(self) -> ssl.SSLContext | None:
+        authority = self.trust()
+        if not authority:
+            return None
+        if self._context is None or self._context[0] != authority:
+            made = ssl.create_default_context(cadata=authority.decode())
+            self._context = authority, made
+        return self._context[1]
