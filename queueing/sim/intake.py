@@ -11,6 +11,7 @@ from typing import TypeVar
 from queueing.core.credits.facts import CreditFact
 from queueing.core.facts import Fact
 from queueing.core.settings import Compatibility, Settings
+from queueing.sim.contradictions import contradictions
 from queueing.sim.documents import Document, load
 from queueing.sim.jobs import JobReader
 from queueing.sim.kinds import (
@@ -80,7 +81,7 @@ def read_world(
     return Intake(
         facts=facts,
         settings=settings_of(settled, compatibility=compatibility),
-        warnings=(*warnings, *reader.warnings),
+        warnings=(*warnings, *reader.warnings, *contradictions(facts)),
     )
 
 

@@ -26,6 +26,8 @@ class Plan:
     cohort_shares: dict[str, float]
     stable: bool | None
     """Whether nothing more would change; None when a number of rounds was asked for."""
+    explicit_reasons: bool = True
+    """Whether the condition of one who waits says more than that it waits."""
 
 
 def fixed_rounds(
@@ -124,4 +126,5 @@ def _plan(world: World, rounds: Sequence[tuple[Decision, ...]], *, stable: bool 
         queue_shares={name: view.weighted_share for name, view in queues.items() if view},
         cohort_shares={name: view.weighted_share for name, view in cohorts.items() if view},
         stable=stable,
+        explicit_reasons=world.explicit_reasons,
     )

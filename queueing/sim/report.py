@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
-from queueing.core.decisions import Admit, Decision, Preempt, Wait
+from queueing.core.decisions import Admit, Decision, Preempt, Reason, Wait
 from queueing.core.facts import PodSetAssignment
 from queueing.core.names import FlavorResource
 from queueing.sim.lending import Balance
@@ -15,11 +16,23 @@ INFINITE_SHARE = 2**63 - 1
 """What Kueue's status writes for a queue of weight zero that borrows."""
 
 
+_COARSE = MappingProxyType(
+    dict.fromkeys((Reason.MISCONFIGURED, Reason.SUSPENDED, Reason.ON_HOLD), "Inadmissible")
+    | {Reason.WAITING_FOR_PODS_READY: "Waiting"}
+)
+"""Reasons of old; all others were Pending."""
+
+
 def as_json(plan: Plan) -> dict[str, Any]:
     """Return the whole plan; rounds count from 1, decisions stand in the order they were made."""
     report: dict[str, Any] = {
         "rounds": [
-            {"round": number, "decisions": [decision_as_json(one) for one in decisions]}
+            {
+                "round": number,
+                "decisions": [
+                    decision_as_json(one, explicit=plan.explicit_reasons) for one in decisions
+                ],
+            }
             for number, decisions in enumerate(plan.rounds, start=1)
         ],
         "usage": _balances(plan.ledger.queues),
@@ -34,7 +47,12 @@ def as_json(plan: Plan) -> dict[str, Any]:
     return report
 
 
-def decision_as_json(decision: Decision) -> dict[str, Any]:
+def reason_of(wait: Wait, *, explicit: bool) -> str:
+    """Return the reason of the condition; without UnadmittedWorkloadsObservability a coarse one."""
+    return wait.reason.value if explicit else _COARSE.get(wait.reason, "Pending")
+
+
+def decision_as_json(decision: Decision, *, explicit: bool = True) -> dict[str, Any]:
     """Return one decision with the keys of its action."""
     match decision:
         case Admit():
@@ -61,7 +79,7 @@ def decision_as_json(decision: Decision) -> dict[str, Any]:
                 "action": "Wait",
                 "clusterQueue": decision.cluster_queue,
                 "requeue": decision.requeue.value,
-                "reason": decision.reason.value,
+                "reason": reason_of(decision, explicit=explicit),
                 "message": decision.message,
                 "mode": decision.mode.value if decision.mode else None,
                 "podSetAssignments": _assignments(decision.nominated),

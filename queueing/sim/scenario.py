@@ -17,6 +17,7 @@ from queueing.core.settings import Compatibility
 from queueing.sim.documents import parse
 from queueing.sim.intake import read_world
 from queueing.sim.plan import Plan, fixed_rounds, until_stable
+from queueing.sim.report import reason_of
 from queueing.sim.yaml_text import ManifestError
 from queueing_api.quantity import format_amount
 
@@ -67,7 +68,10 @@ def run_scenario(scenario: Scenario) -> dict[str, Any]:
     else:
         plan = fixed_rounds(world.facts, settings=world.settings, now=NOW, rounds=scenario.rounds)
     outcome: dict[str, Any] = {
-        "rounds": [[line(one) for one in decisions] for decisions in plan.rounds],
+        "rounds": [
+            [line(one, explicit=plan.explicit_reasons) for one in decisions]
+            for decisions in plan.rounds
+        ],
         "usage": usage_lines(plan),
     }
     if world.warnings:
@@ -85,7 +89,7 @@ def rewrite(scenario: Scenario, outcome: dict[str, Any]) -> None:
     scenario.path.write_text(above + want, encoding="utf-8")
 
 
-def line(decision: Decision) -> str:
+def line(decision: Decision, *, explicit: bool = True) -> str:
     """Spell a decision as one line."""
     match decision:
         case Admit():
@@ -104,7 +108,8 @@ def line(decision: Decision) -> str:
             where = decision.cluster_queue or "no queue"
             return (
                 f"Wait {decision.workload} in {where}:"
-                f" {decision.requeue}{mode}, {decision.reason}: {decision.message}"
+                f" {decision.requeue}{mode}, {reason_of(decision, explicit=explicit)}:"
+                f" {decision.message}"
             )
 
 

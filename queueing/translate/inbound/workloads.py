@@ -26,7 +26,6 @@ from queueing.translate.times import seconds
 from queueing.translate.transformations import NO_RULES, ResourceRules
 from queueing.translate.wire import workloads as wire
 from queueing.translate.wire.pods import PodSpec
-from queueing_api.quantity import QuantityError, amount
 
 _ALONE = Surroundings()
 
@@ -73,7 +72,7 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
         created=meta.created,
         priority=(spec.priority or 0) + boost,
         active=spec.active,
-        admission=_admission(status.admission, spec.pod_sets, problems),
+        admission=_admission(status.admission, asks.pod_sets, problems),
         conditions={
             one.type: Condition(
                 type=one.type,
@@ -185,29 +184,37 @@ def _check(found: wire.CheckState) -> CheckState:
 
 
 def _admission(
-    found: wire.Admission | None, pod_sets: list[wire.PodSet], problems: Problems
+    found: wire.Admission | None, pod_sets: tuple[PodSet, ...], problems: Problems
 ) -> Admission | None:
     if found is None or not found.cluster_queue:
         return None
-    counts = {pod_set.name: pod_set.count for pod_set in pod_sets}
+    asked = {pod_set.name: pod_set for pod_set in pod_sets}
     return Admission(
         cluster_queue=QueueName(found.cluster_queue),
         pod_sets=tuple(
-            _assignment(one, counts.get(one.name, 0), problems) for one in found.pod_set_assignments
+            _assignment(one, asked.get(PodSetName(one.name)), problems)
+            for one in found.pod_set_assignments
         ),
     )
 
 
-def _assignment(found: wire.PodSetAssignment, count: int, problems: Problems) -> PodSetAssignment:
+def _assignment(
+    found: wire.PodSetAssignment, asked: PodSet | None, problems: Problems
+) -> PodSetAssignment:
+    """Translate what a pod set holds; an amount that cannot be used is what its pods ask for."""
+    count = found.count
+    if count is None or count < 0:
+        count = 0 if asked is None else asked.count
     usage: dict[ResourceName, int] = {}
     for name in sorted(found.resource_usage):
-        try:
-            usage[ResourceName(name)] = amount(name, found.resource_usage[name])
-        except QuantityError as error:
-            problems.add(f"status.admission[{found.name}].resourceUsage[{name}]", str(error))
+        resource, path = ResourceName(name), f"status.admission[{found.name}].resourceUsage"
+        before = problems.text()
+        usage[resource] = problems.amount(f"{path}[{name}]", name, found.resource_usage[name])
+        if problems.text() != before and asked is not None:
+            usage[resource] = asked.requests.get(resource, 0) * count
     return PodSetAssignment(
         name=PodSetName(found.name),
-        count=count if found.count is None else found.count,
+        count=count,
         flavors={ResourceName(name): FlavorName(found.flavors[name]) for name in found.flavors},
         usage=usage,
     )
