@@ -9,6 +9,7 @@ from queueing.core.fair_sharing.patience import NO_PATIENCE, Patiences
 from queueing.core.fair_sharing.preemption import fair_targets
 from queueing.core.flavors.assignment import Assignment, Progress
 from queueing.core.flavors.partial import largest_that_fits
+from queueing.core.flavors.plain import plain_fit
 from queueing.core.flavors.search import Search
 from queueing.core.holders import Holders
 from queueing.core.names import QueueName, Uid
@@ -71,6 +72,10 @@ def nominate(
     the same usage share `borrowers`.
     """
     rules, node = world.rules[head.queue], world.tree.queue(head.queue)
+    if head.progress is None:
+        plain = plain_fit(rules, node, head.demand, world.settings)
+        if plain is not None:
+            return Entry(head, rules, node, plain)
     preemption = (
         None
         if rules.never_preempts

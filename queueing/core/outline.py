@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from queueing.core.eligibility import Group, ineligibility
 from queueing.core.facts import PodSetAssignment
-from queueing.core.names import ResourceName
+from queueing.core.names import FlavorResource, ResourceName
 from queueing.core.reasons import Obstacle
 from queueing.core.settings import QuotaCheck
 from queueing.core.usage import Demand, PodSetDemand
@@ -45,6 +46,10 @@ class Outline:
         default_factory=dict, compare=False
     )
     """Memo of the assignments that were spelled out, by the flavors chosen."""
+    wanted: tuple[tuple[FlavorResource, int], ...] | None = field(default=None, compare=False)
+    """What is asked of the first flavors that the pods may use; None with several parts."""
+    fits: dict[tuple[int, ...], Any] = field(default_factory=dict, compare=False)
+    """Memo of the answers where these flavors have enough (see `flavors.plain`)."""
 
 
 def outline_of(demand: Demand, groups: Sequence[Group], quota_check: QuotaCheck) -> Outline:
@@ -60,7 +65,22 @@ def outline_of(demand: Demand, groups: Sequence[Group], quota_check: QuotaCheck)
         for index, numbers in enumerate(together.values())
     )
     kept = tuple({r: v for r, v in one.items() if r in group_of} for one in totals)
-    return Outline(parts, kept)
+    return Outline(parts, kept, wanted=_wanted(parts))
+
+
+def _wanted(parts: Sequence[Part]) -> tuple[tuple[FlavorResource, int], ...] | None:
+    """Return what a single part asks of the first flavor of each group that its pods may use."""
+    if len(parts) != 1 or parts[0].uncovered is not None:
+        return None
+    found = []
+    for ask in parts[0].asks:
+        usable = (at for at, obstacle in enumerate(ask.obstacles) if obstacle is None)
+        first = next(usable, None)
+        if first is None:
+            return None
+        resources = ask.group.options[first].resources
+        found += [(resources[name], amount) for name, amount in ask.amounts]
+    return tuple(found)
 
 
 def _totals(demand: PodSetDemand, *, counts_pods: bool) -> dict[ResourceName, int]:
