@@ -8,10 +8,12 @@ from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import TypeVar
 
+from queueing.core.names import Key
 from queueing.kube.client import PLAIN, Call, Client
-from queueing.kube.errors import FencedError, NotFoundError, RefusedError
+from queueing.kube.errors import FencedError, NotFoundError, NotSentError, RefusedError
 from queueing.kube.outcome import MaySend, WriteRules
 from queueing.kube.resources import JOBS, WORKLOADS, Target
+from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
@@ -42,6 +44,8 @@ class Hand:
         self.client, self.may_send, self.told = client, may_send, told
         self.rules = WriteRules.lasting(client.write_timeout_s)
         self.absorb_workload, self.absorb_job = workload, job
+        self.covered: Callable[[Key], bool] = lambda _key: True
+        """Says whether all that is counted of a finished Workload is stored."""
 
     async def create_workload(self, namespace: str, body: bytes) -> None:
         """Create a Workload."""
@@ -60,6 +64,12 @@ class Hand:
         self._guard(target.label)
         purpose = "workload_status" if subresource == "status" else "workload"
         self.absorb_workload(await self._counted(purpose, self.client.patch_merge(target, body)))
+
+    async def let_go(self, of: Workload) -> None:
+        """Take our finalizer off a Workload, which may then go for good."""
+        if not self.covered(of.metadata.key):
+            raise NotSentError(f"{of.metadata.key} stays until the credit accounts hold its end")
+        await self.patch_workload(of, outbound.drop_finalizer(of), "")
 
     async def delete(self, target: Target, body: bytes | None = None) -> None:
         """Delete an object; one that is gone already is as good."""

@@ -131,6 +131,10 @@ class Pump:
         self._observe(Gone(Kind.WORKLOAD, key))
         self._look_at(found)
 
+    def attend(self, found: Workload) -> None:
+        """Have a Workload looked at, and all that it belongs to."""
+        self._look_at(found)
+
     def _look_at(self, found: Workload) -> None:
         self._attention.workload(found.metadata.key)
         gang = gang_key(found.metadata)

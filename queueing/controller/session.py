@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from queueing.clock import Clock
 from queueing.controller.checkpoints import part as checkpoints
 from queueing.controller.containment import Look, contained
+from queueing.controller.credits import part as credit_part
 from queueing.controller.cycles import Cycles
 from queueing.controller.effects import Effects, Shell
 from queueing.controller.finalizers import Finalizers
@@ -102,6 +103,17 @@ class Session:
             job=self.pump.absorb_job,
             told=around.witness.wrote,
         )
+        self.credits = credit_part.Credits(
+            credit_part.Around(
+                engine=self.engine,
+                hand=self.hand,
+                clock=clock,
+                wake=self.cycles.wake,
+                attend=self._attend_credited,
+                fair_sharing=self._rules.settings.fair_sharing is not None,
+            )
+        )
+        self.hand.covered = self.credits.accounts.covered
         self._finalizers = Finalizers(self.objects, self.engine, self.hand)
         self._waits = Waits(self.objects, self.hand, records, clock, reason_of=self.engine.waiting)
         latecomers = Latecomers(self.objects, self.engine.exceeds)
@@ -160,6 +172,7 @@ class Session:
                 try:
                     await self._work()
                 finally:
+                    await self.credits.farewell()
                     await self.writer.drain(DRAIN_S)
         finally:
             self._around.witness.left()
@@ -174,7 +187,9 @@ class Session:
         reflectors = list(self._reflectors())
         for reflector, name in reflectors:
             group.create_task(reflector.run(), name=f"reflector {name}")
-        for reflector, name in (ours := list(self.checkpoints.reflectors(self._around.client))):
+        client = self._around.client
+        ours = [*self.checkpoints.reflectors(client), *self.credits.reflectors(client)]
+        for reflector, name in ours:
             group.create_task(reflector.run(), name=f"reflector {name}")
         for reflector, _ in reflectors:
             await reflector.synced.wait()
@@ -194,6 +209,7 @@ class Session:
             busy = partial(self.writer.is_busy, WriteClass.ADMISSION)
             start(self._waits.run(busy), name="reasons to wait")
             start(self._finalizers.run(), name="finalizers")
+            start(self.credits.run(), name="credits")
             told = self._told
             share = self._rules.settings.fair_sharing is not None
             start(self._statuses.run(told, with_share=share), name="statuses")
@@ -251,6 +267,12 @@ class Session:
         self.workload_keys.add(key)
         self._waits.expect(key)
         self.checkpoints.workload_changed(key)
+
+    def _attend_credited(self, key: Key) -> None:
+        """Have a Workload looked at whose end is stored, and the Jobs that it belongs to."""
+        workload = self.objects.workloads.get(key)
+        if workload is not None:
+            self.pump.attend(workload)
 
     def _attend_job(self, key: Key) -> None:
         self.job_keys.add(key)

@@ -152,7 +152,7 @@ class WorkloadReconciler:
         if with_owner and jobs:
             return
         if labels.RESOURCE_IN_USE in meta.finalizers:
-            await self._hand.patch_workload(workload, outbound.drop_finalizer(workload), "")
+            await self._hand.let_go(workload)
         await self._hand.delete(WORKLOADS.at(meta.name, meta.namespace), life(meta.uid))
         self._records.workload(meta, "Deleted", "Its retention is over")
 
@@ -217,7 +217,7 @@ class WorkloadReconciler:
             )
             await self._hand.patch_workload(workload, body)
         elif labels.RESOURCE_IN_USE in workload.metadata.finalizers:
-            await self._hand.patch_workload(workload, outbound.drop_finalizer(workload), "")
+            await self._hand.let_go(workload)
 
     async def _follow_class(self, workload: Workload) -> None:
         """Give a Workload the present value of its WorkloadPriorityClass."""

@@ -95,8 +95,7 @@ class GangReconciler:
             case actions.Reclaim(counts=counts):
                 body = outbound.reclaim(workload, counts, now)
             case notes.LetGo():
-                body = outbound.drop_finalizer(workload)
-                await self._hand.patch_workload(workload, body, subresource="")
+                await self._hand.let_go(workload)
                 return
             case _:
                 assert_never(action)

@@ -1,0 +1,130 @@
+"""Writes ledgers down: one CreditAccount per cohort, seldom, and in one write each."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from queueing.clock import Clock
+from queueing.controller.credits.intake import Intake, lag_of
+from queueing.controller.hand import Hand
+from queueing.core.credits.facts import CreditAccountFact
+from queueing.core.names import Key
+from queueing.kube.errors import ConflictError, KubeError
+from queueing.kube.resources import CREDIT_ACCOUNTS
+from queueing.state.engine import Engine
+from queueing.translate import credits as translate
+from queueing.translate import credits_wire as wire
+from queueing.translate.outbound.conditions import patch
+
+logger = logging.getLogger(__name__)
+
+EVERY_S = 30.0
+API_VERSION = "queueing.dev/v1alpha1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What accounts are written with."""
+
+    engine: Engine
+    hand: Hand
+    clock: Clock
+    intake: Intake
+    attend: Callable[[Key], None]
+    """Has a Workload looked at whose end is stored now."""
+
+
+class Accounts:
+    """Knows which ledgers differ from what is stored."""
+
+    def __init__(self, means: Means) -> None:
+        self._means = means
+        self._written: dict[str, CreditAccountFact] = {}
+        self._last: dict[str, float] = {}
+        self._waiting: dict[Key, None] = {}
+
+    def covered(self, key: Key) -> bool:
+        """Say whether a Workload may be forgotten; if not, it is looked at again when it may."""
+        if self._means.engine.credits_cover(key):
+            self._waiting.pop(key, None)
+            return True
+        self._waiting[key] = None
+        return False
+
+    @property
+    def every_s(self) -> float:
+        """How often one account is written at most: more often under short horizons."""
+        found = self._means.intake.policies.values()
+        lags = [
+            lag_of(translate.policy(one).horizon_s) for one in found if not self._is_broken(one)
+        ]
+        return EVERY_S * min(lags, default=5) / 5
+
+    def is_due(self) -> bool:
+        """Say whether half a minute is over for any account."""
+        now = self._means.clock.monotonic()
+        return any(
+            now - self._last.get(one.cohort, -EVERY_S) >= self.every_s
+            for one in self._means.engine.credit_accounts()
+        )
+
+    async def write(self, *, at_once: bool = False) -> None:
+        """Write what differs from what is stored and is due; with `at_once` whether due or not."""
+        now, every_s = self._means.clock.monotonic(), self.every_s
+        for record in self._means.engine.credit_accounts():
+            due = at_once or now - self._last.get(record.cohort, -EVERY_S) >= every_s
+            if due and self._differs(record):
+                self._last[record.cohort] = now
+                await self._write(record)
+        for key in list(self._waiting):
+            if self._means.engine.credits_cover(key):
+                del self._waiting[key]
+                self._means.attend(key)
+
+    def _differs(self, record: CreditAccountFact) -> bool:
+        """Say whether a ledger says something new; also that nothing happened, if one waits."""
+        known = self._written.get(record.cohort)
+        return known is None or bool(self._waiting) or replace(known, as_of=record.as_of) != record
+
+    async def _write(self, record: CreditAccountFact) -> None:
+        name, intake = record.cohort, self._means.intake
+        try:
+            if name not in intake.accounts:
+                body = msgspec.json.encode(_new(name))
+                self._learn(await self._means.hand.create(CREDIT_ACCOUNTS.within(), body))
+            meta = intake.accounts[name].metadata
+            body = patch(meta, {"status": translate.account_status(record)})
+            target = CREDIT_ACCOUNTS.at(name, subresource="status")
+            self._learn(await self._means.hand.patch(target, body))
+            self._written[name] = record
+        except ConflictError:
+            self._written.pop(name, None)
+            await self._read(name)
+        except KubeError as error:
+            self._written.pop(name, None)
+            logger.info("CreditAccount %s was not written: %s", name, error)
+
+    async def _read(self, name: str) -> None:
+        """Read an account that somebody else changed; the ledger in memory stays what counts."""
+        try:
+            self._learn(await self._means.hand.client.get(CREDIT_ACCOUNTS.at(name)))
+        except KubeError as error:
+            logger.debug("CreditAccount %s cannot be read: %s", name, error)
+            self._means.intake.accounts.pop(name, None)
+
+    def _learn(self, reply: bytes) -> None:
+        self._means.intake.take_account(msgspec.json.decode(reply, type=wire.CreditAccount))
+
+    def _is_broken(self, found: wire.CreditPolicy) -> bool:
+        return f"policy/{found.metadata.name}" in self._means.intake.broken
+
+
+def _new(name: str) -> dict[str, object]:
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "CreditAccount",
+        "metadata": {"name": name},
+        "spec": {"cohortName": name},
+    }

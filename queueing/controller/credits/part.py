@@ -1,0 +1,95 @@
+"""The composition of this package within one term."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from queueing.clock import Clock
+from queueing.controller.credits.accounts import Accounts, Means
+from queueing.controller.credits.intake import Intake
+from queueing.controller.credits.standings import Standings
+from queueing.controller.hand import Hand
+from queueing.core.names import Key
+from queueing.kube import resources
+from queueing.kube.client import Client
+from queueing.kube.reflector import Reflector
+from queueing.state.engine import Engine
+from queueing.translate import credits_wire as wire
+
+logger = logging.getLogger(__name__)
+
+LOOK_EVERY_S = 1.0
+FAREWELL_S = 4.0
+"""How long the last accounts of a term may take to be written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What the term lends."""
+
+    engine: Engine
+    hand: Hand
+    clock: Clock
+    wake: Callable[[], None]
+    """Asks for a cycle, which brings the ledgers up to date."""
+    attend: Callable[[Key], None]
+    """Has a Workload looked at, and who owns it."""
+    fair_sharing: bool
+
+
+class Credits:
+    """Ledgers, policies and grants in one term of leadership."""
+
+    def __init__(self, around: Around) -> None:
+        self._around = around
+        self.intake = Intake(around.engine.observe_credit, around.wake)
+        self.accounts = Accounts(
+            Means(
+                engine=around.engine,
+                hand=around.hand,
+                clock=around.clock,
+                intake=self.intake,
+                attend=around.attend,
+            )
+        )
+        self._standings = Standings(
+            around.engine,
+            around.hand,
+            around.clock,
+            self.intake,
+            fair_sharing=around.fair_sharing,
+        )
+
+    def reflectors(self, client: Client) -> Iterator[tuple[Reflector[Any], str]]:
+        """Make what follows our kinds; a server that does not serve them must not stop us."""
+        for resource, kind, on_event in (
+            (resources.CREDIT_POLICIES, wire.CreditPolicy, self.intake.on_policy),
+            (resources.CREDIT_GRANTS, wire.CreditGrant, self.intake.on_grant),
+            (resources.CREDIT_ACCOUNTS, wire.CreditAccount, self.intake.on_account),
+        ):
+            made: Reflector[Any] = Reflector(client, resource.within(), kind, on_event)
+            yield made, resource.plural
+
+    async def run(self) -> NoReturn:
+        """Write accounts and conditions when they are due, for ever."""
+        woken = False
+        while True:
+            if woken:
+                await self.accounts.write()
+                await self._standings.write()
+            woken = bool(self.intake.policies) and self.accounts.is_due()
+            if woken:
+                self._around.wake()
+            elif self.intake.policies or self.intake.grants:
+                await self._standings.write()
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    async def farewell(self) -> None:
+        """Write all accounts as the term ends, as long as the lease allows it."""
+        try:
+            async with asyncio.timeout(FAREWELL_S):
+                await self.accounts.write(at_once=True)
+        except TimeoutError:
+            logger.warning("not all credit accounts were written at the end of the term")

@@ -1,0 +1,118 @@
+"""Credits on a live API server: accounts, conditions, grants, and finalizers that wait for them."""
+
+from datetime import datetime
+from typing import Any
+
+from tests.controller.harness import FLAVOR, KUEUE, MakeWorld, Wire, World, job, true
+
+POLICY: Wire = {
+    "apiVersion": "queueing.dev/v1alpha1",
+    "kind": "CreditPolicy",
+    "metadata": {"name": "default"},
+    "spec": {
+        "prices": [{"resource": "cpu", "price": "1"}],
+        "halfLife": "87600h",
+        "horizon": "60s",
+        "unit": "coreh",
+    },
+}
+GRANT: Wire = {
+    "apiVersion": "queueing.dev/v1alpha1",
+    "kind": "CreditGrant",
+    "metadata": {"name": "gift"},
+    "spec": {
+        "receiver": {"kind": "ClusterQueue", "name": "b"},
+        "amount": "2",
+        "author": "ada",
+        "reason": "a deadline",
+    },
+}
+FAIR = {"preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]}
+
+
+def queue(name: str, cpu: str) -> list[Wire]:
+    flavor = {"name": "default", "resources": [{"name": "cpu", "nominalQuota": cpu}]}
+    return [
+        {
+            "apiVersion": KUEUE,
+            "kind": "ClusterQueue",
+            "metadata": {"name": name},
+            "spec": {
+                "cohortName": "all",
+                "namespaceSelector": {},
+                "resourceGroups": [{"coveredResources": ["cpu"], "flavors": [flavor]}],
+            },
+        },
+        {
+            "apiVersion": KUEUE,
+            "kind": "LocalQueue",
+            "metadata": {"name": name, "namespace": "team"},
+            "spec": {"clusterQueue": name},
+        },
+    ]
+
+
+def of_queue(name: str, queue_name: str, cpu: str, seconds: float) -> Wire:
+    return job(name, cpu, seconds, labels={"kueue.x-k8s.io/queue-name": queue_name})
+
+
+def at(text: str) -> int:
+    return int(datetime.fromisoformat(text).timestamp())
+
+
+def since(one: Wire, kind: str) -> int:
+    found = next(c for c in one["status"]["conditions"] if c["type"] == kind)
+    return at(found["lastTransitionTime"])
+
+
+def micros(account: Wire) -> dict[str, int]:
+    children = account["status"].get("children", [])
+    return {one["name"]: one["microCredits"] for one in children}
+
+
+def as_of(account: Wire) -> int:
+    return at(account["status"]["asOf"])
+
+
+async def start(w: World, *more: Wire) -> None:
+    await w.make(FLAVOR, *queue("a", "2"), *queue("b", "4"), POLICY, *more)
+
+
+async def test_what_a_job_borrowed_is_in_the_account_when_its_workload_may_go(
+    world: MakeWorld,
+) -> None:
+    async with world(fairSharing=FAIR) as w:
+        await start(w, of_queue("big", "a", "5", 60))
+        await w.workload("big", true("QuotaReserved"))
+        policy = await w.until("CreditPolicy", "default", true("Effective"))
+        assert "all" in policy["status"]["conditions"][0]["message"]
+        held = await w.workload("big", true("Finished"))
+        reserved, finished = since(held, "QuotaReserved"), since(held, "Finished")
+        free = await w.workload("big", lambda one: not one["metadata"].get("finalizers"))
+        assert free["metadata"]["uid"] == held["metadata"]["uid"]
+        account = await w.get("CreditAccount", "all")
+        assert as_of(account) >= finished
+        spent = 3 * (finished - reserved) * 1_000_000
+        assert micros(account)["a"] == -spent
+        assert spent - 10 <= micros(account)["b"] <= spent
+        [lender] = [one for one in account["status"]["children"] if one["name"] == "b"]
+        assert [one["name"] for one in lender["lentTo"]] == ["ClusterQueue/a"]
+        assert account["status"]["largest"].endswith("coreh")
+
+
+async def test_a_policy_without_fair_sharing_says_so_and_a_grant_says_when_it_is_booked(
+    world: MakeWorld,
+) -> None:
+    async with world() as w:
+        await start(w, GRANT)
+
+        def disabled(one: Wire) -> bool:
+            found: list[dict[str, Any]] = one.get("status", {}).get("conditions", [])
+            return [(c["status"], c["reason"]) for c in found] == [("False", "FairSharingDisabled")]
+
+        await w.until("CreditPolicy", "default", disabled)
+        await w.until("CreditGrant", "gift", true("Applied"))
+        account = await w.until("CreditAccount", "all", lambda one: bool(micros(one).get("b")))
+        assert micros(account) == {"a": 0, "b": 2 * 3600 * 1_000_000}
+        assert [one["name"] for one in account["status"]["grants"]] == ["gift"]
+        assert {one["weightFactor"] for one in account["status"]["children"]} == {"1"}
