@@ -8,7 +8,7 @@ from queueing.core.facts import PreemptionPolicy
 from queueing.core.fair_sharing.patience import NO_PATIENCE, Patience
 from queueing.core.fair_sharing.shares import Share, Shares
 from queueing.core.fair_sharing.sparing import Balance, Rules, below_common, spare_fairly
-from queueing.core.fair_sharing.targets import Source, Sources
+from queueing.core.fair_sharing.targets import Offer, Source, Sources
 from queueing.core.holders import Holder, Holders
 from queueing.core.names import Uid
 from queueing.core.preemption.borrowers import within_quota
@@ -55,7 +55,7 @@ def fair_targets(
             targets, returning = search.result()
         if not returning:
             return targets
-        found = [one for one in found if one[1].uid not in returning]
+        found = [one for one in found if one.holder.uid not in returning]
     return []
 
 
@@ -82,24 +82,21 @@ class _Search:
         self.fits = False
         self.targets: list[Target] = []
 
-    def by_first_rule(
-        self, found: Sequence[tuple[Node, Holder]], rule: Rule
-    ) -> list[tuple[Node, Holder]]:
+    def by_first_rule(self, found: Sequence[Offer], rule: Rule) -> list[Offer]:
         """Take victims until it fits; return those that the rule spared."""
         query, own = self._query, self._query.preemptor.node
         sources = Sources(own, found, self._shares)
-        spared: list[tuple[Node, Holder]] = []
+        spared: list[Offer] = []
         while not self.fits and (source := sources.next()) is not None:
             if source.node is own:
-                self._take(sources, source.node, source.pop(), PreemptionReason.IN_CLUSTER_QUEUE)
+                self._take(sources, source.pop(), PreemptionReason.IN_CLUSTER_QUEUE)
             elif self._rules.within_nominal and within_quota(own, query.contested):
-                reason = PreemptionReason.IN_COHORT_RECLAMATION
-                self._take(sources, source.node, source.pop(), reason)
+                self._take(sources, source.pop(), PreemptionReason.IN_COHORT_RECLAMATION)
             else:
                 self._take_by(rule, sources, source, spared)
         return spared
 
-    def by_initial_share(self, found: Sequence[tuple[Node, Holder]]) -> None:
+    def by_initial_share(self, found: Sequence[Offer]) -> None:
         """Give the spared ones a second chance: one of each queue that has the larger share."""
         own = self._query.preemptor.node
         sources = Sources(own, found, self._shares)
@@ -107,8 +104,7 @@ class _Search:
             mine, theirs = below_common(own, source.node)
             demanded = self._patience.demanded(sources.share(mine), mine, theirs)
             if demanded < sources.share(theirs) and self._skip_protected(source):
-                reason = PreemptionReason.IN_COHORT_FAIR_SHARING
-                self._take(sources, source.node, source.pop(), reason)
+                self._take(sources, source.pop(), PreemptionReason.IN_COHORT_FAIR_SHARING)
             sources.drop(source)
 
     def result(self) -> tuple[list[Target], frozenset[Uid]]:
@@ -126,42 +122,35 @@ class _Search:
         self._room.leave()
         return self._room.fill_back(self.targets, borrowing=True), frozenset()
 
-    def _take_by(
-        self,
-        rule: Rule,
-        sources: Sources,
-        source: Source,
-        spared: list[tuple[Node, Holder]],
-    ) -> None:
+    def _take_by(self, rule: Rule, sources: Sources, source: Source, spared: list[Offer]) -> None:
         """Take the first candidate of a queue that the rule allows."""
         mine, theirs = below_common(self._query.preemptor.node, source.node)
         new, before = sources.share(mine), sources.share(theirs)
         new = self._patience.demanded(new, mine, theirs)
         while self._skip_protected(source):
-            holder = source.pop()
-            self._room.clear(holder)
+            one = source.pop()
+            self._room.clear(one.holder)
             after = self._shares.of(theirs)
-            self._room.restore(holder)
+            self._room.restore(one.holder)
             if rule(new, before, after):
-                reason = PreemptionReason.IN_COHORT_FAIR_SHARING
-                self._take(sources, source.node, holder, reason)
+                self._take(sources, one, PreemptionReason.IN_COHORT_FAIR_SHARING)
                 return
-            spared.append((source.node, holder))
+            spared.append(one)
 
     def _skip_protected(self, source: Source) -> bool:
         """Leave out candidates that have not run long enough; say whether any is left."""
-        while source.candidates and self._patience.protects(source.candidates[0][1]):
+        while source.candidates and self._patience.protects(source.candidates[0].holder):
             source.pop()
         return bool(source.candidates)
 
-    def _take(self, sources: Sources, node: Node, holder: Holder, reason: PreemptionReason) -> None:
-        self._room.clear(holder)
-        sources.changed(node)
-        self.targets.append(Target(holder, reason))
+    def _take(self, sources: Sources, one: Offer, reason: PreemptionReason) -> None:
+        self._room.clear(one.holder)
+        sources.changed(one.node)
+        self.targets.append(Target(one.holder, reason))
         self.fits = self._room.fits_beside_itself()
 
 
-def _candidates(query: Query, holders: Holders) -> list[tuple[Node, Holder]]:
+def _candidates(query: Query, holders: Holders) -> list[Offer]:
     """Return all candidates: of the own queue, and of borrowing queues anywhere in the tree.
 
     Evicted ones first, then those of other queues, then (own queue, admission fair sharing) the
@@ -185,7 +174,7 @@ def _candidates(query: Query, holders: Holders) -> list[tuple[Node, Holder]]:
             )
             found.append((key, node, holder))
     found.sort(key=_key)
-    return [(node, holder) for _, node, holder in found]
+    return [Offer(place, node, holder) for place, (_, node, holder) in enumerate(found)]
 
 
 def _exposed(query: Query) -> Iterator[tuple[Node, PreemptionPolicy]]:

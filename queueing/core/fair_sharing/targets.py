@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
 from queueing.core.fair_sharing.shares import NO_SHARE, Share, Shares
 from queueing.core.holders import Holder
@@ -12,16 +13,24 @@ from queueing.core.quota.node import Node
 Place = tuple[int, Fraction | int, bool, int, str]
 
 
+class Offer(NamedTuple):
+    """A possible victim: its place in the order of all of them, and its queue."""
+
+    place: int
+    node: Node
+    holder: Holder
+
+
 @dataclass(slots=True)
 class Source:
-    """A queue and its remaining candidates, the best first, as (place among all, holder)."""
+    """A queue and its remaining candidates, the best first."""
 
     node: Node
-    candidates: list[tuple[int, Holder]] = field(default_factory=list)
+    candidates: list[Offer] = field(default_factory=list)
 
-    def pop(self) -> Holder:
+    def pop(self) -> Offer:
         """Take the best candidate out."""
-        return self.candidates.pop(0)[1]
+        return self.candidates.pop(0)
 
 
 class Sources:
@@ -42,9 +51,7 @@ class Sources:
         "_versions",
     )
 
-    def __init__(
-        self, own: Node, candidates: Sequence[tuple[Node, Holder]], shares: Shares
-    ) -> None:
+    def __init__(self, own: Node, candidates: Sequence[Offer], shares: Shares) -> None:
         self._own = own
         self._own_path = frozenset((own, *own.ancestors()))
         self._shares = shares
@@ -53,12 +60,12 @@ class Sources:
         self._heaps: dict[Node, list[tuple[Place, int, Node]]] = {}
         self._sources: dict[Node, Source] = {}
         self._members: dict[Node, dict[Node, None]] = {}
-        for place, (node, holder) in enumerate(candidates):
-            source = self._sources.get(node)
+        for one in candidates:
+            source = self._sources.get(one.node)
             if source is None:
-                source = self._sources[node] = Source(node)
-                self._enroll(node)
-            source.candidates.append((place, holder))
+                source = self._sources[one.node] = Source(one.node)
+                self._enroll(one.node)
+            source.candidates.append(one)
 
     def next(self) -> Source | None:
         """Return the queue to take from, None when nobody is left."""
@@ -135,5 +142,5 @@ class Sources:
     def _place(self, child: Node) -> Place:
         """Sort the higher share first; then a cohort before a queue, the better candidate, name."""
         infinite, value = self.share(child)
-        first = self._sources[child].candidates[0][0] if child.is_queue else 0
+        first = self._sources[child].candidates[0].place if child.is_queue else 0
         return -infinite, -value, child.is_queue, first, child.name

@@ -28,9 +28,11 @@ def queue(
     )
 
 
-def running(name: str, cpu: int, priority: int = 0) -> WorkloadFact:
+def running(name: str, cpu: int, priority: int = 0, created: float = 0.0) -> WorkloadFact:
     """A workload in the queue that its name starts with."""
-    return admitted(name, {"cpu": cpu}, queue=name.partition("-")[0], priority=priority)
+    return admitted(
+        name, {"cpu": cpu}, queue=name.partition("-")[0], priority=priority, created=created
+    )
 
 
 def victims(
@@ -180,3 +182,18 @@ def test_sparing_the_own_victims_must_not_make_the_others_unfair() -> None:
     )
     assert victims(facts, 7, as_kueue=True) == [("b-one", FAIR)]
     assert victims(facts, 7) == [("a-low", OWN), ("b-one", FAIR)]
+
+
+def test_the_second_rule_breaks_ties_by_the_best_candidate_not_by_who_was_asked_first() -> None:
+    """b is asked first and comes down to d's share; d-one, reserved last, is the better victim."""
+    facts: Facts = (
+        queue("a", 0),
+        queue("b", 0),
+        queue("d", 0),
+        queue("lender", 20),
+        running("lender-own", 6),
+        running("b-large", 6, created=2),
+        running("b-small", 2, created=1),
+        running("d-one", 6, created=3),
+    )
+    assert victims(facts, 5) == [("d-one", FAIR)]
