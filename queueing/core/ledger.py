@@ -68,9 +68,9 @@ class Ledger:
 
     def fits(self, entry: Entry) -> bool:
         """Say whether an entry fits once all victims so far, and its own, have gone."""
-        future, tree = self._future.get(entry.node.root()), self.world.tree
-        if future is None and not entry.targets:
+        if not self._future and not entry.targets:
             return _fits(entry)
+        future, tree = self._future.get(entry.node.root()), self.world.tree
         leaving = [
             (tree.queue(queue).cell(resource), amount)
             for queue, usage in _by_queue(entry).items()
@@ -86,7 +86,7 @@ class Ledger:
 
     def fits_now(self, entry: Entry) -> bool:
         """Say whether an entry fits while all victims still hold what they hold."""
-        actual = self._actual.get(entry.node.root())
+        actual = self._actual.get(entry.node.root()) if self._actual else None
         if actual is None:
             return True
         with self.world.tree.attempt():
@@ -117,10 +117,10 @@ def _cells(entry: Entry) -> list[Cell]:
 
 def _fits(entry: Entry) -> bool:
     cell = entry.node.cell
-    return all(
-        amount <= max(0, cell(resource).available())
-        for resource, amount in entry.assignment.usage.items()
-    )
+    for resource, amount in entry.assignment.usage.items():
+        if amount > max(0, cell(resource).available()):
+            return False
+    return True
 
 
 def _by_queue(entry: Entry) -> dict[QueueName, dict[FlavorResource, int]]:

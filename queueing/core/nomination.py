@@ -35,6 +35,8 @@ class Head:
     progress: Progress | None = None
     spared: frozenset[Uid] = frozenset()
     """Whom it must not preempt again."""
+    patient: bool = False
+    """Nothing needs to be said of it when others of the round take what it would fit in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

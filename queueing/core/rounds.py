@@ -36,7 +36,7 @@ class Judgement:
 
 
 def judge_round(heads: Sequence[Head], world: World) -> list[Judgement]:
-    """Decide every head once, in the order of the entries.
+    """Decide every head once, in the order of the entries; patient ones that lose are left out.
 
     On return the tree holds the usage of every Admit and is otherwise as it was. Raises KeyError
     for the head of a queue that is not in the tree or the rules.
@@ -47,6 +47,8 @@ def judge_round(heads: Sequence[Head], world: World) -> list[Judgement]:
     with world.tree.attempt():
         ledger = Ledger(world)
         for entry in _ordered(entries, world):
+            if entry.head.patient and entry.assignment.fits and not ledger.fits(entry):
+                continue
             ruling = rule(entry, ledger)
             judgements.append(_judgement(ruling))
     for judgement in judgements:

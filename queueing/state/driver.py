@@ -13,7 +13,15 @@ from queueing.core.rounds import World, judge_round
 from queueing.state.intake import enqueue, place
 from queueing.state.memory import Memory
 from queueing.state.pending import Stand
-from queueing.state.selection import Selection, has_turn, head_of, heads_of_all, is_active, select
+from queueing.state.selection import (
+    Selection,
+    has_turn,
+    head_of,
+    heads_of_all,
+    is_active,
+    is_patient,
+    select,
+)
 from queueing.state.settlement import settle_all
 from queueing.state.waits import current_wait, suspended
 from queueing.state.wakes import wake_waiting
@@ -168,10 +176,9 @@ def _judge(memory: Memory, selection: Selection, now: float) -> list[Decision]:
         unready=_unready(memory),
         patience=memory.credits.patience,
     )
-    heads = [head_of(memory, item) for item in (*selection.items, *selection.companions)]
-    judgements = judge_round(heads, world)
-    along = {item.fact.key for item in selection.companions}
-    return settle_all(memory, judgements, along, now)
+    heads = [head_of(memory, item, patient=is_patient(item)) for item in selection.items]
+    heads += [head_of(memory, item) for item in selection.companions]
+    return settle_all(memory, judge_round(heads, world), selection, now)
 
 
 def _unready(memory: Memory) -> frozenset[Node]:

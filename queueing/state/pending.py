@@ -18,7 +18,7 @@ from queueing.core.decisions import Wait
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.ordering import QueueKey
-from queueing.core.rounds import Progress
+from queueing.core.rounds import Head, Progress
 from queueing.core.usage import Demand
 from queueing.state.shelf import Shelf
 
@@ -67,6 +67,7 @@ class Item:
 
     __slots__ = (
         "fact",
+        "head",
         "order",
         "peers",
         "progress",
@@ -79,6 +80,8 @@ class Item:
 
     def __init__(self, fact: WorkloadFact, order: Order, timestamp: float) -> None:
         self.fact = fact
+        self.head: Head | None = None
+        """How it was judged when it was last patient; for its fact only."""
         self.order = order
         self.timestamp = timestamp
         self.peers: Peers | None = None

@@ -71,22 +71,33 @@ def heads_of_all(memory: Memory) -> Selection:
     return selection
 
 
-def head_of(memory: Memory, item: Item) -> Head:
-    """Prepare an item to be judged."""
+def head_of(memory: Memory, item: Item, *, patient: bool = False) -> Head:
+    """Prepare an item to be judged; a `patient` one need not be told that others were faster."""
     peers = item.peers
     if peers is None:
         raise AssertionError(f"{item.fact.key} is in no queue")
+    if patient and item.head is not None and item.head.workload is item.fact:
+        return item.head
     spared: frozenset[Uid] = frozenset()
     if memory.feuds and not memory.as_kueue:
         spared = _spared(memory, item, peers.queue.name)
-    return Head(
+    head = Head(
         workload=item.fact,
         queue=peers.queue.name,
         demand=peers.demand,
         timestamp=item.timestamp,
         progress=item.progress if _is_current(memory, item, peers) else None,
         spared=spared,
+        patient=patient,
     )
+    if patient and not spared and item.progress is None:
+        item.head = head
+    return head
+
+
+def is_patient(item: Item) -> bool:
+    """Say whether an item that is selected waits for a lack that seems to be covered now."""
+    return item.peers is not None and item.peers.stand is Stand.PARKED
 
 
 def _is_current(memory: Memory, item: Item, peers: Peers) -> bool:

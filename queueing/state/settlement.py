@@ -5,19 +5,21 @@ it. One that was judged where it waits, because its lack seemed covered, stays t
 faster: it is told nothing, as nothing changed for it.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
-from queueing.core.decisions import Admit, Decision, Mode, Requeue, Wait
+from queueing.core.decisions import Admit, Decision, Mode, Reason, Requeue, Wait
 from queueing.core.facts import Strategy
 from queueing.core.holders import Holder
-from queueing.core.names import FlavorResource, Key, ResourceName
+from queueing.core.names import FlavorResource, ResourceName
 from queueing.core.quota.node import Node
+from queueing.core.reasons import NO_LONGER_FITS
 from queueing.core.rounds import Judgement
 from queueing.state.feuds import Feuds
 from queueing.state.intake import has_peers, isolate, touch_charged
 from queueing.state.ledger import Charge
 from queueing.state.memory import Memory
 from queueing.state.pending import Expects, Item, Peers, Stand
+from queueing.state.selection import Selection, is_patient
 from queueing.state.wakes import preempts
 
 PODS = ResourceName("pods")
@@ -26,22 +28,21 @@ TRIES_MAX = 256
 
 
 def settle_all(
-    memory: Memory, judgements: list[Judgement], along: Collection[Key], now: float
+    memory: Memory, judgements: list[Judgement], selection: Selection, now: float
 ) -> list[Decision]:
-    """Carry judgements over to the memory; those judged `along` waited before and may do so on."""
+    """Carry judgements over to the memory; companions waited before and may do so on."""
+    along = {item.fact.key for item in selection.companions}
     decided: list[Decision] = []
     moved: set[Node] = set()
     skipped: list[Item] = []
-    lost: list[Wait] = []
     for judgement in judgements:
         decision = judgement.decision
         key = decision.workload
         item = memory.items[key]
         if key in along and _says_nothing_new(item, decision):
             continue
-        if key not in along and _loses_from_the_shelf(memory, item, decision):
-            lost += [decision] if isinstance(decision, Wait) else []
-            continue
+        if key not in along:
+            _step_off(memory, item, decision)
         decided += judgement.preemptions
         decided.append(decision)
         for one in (*judgement.preemptions, decision):
@@ -57,30 +58,50 @@ def settle_all(
         else:
             _settle(memory, item, judgement, decision)
         moved.add(memory.roots[judgement.head.queue])
-    for wait in lost:
-        item = memory.items[wait.workload]
-        if item.peers is not None and memory.roots[item.peers.queue.name] not in moved:
-            item.wait = wait
-            decided.append(wait)
-            memory.stories.add(now, wait)
-            skipped.append(item)
+    for item in _losers(memory, selection, judgements, moved):
+        item.wait = _too_late(item)
+        memory.stories.add(now, item.wait)
+        decided.append(item.wait)
+        skipped.append(item)
     for item in skipped:
         _stay_or_give_up(memory, item, moved)
     return decided
 
 
-def _loses_from_the_shelf(memory: Memory, item: Item, decision: Admit | Wait) -> bool:
-    """Say whether one who was judged where it waits may wait on, as if it had not been judged.
+def _step_off(memory: Memory, item: Item, decision: Admit | Wait) -> None:
+    """Let one be as a head who was judged where it waits, and found to lack something else."""
+    if is_patient(item) and item.peers is not None and not isinstance(decision, Admit):
+        memory.wake_peers(item.peers)
 
-    Another verdict than that others were faster, or an admission, holds for it as for a head.
-    """
-    peers = item.peers
-    if peers is None or peers.stand is not Stand.PARKED or isinstance(decision, Admit):
-        return False
-    if decision.mode is Mode.SKIPPED:
-        return True
-    memory.wake_peers(peers)
-    return False
+
+def _losers(
+    memory: Memory, selection: Selection, judgements: list[Judgement], moved: set[Node]
+) -> list[Item]:
+    """Return the patient ones of trees in which nothing moved: they must not be tried again."""
+    still = [
+        item
+        for item in selection.items
+        if item.peers is not None
+        and is_patient(item)
+        and memory.roots[item.peers.queue.name] not in moved
+    ]
+    decided = {one.decision.workload for one in judgements} if still else set()
+    return [item for item in still if item.fact.key not in decided]
+
+
+def _too_late(item: Item) -> Wait:
+    """Say that others of the round took what an item would have fitted in."""
+    if item.peers is None:
+        raise AssertionError(f"{item.fact.key} was judged and is in no queue")
+    return Wait(
+        workload=item.fact.key,
+        uid=item.fact.uid,
+        cluster_queue=item.peers.queue.name,
+        requeue=Requeue.IMMEDIATE,
+        reason=Reason.WAITING_FOR_QUOTA,
+        message=NO_LONGER_FITS,
+        mode=Mode.SKIPPED,
+    )
 
 
 def _says_nothing_new(item: Item, decision: Admit | Wait) -> bool:
