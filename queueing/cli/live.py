@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from queueing.cli.output import UsageProblem
@@ -30,22 +31,24 @@ KINDS = (
 )
 
 
-def read_cluster(kubeconfig: str | None, context: str | None) -> str:
-    """Return a List of every object that a plan depends on.
+def read_cluster(kubeconfig: str | None, context: str | None, kinds: Sequence[str] = KINDS) -> str:
+    """Return a List of every object of some kinds; by default all that a plan depends on.
 
     Raises UsageProblem when the cluster cannot be asked.
     """
     try:
-        return json.dumps(asyncio.run(_everything(kubeconfig, context)))
+        return json.dumps(asyncio.run(_everything(kubeconfig, context, kinds)))
     except (ConfigurationError, KubeError, OSError) as error:
         raise UsageProblem(f"the cluster cannot be read: {error}") from error
 
 
-async def _everything(kubeconfig: str | None, context: str | None) -> dict[str, Any]:
+async def _everything(
+    kubeconfig: str | None, context: str | None, kinds: Sequence[str]
+) -> dict[str, Any]:
     cluster = await load_cluster(kubeconfig, context)
     items: list[dict[str, Any]] = []
     async with Client(cluster, user_agent="queueing-plan") as client:
-        for kind in KINDS:
+        for kind in kinds:
             items += await _all_of(client, RESOURCES[kind])
     return {"apiVersion": "v1", "kind": "List", "items": items}
 

@@ -15,6 +15,8 @@ COMMANDS: Mapping[str, Entry] = MappingProxyType(
         "plan": Entry(
             "queueing.cli.plan", "Say what would be admitted, preempted or kept waiting."
         ),
+        "credits": Entry("queueing.cli.credits", "Show who lent to whom, and what it does now."),
+        "usage": Entry("queueing.cli.usage", "Show who used how much, and what it costs."),
         "run": Entry("queueing.cli.run", "Run the controller on a cluster."),
         "crds": Entry("queueing.cli.crds", "Print the custom resource definitions."),
         "manifests": Entry(

@@ -1,0 +1,84 @@
+"""`queueing credits`: who lent to whom, where everybody stands, and what that does now."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from queueing.cli.output import UsageProblem, columns, output_option, structured
+from queueing.sim.documents import Document, load, parse
+from queueing.sim.yaml_text import ManifestError
+
+EPILOG = """\b
+Examples:
+  queueing credits                          balances of all queues and cohorts
+  queueing credits --cohort research        of one cohort's children
+  queueing credits -f accounts.yaml -o json from a file, for a program
+"""
+KINDS = ("CreditAccount",)
+
+
+@click.command(epilog=EPILOG)
+@click.option(
+    "-f", "--filename", "files", multiple=True, metavar="FILE", help="Read files instead."
+)
+@click.option("--kubeconfig", metavar="FILE", help="Kubeconfig of the cluster.")
+@click.option("--context", "context_name", metavar="NAME", help="Its context.")
+@click.option("--cohort", metavar="NAME", help="Only the children of this cohort.")
+@output_option()
+def command(files: tuple[str, ...], output: str, **options: Any) -> None:
+    """Show balances: who lent to whom, and what weights are multiplied by now."""
+    try:
+        documents = load(files) if files else _live(options)
+    except ManifestError as error:
+        raise UsageProblem(str(error)) from error
+    accounts = [_account(one) for one in documents if one.kind == "CreditAccount"]
+    if options["cohort"]:
+        accounts = [one for one in accounts if one["cohort"] == options["cohort"]]
+    if output != "table":
+        click.echo(structured({"accounts": accounts}, output))
+        return
+    rows = [row for account in accounts for row in _rows(account)]
+    header = ("COHORT", "CHILD", "BALANCE", "WEIGHT", "LENT TO", "BORROWED FROM", "AS OF")
+    click.echo(columns(header, rows) if rows else "No CreditAccount: no CreditPolicy counts yet.")
+
+
+def _live(options: dict[str, Any]) -> Iterable[Document]:
+    from queueing.cli.live import read_cluster  # noqa: PLC0415 - half a second of imports
+
+    text = read_cluster(options["kubeconfig"], options["context_name"], KINDS)
+    return parse(text, file="cluster")
+
+
+def _account(document: Document) -> dict[str, Any]:
+    status = document.value.get("status") or {}
+    spec = document.value.get("spec") or {}
+    return {
+        "cohort": spec.get("cohortName") or document.name,
+        "policy": status.get("policy", ""),
+        "asOf": str(status.get("asOf", "")),
+        "unit": status.get("unit", ""),
+        "children": status.get("children") or [],
+        "sinks": status.get("sinks") or [],
+    }
+
+
+def _rows(account: dict[str, Any]) -> Iterable[tuple[str, ...]]:
+    for child in account["children"]:
+        kind = "" if child["kind"] == "ClusterQueue" else " (cohort)"
+        gone = " (gone)" if child.get("departedAt") else ""
+        yield (
+            account["cohort"],
+            f"{child['name']}{kind}{gone}",
+            str(child.get("balance", "")),
+            f"x{child.get('weightFactor', '1')}",
+            _partners(child.get("lentTo")),
+            _partners(child.get("borrowedFrom")),
+            account["asOf"],
+        )
+
+
+def _partners(found: list[dict[str, Any]] | None) -> str:
+    named = [f"{one['name'].rpartition('/')[2]} {one.get('amount', '')}" for one in found or ()]
+    more = f", {len(named) - 2} more" if len(named) > 2 else ""  # noqa: PLR2004 - what fits a line
+    return ", ".join(named[:2]) + more or "-"

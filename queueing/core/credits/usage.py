@@ -1,0 +1,98 @@
+"""Who used what, from the times that statuses tell: for showback and chargeback.
+
+Usage of a queue beyond its nominal quota is borrowed; of that, and of what is within, each of its
+workloads has a part in proportion to what it uses.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from queueing.core.credits.holding import Holding
+from queueing.core.names import FlavorResource, QueueName
+
+Quotas = Mapping[QueueName, Mapping[FlavorResource, int]]
+"""Nominal quota by queue."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """What one payer used of one resource; amounts times seconds."""
+
+    payer: str
+    resource: FlavorResource
+    used: float
+    borrowed: float
+
+    @property
+    def within_quota(self) -> float:
+        """What was not borrowed."""
+        return self.used - self.borrowed
+
+
+@dataclass(slots=True)
+class _Cell:
+    """One resource of one queue while time passes."""
+
+    nominal: int
+    usage: int = 0
+    at: int = 0
+    borrowed_part: float = 0.0
+    """Integral over time of the part of its usage that is borrowed."""
+
+    def pass_time(self, to: int) -> None:
+        if self.usage > self.nominal:
+            self.borrowed_part += (1 - self.nominal / self.usage) * (to - self.at)
+        self.at = to
+
+
+@dataclass(slots=True)
+class _Sums:
+    used: dict[tuple[str, FlavorResource], float] = field(default_factory=dict)
+    borrowed: dict[tuple[str, FlavorResource], float] = field(default_factory=dict)
+
+
+def usage_lines(
+    holdings: Sequence[Holding],
+    quotas: Quotas,
+    *,
+    payer: Callable[[Holding], str],
+    between: tuple[int, int],
+) -> tuple[Line, ...]:
+    """Return who used what in a period, sorted by payer, flavor and resource."""
+    begin, end = between
+    cells: dict[tuple[QueueName, FlavorResource], _Cell] = {}
+    marks: dict[tuple[int, FlavorResource], float] = {}
+    sums = _Sums()
+    for when, sign, number in _moments(holdings, begin, end):
+        holding = holdings[number]
+        for resource, amount in holding.usage.items():
+            place = (holding.queue, resource)
+            cell = cells.get(place)
+            if cell is None:
+                nominal = quotas.get(holding.queue, {}).get(resource, 0)
+                cell = cells[place] = _Cell(nominal, at=begin)
+            cell.pass_time(when)
+            cell.usage += sign * amount
+            if sign > 0:
+                marks[number, resource] = cell.borrowed_part
+                continue
+            key = payer(holding), resource
+            lasted = when - max(holding.since, begin)
+            part = cell.borrowed_part - marks[number, resource]
+            sums.used[key] = sums.used.get(key, 0.0) + amount * lasted
+            sums.borrowed[key] = sums.borrowed.get(key, 0.0) + amount * part
+    return tuple(
+        Line(payer=name, resource=resource, used=used, borrowed=sums.borrowed[name, resource])
+        for (name, resource), used in sorted(sums.used.items())
+        if used
+    )
+
+
+def _moments(holdings: Iterable[Holding], begin: int, end: int) -> list[tuple[int, int, int]]:
+    """Return beginnings (+1) and ends (-1) within a period, in order of time."""
+    found = []
+    for number, one in enumerate(holdings):
+        since, until = max(one.since, begin), min(end if one.until is None else one.until, end)
+        if since < until:
+            found += [(since, 1, number), (until, -1, number)]
+    return sorted(found)

@@ -1,0 +1,151 @@
+"""`queueing credits` and `queueing usage` on files."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from queueing.cli.main import cli
+
+ACCOUNT = """
+apiVersion: queueing.dev/v1alpha1
+kind: CreditAccount
+metadata: {name: all}
+spec: {cohortName: all}
+status:
+  asOf: "2027-01-15T08:00:00Z"
+  policy: default
+  unit: GPUh
+  children:
+  - kind: ClusterQueue
+    name: vision
+    balance: -2.00 GPUh
+    weightFactor: "0.5"
+    microCredits: -7200000000
+    borrowedFrom: [{name: ClusterQueue/speech, amount: 2.00 GPUh, microCredits: 7200000000}]
+  - {kind: ClusterQueue, name: speech, balance: 2.00 GPUh, weightFactor: "2", microCredits: 1}
+"""
+WORKLOAD = """
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {{name: {name}, namespace: {team}, labels: {{queueing.dev/user: {user}}}}}
+spec:
+  queueName: q
+  podSets:
+  - name: main
+    count: 1
+    template:
+      spec:
+        restartPolicy: Never
+        containers: [{{name: c, image: i, resources: {{requests: {{cpu: {cpu}}}}}}}]
+status:
+  admission:
+    clusterQueue: vision
+    podSetAssignments:
+    - {{name: main, count: 1, flavors: {{cpu: fast}}, resourceUsage: {{cpu: {cpu}}}}}
+  conditions:
+  - {{type: QuotaReserved, status: "True", reason: QuotaReserved, message: "",
+      lastTransitionTime: "{since}"}}
+  - {{type: Finished, status: "{over}", reason: Succeeded, message: "",
+      lastTransitionTime: "2027-01-15T07:00:00Z"}}
+"""
+WORLD = """
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: vision}
+spec:
+  cohortName: all
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{name: fast, resources: [{name: cpu, nominalQuota: 4}]}]
+---
+apiVersion: queueing.dev/v1alpha1
+kind: CreditPolicy
+metadata: {name: default}
+spec: {prices: [{resource: cpu, price: 500m}], unit: coreh}
+""" + "".join(
+    WORKLOAD.format(name=name, team=team, user=user, cpu=cpu, since=since, over=over)
+    for name, team, user, cpu, since, over in (
+        ("one", "red", "ada", 4, "2027-01-15T06:00:00Z", "False"),
+        ("two", "blue", "bob", 4, "2027-01-15T06:00:00Z", "True"),
+        ("old", "blue", "bob", 1, "2027-01-13T06:00:00Z", "True"),
+    )
+)
+NOW = "2027-01-15T08:00:00Z"
+
+
+def invoke(tmp_path: Path, text: str, *arguments: str) -> Result:
+    file = tmp_path / "objects.yaml"
+    file.write_text(text)
+    command, *rest = arguments
+    return CliRunner().invoke(cli, [command, "-f", str(file), *rest])
+
+
+def usage(tmp_path: Path, *arguments: str) -> Any:
+    flags = ("usage", "--since", "4h", "--now", NOW, "-o", "json", *arguments)
+    found = invoke(tmp_path, WORLD, *flags)
+    assert found.exit_code == 0, found.output
+    return json.loads(found.stdout)["rows"]
+
+
+def test_balances_are_shown_with_what_they_do(tmp_path: Path) -> None:
+    shown = invoke(tmp_path, ACCOUNT, "credits").output.splitlines()
+    assert shown[0].split()[:4] == ["COHORT", "CHILD", "BALANCE", "WEIGHT"]
+    assert "vision" in shown[1]
+    assert "-2.00 GPUh" in shown[1]
+    assert "x0.5" in shown[1]
+    assert "speech 2.00 GPUh" in shown[1]
+
+
+def test_balances_of_another_cohort_are_left_out(tmp_path: Path) -> None:
+    assert "No CreditAccount" in invoke(tmp_path, ACCOUNT, "credits", "--cohort", "x").output
+    found = json.loads(invoke(tmp_path, ACCOUNT, "credits", "-o", "json").stdout)
+    assert [one["cohort"] for one in found["accounts"]] == ["all"]
+
+
+def test_what_two_workloads_borrow_together_is_shared_between_them(tmp_path: Path) -> None:
+    """The queue has 4 cores; 9 were used from 6 to 7, 4 from 7 to 8, and 1 from 4 to 6."""
+    rows = {row["payer"]: row for row in usage(tmp_path)}
+    assert rows["red"]["used"] == pytest.approx(8)
+    assert rows["red"]["borrowed"] == pytest.approx(4 * 5 / 9)
+    assert rows["blue"]["used"] == pytest.approx(4 + 3)
+    assert rows["blue"]["borrowed"] == pytest.approx(5 * 5 / 9)
+    assert rows["red"]["cost"] == pytest.approx(4)
+
+
+@pytest.mark.parametrize(
+    ("by", "payers"),
+    [
+        pytest.param("user", ["ada", "bob"], id="user"),
+        pytest.param("queue", ["vision"], id="queue"),
+        pytest.param("flavor", ["fast"], id="flavor"),
+    ],
+)
+def test_rows_are_by_whom_one_asks_for(tmp_path: Path, by: str, payers: list[str]) -> None:
+    rows = usage(tmp_path, "--by", by)
+    assert [row["payer"] for row in rows] == payers
+    assert sum(row["used"] for row in rows) == pytest.approx(15)
+
+
+def test_a_table_a_csv_and_a_page_say_the_same(tmp_path: Path) -> None:
+    flags = ("usage", "--since", "2027-01-15T04:00:00Z", "--now", NOW, "-o")
+    assert "8.00h" in invoke(tmp_path, WORLD, *flags, "table").output
+    [header, *rows] = csv.reader(io.StringIO(invoke(tmp_path, WORLD, *flags, "csv").stdout))
+    first = dict(zip(header, rows[1], strict=True))
+    assert (first["SubAccountName"], first["BillingCurrency"]) == ("red", "coreh")
+    assert float(first["BilledCost"]) == pytest.approx(4)
+    page = invoke(tmp_path, WORLD, *flags, "html").stdout
+    assert page.startswith("<!doctype html>")
+    assert page.count("<rect") == 4
+
+
+def test_a_period_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    found = invoke(tmp_path, WORLD, "usage", "--since", "yesterday")
+    assert found.exit_code == 2
+    assert "2026-01-31T12:00:00Z" in found.output
