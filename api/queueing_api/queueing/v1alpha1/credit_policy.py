@@ -15,6 +15,10 @@ DurationText = Annotated[str, Field(max_length=32, pattern=DURATION_PATTERN)]
 CreditMode = Literal["Off", "Gentle", "Balanced", "Karma"]
 
 
+ShortQuantity = Annotated[Quantity, Field(max_length=32)]
+"""A quantity that the API server's rules can compare: what they may cost depends on its length."""
+
+
 class CreditPrice(Wire):
     """What one unit of a resource costs, in credits per second."""
 
@@ -22,7 +26,7 @@ class CreditPrice(Wire):
     """ResourceFlavor that the price is for. Unset: every flavor without a price of its own."""
     resource: ResourceName
     """Resource that the price is for, for example nvidia.com/gpu."""
-    price: Quantity
+    price: ShortQuantity
     """Credits per second for one unit: one device, one core, one byte. The reference device costs
     1; a device of half its speed 500m."""
 
@@ -33,7 +37,7 @@ class CreditClassFactor(Wire):
     min_priority: Int32
     """Lowest priority that the factor is for. The entry with the highest one that a workload
     reaches counts."""
-    factor: Quantity
+    factor: ShortQuantity
     """Factor on what borrowing costs, above 0 and at most 10; 1 without an entry."""
 
 
@@ -63,7 +67,7 @@ class CreditPolicySpec(Wire):
     bound: Annotated[int, Field(ge=0, le=16)] | None = None
     """Highest power of two by which a weight is bent. Unset: as the mode says, 2 for Gentle, 4 for
     Balanced."""
-    hysteresis: Quantity = "1.25"
+    hysteresis: ShortQuantity = "1.25"
     """How much larger the share of a victim must be than that of its preemptor, between 1 and 16.
     It counts only where the balance of either of them bends its weight."""
     minimum_runtime: DurationText | None = None
