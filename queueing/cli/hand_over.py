@@ -39,7 +39,7 @@ _POLICIES = (
     VALIDATING_POLICIES,
 )
 _ATTEMPTS = 5
-_READ_S = 10.0
+READ_S = 10.0
 
 
 @click.command(epilog=EPILOG)
@@ -69,19 +69,19 @@ async def _hand_over(
 ) -> tuple[int, int]:
     cluster = await load_cluster(kubeconfig, context)
     async with Client(cluster, user_agent="queueing-hand-over") as client:
-        found = await KubeLeaseStore(client, LEASE_NAME, namespace).read(_READ_S)
+        found = await KubeLeaseStore(client, LEASE_NAME, namespace).read(READ_S)
         if found is not None and found.holder:
             raise UsageProblem(
                 f"{found.holder} still holds the Lease {namespace}/{LEASE_NAME}: stop the"
                 " controller first; if it is gone without having released it, delete the Lease"
             )
-        policies = [target async for target in _remove_policies(client)]
+        policies = [target async for target in remove_policies(client)]
         workloads = await list_all(client, WORKLOADS.within(), dict[str, Any])
         given = [await _give(client, one) for one in workloads]
     return len(policies), sum(given)
 
 
-async def _remove_policies(client: Client) -> AsyncIterator[str]:
+async def remove_policies(client: Client) -> AsyncIterator[str]:
     """Delete what is ours, bindings first: without one a policy does nothing."""
     for resource in _POLICIES:
         for name in await _names(client, resource):

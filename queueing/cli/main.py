@@ -23,6 +23,9 @@ COMMANDS: Mapping[str, Entry] = MappingProxyType(
             "queueing.cli.manifests", "Print CRDs, policies and webhooks for a configuration."
         ),
         "hand-over": Entry("queueing.cli.hand_over", "Leave a cluster to Kueue."),
+        "uninstall": Entry(
+            "queueing.cli.uninstall", "Let an installation be deleted when no replica runs."
+        ),
         "completion": Entry("queueing.cli.completion", "Print the shell's completion script."),
         "serve": Entry(
             "queueing.cli.serve", "Part of run: webhooks, probes, metrics.", hidden=True

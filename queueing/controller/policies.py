@@ -20,6 +20,7 @@ from typing import Any
 
 import msgspec
 
+from queueing.controller import job_webhooks
 from queueing.core.facts import Selector
 from queueing.kube.client import Call, Client, Request
 from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError
@@ -72,6 +73,8 @@ class PolicyRules:
     without_queue_name: bool
     namespace: str
     """Our own, where the probe is tried."""
+    service: str = "kueue-webhook-service"
+    """Service by which the API server calls webhooks."""
     default_class: bool = True
     """Whether queued Jobs get the WorkloadPriorityClass named `default`."""
     reject_unknown_flavors: bool = False
@@ -192,13 +195,19 @@ def _object(kind: str, name: str, spec: Wire) -> Wire:
 
 def render_validation(rules: PolicyRules) -> list[tuple[Resource, Wire]]:
     """Return the policies that refuse, and their bindings."""
-    scope = Scope(
+    return [(_VALIDATING[wire["kind"]], wire) for wire in validation.render(scope_of(rules))]
+
+
+def scope_of(rules: PolicyRules, minor: int = MINOR_MIN) -> Scope:
+    """Return whom webhooks and validating policies ask about, on a server of a version."""
+    return Scope(
         namespaces=rules.namespaces,
         without_queue_name=rules.without_queue_name,
         namespace=rules.namespace,
+        service=rules.service,
         reject_unknown_flavors=rules.reject_unknown_flavors,
+        minor=minor,
     )
-    return [(_VALIDATING[wire["kind"]], wire) for wire in validation.render(scope)]
 
 
 _VALIDATING = {one.kind: one for one in (VALIDATING_POLICIES, VALIDATING_POLICY_BINDINGS)}
@@ -235,8 +244,10 @@ async def install(client: Client, rules: PolicyRules, in_force: Callable[[], Non
                 checks = render_validation(rules)
                 await _apply(client, checks)
                 await _withdraw(client, [*checks, *rendered], mutating=minor >= MINOR_MIN)
+            asked = await job_webhooks.follow(client, scope_of(rules, minor)) if minor else False
             if minor < MINOR_MIN:
-                logger.info("the API server has no mutating policies; Jobs are stopped when seen")
+                told = "webhooks suspend Jobs" if asked else "Jobs are stopped when seen"
+                logger.info("the API server has no mutating policies; %s", told)
                 break
             await _apply(client, rendered)
             await _answered(client, rules.namespace, digest_of(rendered))

@@ -62,17 +62,24 @@ def is_farewell(body: Mapping[str, Any]) -> bool:
     return goes and not request.get("dryRun")
 
 
-async def let_go(client: Client) -> None:
-    """Take our finalizer off everything; what cannot be reached is told and left."""
+async def let_go(client: Client) -> tuple[int, list[str]]:
+    """Take our finalizer off everything; what cannot be reached is told and left.
+
+    Returns how many objects were let go of, and the kinds of which some are still held.
+    """
+    freed, held = 0, []
     for resource in HELD:
         try:
             count = await _let_go_of(client, resource)
             logger.info("%d %s let go of", count, resource.plural)
+            freed += count
         except* NotFoundError:
             logger.info("no %s are served any more", resource.plural)
         except* KubeError as errors:
             first = errors.exceptions[0]
             logger.warning("%s keep their finalizers: %s", resource.plural, first)
+            held.append(resource.plural)
+    return freed, held
 
 
 async def _let_go_of(client: Client, resource: Resource) -> int:

@@ -32,7 +32,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Allowed = Callable[[web.Request], Awaitable[bool]]
 Around = Callable[[Mapping[str, Any]], Surroundings]
 Convert = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-LetGo = Callable[[], Awaitable[None]]
+LetGo = Callable[[], Awaitable[object]]
 
 
 def document(body: Any, status: int = 200) -> web.Response:

@@ -1,0 +1,73 @@
+"""`queueing uninstall`: take away what keeps an installation from being deleted."""
+
+import asyncio
+import time
+
+import click
+
+from queueing.cli.hand_over import READ_S, remove_policies
+from queueing.cli.output import UsageProblem
+from queueing.kube.client import Client
+from queueing.kube.config import ConfigurationError, load_cluster
+from queueing.kube.errors import KubeError
+from queueing.kube.lease import LEASE_NAME
+from queueing.kube.lease_record import KubeLeaseStore, LeaseRecord
+from queueing.serving.farewell import let_go
+
+EPILOG = """\b
+Examples:
+  # While a replica runs, this is all: it lets go of everything when it is asked to
+  kubectl delete -k config/default
+\b
+  # When none runs any more, also if the line above is waiting already
+  queueing uninstall
+  kubectl delete -k config/default
+\b
+Exit codes: 0 when nothing is held any more, 1 when something is, 2 when a controller still leads.
+"""
+LIVES = 2.0
+"""Lives of a Lease after which its holder is taken for gone; clocks may differ by one of them."""
+
+
+@click.command(epilog=EPILOG)
+@click.option("--kubeconfig", metavar="FILE", help="The cluster; else $KUBECONFIG or the pod's.")
+@click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
+@click.option(
+    "--namespace", default="kueue-system", show_default=True, help="Where the Lease of leaders is."
+)
+def command(kubeconfig: str | None, context: str | None, namespace: str) -> None:
+    """Let an installation be deleted although no controller runs that would let go of it.
+
+    Takes our finalizer off Workloads, queues, flavors, checks and topologies, and deletes our
+    admission policies. No Job and no object is deleted. To repeat it does no harm.
+    """
+    try:
+        policies, kept, freed = asyncio.run(_let_go(kubeconfig, context, namespace))
+    except (ConfigurationError, OSError) as error:
+        raise UsageProblem(f"there is no cluster: {error}") from error
+    except KubeError as error:
+        raise click.ClickException(f"not everything is let go of: {error}") from error
+    click.echo(f"{freed} finalizers removed, {policies} policies and bindings deleted")
+    if kept:
+        raise click.ClickException(f"still held: {', '.join(kept)}; run this again")
+
+
+async def _let_go(
+    kubeconfig: str | None, context: str | None, namespace: str
+) -> tuple[int, list[str], int]:
+    cluster = await load_cluster(kubeconfig, context)
+    async with Client(cluster, user_agent="queueing-uninstall") as client:
+        found = await KubeLeaseStore(client, LEASE_NAME, namespace).read(READ_S)
+        if found is not None and _leads(found, time.time()):
+            raise UsageProblem(
+                f"{found.holder} leads by the Lease {namespace}/{LEASE_NAME}: it would take hold"
+                " again. `kubectl delete -k config/default` is enough while it runs; else stop it"
+            )
+        policies = [target async for target in remove_policies(client)]
+        freed, kept = await let_go(client)
+    return len(policies), kept, freed
+
+
+def _leads(lease: LeaseRecord, now: float) -> bool:
+    """Say whether somebody renewed the Lease lately: who was killed releases nothing."""
+    return bool(lease.holder) and now - lease.renewed < LIVES * max(lease.duration_s, 1.0)

@@ -1,0 +1,89 @@
+"""Webhooks about Jobs, on servers that have no mutating policies.
+
+An installation does not know the version of its server, so it brings only the webhooks that every
+server needs. Those about Jobs are added by the leader where they are needed, to the configurations
+that are installed, and taken away when the server was upgraded. Nothing is added where no webhooks
+are installed: then Jobs are stopped when they are seen.
+"""
+
+import logging
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from queueing.kube.client import Client
+from queueing.kube.errors import NotFoundError
+from queueing.kube.resources import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS, Target
+from queueing.webhooks import configurations
+from queueing.webhooks.scope import MINOR_WITH_MUTATING_POLICIES, Scope
+
+logger = logging.getLogger(__name__)
+
+Wire = dict[str, Any]
+_OLD = MINOR_WITH_MUTATING_POLICIES - 1
+_RESOURCES = {one.kind: one for one in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)}
+
+
+async def follow(client: Client, scope: Scope) -> bool:
+    """Bring the installed configurations in line with the server's version.
+
+    Returns whether any is installed. Raises KubeError, a conflict too, to be called again.
+    """
+    wanted = configurations.render(scope)
+    old = configurations.render(replace(scope, minor=_OLD))
+    new = configurations.render(replace(scope, minor=MINOR_WITH_MUTATING_POLICIES))
+    installed = False
+    for now, before, after in zip(wanted, old, new, strict=True):
+        ours = _names(before) - _names(after)
+        hooks = [hook for hook in now["webhooks"] if hook["name"] in ours]
+        target = _RESOURCES[now["kind"]].at(now["metadata"]["name"])
+        installed |= await _mend(client, target, ours, hooks)
+    return installed
+
+
+async def _mend(client: Client, target: Target, ours: set[str], hooks: list[Wire]) -> bool:
+    """Have exactly these hooks among those that are ours in one configuration."""
+    try:
+        found = msgspec.json.decode(await client.get(target))
+    except NotFoundError:
+        return False
+    present = found.get("webhooks") or []
+    others = [hook for hook in present if hook["name"] not in ours]
+    mine = {hook["name"]: hook for hook in present if hook["name"] in ours}
+    if not others:
+        return False
+    like = others[0]["clientConfig"]
+    made = [_beside(hook, mine.get(hook["name"], {}).get("clientConfig", like)) for hook in hooks]
+    if _digest(made) != _digest(list(mine.values())):
+        test = {"path": "/metadata/resourceVersion", "value": found["metadata"]["resourceVersion"]}
+        change = {"op": "replace", "path": "/webhooks", "value": [*others, *made]}
+        await client.patch_json(target, [{"op": "test", **test}, change])
+        logger.info("%s: %d webhooks about Jobs", target.label, len(made))
+    return True
+
+
+def _beside(hook: Wire, like: Wire) -> Wire:
+    """Call a hook where, and believing whom, the others are called."""
+    path = hook["clientConfig"]["service"]["path"]
+    service = {**hook["clientConfig"]["service"], **like.get("service", {}), "path": path}
+    return {**hook, "clientConfig": {**like, "service": service}}
+
+
+def _digest(hooks: list[Wire]) -> list[tuple[object, ...]]:
+    """Return what of the hooks depends on us; the server fills in the rest."""
+    return [
+        (
+            hook["name"],
+            hook["rules"][0]["operations"],
+            hook["failurePolicy"],
+            hook.get("namespaceSelector"),
+            hook.get("matchConditions"),
+            hook["clientConfig"].get("service", {}).get("path"),
+        )
+        for hook in hooks
+    ]
+
+
+def _names(configuration: Wire) -> set[str]:
+    return {hook["name"] for hook in configuration["webhooks"]}
