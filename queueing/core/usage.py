@@ -124,6 +124,7 @@ def _shape_of(pod_sets: Sequence[PodSetDemand]) -> Shape:
             tuple(sorted(one.pod_set.node_selector.items())),
             one.pod_set.node_affinity,
             one.pod_set.tolerations,
+            one.pod_set.wants_topology,
         )
         for one in pod_sets
     )

@@ -12,7 +12,6 @@ from queueing.core.facts import LocalQueueFact, StopPolicy, Strategy, WorkloadFa
 from queueing.core.holders import holder_of
 from queueing.core.names import Key, QueueName, name_of
 from queueing.core.ordering import queue_key, queue_timestamp
-from queueing.core.usage import demand_of
 from queueing.state.claims import preemptor_of
 from queueing.state.ledger import Charge
 from queueing.state.memory import Held, Memory
@@ -163,7 +162,7 @@ def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
         leave(memory, fact.key)
     item = Item(fact, queue_key(fact, timestamp), timestamp)
     memory.items[fact.key] = item
-    demand = demand_of(fact)
+    demand = memory.demand(fact)
     queue = memory.queue(name)
     token: Hashable = (demand.shape, fact.priority, fact.local_queue)
     if not has_peers(memory, name):

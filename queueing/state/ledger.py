@@ -37,16 +37,26 @@ class Tally:
 
     reserving: int = 0
     admitted: int = 0
-    reserved: dict[FlavorResource, int] = field(default_factory=dict)
     used: dict[FlavorResource, int] = field(default_factory=dict)
+    """Held by those who are admitted."""
+    only_reserved: dict[FlavorResource, int] = field(default_factory=dict)
+    """Held by the others."""
+
+    @property
+    def reserved(self) -> dict[FlavorResource, int]:
+        """Return what is held by all."""
+        sums = dict(self.used)
+        _add(sums, self.only_reserved, 1)
+        return sums
 
     def add(self, charge: Charge, sign: int) -> None:
         """Count a charge in, or with sign -1 out."""
         self.reserving += sign
-        _add(self.reserved, charge.holder.usage, sign)
         if charge.admitted:
             self.admitted += sign
             _add(self.used, charge.holder.usage, sign)
+        else:
+            _add(self.only_reserved, charge.holder.usage, sign)
 
 
 @dataclass(slots=True)
@@ -134,8 +144,7 @@ class Ledger:
         if old is not None and _same(old, new):
             if old.decision is None:
                 return
-            self._note(old, -1)
-            self._note(new, 1)
+            self._confirm(old, new)
             self.tidings.welcome(new.holder)
             return
         if old is not None:
@@ -222,6 +231,18 @@ class Ledger:
             return
         if old.holder.local_queue == door:
             self.turns.arrive(door, new.holder.usage)
+
+    def _confirm(self, old: Charge, new: Charge) -> None:
+        """Put a fact in place of the assumption that it confirms; no sum is another by that."""
+        holder = new.holder
+        self.charges[holder.key] = new
+        self._by_queue[holder.queue][holder.key] = new
+        self._victims.setdefault(holder.queue, {})[holder.key] = holder
+        self._exposed.pop(holder.queue, None)
+        if self.turns is not None and holder.local_queue is not None:
+            for one, sign in ((old, -1), (new, 1)):
+                runs = _runs(one)
+                self.turns.charge(holder.local_queue, holder.usage, runs=runs, sign=sign)
 
     def _note(self, charge: Charge, sign: int, *, may_be_victim: bool = True) -> None:
         holder = charge.holder

@@ -9,6 +9,7 @@ from queueing.core.names import Key, QueueName, Uid
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import Compatibility, Settings
+from queueing.core.usage import Demand, Shape, demand_of
 from queueing.state.claims import Claims
 from queueing.state.credits import Credits
 from queueing.state.feuds import Feuds
@@ -17,6 +18,9 @@ from queueing.state.objects import Objects
 from queueing.state.pending import Item, Peers, PendingQueue
 from queueing.state.story import Stories
 from queueing.state.turns import Turns
+
+SHAPES_MAX = 65_536
+"""Shapes whose demands are shared; the memo starts over when it is full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,8 @@ class Memory:
     credits: Credits = field(default_factory=Credits)
     stories: Stories = field(default_factory=Stories)
     workloads: dict[Key, WorkloadFact] = field(default_factory=dict)
+    demands: dict[Shape, Demand] = field(default_factory=dict)
+    """Demands by shape, so that equal ones are one object."""
     behind: dict[Key, dict[Key, None]] = field(default_factory=dict)
     """Workloads by the LocalQueue that they name."""
     uids: dict[Uid, Key] = field(default_factory=dict)
@@ -126,6 +132,13 @@ class Memory:
             found = self.queues[name] = PendingQueue(name)
             self.divide(found)
         return found
+
+    def demand(self, fact: WorkloadFact) -> Demand:
+        """Return what a workload asks for; those of one shape share one demand."""
+        made = demand_of(fact)
+        if len(self.demands) >= SHAPES_MAX:
+            self.demands.clear()
+        return self.demands.setdefault(made.shape, made)
 
     def divide(self, queue: PendingQueue) -> None:
         """Let the LocalQueues of a ClusterQueue take turns, if that is how it admits."""

@@ -56,7 +56,8 @@ class Supply:
     def most(self, name: QueueName, resource: FlavorResource, priority: int | None) -> int:
         """Return how much can be had at most; without a priority, what is available now."""
         if priority is None:
-            return self._memory.tree.queue(name).available(resource)
+            cell = self._memory.tree.queue(name).cell(resource)
+            return max(0, cell.available())
         key = (name, resource, priority)
         known = self._most.get(key)
         if known is None:

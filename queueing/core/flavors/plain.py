@@ -30,8 +30,9 @@ def plain_fit(
     if wanted is None:
         return None
     levels = []
+    cells = node.cells
     for resource, amount in wanted:
-        cell = node.cell(resource)
+        cell = cells.get(resource) or node.cell(resource)
         if amount > cell.available():
             return None
         borrows = cell.quota < cell.usage + amount
