@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,7 +34,8 @@ FINAL, INITIAL = "LessThanOrEqualToFinalShare", "LessThanInitialShare"
 NEVER = PreemptionPolicy.NEVER
 BY_SHARE = PreemptionReason.IN_COHORT_FAIR_SHARING
 BY_RIGHT = PreemptionReason.IN_COHORT_RECLAMATION
-FEW = settings(max_examples=50, deadline=None, derandomize=True)
+FEW = settings(max_examples=40, deadline=None, derandomize=True)
+MANY = settings(max_examples=2_000, deadline=None)
 
 policies = st.builds(
     preemption,
@@ -166,9 +168,7 @@ def _by_share(world: World, victim: Holder, fair: FairSharing) -> bool:
     )
 
 
-@FEW
-@given(worlds())
-def test_without_any_one_victim_the_head_would_not_fit(world: World) -> None:
+def check_minimal(world: World) -> None:
     targets = classical_targets(world.query, world.arena.tree, world.arena)
     variants = {one.holder.uid: one.variant for one in candidates(world.query, world.arena)}
 
@@ -180,19 +180,13 @@ def test_without_any_one_victim_the_head_would_not_fit(world: World) -> None:
     assert not any(map(allowed, without_each(targets)))
 
 
-@FEW
-@given(worlds(), rules)
-def test_with_fair_sharing_a_victim_too_few_would_not_fit_or_not_be_fair(
-    world: World, fair: FairSharing
-) -> None:
+def check_minimal_and_fair(world: World, fair: FairSharing) -> None:
     targets = fair_targets(world.query, world.arena.tree, world.arena, settings=fair)
     assert not targets or is_fair(world, targets, fair)
     assert not any(is_fair(world, some, fair) for some in without_each(targets))
 
 
-@FEW
-@given(worlds(flat=True, simple=True), rules)
-def test_no_victim_answers_with_the_reverse(world: World, fair: FairSharing) -> None:
+def check_no_answer(world: World, fair: FairSharing) -> None:
     arena, query = world.arena, world.query
     targets = fair_targets(query, arena.tree, arena, settings=fair)
     for one in targets:
@@ -241,3 +235,46 @@ def test_looking_for_victims_leaves_no_trace(world: World, fair: FairSharing) ->
     classical_targets(world.query, world.arena.tree, world.arena)
     fair_targets(world.query, world.arena.tree, world.arena, settings=fair)
     assert world.arena.tree.picture() == before
+
+
+@FEW
+@given(worlds())
+def test_without_any_one_victim_the_head_would_not_fit(world: World) -> None:
+    check_minimal(world)
+
+
+@pytest.mark.slow
+@MANY
+@given(worlds())
+def test_without_any_one_victim_the_head_would_not_fit_in_many_worlds(world: World) -> None:
+    check_minimal(world)
+
+
+@FEW
+@given(worlds(), rules)
+def test_with_fair_sharing_a_victim_too_few_would_not_fit_or_not_be_fair(
+    world: World, fair: FairSharing
+) -> None:
+    check_minimal_and_fair(world, fair)
+
+
+@pytest.mark.slow
+@MANY
+@given(worlds(), rules)
+def test_with_fair_sharing_a_victim_too_few_would_not_fit_or_not_be_fair_in_many_worlds(
+    world: World, fair: FairSharing
+) -> None:
+    check_minimal_and_fair(world, fair)
+
+
+@FEW
+@given(worlds(flat=True, simple=True), rules)
+def test_no_victim_answers_with_the_reverse(world: World, fair: FairSharing) -> None:
+    check_no_answer(world, fair)
+
+
+@pytest.mark.slow
+@MANY
+@given(worlds(flat=True, simple=True), rules)
+def test_no_victim_answers_with_the_reverse_in_many_worlds(world: World, fair: FairSharing) -> None:
+    check_no_answer(world, fair)
