@@ -114,5 +114,7 @@ async def is_known(reflector: Reflector[Any]) -> None:
     """Wait until a reflector has listed everything, or was told that there is no such kind."""
     while not isinstance(reflector.error, RefusedError):
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(reflector.synced.wait(), _LOOK_S)
-            return
+            # Not wait_for: in Python 3.11 it may take a cancellation for its own timeout.
+            async with asyncio.timeout(_LOOK_S):
+                await reflector.synced.wait()
+                return
