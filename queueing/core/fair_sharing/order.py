@@ -69,8 +69,16 @@ class _Tournament:
             for node in path:
                 heappop(self._games[node])
             yield winner
+            self._replay(winner.node)
             for node in path:
                 self._send_up(node)
+
+    def _replay(self, queue: Node) -> None:
+        """Measure the other heads of a queue anew, after one of them was decided."""
+        others = [contender for _, contender in self._games[queue]]
+        self._games[queue].clear()
+        for one in others:
+            self._enter(queue, queue, one)
 
     def _send_up(self, node: Node) -> None:
         """Enter the best of a node at its parent."""

@@ -1,0 +1,114 @@
+"""The tournament against its rules: every game played anew before every place is given."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from queueing.core.facts import ClusterQueueFact, CohortFact
+from queueing.core.fair_sharing.order import Contender, fair_order
+from queueing.core.fair_sharing.shares import Shares, is_borrowing
+from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName, Uid
+from queueing.core.quota.node import Node
+from queueing.core.quota.tree import QuotaTree
+from queueing.testing.arena import Arena
+from queueing.testing.builders import cluster_queue, cohort, quota
+
+CPU = FlavorResource(FlavorName("default"), ResourceName("cpu"))
+GPU = FlavorResource(FlavorName("default"), ResourceName("gpu"))
+PARENTS = {"left": "top", "right": "top", "deep": "left"}
+QUEUES = "abcdef"
+FEW = settings(max_examples=50, deadline=None, derandomize=True)
+MANY = settings(max_examples=2_000, deadline=None)
+weights = st.sampled_from([Fraction(1), Fraction(1), Fraction(2), Fraction(1, 2), Fraction(0)])
+amounts = st.fixed_dictionaries({CPU: st.integers(0, 4)}, optional={GPU: st.integers(1, 3)})
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[Arena, list[Contender]]:
+    """Draw a forest in use, and at most two contenders per queue."""
+    facts: list[ClusterQueueFact | CohortFact] = [
+        cohort(name, parent, fair_weight=draw(weights)) for name, parent in PARENTS.items()
+    ]
+    for name in QUEUES:
+        table = {one: quota(draw(st.integers(0, 4))) for one in ("cpu", "gpu")}
+        parent = draw(st.sampled_from(["top", "other", *PARENTS, None]))
+        facts.append(
+            cluster_queue(name, {"default": table}, cohort=parent, fair_weight=draw(weights))
+        )
+    arena = Arena(*facts)
+    for name in QUEUES:
+        arena.tree.add_usage(QueueName(name), draw(amounts))
+    contenders = [
+        Contender(
+            node=arena.tree.queue(QueueName(name)),
+            usage=draw(amounts),
+            priority=draw(st.integers(0, 1)),
+            timestamp=float(draw(st.integers(0, 2))),
+            uid=Uid(f"uid-{number}"),
+        )
+        for number, name in enumerate(
+            draw(st.lists(st.sampled_from(QUEUES * 2), max_size=8, unique=False))
+        )
+    ]
+    return arena, contenders
+
+
+def letter(left: list[Contender], tree: QuotaTree, *, prefers: bool) -> Iterator[Contender]:
+    """Give place after place; roots in order of their names, cohorts before lone queues."""
+
+    def key(child: Node, one: Contender) -> tuple[object, ...]:
+        with tree.attempt():
+            tree.add_usage(QueueName(one.node.name), one.usage)
+            borrows = prefers and is_borrowing(child, one.usage)
+            share = Shares().of(child)
+        return borrows, share, -one.priority, one.timestamp, one.uid
+
+    def best(node: Node) -> Contender | None:
+        if node.is_queue:
+            games = [(key(node, one), one) for one in left if one.node is node]
+        else:
+            winners = [(child, best(child)) for child in node.children()]
+            games = [(key(child, one), one) for child, one in winners if one is not None]
+        return min(games, key=lambda game: game[0])[1] if games else None
+
+    roots = {one.node.root() for one in left}
+    for root in sorted(roots, key=lambda node: (node.is_queue, node.name)):
+        while (winner := best(root)) is not None:
+            left.remove(winner)
+            yield winner
+
+
+def check_order(world: tuple[Arena, list[Contender]], *, prefers: bool) -> None:
+    arena, contenders = world
+    tree = arena.tree
+    orders: list[list[str]] = []
+    for give in (
+        fair_order(contenders, tree, prefers_non_borrowing=prefers),
+        letter(list(contenders), tree, prefers=prefers),
+    ):
+        with tree.attempt():
+            order: list[str] = []
+            for one in give:
+                order.append(one.uid)
+                tree.add_usage(QueueName(one.node.name), one.usage)
+        orders.append(order)
+    assert orders[0] == orders[1]
+
+
+@FEW
+@given(worlds(), st.booleans())
+def test_the_order_of_heads(world: tuple[Arena, list[Contender]], prefers: bool) -> None:
+    check_order(world, prefers=prefers)
+
+
+@pytest.mark.slow
+@MANY
+@given(worlds(), st.booleans())
+def test_the_order_of_heads_in_many_worlds(
+    world: tuple[Arena, list[Contender]],
+    prefers: bool,
+) -> None:
+    check_order(world, prefers=prefers)
