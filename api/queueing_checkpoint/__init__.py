@@ -20,6 +20,7 @@ ends with code 85.
 
 from queueing_checkpoint.channels import Channel, FileChannel, channel_of
 from queueing_checkpoint.hook import EXIT_CODE, Hook, checkpointing
+from queueing_checkpoint.listener import ListenerChannel
 from queueing_checkpoint.messages import Notice, Saved, last_checkpoint
 from queueing_checkpoint.pod import PodChannel
 
@@ -28,6 +29,7 @@ __all__ = [
     "Channel",
     "FileChannel",
     "Hook",
+    "ListenerChannel",
     "Notice",
     "PodChannel",
     "Saved",

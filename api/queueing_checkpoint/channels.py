@@ -65,11 +65,12 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def channel_of(environment: Mapping[str, str] | None = None) -> Channel:
-    """Return the channel that the surroundings offer: a shared folder, the own pod, or none."""
+    """Return what the surroundings offer: a shared folder, a port, the own pod, or nothing."""
+    from queueing_checkpoint.listener import ListenerChannel  # noqa: PLC0415 - slow to import
     from queueing_checkpoint.pod import PodChannel  # noqa: PLC0415 - ssl is slow to import
 
     found = os.environ if environment is None else environment
     folder = found.get(DIRECTORY_VARIABLE)
     if folder:
         return FileChannel(Path(folder))
-    return PodChannel.of(found) or SilentChannel()
+    return ListenerChannel.of(found) or PodChannel.of(found) or SilentChannel()

@@ -31,6 +31,8 @@ class Saves:
     policies: dict[Key, CheckpointPolicy] = field(default_factory=dict)
     pods: dict[Key, Pod] = field(default_factory=dict)
     """Pods that carry the label of a request."""
+    said: dict[Key, bytes] = field(default_factory=dict)
+    """What pods that are asked over HTTP answered last."""
     unreadable: dict[Key, None] = field(default_factory=dict)
     """Checkpoints that mean nothing: whoever they speak of is stopped without."""
     _seen: dict[Key, Seen] = field(default_factory=dict)

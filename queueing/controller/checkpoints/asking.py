@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from queueing.controller.checkpoints.posting import Posting
 from queueing.controller.hand import Hand
 from queueing.controller.saves import Saves
 from queueing.core.checkpoints.answers import Voice
@@ -34,8 +35,8 @@ class _Pods(msgspec.Struct):
 class Asking:
     """Tells pods by patching them, so that the same patch also lets us follow them."""
 
-    def __init__(self, saves: Saves, hand: Hand) -> None:
-        self._saves, self._hand = saves, hand
+    def __init__(self, saves: Saves, hand: Hand, posting: Posting) -> None:
+        self._saves, self._hand, self._posting = saves, hand, posting
 
     async def tell(self, record: Record, jobs: Sequence[Job]) -> tuple[str, ...]:
         """Tell the pods that count; return their names. Raises NoticeError or KubeError."""
@@ -45,20 +46,37 @@ class Asking:
         asked = [one.name for one in found if await self._patch(one.namespace, one.name, body)]
         if not asked:
             raise NoticeError("no pod runs whose answer counts")
-        return tuple(sorted(asked))
+        names = tuple(sorted(asked))
+        if record.request.terms.driver is Driver.HTTP:
+            namespace = jobs[0].metadata.namespace
+            problem = await self._posting.tell(record, jobs, _keys(namespace, names))
+            if problem:
+                raise NoticeError(problem)
+        return names
 
-    async def stand_down(self, record: Record, namespace: str) -> None:
+    async def listen(self, record: Record, jobs: Sequence[Job], namespace: str) -> None:
+        """Ask those how far they are who do not say so by themselves."""
+        if record.request.terms.driver is Driver.HTTP:
+            await self._posting.listen(record, jobs, _keys(namespace, record.asked))
+
+    async def stand_down(self, record: Record, jobs: Sequence[Job], namespace: str) -> None:
         """Tell the pods that were asked that they stay."""
-        if record.request.terms.driver is not Driver.ANNOTATION:
-            return
-        for name in record.asked:
-            await self._patch(namespace, name, pods.notice(record, cancelled=True))
+        match record.request.terms.driver:
+            case Driver.ANNOTATION:
+                for name in record.asked:
+                    await self._patch(namespace, name, pods.notice(record, cancelled=True))
+            case Driver.HTTP:
+                asked = _keys(namespace, record.asked)
+                await self._posting.tell(record, jobs, asked, cancelled=True)
+            case Driver.TERMINATION_ONLY:
+                pass
 
     def voices(self, record: Record, namespace: str) -> dict[str, Voice]:
         """Return what the pods that were asked say, as we see them."""
+        pods_, said = self._saves.pods, self._saves.said
         return {
-            name: pods.voice(self._saves.pods.get(Key(f"{namespace}/{name}")), record)
-            for name in record.asked
+            name: pods.voice(pods_.get(key), record, said.get(key, b""))
+            for name, key in zip(record.asked, _keys(namespace, record.asked), strict=True)
         }
 
     async def remove_by_force(self, jobs: Sequence[Job]) -> list[str]:
@@ -101,3 +119,7 @@ class Asking:
         found = msgspec.json.decode(reply, type=Pod)
         self._saves.pods[found.metadata.key] = found
         return True
+
+
+def _keys(namespace: str, names: Sequence[str]) -> list[Key]:
+    return [Key(f"{namespace}/{name}") for name in names]

@@ -10,6 +10,7 @@ from queueing.clock import Clock
 from queueing.controller.checkpoints.asking import Asking
 from queueing.controller.checkpoints.barrier import Barrier
 from queueing.controller.checkpoints.intake import Intake
+from queueing.controller.checkpoints.posting import Posting
 from queueing.controller.checkpoints.reconciler import CheckpointReconciler, Means
 from queueing.controller.hand import Hand
 from queueing.controller.objects import Objects
@@ -58,7 +59,7 @@ class Checkpoints:
             clock=around.clock,
             queue=self.queue,
             intake=self.intake,
-            asking=Asking(saves, around.hand),
+            asking=Asking(saves, around.hand, Posting(saves, around.clock)),
             attend=self._attend,
         )
         self.reconciler = CheckpointReconciler(means)

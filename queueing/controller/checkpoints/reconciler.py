@@ -16,6 +16,7 @@ from queueing.controller.checkpoints.observing import (
     owners,
     preemptor_uid,
 )
+from queueing.controller.checkpoints.posting import POLL_S
 from queueing.controller.checkpoints.telling import tell
 from queueing.controller.hand import Hand
 from queueing.controller.objects import Objects
@@ -124,6 +125,8 @@ class CheckpointReconciler:
         means, before = self._means, seen.record
         jobs = owners(means.objects, workload) if workload is not None else []
         spared = self._saves.spared_for(before.request.cause.preemptor)
+        if before.phase in _LISTENS:
+            await means.asking.listen(before, jobs, seen.meta.namespace)
         now = means.clock.now()
         record = settle(self._observed(seen, workload, jobs), now, spared_before=spared)
         if DUTIES[record.phase] is Duty.NOTIFY and notice_due_at(record) <= now:
@@ -215,6 +218,7 @@ class CheckpointReconciler:
             self._returned.pop(meta.key, None)
             for name in record.asked:
                 self._saves.pods.pop(Key(f"{meta.namespace}/{name}"), None)
+                self._saves.said.pop(Key(f"{meta.namespace}/{name}"), None)
             await self._prune(seen)
 
     async def _do(self, seen: Seen, record: Record, workload: Workload) -> None:
@@ -243,7 +247,8 @@ class CheckpointReconciler:
         current = seen.record.request.epoch == outbound.epoch_of(workload)
         if not (current and is_leaving(workload)):
             return
-        await self._means.asking.stand_down(seen.record, seen.meta.namespace)
+        jobs = owners(self._means.objects, workload)
+        await self._means.asking.stand_down(seen.record, jobs, seen.meta.namespace)
         message = f"It stays: {seen.record.message}"
         body = outbound.spare(workload, message, self._means.clock.now())
         await self._means.hand.patch_workload(workload, body)
@@ -267,7 +272,8 @@ class CheckpointReconciler:
         if not record.is_open:
             return
         now = self._means.clock.now()
-        times = [now + LOOK_EVERY_S]
+        polls = record.phase in _LISTENS and record.request.terms.driver is Driver.HTTP
+        times = [now + (POLL_S if polls else LOOK_EVERY_S)]
         at = look_again_at(record)
         times += [at] if at is not None else []
         if record.phase is Phase.SELECTED:

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from queueing.controller.checkpoints.starting import started_with
 from queueing.controller.objects import Objects
 from queueing.translate import labels
-from queueing.translate.checkpoints.handover import handed_over
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.injection import ConflictError, Injection, injection_of
 from queueing.translate.wire.jobs import Job
@@ -31,8 +31,8 @@ def additions(objects: Objects, job: Job, workload: Workload) -> Injection:
             if update.name == assignment.name:
                 added = added.merged(update)
     own = batch.template_of(job).metadata.annotations
-    saved = handed_over(objects.saves.last_saved(job.metadata.uid), own)
-    added = replace(added, annotations={**added.annotations, **saved}) if saved else added
+    told = started_with(objects, job, workload)
+    added = replace(added, annotations={**added.annotations, **told}) if told else added
     trace = job.metadata.annotations.get(labels.TRACE_PARENT, "")
     return added if labels.TRACE_PARENT in own else added.handing_down(trace)
 

@@ -49,6 +49,7 @@ def request(record: Record, *, cancelled: bool = False) -> Mapping[str, Any]:
         "ackBy": time_text(record.ack_by),
         "saveBy": time_text(asked.save_by),
         "heartbeatSeconds": asked.terms.heartbeat_s,
+        "freshSeconds": asked.terms.fresh_s,
     }
 
 
@@ -113,13 +114,16 @@ def last_words(pod: Pod, record: Record) -> Answer | None:
     return None
 
 
-def voice(pod: Pod | None, record: Record) -> Voice:
-    """Return what is known of a pod that is asked; None is one that is gone."""
+def voice(pod: Pod | None, record: Record, said: bytes = b"") -> Voice:
+    """Return what is known of a pod that is asked; None is one that is gone.
+
+    `said` is what it answered other than by its annotation.
+    """
     if pod is None:
-        return Voice(condition=Condition.LOST)
+        return Voice(condition=Condition.LOST, answer=answer(said) if said else None)
     words = last_words(pod, record)
     if words is None:
-        text = pod.metadata.annotations.get(names.ANSWER, "")
+        text = said or pod.metadata.annotations.get(names.ANSWER, "")
         words = answer(text) if text else None
     if pod.status.phase == "Succeeded":
         return Voice(condition=Condition.SUCCEEDED, answer=words)

@@ -1,0 +1,124 @@
+"""Pods that are asked over HTTP: a signed POST to each, then its answer by GET.
+
+Only the pod's own address is called, at the port and path of the terms; redirects are not
+followed, and every call ends within a few seconds, whatever the other side does.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+import aiohttp
+import msgspec
+
+from queueing.clock import Clock
+from queueing.controller.saves import Saves
+from queueing.core.checkpoints.record import Record
+from queueing.core.checkpoints.terms import Endpoint
+from queueing.core.names import Key
+from queueing.translate.checkpoints import names, pods
+from queueing.translate.checkpoints.signing import SIGNATURE, TIMESTAMP, signature
+from queueing.translate.jobs import batch
+from queueing.translate.wire.jobs import Job
+
+CALL_S = 3.0
+POLL_S = 1.0
+_ANSWER_MAX = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Callee:
+    """Where one pod listens."""
+
+    pod: Key
+    address: str
+    endpoint: Endpoint
+    key: str
+
+    @property
+    def url(self) -> str:
+        shown = f"[{self.address}]" if ":" in self.address else self.address
+        return f"http://{shown}:{self.endpoint.port}{self.endpoint.path}"
+
+
+class Posting:
+    """Speaks to pods; what they answer is kept in `Saves`."""
+
+    def __init__(self, saves: Saves, clock: Clock) -> None:
+        self._saves, self._clock = saves, clock
+
+    async def tell(
+        self, record: Record, jobs: Sequence[Job], asked: Sequence[Key], *, cancelled: bool = False
+    ) -> str:
+        """Post the request to all that are asked; return why one of them did not take it."""
+        body = msgspec.json.encode(pods.request(record, cancelled=cancelled))
+        replies = await self._call(record, jobs, asked, body)
+        return "; ".join(f"pod {key}: {problem}" for key, (_, problem) in replies if problem)
+
+    async def listen(self, record: Record, jobs: Sequence[Job], asked: Sequence[Key]) -> None:
+        """Ask all how far they are. Who does not answer has said nothing new."""
+        for key, (text, _) in await self._call(record, jobs, asked, None):
+            if text:
+                self._saves.said[key] = text
+
+    async def _call(
+        self, record: Record, jobs: Sequence[Job], asked: Sequence[Key], body: bytes | None
+    ) -> list[tuple[Key, tuple[bytes, str]]]:
+        callees = self._callees(record, jobs, asked)
+        limits = aiohttp.ClientTimeout(total=CALL_S)
+        async with (
+            aiohttp.ClientSession(timeout=limits, cookie_jar=aiohttp.DummyCookieJar()) as session,
+            asyncio.TaskGroup() as group,
+        ):
+            tasks = {
+                key: group.create_task(self._exchange(session, callee, body))
+                for key, callee in callees.items()
+            }
+        return [(key, task.result()) for key, task in tasks.items()]
+
+    def _callees(
+        self, record: Record, jobs: Sequence[Job], asked: Sequence[Key]
+    ) -> Mapping[Key, _Callee | str]:
+        endpoint = record.request.terms.http
+        keys = {job.metadata.uid: key_of(job) for job in jobs}
+        found: dict[Key, _Callee | str] = {}
+        for key in asked:
+            pod = self._saves.pods.get(key)
+            owners = pod.metadata.owner_references if pod is not None else []
+            secret = next((keys[one.uid] for one in owners if keys.get(one.uid)), "")
+            if pod is None or endpoint is None or not pod.status.pod_ip:
+                found[key] = "it has no address"
+            elif not secret:
+                found[key] = f"it has no annotation {names.KEY}: it was started without"
+            else:
+                address = pod.status.pod_ip
+                found[key] = _Callee(pod=key, address=address, endpoint=endpoint, key=secret)
+        return found
+
+    async def _exchange(
+        self, session: aiohttp.ClientSession, callee: _Callee | str, body: bytes | None
+    ) -> tuple[bytes, str]:
+        """Return what a pod answered, or what went wrong."""
+        if isinstance(callee, str):
+            return b"", callee
+        method = "GET" if body is None else "POST"
+        stamp = f"{self._clock.now():.0f}"
+        sent = body or b""
+        signed = signature(callee.key, stamp, method, callee.endpoint.path, sent)
+        headers = {TIMESTAMP: stamp, SIGNATURE: signed, "Content-Type": "application/json"}
+        call: dict[str, Any] = {"data": sent or None, "headers": headers, "allow_redirects": False}
+        try:
+            async with session.request(method, callee.url, **call) as response:
+                text = await response.content.read(_ANSWER_MAX)
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+            return b"", str(error) or f"no answer within {CALL_S:g}s"
+        if not HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES:
+            return b"", f"it answered {response.status}"
+        return text, ""
+
+
+def key_of(job: Job) -> str:
+    """Return what requests to a Job's pods are signed with; empty when it was started without."""
+    return batch.template_of(job).metadata.annotations.get(names.KEY, "")
