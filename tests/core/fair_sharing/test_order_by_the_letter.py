@@ -21,7 +21,7 @@ GPU = FlavorResource(FlavorName("default"), ResourceName("gpu"))
 PARENTS = {"left": "top", "right": "top", "deep": "left"}
 QUEUES = "abcdef"
 FEW = settings(max_examples=50, deadline=None, derandomize=True)
-MANY = settings(max_examples=2_000, deadline=None)
+MANY = settings(max_examples=1_000, deadline=None)
 weights = st.sampled_from([Fraction(1), Fraction(1), Fraction(2), Fraction(1, 2), Fraction(0)])
 amounts = st.fixed_dictionaries({CPU: st.integers(0, 4)}, optional={GPU: st.integers(1, 3)})
 

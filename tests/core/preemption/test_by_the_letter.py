@@ -26,7 +26,7 @@ from tests.core.preemption.plain_tree import ANY, NEVER, RESOURCES, Victims, Wor
 FINAL, INITIAL = "LessThanOrEqualToFinalShare", "LessThanInitialShare"
 LOWER = PreemptionPolicy.LOWER_PRIORITY
 FEW = settings(max_examples=50, deadline=None, derandomize=True)
-MANY = settings(max_examples=2_000, deadline=None)
+MANY = settings(max_examples=1_000, deadline=None)
 PARENTS = {"left": "top", "right": "top", "deep": "left"}
 weights = st.sampled_from([Fraction(1), Fraction(1), Fraction(2), Fraction(1, 2), Fraction(0)])
 policies = st.builds(

@@ -35,7 +35,7 @@ NEVER = PreemptionPolicy.NEVER
 BY_SHARE = PreemptionReason.IN_COHORT_FAIR_SHARING
 BY_RIGHT = PreemptionReason.IN_COHORT_RECLAMATION
 FEW = settings(max_examples=40, deadline=None, derandomize=True)
-MANY = settings(max_examples=2_000, deadline=None)
+MANY = settings(max_examples=1_000, deadline=None)
 
 policies = st.builds(
     preemption,
