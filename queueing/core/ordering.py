@@ -2,6 +2,7 @@
 
 from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import WorkloadFact
+from queueing.core.names import Uid
 from queueing.core.settings import RequeuingTimestamp, Settings
 
 QueueKey = tuple[float, int, int, float, str]
@@ -43,3 +44,14 @@ def queue_key(
     `sticky` marks the workload whose preemptions are in flight.
     """
     return local_usage, 0 if sticky else 1, -workload.priority, timestamp, workload.uid
+
+
+def entry_key(
+    workload: WorkloadFact, borrow: int, timestamp: float, settings: Settings
+) -> tuple[int, int, float, Uid]:
+    """Return the place of a head among those of its round, without fair sharing.
+
+    Least borrowing, highest priority (where that counts), longest queued, uid.
+    """
+    priority = -workload.priority if settings.priority_sorting_within_cohort else 0
+    return borrow, priority, timestamp, workload.uid

@@ -9,6 +9,7 @@ from queueing.core.flavors.assignment import Progress
 from queueing.core.ledger import Ledger
 from queueing.core.names import FlavorResource
 from queueing.core.nomination import Entry, Head, World, nominate
+from queueing.core.ordering import entry_key
 from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.processing import Ruling, rule
 from queueing.core.reasons import Lack
@@ -59,14 +60,13 @@ def judge_round(heads: Sequence[Head], world: World) -> list[Judgement]:
 
 def _ordered(entries: Sequence[Entry], world: World) -> Iterator[Entry]:
     """Order entries: least borrowing, highest priority, longest queued, uid; or by fair shares."""
-    by_priority = world.settings.priority_sorting_within_cohort
-    if world.settings.fair_sharing is not None:
-        return _fairly_ordered(entries, world, world.settings.fair_sharing)
+    settings = world.settings
+    if settings.fair_sharing is not None:
+        return _fairly_ordered(entries, world, settings.fair_sharing)
 
     def key(entry: Entry) -> tuple[int, int, float, str]:
-        workload = entry.head.workload
-        priority = -workload.priority if by_priority else 0
-        return entry.assignment.borrow, priority, entry.head.timestamp, workload.uid
+        head = entry.head
+        return entry_key(head.workload, entry.assignment.borrow, head.timestamp, settings)
 
     return iter(sorted(entries, key=key))
 

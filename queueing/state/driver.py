@@ -39,7 +39,7 @@ def run_cycle(memory: Memory, now: float, budget: int | None) -> Cycle:
         decided = [*told, *selection.decisions]
         if selection.items:
             decided += _judge(memory, selection, now)
-        judged += len(selection.items)
+        judged += selection.heads
         told = []
         if decided:
             rounds.append(tuple(decided))

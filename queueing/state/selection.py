@@ -19,6 +19,7 @@ from queueing.core.rounds import Head
 from queueing.state.intake import isolate
 from queueing.state.memory import Memory
 from queueing.state.pending import Item, Peers, PendingQueue, Stand
+from queueing.state.prospects import admissible
 from queueing.state.supply import Supply
 
 
@@ -27,6 +28,8 @@ class Selection:
     """Items to judge now, and those judged along with them."""
 
     items: list[Item] = field(default_factory=list)
+    heads: int = 0
+    """Heads that were looked at, also those who need not be judged."""
     companions: list[Item] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
     """What was decided on the way: heads that must not be judged."""
@@ -54,11 +57,21 @@ def select(memory: Memory, budget: int | None) -> Selection:
         elif queue is None or not memory.as_kueue or not has_turn(memory, queue, selection):
             memory.ready.discard(name)
     taken = _within_budget(memory, trees, budget)
-    for _, items in taken:
-        selection.items.extend(items)
+    selection.heads = sum(len(items) for _, items in taken)
     if memory.standing and taken:
         selection.companions = _companions(memory, dict(taken))
+    among = {memory.roots[head_queue(item)] for item in selection.companions}
+    for root, items in taken:
+        alone = len(items) > 1 and root not in among
+        selection.items.extend(admissible(memory, items) if alone else items)
     return selection
+
+
+def head_queue(item: Item) -> QueueName:
+    """Return the queue of an item that is in one."""
+    if item.peers is None:
+        raise AssertionError(f"{item.fact.key} is in no queue")
+    return item.peers.queue.name
 
 
 def heads_of_all(memory: Memory) -> Selection:
