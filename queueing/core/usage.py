@@ -33,6 +33,8 @@ class Demand:
 
     pod_sets: tuple[PodSetDemand, ...]
     shape: Shape
+    full: Shape
+    """The shape with all pods; another one where partial admission has lowered a count."""
 
     def reduced(self, counts: Sequence[int]) -> "Demand":
         """Return the same demand with other pod counts."""
@@ -40,7 +42,7 @@ class Demand:
             PodSetDemand(one.pod_set, count)
             for one, count in zip(self.pod_sets, counts, strict=True)
         )
-        return Demand(pod_sets, _shape_of(pod_sets))
+        return Demand(pod_sets, _shape_of(pod_sets), self.full)
 
     @property
     def may_shrink(self) -> bool:
@@ -60,7 +62,8 @@ def demand_of(workload: WorkloadFact) -> Demand:
         )
         for one in workload.pod_sets
     )
-    return Demand(pod_sets, _shape_of(pod_sets))
+    shape = _shape_of(pod_sets)
+    return Demand(pod_sets, shape, shape)
 
 
 def assigned_usage(pod_sets: Iterable[PodSetAssignment]) -> dict[FlavorResource, int]:

@@ -164,7 +164,7 @@ class Memory:
             self.wake_peers(item.peers)
 
     def step_down(self, key: Key) -> None:
-        """Keep nobody off any more; that may help those who were kept off.
+        """Keep nobody off any more; that may help those who were kept off (Kueue wakes nobody).
 
         It wakes them once between two facts: else two who each keep the other off, by turns, would
         never let a cycle end.
@@ -172,7 +172,7 @@ class Memory:
         self.claims.drop(key)
         item = self.items.get(key)
         stood = self.standing.pop(key, key) is None and key not in self.stepped_down
-        if stood and item is not None and item.peers is not None:
+        if stood and not self.as_kueue and item is not None and item.peers is not None:
             self.stepped_down[key] = None
             self.ledger.tidings.release(item.peers.queue.name, item.wants)
 

@@ -25,8 +25,8 @@ class Choice(NamedTuple):
 class Progress:
     """The flavor last tried, per part and resource group, while some are left to try.
 
-    A part that got no flavor has no place in it. It counts only for the same demand, and while no
-    quota of the queue's tree has changed.
+    A part that got no flavor has no place in it. It counts only for the same demand, be it for
+    fewer pods, and while no quota of the queue's tree has changed.
     """
 
     generation: int

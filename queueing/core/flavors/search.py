@@ -62,7 +62,7 @@ class Search:
         if (
             progress is not None
             and progress.generation == generation
-            and progress.shape == demand.shape
+            and progress.shape == demand.full
         ):
             start = progress.tried
         tried: dict[tuple[int, int], int] = {}
@@ -70,7 +70,7 @@ class Search:
             if not self._assign_part(part, answer, start, tried):
                 break
         if tried:
-            answer.progress = Progress(generation, demand.shape, tried)
+            answer.progress = Progress(generation, demand.full, tried)
         return answer
 
     def _assign_part(
