@@ -46,6 +46,8 @@ class Hand:
         self.absorb_workload, self.absorb_job = workload, job
         self.covered: Callable[[Key], bool] = lambda _key: True
         """Says whether all that is counted of a finished Workload is stored."""
+        self.recorded: Callable[[Key], bool] = lambda _key: True
+        """Says whether what an evicted Workload holds is stored elsewhere too."""
 
     async def create_workload(self, namespace: str, body: bytes) -> None:
         """Create a Workload."""
@@ -64,6 +66,14 @@ class Hand:
         self._guard(target.label)
         purpose = "workload_status" if subresource == "status" else "workload"
         self.absorb_workload(await self._counted(purpose, self.client.patch_merge(target, body)))
+
+    async def release(self, of: Workload, now: float) -> None:
+        """Give an evicted Workload's quota back, once what it held is written down."""
+        if not self.recorded(of.metadata.key):
+            raise NotSentError(
+                f"{of.metadata.key} keeps its quota until the credit accounts name it"
+            )
+        await self.patch_workload(of, outbound.release(of, now))
 
     async def let_go(self, of: Workload) -> None:
         """Take our finalizer off a Workload, which may then go for good."""

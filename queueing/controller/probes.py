@@ -7,6 +7,9 @@ from aiohttp import web
 
 from queueing.controller.witness import Witness
 
+_HEALTH = "health.healthProbeBindAddress"
+_METRICS = "metrics.bindAddress"
+
 Handler = Callable[[web.Request], Awaitable[web.Response]]
 
 
@@ -48,24 +51,30 @@ async def listening(witness: Witness, *, health: str, scrape: str) -> AsyncItera
 
     async with AsyncExitStack() as stack:
         probes: Mapping[str, Handler] = {"/healthz": alive, "/livez": alive, "/readyz": ready}
-        place = address_of(health, "health.healthProbeBindAddress")
+        place = address_of(health, _HEALTH)
         if place is not None:
-            await stack.enter_async_context(_site(probes, place))
-        place = address_of(scrape, "metrics.bindAddress")
+            await stack.enter_async_context(_site(probes, place, _HEALTH))
+        place = address_of(scrape, _METRICS)
         if place is not None:
-            await stack.enter_async_context(_site({"/metrics": exposition}, place))
+            await stack.enter_async_context(_site({"/metrics": exposition}, place, _METRICS))
         yield
 
 
 @asynccontextmanager
-async def _site(handlers: Mapping[str, Handler], place: tuple[str, int]) -> AsyncIterator[None]:
+async def _site(
+    handlers: Mapping[str, Handler], place: tuple[str, int], field: str
+) -> AsyncIterator[None]:
     app = web.Application()
     for path, handler in handlers.items():
         app.router.add_get(path, handler)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     try:
-        await web.TCPSite(runner, *place).start()
+        try:
+            await web.TCPSite(runner, *place).start()
+        except OSError as error:
+            where = f"{place[0]}:{place[1]}"
+            raise BadAddressError(f"{field}: cannot listen on {where}: {error.strerror}") from error
         yield
     finally:
         await runner.cleanup()

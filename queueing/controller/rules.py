@@ -13,7 +13,12 @@ from queueing.core.settings import Compatibility, Settings
 from queueing.kube.client import WRITE_TIMEOUT_S
 from queueing.kube.lease import LeaseSettings
 from queueing.observe.metric_table import Group
-from queueing.translate.configuration import is_enabled, rules_of, settings_of
+from queueing.translate.configuration import (
+    is_enabled,
+    refused_annotations,
+    rules_of,
+    settings_of,
+)
 from queueing.translate.inbound.surroundings import NAMESPACE_LABEL
 from queueing.translate.transformations import ResourceRules
 from queueing_api.config.v1beta2 import Configuration
@@ -60,6 +65,7 @@ def controller_rules(
             without_queue_name=configuration.manage_jobs_without_queue_name,
             namespaces=managed_namespaces(configuration),
             labels_to_copy=tuple(configuration.integrations.label_keys_to_copy),
+            refused=refused_annotations(configuration),
         ),
         identity=identity,
     )

@@ -222,6 +222,7 @@ class Lease:
 
     async def _hold(self) -> None:
         """Renew until that fails for longer than the deadline, or somebody else holds the lease."""
+        told = ""
         while True:
             await asyncio.sleep(min(self._settings.retry_s, max(0.0, self._time_to_renew())))
             left = self._time_to_renew()
@@ -232,8 +233,12 @@ class Lease:
                 async with asyncio.timeout(left):
                     held = await self._renew()
             except (KubeError, TimeoutError) as error:
-                logger.warning("the lease could not be renewed: %s", str(error) or "no reply")
+                text = str(error) or "no reply"
+                if text != told:
+                    logger.warning("the lease could not be renewed, trying again: %s", text)
+                told = text
                 continue
+            told = ""
             if not held:
                 logger.error("the lease is now held by %s", self.holder or "nobody")
                 break

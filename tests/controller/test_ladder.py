@@ -15,6 +15,7 @@ from queueing.translate.wire.workloads import Workload
 HELD = ["kueue.x-k8s.io/resource-in-use"]
 DELETING: dict[str, Any] = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 COMPLETE = {"conditions": [{"type": "Complete", "status": "True"}]}
+STOPPING = {"annotations": {"kueue.x-k8s.io/stopping": "true"}}
 STARTED = {
     "metadata": {"annotations": {"kueue.x-k8s.io/workload": "w"}},
     "spec": {"containers": [{"name": "c"}], "nodeSelector": {"pool": "a"}},
@@ -60,7 +61,7 @@ ADMITTED = ("QuotaReserved", "Admitted")
     ("found", "owned", "want"),
     [
         pytest.param(job(), [], ladder.Create, id="new: make the Workload"),
-        pytest.param(job(suspend=False), [], ladder.Stop, id="running without one: stop"),
+        pytest.param(job(suspend=False), [], ladder.Suspend, id="running without one: stop"),
         pytest.param(job(metadata=DELETING), [], None, id="being deleted: make none"),
         pytest.param(job(status=COMPLETE), [], None, id="done before it was seen: make none"),
         pytest.param(job(), [workload()], None, id="pending: wait"),
@@ -98,7 +99,31 @@ ADMITTED = ("QuotaReserved", "Admitted")
             id="no pods left: restore",
         ),
         pytest.param(
+            job(metadata=STOPPING),
+            [workload(*ADMITTED, "Evicted")],
+            ladder.Restore,
+            id="nothing to restore but the mark of a stop: take it away",
+        ),
+        pytest.param(
             job(), [workload(*ADMITTED, "Evicted")], notes.Release, id="restored: free the quota"
+        ),
+        pytest.param(
+            job(metadata=STOPPING, status={"terminating": 1}),
+            [workload(*ADMITTED)],
+            None,
+            id="admitted while it stops: wait for its pods",
+        ),
+        pytest.param(
+            job(metadata=STOPPING),
+            [workload(*ADMITTED)],
+            ladder.Restore,
+            id="admitted while it stops: end the stop first",
+        ),
+        pytest.param(
+            job(metadata=STOPPING),
+            [workload()],
+            ladder.Restore,
+            id="left by a crash in its stop: end the stop",
         ),
         pytest.param(
             job(status=COMPLETE, suspend=False),

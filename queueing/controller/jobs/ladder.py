@@ -50,15 +50,22 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
+class Suspend:
+    """Suspend the Job; there is nothing of ours to undo."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
-    """Suspend the Job."""
+    """Suspend the Job and mark it as stopping, until `Restore` has undone what its start added."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """Give the suspended Job the template of its Workload back."""
+    """Give the suspended Job the template of its Workload back, and take the mark away."""
 
     workload: Workload
 
@@ -74,7 +81,7 @@ class Reclaim:
 Note = Release | Finish | LetGo | Ready | Reclaim
 """What is written into the Workload alone."""
 
-Action = Create | Discard | Match | Follow | Start | Stop | Restore | Note
+Action = Create | Discard | Match | Follow | Start | Suspend | Stop | Restore | Note
 
 NOT_ADMITTED = "Not admitted by cluster queue"
 NO_MATCH = "No matching Workload"
@@ -134,9 +141,8 @@ def choose(
 def _without_workload(job: Job) -> Action | None:
     if job.metadata.deleting or batch.finished(job) is not None:
         return None
-    return (
-        Create() if job.spec.suspend else Stop("Missing Workload; unable to restore pod templates")
-    )
+    missing = "Missing Workload; unable to restore pod templates"
+    return Create() if job.spec.suspend else Suspend(missing)
 
 
 def _after_the_end(job: Job, workload: Workload) -> Action | None:
@@ -165,7 +171,7 @@ def _halt(job: Job, workload: Workload, reason: str) -> Action | None:
         return Stop(reason)
     if batch.is_active(job):
         return None
-    return Restore(workload) if batch.undo(job, workload) else None
+    return Restore(workload) if batch.is_stopping(job) or batch.undo(job, workload) else None
 
 
 def _unless_active(job: Job, action: Action) -> Action | None:
@@ -186,6 +192,8 @@ def _mismatch(job: Job, workload: Workload) -> Action | None:
 def _while_suspended(job: Job, workload: Workload) -> Action | None:
     if job.metadata.deleting:
         return None
+    if batch.is_stopping(job):
+        return _unless_active(job, Restore(workload))
     if is_true(workload, "Admitted"):
         return Start(workload)
     if not is_true(workload, "QuotaReserved") and _follows_not(job, workload):

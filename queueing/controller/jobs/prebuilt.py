@@ -73,4 +73,4 @@ def next_action(
 def _without(job: Job, message: str) -> ladder.Action | Lacks | None:
     if job.metadata.deleting or batch.finished(job) is not None:
         return None
-    return Lacks(message) if job.spec.suspend else ladder.Stop(message)
+    return Lacks(message) if job.spec.suspend else ladder.Suspend(message)

@@ -1,6 +1,6 @@
 """Does for a Job what the ladder says, one write per look."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, assert_never
 
@@ -31,6 +31,7 @@ from queueing.translate.jobs.composition import (
     prebuilt_name,
 )
 from queueing.translate.jobs.injection import ConflictError
+from queueing.translate.marks import refusal_of, refused_marks
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.outbound.conditions import patch
 from queueing.translate.wire.jobs import Job
@@ -45,6 +46,8 @@ class JobRules:
     without_queue_name: bool
     namespaces: Selector
     labels_to_copy: Sequence[str] = ()
+    refused: Collection[str] = ()
+    """Annotations that ask for what is not there."""
 
 
 def is_managed(objects: Objects, rules: JobRules, job: Job) -> bool:
@@ -103,13 +106,8 @@ class JobReconciler:
             return
         workloads = list(self._objects.workloads_of(job.metadata.uid))
         claimed = self._objects.gangs.claims(job)
-        if not workloads:
-            ancestor = ancestry.ancestor_of(self._objects, job, self._is_managed)
-            if ancestor is not None:
-                stop = ancestry.next_action(self._objects, job, ancestor)
-                if stop is not None:
-                    await self._act(job, stop)
-                return
+        if not workloads and await self._look_as_part(job):
+            return
         if not workloads and (claimed or not self._is_managed(job)):
             return
         named = prebuilt_name(job.metadata)
@@ -122,6 +120,20 @@ class JobReconciler:
             return
         if action is not None:
             await self._act(job, action)
+
+    async def _look_as_part(self, job: Job) -> bool:
+        """Do the next write for a Job that belongs to another one; False when it does not."""
+        try:
+            ancestor = ancestry.ancestor_of(self._objects, job, self._is_managed)
+        except ancestry.TooDeepError as error:
+            self._records.job(job.metadata, "JobNestingTooDeep", str(error), warning=True)
+            return True
+        if ancestor is None:
+            return False
+        stop = ancestry.next_action(self._objects, job, ancestor)
+        if stop is not None:
+            await self._act(job, stop)
+        return True
 
     def _is_saving(self, job: Job, workloads: Sequence[Workload]) -> bool:
         return any(self._barrier.holds(one, (job,)) for one in workloads)
@@ -148,8 +160,11 @@ class JobReconciler:
                 await self._create(job)
             case ladder.Start(workload=workload):
                 await self._start(job, workload)
-            case ladder.Stop(reason=reason):
-                await self._hand.patch_job(job, patch(job.metadata, {"spec": {"suspend": True}}))
+            case ladder.Suspend(reason=reason) | ladder.Stop(reason=reason):
+                body: dict[str, Any] = {"spec": {"suspend": True}}
+                if isinstance(action, ladder.Stop):
+                    body["metadata"] = {"annotations": {labels.STOPPING: "true"}}
+                await self._hand.patch_job(job, patch(job.metadata, body))
                 self._records.job(job.metadata, "Stopped", reason)
             case ladder.Restore(workload=workload):
                 await self._restore(job, workload)
@@ -167,7 +182,8 @@ class JobReconciler:
         workload, now = action.workload, self._clock.now()
         match action:
             case notes.Release():
-                body = outbound.release(workload, now)
+                await self._hand.release(workload, now)
+                return
             case notes.Finish(reason=reason, message=message):
                 body = outbound.finish(workload, reason, message, now)
             case notes.Ready(ready=ready):
@@ -175,8 +191,7 @@ class JobReconciler:
             case ladder.Reclaim(count=count):
                 body = outbound.reclaim(workload, {batch.MAIN: count}, now)
             case notes.LetGo():
-                body = outbound.drop_finalizer(workload)
-                await self._hand.patch_workload(workload, body, subresource="")
+                await self._hand.let_go(workload)
                 return
             case _:
                 assert_never(action)
@@ -206,6 +221,8 @@ class JobReconciler:
             return  # ours from before, on its way to us; or the name's digest met another's
         self._witness.created("Job", job.metadata)
         key = f"{job.metadata.namespace}/{origin.name}"
+        for name in refused_marks(batch.template_of(job), job.metadata, self._rules.refused):
+            self._records.job(job.metadata, "Unsupported", refusal_of(name), warning=True)
         self._records.job(job.metadata, "CreatedWorkload", f"Created Workload: {key}")
 
     async def _start(self, job: Job, workload: Workload) -> None:
@@ -239,8 +256,10 @@ class JobReconciler:
             body = patch(job.metadata, {"status": {"startTime": None}})
             await self._hand.patch_job(job, body, subresource="status")
             return
-        body = patch(job.metadata, {"spec": batch.undo(job, workload)})
-        await self._hand.patch_job(job, body)
+        restored: dict[str, Any] = {"spec": batch.undo(job, workload)}
+        if labels.STOPPING in job.metadata.annotations:
+            restored["metadata"] = {"annotations": {labels.STOPPING: None}}
+        await self._hand.patch_job(job, patch(job.metadata, restored))
         self._records.job(job.metadata, "Stopped", "Pod template restored")
 
     async def _match(self, job: Job, workload: Workload) -> None:

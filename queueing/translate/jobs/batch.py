@@ -73,6 +73,11 @@ def undo(job: Job, workload: Workload) -> dict[str, Any]:
     return spec
 
 
+def is_stopping(job: Job) -> bool:
+    """Say whether a stop was begun that is not complete: suspended, but not yet as it was."""
+    return job.metadata.annotations.get(labels.STOPPING) == "true"
+
+
 def was_started(job: Job) -> bool:
     """Say whether the template still carries what an admission added."""
     return labels.POD_WORKLOAD in template_of(job).metadata.annotations

@@ -13,6 +13,7 @@ from queueing.translate.wire.meta import Meta
 
 API_VERSION = "kueue.x-k8s.io/v1beta2"
 _COPIED_PREFIXES = ("provreq.kueue.x-k8s.io/",)
+_COPIED = (labels.ADMISSION_GATED_BY, labels.ELASTIC)
 _LABEL_VALUE_MAX = 63
 
 
@@ -99,7 +100,7 @@ def _annotations(origin: Origin) -> dict[str, str]:
     copied = {
         key: value
         for key, value in found.items()
-        if key.startswith(_COPIED_PREFIXES) or key == labels.ADMISSION_GATED_BY
+        if key.startswith(_COPIED_PREFIXES) or key in _COPIED
     }
     return {
         **copied,

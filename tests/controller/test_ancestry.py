@@ -1,0 +1,51 @@
+"""Jobs that own Jobs: whose part one is, and where nobody looks any further."""
+
+import pytest
+
+from queueing.controller.jobs import ancestry
+from queueing.controller.objects import Objects
+from queueing.translate.inbound.manifests import read
+from queueing.translate.wire.jobs import Job
+
+
+def chain(length: int) -> Objects:
+    """Return Jobs `0` to `length`, each but the first owned by the one before."""
+    objects = Objects()
+    for number in range(length + 1):
+        owner = {"apiVersion": "batch/v1", "kind": "Job", "controller": True}
+        owners = [{**owner, "name": str(number - 1), "uid": f"u{number - 1}"}] if number else []
+        metadata = {"name": str(number), "namespace": "team", "uid": f"u{number}"}
+        template = {"spec": {"containers": [{"name": "c"}]}}
+        document = {
+            "metadata": {**metadata, "ownerReferences": owners},
+            "spec": {"template": template},
+        }
+        objects.put_job(read(Job, document))
+    return objects
+
+
+def lowest(objects: Objects) -> Job:
+    return list(objects.jobs.values())[-1]
+
+
+@pytest.mark.parametrize(
+    ("length", "managed", "want"),
+    [
+        pytest.param(0, {"0"}, None, id="nobody owns it"),
+        pytest.param(2, set(), None, id="nobody above is managed"),
+        pytest.param(3, {"1", "2"}, "1", id="the topmost that is managed"),
+        pytest.param(10, {"0"}, "0", id="ten steps up"),
+    ],
+)
+def test_a_job_is_part_of_the_topmost_managed_one(
+    length: int, managed: set[str], want: str | None
+) -> None:
+    objects = chain(length)
+    found = ancestry.ancestor_of(objects, lowest(objects), lambda one: one.metadata.name in managed)
+    assert (found.metadata.name if found is not None else None) == want
+
+
+def test_beyond_ten_steps_nobody_looks() -> None:
+    objects = chain(11)
+    with pytest.raises(ancestry.TooDeepError, match="limit of 10"):
+        ancestry.ancestor_of(objects, lowest(objects), lambda _: True)
