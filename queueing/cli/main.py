@@ -18,6 +18,8 @@ COMMANDS: Mapping[str, Entry] = MappingProxyType(
         "credits": Entry("queueing.cli.credits", "Show who lent to whom, and what it does now."),
         "usage": Entry("queueing.cli.usage", "Show who used how much, and what it costs."),
         "run": Entry("queueing.cli.run", "Run the controller on a cluster."),
+        "suspend": Entry("queueing.cli.suspend", "Stop a workload; its work is saved first."),
+        "resume": Entry("queueing.cli.resume", "Let a suspended workload queue again."),
         "crds": Entry("queueing.cli.crds", "Print the custom resource definitions."),
         "manifests": Entry(
             "queueing.cli.manifests", "Print CRDs, policies and webhooks for a configuration."

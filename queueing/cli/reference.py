@@ -8,6 +8,7 @@ from types import MappingProxyType
 import click
 
 from queueing.cli.main import COMMANDS, HELP_FLAGS, cli
+from queueing.core.checkpoints import phases as checkpoints
 from queueing.core.decisions import PreemptionReason, Reason
 from queueing.core.lifecycle import TRANSITIONS
 from queueing.translate import gates
@@ -179,6 +180,41 @@ not queue until what held it back is over. Inactive was deactivated.
 """
 
 
+def checkpoints_page() -> str:
+    """Draw the life of a request to save from the table that the controller goes by."""
+    arrows = "\n".join(
+        f"    {before} --> {after}: {event}"
+        for (before, event), after in checkpoints.TRANSITIONS.items()
+        if event not in {checkpoints.Event.ENDED, checkpoints.Event.WITHDRAWN}
+    )
+    ends = "\n".join(f"    {phase} --> [*]" for phase in sorted(checkpoints.TERMINAL))
+    rows = "\n".join(
+        f"| {phase} | {checkpoints.DUTIES[phase]} |"
+        f" {'held' if phase in checkpoints.HOLDS_THE_STOP else 'allowed'} |"
+        for phase in checkpoints.Phase
+    )
+    return f"""{HEADER}
+# Life of a request to save
+
+The phase of a `Checkpoint`. Until the pods are told to end, the request can also be *Withdrawn*
+(Cancelled: the workload stays), and until it is over the work can end by itself (Finished).
+
+```mermaid
+stateDiagram-v2
+    [*] --> Selected
+{arrows}
+{ends}
+```
+
+What the controller does in a phase, as often as it looks, and whether the Jobs of the workload may
+be suspended:
+
+| Phase | Duty | Suspension |
+|---|---|---|
+{rows}
+"""
+
+
 def gates_page() -> str:
     """List the feature gates."""
     return HEADER + gates.page()
@@ -188,6 +224,7 @@ PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
     {
         "cli.md": cli_page,
         "../gates.md": gates_page,
+        "checkpoints.md": checkpoints_page,
         "lifecycle.md": lifecycle_page,
         "reasons.md": reasons_page,
     }

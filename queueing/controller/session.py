@@ -180,7 +180,7 @@ class Session:
             self.job_keys.close()
             self.workload_keys.close()
             self.gang_keys.close()
-            self.checkpoints.queue.close()
+            self.checkpoints.close()
 
     async def _follow(self, group: asyncio.TaskGroup) -> None:
         """Start the reflectors and wait until each has listed everything."""
@@ -217,6 +217,10 @@ class Session:
                 start(self._serve(self.job_keys, self._jobs.look), name=f"jobs {number}")
             for number in range(GANG_WORKERS):
                 start(self._serve(self.gang_keys, self._gangs.look), name=f"gangs {number}")
+            start(
+                self._serve(self.checkpoints.policy_keys, self.checkpoints.policies.look),
+                name="checkpoint policies",
+            )
             for number in range(checkpoints.WORKERS):
                 look = self.checkpoints.reconciler.look
                 start(self._serve(self.checkpoints.queue, look), name=f"checkpoints {number}")

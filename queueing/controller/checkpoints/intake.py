@@ -18,10 +18,12 @@ _checkpoints = msgspec.json.Decoder(Checkpoint)
 
 
 class Intake:
-    """Keeps `Saves` up to date; `changed` hears the Workload that a change concerns."""
+    """Keeps `Saves` up to date; `changed` hears of Workloads, `policy` of policies."""
 
-    def __init__(self, saves: Saves, changed: Callable[[Key], None]) -> None:
-        self._saves, self._changed = saves, changed
+    def __init__(
+        self, saves: Saves, changed: Callable[[Key], None], policy: Callable[[Key], None]
+    ) -> None:
+        self._saves, self._changed, self._policy = saves, changed, policy
 
     def on_checkpoint(self, event: WatchEvent[Checkpoint]) -> None:
         """Take in a Checkpoint."""
@@ -42,6 +44,7 @@ class Intake:
         match event:
             case Added(object=found) | Modified(object=found):
                 self._saves.policies[found.metadata.key] = found
+                self._policy(found.metadata.key)
             case Deleted(key=key):
                 self._saves.policies.pop(Key(key), None)
             case Synced():

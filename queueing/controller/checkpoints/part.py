@@ -10,6 +10,7 @@ from queueing.clock import Clock
 from queueing.controller.checkpoints.asking import Asking
 from queueing.controller.checkpoints.barrier import Barrier
 from queueing.controller.checkpoints.intake import Intake
+from queueing.controller.checkpoints.policies import PolicyReconciler
 from queueing.controller.checkpoints.posting import Posting
 from queueing.controller.checkpoints.reconciler import CheckpointReconciler, Means
 from queueing.controller.hand import Hand
@@ -50,7 +51,9 @@ class Checkpoints:
         self._around, self._objects = around, around.objects
         saves = around.objects.saves
         self.queue: WorkQueue[Key] = WorkQueue()
-        self.intake = Intake(saves, self._changed)
+        self.policy_keys: WorkQueue[Key] = WorkQueue()
+        self.policies = PolicyReconciler(saves, around.hand, around.clock)
+        self.intake = Intake(saves, self._changed, self.policy_keys.add)
         self.barrier = Barrier(around.objects, around.records, self.queue.add)
         means = Means(
             objects=around.objects,
@@ -84,6 +87,11 @@ class Checkpoints:
         ):
             made: Reflector[Any] = Reflector(client, resource.within(), kind, on_event, settings)
             yield made, resource.plural
+
+    def close(self) -> None:
+        """Drop what was to be looked at later."""
+        self.queue.close()
+        self.policy_keys.close()
 
     def job_changed(self, key: Key) -> None:
         """Look at the requests that a Job belongs to."""

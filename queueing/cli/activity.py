@@ -1,0 +1,71 @@
+"""`queueing suspend workload` and `queueing resume workload`: by hand, with a save where asked for.
+
+A suspended Workload is deactivated. If a CheckpointPolicy holds for it, its pods are asked to save
+before they are stopped, as for a preemption.
+"""
+
+import asyncio
+
+import click
+import msgspec
+
+from queueing.cli.output import UsageProblem
+from queueing.kube.client import Client
+from queueing.kube.config import ConfigurationError, load_cluster
+from queueing.kube.errors import KubeError, NotFoundError
+from queueing.kube.resources import WORKLOADS
+
+SUSPEND_EPILOG = """\b
+Examples:
+  queueing suspend workload job-train-1a2b3 -n team
+  kubectl wait checkpoints --for=jsonpath='{.status.phase}'=Released --all -n team
+\b
+Exit codes: 0, 1 when the server refuses, 2 when there is no cluster or no such Workload.
+"""
+RESUME_EPILOG = """\b
+Examples:
+  queueing resume workload job-train-1a2b3 -n team
+\b
+Exit codes: 0, 1 when the server refuses, 2 when there is no cluster or no such Workload.
+"""
+
+
+def made(verb: str, epilog: str, explanation: str, *, active: bool) -> click.Command:
+    """Make a command that switches a Workload on or off."""
+
+    @click.command(name=verb, epilog=epilog, help=explanation)
+    @click.argument("kind", type=click.Choice(("workload",)))
+    @click.argument("name")
+    @click.option("-n", "--namespace", default="default", show_default=True, help="Its namespace.")
+    @click.option(
+        "--kubeconfig", metavar="FILE", help="The cluster; else $KUBECONFIG or the pod's."
+    )
+    @click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
+    def command(
+        kind: str, name: str, namespace: str, kubeconfig: str | None, context: str | None
+    ) -> None:
+        try:
+            asyncio.run(set_active(kubeconfig, context, f"{namespace}/{name}", active=active))
+        except (ConfigurationError, OSError) as error:
+            raise UsageProblem(f"there is no cluster: {error}") from error
+        except NotFoundError as error:
+            raise UsageProblem(f"there is no {kind} {namespace}/{name}") from error
+        except KubeError as error:
+            raise click.ClickException(str(error)) from error
+        click.echo(f"workload {namespace}/{name} {_DONE[active]}")
+
+    return command
+
+
+_DONE = {True: "resumed", False: "suspended"}
+
+
+async def set_active(
+    kubeconfig: str | None, context: str | None, key: str, *, active: bool
+) -> None:
+    """Switch `spec.active` of a Workload. Raises KubeError or ConfigurationError."""
+    namespace, _, name = key.partition("/")
+    cluster = await load_cluster(kubeconfig, context)
+    async with Client(cluster, user_agent="queueing-cli") as client:
+        body = msgspec.json.encode({"spec": {"active": active}})
+        await client.patch_merge(WORKLOADS.at(name, namespace), body)
