@@ -6,7 +6,7 @@ ones off what they wait for: preemptors, and heads that block their queue for wa
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -48,23 +48,51 @@ class Selection:
 def select(memory: Memory, budget: int | None) -> Selection:
     """Take the heads of the next round, of as many trees as `budget` heads allow, at least one."""
     selection = Selection()
-    trees: dict[Node, list[Item]] = {}
-    for name in sorted(memory.ready):
-        queue = memory.queues.get(name)
-        head = None if queue is None else _judgeable_head(memory, queue, selection)
-        if head is not None:
-            trees.setdefault(memory.roots[name], []).append(head)
-        elif queue is None or not memory.as_kueue or not has_turn(memory, queue, selection):
-            memory.ready.discard(name)
-    taken = _within_budget(memory, trees, budget)
-    selection.heads = sum(len(items) for _, items in taken)
+    taken: dict[Node, list[Item]] = {}
+    for root, names in _in_turn(memory, budget):
+        items = _heads_of_tree(memory, names, selection)
+        if budget is not None and taken and selection.heads + len(items) > budget:
+            memory.cursor = root.path()
+            break
+        if items:
+            taken[root] = items
+            selection.heads += len(items)
     if memory.standing and taken:
-        selection.companions = _companions(memory, dict(taken))
+        selection.companions = _companions(memory, taken)
     among = {memory.roots[head_queue(item)] for item in selection.companions}
-    for root, items in taken:
+    for root, items in taken.items():
         alone = len(items) > 1 and root not in among
         selection.items.extend(admissible(memory, items) if alone else items)
     return selection
+
+
+def _in_turn(memory: Memory, budget: int | None) -> Iterable[tuple[Node, list[QueueName]]]:
+    """Group the queues that may have a head by tree; with a budget go on where it ran out."""
+    trees: dict[Node, list[QueueName]] = {}
+    for name in sorted(memory.ready):
+        root = memory.roots.get(name)
+        if root is None:
+            memory.ready.discard(name)
+        else:
+            trees.setdefault(root, []).append(name)
+    if budget is None:
+        return trees.items()
+    ordered = sorted(trees.items(), key=lambda one: one[0].path())
+    start = bisect_left(ordered, memory.cursor, key=lambda one: one[0].path())
+    return ordered[start:] + ordered[:start]
+
+
+def _heads_of_tree(memory: Memory, names: list[QueueName], selection: Selection) -> list[Item]:
+    """Take the heads of some queues; those that have none are not looked at again."""
+    items = []
+    for name in names:
+        queue = memory.queues.get(name)
+        head = None if queue is None else _judgeable_head(memory, queue, selection)
+        if head is not None:
+            items.append(head)
+        elif queue is None or not memory.as_kueue or not has_turn(memory, queue, selection):
+            memory.ready.discard(name)
+    return items
 
 
 def head_queue(item: Item) -> QueueName:
@@ -233,23 +261,6 @@ def _set_aside(memory: Memory, item: Item, wait: Wait) -> None:
     inadmissible = wait.requeue is not wait.requeue.IMMEDIATE
     peers.queue.settle(peers, Stand.PARKED if inadmissible else Stand.BLOCKING)
     memory.touch(peers.queue.name, peers.local_queue)
-
-
-def _within_budget(
-    memory: Memory, trees: dict[Node, list[Item]], budget: int | None
-) -> list[tuple[Node, list[Item]]]:
-    ordered = list(trees.items())
-    if budget is None or sum(map(len, trees.values())) <= budget:
-        return ordered
-    ordered.sort(key=lambda one: one[0].path())
-    start = bisect_left([root.path() for root, _ in ordered], memory.cursor)
-    ordered = ordered[start:] + ordered[:start]
-    taken, count = 0, 0
-    while taken < len(ordered) and (not taken or count + len(ordered[taken][1]) <= budget):
-        count += len(ordered[taken][1])
-        taken += 1
-    memory.cursor = ordered[taken % len(ordered)][0].path()
-    return ordered[:taken]
 
 
 def _companions(memory: Memory, trees: Mapping[Node, list[Item]]) -> list[Item]:
