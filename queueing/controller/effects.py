@@ -6,7 +6,7 @@ the engine hears nothing of its Workload but the answer of a quorum read.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import assert_never
@@ -50,6 +50,8 @@ class Shell:
     settle: Callable[[Settlement], None]
     claim: Callable[[str], None]
     """Hears of every admission before it is written: it is this term's."""
+    settled: Callable[[Key], Awaitable[None]]
+    """Waits until what a Workload held before is written down; its status tells it no more."""
     told: Callable[[Decision, Workload, float], None]
     """Hears of every decision that took effect: metrics, traces, logs."""
 
@@ -92,6 +94,7 @@ class Effects:
         self._shell.writer.submit(key, WriteClass.ADMISSION, job)
 
     async def _reserve(self, decision: Admit) -> None:
+        await self._shell.settled(decision.workload)
         workload = self._current(decision)
         if workload is None:
             self._settle(decision, Verdict.REFUSED, "the Workload is gone")

@@ -114,6 +114,7 @@ class Session:
             )
         )
         self.hand.covered = self.credits.accounts.covered
+        self.hand.recorded = self.credits.accounts.recorded
         self._finalizers = Finalizers(self.objects, self.engine, self.hand)
         self._waits = Waits(self.objects, self.hand, records, clock, reason_of=self.engine.waiting)
         latecomers = Latecomers(self.objects, self.engine.exceeds)
@@ -136,6 +137,7 @@ class Session:
             clock=clock,
             settle=self.engine.settle,
             claim=latecomers.claim,
+            settled=self.credits.accounts.until_settled,
             told=around.witness.decided,
         )
         self.effects = Effects(shell, self._waits)

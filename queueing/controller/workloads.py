@@ -97,7 +97,7 @@ class WorkloadReconciler:
         elif found.look_again_at is not None:
             self._queue.add_after(key, found.look_again_at - now)
         elif _drains_alone(workload, fact):
-            await self._hand.patch_workload(workload, outbound.release(workload, now))
+            await self._hand.release(workload, now)
         else:
             await self._follow_class(workload)
 

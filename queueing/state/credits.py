@@ -50,12 +50,14 @@ class Credits:
         "_accounts",
         "_changed",
         "_counted",
+        "_ends",
         "_entered",
         "_events",
         "_grants",
         "_next_tick",
         "_policies",
         "_queued_grants",
+        "_released",
         "_reshaped",
         "_runtimes",
         "_sequence",
@@ -76,6 +78,10 @@ class Credits:
         self._entered: dict[Key, Entered] = {}
         self._counted: dict[int, Holding] = {}
         """What the books count, by number."""
+        self._ends: dict[int, Holding] = {}
+        """Who gave quota back without having finished, as long as the books do not count it."""
+        self._released: dict[Key, Holding] = {}
+        """The last of these of each workload."""
         self._events: list[tuple[int, int, Callable[[Credits, QuotaTree, int], None]]] = []
         self._runtimes: list[tuple[float, Key]] = []
         self._sequence = 0
@@ -170,11 +176,7 @@ class Credits:
 
     def records(self, workloads: "dict[Key, WorkloadFact]") -> Iterator[CreditAccountFact]:
         """Return every ledger as it is to be stored, by name of the cohort."""
-        leaving = {
-            fact.uid
-            for key in self._entered
-            if (fact := workloads.get(key)) is not None and fact.is_true("Evicted")
-        }
+        leaving = sorted(self._leaving(workloads), key=_uid_and_time)
         for cohort, book in sorted(self.books.items()):
             names = {one.name for one in _queues_below(book.node)}
             names_of_grants = {one.uid: one.name for one in self._grants.values()}
@@ -191,10 +193,11 @@ class Credits:
                         queue=one.queue,
                         priority=one.priority,
                         since=one.since,
+                        until=one.until,
                         usage=one.usage,
                     )
-                    for _, one in sorted(self._counted.items())
-                    if one.uid in leaving and one.queue in names
+                    for one in leaving
+                    if one.queue in names and (one.until is None or one.until > book.group.at)
                 ),
                 grants=dict(book.grants),
                 grant_names={uid: names_of_grants.get(uid, "") for uid in book.grants},
@@ -213,6 +216,41 @@ class Credits:
             for above in tree.queue(queue).ancestors()
             if (cohort := CohortName(above.name)) in self.books
         )
+
+    def recorded(self, key: Key, tree: QuotaTree) -> bool:
+        """Say whether the stored accounts name an evicted workload that still holds quota."""
+        entered = self._entered.get(key)
+        return key not in self._changed and (entered is None or self._names(entered.holding, tree))
+
+    def settled(self, key: Key, tree: QuotaTree) -> bool:
+        """Say whether the stored accounts hold, or name, what a workload held before."""
+        left = self._released.get(key)
+        return key not in self._changed and (left is None or self._names(left, tree))
+
+    def _names(self, holding: Holding, tree: QuotaTree) -> bool:
+        """Say whether every stored account above a holding tells as much of it as we know."""
+        if not tree.has_queue(holding.queue):
+            return True
+        wanted = holding.uid, holding.since, holding.until
+        for above in tree.queue(holding.queue).ancestors():
+            cohort = CohortName(above.name)
+            if cohort not in self.books:
+                continue
+            if holding.until is not None and self._stored(cohort) >= holding.until:
+                continue
+            known = self._accounts.get(cohort)
+            leavers = () if known is None else known.leavers
+            if wanted not in {(one.uid, one.since, one.until) for one in leavers}:
+                return False
+        return True
+
+    def _leaving(self, workloads: "dict[Key, WorkloadFact]") -> Iterator[Holding]:
+        """Go over those whose status tells no more of what they held, or soon will not."""
+        for key, entered in self._entered.items():
+            fact = workloads.get(key)
+            if fact is not None and fact.is_true("Evicted") and not fact.is_true("Finished"):
+                yield entered.holding
+        yield from self._ends.values()
 
     def governed(self, tree: QuotaTree) -> dict[str, tuple[CohortName, ...]]:
         """Return the root cohorts that each policy has."""
@@ -298,10 +336,12 @@ class Credits:
                 priority=one.priority,
                 usage=one.usage,
                 since=one.since,
-                until=stored.as_of,
+                until=one.until,
             )
-            self._changed[_leaver_key(holding)] = None
-            self._entered.setdefault(_leaver_key(holding), Entered(-1, holding))
+            key = _leaver_key(holding)
+            self._changed[key] = None
+            if key not in self._entered or holding.until is not None:
+                self._entered[key] = Entered(-1, holding)
 
     def _under(self, tree: QuotaTree, cohort: Node) -> Iterator[tuple[Node, Holding]]:
         for _, holding in sorted(self._counted.items()):
@@ -314,7 +354,7 @@ class Credits:
 
     def _take_changes(self, workloads: "dict[Key, WorkloadFact]", now: int) -> None:
         """Plan the beginnings and ends of holdings that statuses tell of."""
-        for key in self._changed:
+        for key in list(self._changed):
             known = self._entered.get(key)
             if known is not None and known.token < 0:
                 self._settle_leaver(key, known.holding, workloads)
@@ -322,21 +362,31 @@ class Credits:
             fact = workloads.get(key)
             found = None if fact is None else holding_of(fact)
             if known is not None and not (found and _continues(known.holding, found)):
-                self._end(known, _end_of(known.holding, fact, found, now))
+                same = found is not None and _is_same_stay(known.holding, found)
+                when = _end_of(known.holding, fact, found, now)
+                ended = self._end(known, when, is_told=same)
                 del self._entered[key]
+                self._forget_or_remember(key, fact, ended)
                 known = None if found is None else self._changed_terms(known, found, key, now)
             if found is None:
                 continue
             if known is None:
                 known = self._begin(key, found)
             if found.until is not None and known.holding.until is None:
-                self._end(known, found.until)
+                self._end(known, found.until, is_told=True)
                 self._entered[key] = Entered(known.token, found)
         self._changed.clear()
 
+    def _forget_or_remember(self, key: Key, fact: WorkloadFact | None, ended: Holding) -> None:
+        """Remember what a workload held that lives on without telling of it."""
+        if fact is None:
+            self._released.pop(key, None)
+        elif ended.until is not None:
+            self._released[key] = ended
+
     def _changed_terms(self, old: Entered, found: Holding, key: Key, now: int) -> Entered | None:
         """Begin anew, from now on, a holding of which only what it holds changed."""
-        if (found.uid, found.since) != (old.holding.uid, old.holding.since):
+        if not _is_same_stay(old.holding, found):
             return None
         return self._begin(key, replace(found, since=max(now, found.since)), told=found)
 
@@ -346,11 +396,12 @@ class Credits:
         found = None if fact is None else holding_of(fact)
         if found is not None and found.since == left.since:
             return
-        until = left.until or left.since
-        told = None if fact is None or found is not None else released_at(fact)
-        entered = self._begin(key, left)
+        until = left.until
+        if until is None and fact is not None and found is None:
+            until = released_at(fact)
+        entered = self._begin(key, replace(left, until=None))
         del self._entered[key]
-        self._end(entered, max(until, told or 0))
+        self._end(entered, left.since if until is None else until)
 
     def _begin(self, key: Key, holding: Holding, *, told: Holding | None = None) -> Entered:
         self._sequence += 1
@@ -367,17 +418,24 @@ class Credits:
             heappush(self._runtimes, (float(holding.since + max(runtimes)), key))
         return self._entered[key]
 
-    def _end(self, entered: Entered, when: int) -> None:
+    def _end(self, entered: Entered, when: int, *, is_told: bool = False) -> Holding:
+        """Plan the end of a holding, which the status may tell of later too; return it."""
         if entered.holding.until is not None:
-            return
+            return entered.holding
         self._sequence += 1
+        until = max(when, entered.holding.since)
+        ended = replace(entered.holding, until=until)
+        if not is_told:
+            self._ends[entered.token] = ended
 
         def end(self: "Credits", tree: QuotaTree, at: int) -> None:
+            self._ends.pop(entered.token, None)
             holding = self._counted.pop(entered.token, None)
             if holding is not None:
                 self._book(tree, holding, at, -1)
 
-        heappush(self._events, (max(when, entered.holding.since), self._sequence, end))
+        heappush(self._events, (until, self._sequence, end))
+        return ended
 
     def _book(self, tree: QuotaTree, holding: Holding, when: int, sign: int) -> None:
         """Count a holding in or out in every ledger above its queue."""
@@ -448,6 +506,11 @@ def _continues(known: Holding, found: Holding) -> bool:
     )
 
 
+def _is_same_stay(known: Holding, found: Holding) -> bool:
+    """Say whether only what a workload holds may have changed."""
+    return (known.uid, known.since) == (found.uid, found.since)
+
+
 def _end_of(known: Holding, fact: WorkloadFact | None, found: Holding | None, now: int) -> int:
     """Return when a holding ended that a status no longer tells of."""
     if fact is not None and found is None and fact.uid == known.uid:
@@ -459,7 +522,11 @@ def _end_of(known: Holding, fact: WorkloadFact | None, found: Holding | None, no
 
 def _leaver_key(holding: Holding) -> Key:
     """Name somebody who left and may be back under its own key."""
-    return Key(f"/{holding.uid}")
+    return Key(f"/{holding.uid}/{holding.since}")
+
+
+def _uid_and_time(holding: Holding) -> tuple[str, int]:
+    return holding.uid, holding.since
 
 
 def _grant(book: Book, grant: CreditGrantFact, *, expired: bool) -> None:

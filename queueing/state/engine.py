@@ -109,6 +109,14 @@ class Engine:
         """Say whether a finished workload may be forgotten: the stored accounts hold its end."""
         return self._memory.credits.covers(workload, self._memory.tree)
 
+    def credits_name(self, workload: Key) -> bool:
+        """Say whether an evicted workload may give its quota back: the stored accounts name it."""
+        return self._memory.credits.recorded(workload, self._memory.tree)
+
+    def credits_settled(self, workload: Key) -> bool:
+        """Say whether a workload may reserve again: what it held is in the stored accounts."""
+        return self._memory.credits.settled(workload, self._memory.tree)
+
     def credit_policies(self) -> dict[str, tuple[CohortName, ...]]:
         """Return the root cohorts in which each credit policy counts."""
         return self._memory.credits.governed(self._memory.tree)

@@ -94,6 +94,7 @@ def account(found: wire.CreditAccount) -> CreditAccountFact:
                 queue=QueueName(one.cluster_queue),
                 priority=one.priority,
                 since=int(one.since.timestamp()),
+                until=int(one.until.timestamp()) if one.until else None,
                 usage={
                     FlavorResource(FlavorName(use.flavor), ResourceName(use.resource)): use.amount
                     for use in one.usage
@@ -178,7 +179,9 @@ def _partners(found: tuple[tuple[str, int], ...], unit: str) -> list[dict[str, A
 
 
 def _leaver_entry(one: LeaverRecord) -> dict[str, Any]:
+    until = {} if one.until is None else {"until": timestamp(one.until)}
     return {
+        **until,
         "uid": one.uid,
         "clusterQueue": one.queue,
         "priority": one.priority,

@@ -119,11 +119,12 @@ class Used(Wire, frozen=True):
 
 
 class Leaver(Wire, frozen=True):
-    """An evicted workload that held quota when the account was stored."""
+    """A workload that was evicted, and what it held."""
 
     uid: str
     cluster_queue: str
     since: datetime
+    until: datetime | None = None
     priority: int = 0
     usage: list[Used] = []
 

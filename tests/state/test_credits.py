@@ -347,6 +347,45 @@ def test_a_new_process_counts_an_evicted_workload_up_to_its_release() -> None:
     assert balances(anew) == balances(made) == {"a": -120, "b": 120}
 
 
+def test_what_was_released_and_reserved_again_is_named_until_the_account_holds_it() -> None:
+    """The status of a workload that reserved again no longer tells of its first stay."""
+    terms = policy(lag_s=5)
+    made = world(terms=terms)
+    submit(made, "one", "a", 6, now=START)
+    key = Key("team/one")
+    made.cycle(START + 30)
+    store(made)
+    made.observe(workload("own", {"cpu": 4000}, local_queue="team/b", created=START + 40))
+    made.cycle(START + 40)
+    made.cycle(START + 41)
+    assert not made.engine.credits_name(key)
+    store(made)
+    assert made.engine.credits_name(key)
+    made.drain(START + 60)
+    assert not made.engine.credits_settled(key)
+    made.cycle(START + 61)
+    assert not made.engine.credits_settled(key)
+    stored = store(made)
+    assert made.engine.credits_settled(key)
+    assert [(one.since, one.until) for one in stored[0].leavers] == [(START, START + 60)]
+    finish(made, "team/own", START + 80)
+    made.cycle(START + 80)
+    made.cycle(START + 81)
+    assert made.workloads[key].holds_quota
+    anew = restarted(made, stored, terms)
+    for one in (made, anew):
+        one.cycle(START + 205)
+    assert balances(anew) == balances(made) == {"a": -120 - 240, "b": 120 + 240}
+
+
+def store(made: World) -> tuple[CreditAccountFact, ...]:
+    """Write the accounts down, and hear of it."""
+    stored = made.engine.credit_accounts()
+    for one in stored:
+        made.engine.observe_credit(one)
+    return stored
+
+
 def test_an_end_is_covered_once_an_account_that_knows_it_was_stored() -> None:
     made = world(terms=policy())
     submit(made, "one", "a", 6, now=START)

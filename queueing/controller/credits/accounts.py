@@ -1,5 +1,6 @@
 """Writes ledgers down: one CreditAccount per cohort, seldom, and in one write each."""
 
+import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,6 +22,8 @@ from queueing.translate.outbound.conditions import patch
 logger = logging.getLogger(__name__)
 
 EVERY_S = 30.0
+LOOK_S = 0.02
+PATIENCE_S = 5.0
 API_VERSION = "queueing.dev/v1alpha1"
 
 
@@ -44,6 +47,9 @@ class Accounts:
         self._written: dict[str, CreditAccountFact] = {}
         self._last: dict[str, float] = {}
         self._waiting: dict[Key, None] = {}
+        self._leaving: dict[Key, None] = {}
+        self.urgent = asyncio.Event()
+        """Somebody waits for the next write."""
 
     def covered(self, key: Key) -> bool:
         """Say whether a Workload may be forgotten; if not, it is looked at again when it may."""
@@ -52,6 +58,23 @@ class Accounts:
             return True
         self._waiting[key] = None
         return False
+
+    def recorded(self, key: Key) -> bool:
+        """Say whether an evicted Workload may give its quota back; if not, that is written now."""
+        if self._means.engine.credits_name(key):
+            self._leaving.pop(key, None)
+            return True
+        self._leaving[key] = None
+        self.urgent.set()
+        return False
+
+    async def until_settled(self, key: Key) -> None:
+        """Wait until what a Workload held before is written down, for a while at most."""
+        engine, clock = self._means.engine, self._means.clock
+        ends = clock.monotonic() + PATIENCE_S
+        while not engine.credits_settled(key) and clock.monotonic() < ends:
+            self.urgent.set()
+            await asyncio.sleep(LOOK_S)
 
     @property
     def every_s(self) -> float:
@@ -64,23 +87,25 @@ class Accounts:
 
     def is_due(self) -> bool:
         """Say whether half a minute is over for any account."""
-        now = self._means.clock.monotonic()
-        return any(
-            now - self._last.get(one.cohort, -EVERY_S) >= self.every_s
-            for one in self._means.engine.credit_accounts()
-        )
+        now, every_s = self._means.clock.monotonic(), self.every_s
+        return not self._last or any(now - one >= every_s for one in self._last.values())
 
     async def write(self, *, at_once: bool = False) -> None:
         """Write what differs from what is stored and is due; with `at_once` whether due or not."""
         now, every_s = self._means.clock.monotonic(), self.every_s
         for record in self._means.engine.credit_accounts():
             due = at_once or now - self._last.get(record.cohort, -EVERY_S) >= every_s
-            if due and self._differs(record):
+            if due:
                 self._last[record.cohort] = now
+            if due and self._differs(record):
                 await self._write(record)
         for key in list(self._waiting):
             if self._means.engine.credits_cover(key):
                 del self._waiting[key]
+                self._means.attend(key)
+        for key in list(self._leaving):
+            if self._means.engine.credits_name(key):
+                del self._leaving[key]
                 self._means.attend(key)
 
     def _differs(self, record: CreditAccountFact) -> bool:

@@ -1,6 +1,7 @@
 """The composition of this package within one term."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from queueing.translate import credits_wire as wire
 logger = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 1.0
+GATHER_S = 0.02
+"""For a cycle, which takes statuses in, and for others who leave at the same time."""
 FAREWELL_S = 4.0
 """How long the last accounts of a term may take to be written."""
 
@@ -76,6 +79,11 @@ class Credits:
         """Write accounts and conditions when they are due, for ever."""
         woken = False
         while True:
+            if self.accounts.urgent.is_set():
+                self.accounts.urgent.clear()
+                self._around.wake()
+                await asyncio.sleep(GATHER_S)
+                await self.accounts.write(at_once=True)
             if woken:
                 await self.accounts.write()
                 await self._standings.write()
@@ -84,7 +92,9 @@ class Credits:
                 self._around.wake()
             elif self.intake.policies or self.intake.grants:
                 await self._standings.write()
-            await asyncio.sleep(LOOK_EVERY_S)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_EVERY_S):
+                    await self.accounts.urgent.wait()
 
     async def farewell(self) -> None:
         """Write all accounts as the term ends, as long as the lease allows it."""

@@ -87,7 +87,8 @@ class GangReconciler:
         workload, now = action.workload, self._clock.now()
         match action:
             case notes.Release():
-                body = outbound.release(workload, now)
+                await self._hand.release(workload, now)
+                return
             case notes.Finish(reason=reason, message=message):
                 body = outbound.finish(workload, reason, message, now)
             case notes.Ready(ready=ready):

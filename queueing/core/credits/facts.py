@@ -118,12 +118,14 @@ class ChildRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaverRecord:
-    """An evicted workload that still holds quota, and what of."""
+    """A workload that was evicted: what its status tells no more, or soon will not."""
 
     uid: Uid
     queue: QueueName
     priority: int
     since: int
+    until: int | None = None
+    """None while it still holds quota."""
     usage: Mapping[FlavorResource, int]
 
 

@@ -82,7 +82,7 @@ class CreditUsage(Wire):
 
 
 class CreditLeaver(Wire):
-    """A workload about to give its quota back: what it holds, before it is forgotten."""
+    """A workload that was evicted: what it holds, or held, before it is forgotten."""
 
     uid: str
     """Life of the workload."""
@@ -92,6 +92,8 @@ class CreditLeaver(Wire):
     """Its priority."""
     since: Time
     """Since when it holds it."""
+    until: Time | None = None
+    """When it gave it back. Unset while it holds it."""
     usage: Annotated[list[CreditUsage], Field(max_length=256), ATOMIC] = Field(default_factory=list)
     """What it holds."""
 
@@ -138,7 +140,7 @@ class CreditAccountStatus(Wire):
     leavers: Annotated[list[CreditLeaver], Field(max_length=4096), ATOMIC] = Field(
         default_factory=list
     )
-    """Evicted workloads that still hold quota."""
+    """Evicted workloads: those that still hold quota, and those that gave it back after asOf."""
     grants: Annotated[list[CreditGrantEntry], Field(max_length=4096), ATOMIC] = Field(
         default_factory=list
     )
