@@ -1,8 +1,9 @@
 """Keep the certificate where all replicas find it, and the API server trusting its CA.
 
 The Secret is the one truth: the replica that finds it missing or due writes a new one, and a
-conflict means that another replica was first. What trusts the CA (webhook configurations, CRD
-conversion, APIServices) is compared with it and mended, so deleting any of it heals within a turn.
+conflict means that another replica was first. One that cert-manager writes is used as it is. What
+trusts the CA (webhook configurations, CRD conversion, APIServices) is compared with it and mended,
+so deleting any of it heals within a turn.
 """
 
 import asyncio
@@ -29,6 +30,7 @@ from queueing.serving.certificates import Certificates, first_certificate, is_us
 logger = logging.getLogger(__name__)
 
 TURN_S = 10.0
+KEPT_BY_CERT_MANAGER = "cert-manager.io/certificate-name"
 CA, CERTIFICATE, KEY = "ca.crt", "tls.crt", "tls.key"
 WEBHOOK_CONFIGURATIONS = (
     MUTATING_WEBHOOKS.at("kueue-mutating-webhook-configuration"),
@@ -71,6 +73,7 @@ async def keep(
 ) -> None:
     """Turn for ever: have a usable certificate, serve it, and have its CA trusted."""
     served: Certificates | None = None
+    told = ""
     while True:
         try:
             held = await current(client, keeping, now())
@@ -78,8 +81,11 @@ async def keep(
             if held != served:
                 use(held)
                 served = held
+            told = ""
         except KubeError as error:
-            logger.warning("the certificate could not be checked, trying again: %s", error)
+            if str(error) != told:
+                told = str(error)
+                logger.warning("the certificate could not be checked, trying again: %s", told)
         await asyncio.sleep(TURN_S)
 
 
@@ -92,6 +98,8 @@ async def current(client: Client, keeping: Keeping, now: float) -> Certificates:
         except NotFoundError:
             secret = None
         held = _read(secret)
+        if _is_kept_by_others(secret):
+            return _theirs(target, held)
         if held is not None and is_usable(held, keeping.names, now):
             return held
         made = _beside(make(keeping.names, now), held)
@@ -101,6 +109,19 @@ async def current(client: Client, keeping: Keeping, now: float) -> Certificates:
             continue
         return made
     raise ConflictError(f"{target.label} is changed faster than it can be read")
+
+
+def _is_kept_by_others(secret: dict[str, Any] | None) -> bool:
+    """Say whether cert-manager writes the Secret: two who renew it would never come to an end."""
+    annotations = ((secret or {}).get("metadata") or {}).get("annotations") or {}
+    return KEPT_BY_CERT_MANAGER in annotations
+
+
+def _theirs(target: Target, held: Certificates | None) -> Certificates:
+    """Return a certificate that others renew; raises ConflictError until there is one."""
+    if held is None or not (held.certificate and held.key):
+        raise ConflictError(f"{target.label} is cert-manager's, and holds no certificate yet")
+    return held
 
 
 def _beside(made: Certificates, held: Certificates | None) -> Certificates:

@@ -17,7 +17,7 @@ from queueing.core.facts import Selector
 from queueing.kube.client import Client
 from queueing.kube.config import Source, load_cluster
 from queueing.kube.errors import KubeError, NotFoundError
-from queueing.kube.resources import LOCAL_QUEUES, Target
+from queueing.kube.resources import Target
 from queueing.serving.aggregator import read_aggregator
 from queueing.serving.authorization import Reviewer
 from queueing.serving.farewell import let_go
@@ -150,15 +150,15 @@ def _elsewhere(options: ServingOptions, client: Client, identity: Identity) -> E
     async def ask(request: web.Request) -> web.Response | None:
         return await forwarder.ask(request) if forwarder is not None else None
 
-    async def is_local_queue(namespace: str, name: str) -> bool:
+    async def exists(queue: Target) -> bool:
         try:
-            await client.get(LOCAL_QUEUES.at(name, namespace))
+            await client.get(queue)
         except KubeError as error:
             # Who cannot be asked is believed to be there, with nobody waiting.
             return not isinstance(error, NotFoundError)
         return True
 
-    return Elsewhere(ask=ask, is_local_queue=is_local_queue)
+    return Elsewhere(ask=ask, exists=exists)
 
 
 class _Site:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+from queueing.kube.resources import CLUSTER_QUEUES, LOCAL_QUEUES, Target
 from queueing.serving.farewell import is_farewell
 from queueing.serving.read_models import ReadModels
 from queueing.serving.visibility import (
@@ -142,8 +143,8 @@ class Elsewhere:
 
     ask: Callable[[web.Request], Awaitable[web.Response | None]]
     """Has the leader's replica answer; None when nobody can."""
-    is_local_queue: Callable[[str, str], Awaitable[bool]]
-    """Says whether a namespace has a LocalQueue of this name."""
+    exists: Callable[[Target], Awaitable[bool]]
+    """Says whether a queue is there of which nothing was told yet."""
 
 
 def visibility_application(
@@ -153,14 +154,14 @@ def visibility_application(
 
     async def of_cluster_queue(request: web.Request) -> web.StreamResponse:
         name = request.match_info["name"]
-        if name not in models.queues:
+        if name not in models.queues and not await elsewhere.exists(CLUSTER_QUEUES.at(name)):
             return failure(404, "NotFound", f'clusterqueue.{GROUP} "{name}" not found')
-        return _page(request, list(models.queues[name]))
+        return _page(request, list(models.queues.get(name, ())))
 
     async def of_local(request: web.Request) -> web.StreamResponse:
         namespace, name = request.match_info["namespace"], request.match_info["name"]
         rows = of_local_queue(models.queues, namespace, name)
-        if not rows and not await elsewhere.is_local_queue(namespace, name):
+        if not rows and not await elsewhere.exists(LOCAL_QUEUES.at(name, namespace)):
             return failure(404, "NotFound", f'localqueue.{GROUP} "{name}" not found')
         return _page(request, rows)
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession, web
 
+from queueing.kube.resources import Target
 from queueing.serving.frames import PendingRow
 from queueing.serving.read_models import ReadModels
 from queueing.serving.routes import (
@@ -52,12 +53,12 @@ async def another(_request: web.Request) -> web.Response:
     return web.json_response({"items": [{"metadata": {"name": "of the leader"}}]})
 
 
-async def is_local_queue(_namespace: str, name: str) -> bool:
-    return name == "unused"
+async def exists(queue: Target) -> bool:
+    return queue.name == "unused"
 
 
-ALONE = Elsewhere(ask=no_leader, is_local_queue=is_local_queue)
-WITH_A_LEADER = Elsewhere(ask=another, is_local_queue=is_local_queue)
+ALONE = Elsewhere(ask=no_leader, exists=exists)
+WITH_A_LEADER = Elsewhere(ask=another, exists=exists)
 
 
 async def no_farewell() -> None:
@@ -98,6 +99,7 @@ async def names(application: web.Application, path: str) -> list[str]:
         pytest.param(
             "namespaces/default/localqueues/unused/pendingworkloads", [], id="a queue nobody uses"
         ),
+        pytest.param("clusterqueues/unused/pendingworkloads", [], id="a queue just made"),
     ],
 )
 async def test_who_waits_where(path: str, want: list[str]) -> None:

@@ -1,5 +1,6 @@
 {{- define "queueing.labels" -}}
-app.kubernetes.io/name: queueing
+app.kubernetes.io/name: kueue
+app.kubernetes.io/component: controller
 app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
