@@ -12,7 +12,7 @@ from queueing.core.settings import Compatibility
 from queueing.sim.documents import Document, load, parse
 from queueing.sim.intake import Intake, read_configuration, read_world
 from queueing.sim.kinds import NAMESPACED
-from queueing.sim.plan import Plan, fixed_rounds, until_stable
+from queueing.sim.plan import STABLE_ROUNDS_MAX, Plan, fixed_rounds, until_stable
 from queueing.sim.report import as_json
 from queueing.sim.yaml_text import ManifestError
 
@@ -88,9 +88,14 @@ def command(files: tuple[str, ...], output: str, **options: Any) -> None:
     else:
         plan = until_stable(intake.facts, settings=intake.settings, now=now)
     if plan.stable is False:
-        click.echo(f"Warning: not stable after {len(plan.rounds)} rounds", err=True)
+        click.echo(f"Warning: not stable after {len(plan.rounds)} rounds{_why(plan)}", err=True)
     report = as_json(plan)
     click.echo(_table(report, plan) if output == "table" else structured(report, output))
+
+
+def _why(plan: Plan) -> str:
+    """Say whether a plan was left because the same went on and on."""
+    return "" if len(plan.rounds) >= STABLE_ROUNDS_MAX else ": the last of them repeat for ever"
 
 
 def _intake(files: tuple[str, ...], options: dict[str, Any]) -> Intake:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from queueing.core.credits.facts import CreditFact
-from queueing.core.decisions import Decision, Wait
+from queueing.core.decisions import Admit, Decision, Preempt, Wait
 from queueing.core.facts import Fact
 from queueing.core.names import CohortName, Key, QueueName
 from queueing.core.settings import Compatibility, Settings
@@ -48,13 +48,45 @@ def until_stable(facts: Iterable[Fact | CreditFact], *, settings: Settings, now:
     return _plan(world, done, stable=stable)
 
 
+LAPS_MAX = 3
+"""Times that a round may come about in the same words; then the plan goes round in circles."""
+
+
+class _Laps:
+    """Counts how often the same was decided while the same quota was held by the same ones."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._seen: dict[tuple[object, ...], int] = {}
+
+    def full(self, decisions: Iterable[Decision]) -> bool:
+        """Note a round that moved somebody; say whether it has been seen often enough."""
+        held = (key for key, fact in self._world.workloads.items() if fact.holds_quota)
+        key = (*(_spelled(one) for one in decisions), *sorted(held))
+        self._seen[key] = self._seen.get(key, 0) + 1
+        return self._seen[key] >= LAPS_MAX
+
+
+def _spelled(decision: Decision) -> tuple[object, ...]:
+    match decision:
+        case Admit():
+            flavors = (tuple(sorted(one.flavors.items())) for one in decision.pod_sets)
+            return decision.workload, *flavors
+        case Preempt():
+            return decision.workload, decision.preemptor
+        case Wait():
+            return decision.workload, decision.requeue, decision.mode, decision.message
+
+
 def _by_rounds(world: World, done: list[tuple[Decision, ...]], now: float) -> bool:
     """Run single rounds, as Kueue does; say whether they settled.
 
     A round that admits and preempts nobody may still move a queue on to its next head, or a head
-    to its next flavor. So the end is reached when such a round repeats an earlier one.
+    to its next flavor. So the end is reached when such a round repeats an earlier one. Workloads
+    that preempt each other in turn never settle, and are left when they go round in circles.
     """
     seen: set[tuple[object, ...]] = set()
+    laps = _Laps(world)
     while len(done) < STABLE_ROUNDS_MAX:
         drained = world.drain(now)
         cycle = world.round(now)
@@ -68,6 +100,8 @@ def _by_rounds(world: World, done: list[tuple[Decision, ...]], now: float) -> bo
         done.append(decisions)
         if not moves:
             seen.add(_gist(decisions))
+        elif laps.full(decisions):
+            return False
     return False
 
 

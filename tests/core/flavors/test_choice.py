@@ -1,10 +1,19 @@
 """Which flavor a workload gets: eligibility, several groups and pod sets, reasons and messages."""
 
+from dataclasses import replace
+
 import pytest
 
 from queueing.core.decisions import Admit, Mode, Reason, Requeue, Wait
 from queueing.core.facts import ClusterQueueFact, PodSet, Requirement, Taint, Toleration
-from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
+from queueing.core.flavors.assignment import Progress
+from queueing.core.names import (
+    FlavorName,
+    FlavorResource,
+    PodSetName,
+    QueueName,
+    ResourceName,
+)
 from queueing.core.settings import QuotaCheck, Settings
 from queueing.testing.arena import Arena
 from queueing.testing.builders import (
@@ -245,6 +254,18 @@ def test_the_pod_set_before_the_one_that_fails_goes_on_with_its_next_flavor() ->
     assert judgement.progress.tried == {(0, 0): 0}
     assert isinstance(judgement.decision, Wait)
     assert judgement.decision.requeue is Requeue.IMMEDIATE
+
+
+def test_fewer_pods_go_on_where_the_search_for_all_of_them_stopped() -> None:
+    arena = Arena(two(a=4, b=4))
+    asking = pod_set({"cpu": 1}, 5, min_count=1)
+    head = arena.head(workload("one", local_queue="team/main", pod_sets=(asking,)))
+    generation = arena.tree.queue(QueueName("main")).root().generation
+    stopped = Progress(generation, head.demand.full, {(0, 0): 0})
+    [judgement] = arena.judge([replace(head, progress=stopped)])
+    assert isinstance(judgement.decision, Admit)
+    [given] = judgement.decision.pod_sets
+    assert (given.count, given.flavors) == (4, {"cpu": "b"})
 
 
 def test_a_flavor_with_a_topology_is_passed_over_and_says_why() -> None:
