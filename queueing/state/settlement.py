@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from queueing.core.decisions import Admit, Decision, Mode, Reason, Requeue, Wait
 from queueing.core.facts import Strategy
 from queueing.core.holders import Holder
-from queueing.core.names import FlavorResource, ResourceName
+from queueing.core.names import FlavorResource, Key, ResourceName
 from queueing.core.quota.node import Node
 from queueing.core.reasons import NO_LONGER_FITS
 from queueing.core.rounds import Judgement
@@ -35,11 +35,14 @@ def settle_all(
     decided: list[Decision] = []
     moved: set[Node] = set()
     skipped: list[Item] = []
+    overtaken: set[Key] = set()
     for judgement in judgements:
         decision = judgement.decision
         key = decision.workload
         item = memory.items[key]
         if key in along and _says_nothing_new(item, decision):
+            if isinstance(decision, Wait) and decision.mode is Mode.SKIPPED:
+                overtaken.add(key)
             continue
         if key not in along:
             _step_off(memory, item, decision)
@@ -65,7 +68,24 @@ def settle_all(
         skipped.append(item)
     for item in skipped:
         _stay_or_give_up(memory, item, moved)
+    _wake_overtaken(memory, judgements, overtaken)
     return decided
+
+
+def _wake_overtaken(memory: Memory, judgements: list[Judgement], overtaken: set[Key]) -> None:
+    """Let those be judged again who keep others off, where one was admitted all the same.
+
+    What they wait for may have been taken, so that they need other victims or another flavor.
+    """
+    roots = memory.roots
+    taken = {roots[one.head.queue] for one in judgements if isinstance(one.decision, Admit)}
+    if not taken or not memory.standing or memory.as_kueue:
+        return
+    told = {one.head.workload.key for one in judgements} - overtaken
+    for key in memory.standing:
+        peers = memory.items[key].peers
+        if key not in told and peers is not None and roots[peers.queue.name] in taken:
+            memory.wake_peers(peers)
 
 
 def _step_off(memory: Memory, item: Item, decision: Admit | Wait) -> None:
@@ -251,8 +271,7 @@ def _note_hopes(memory: Memory, peers: Peers, item: Item, judgement: Judgement) 
         victims = (one.workload for one in judgement.preemptions)
         charged = (key for key in victims if key in memory.ledger.charges)
         memory.claims.put(item.fact.key, queue.name, charged)
-        usage = judgement.usage.items()
-        queue.lack(peers, [one for one in usage if node.available(one[0]) < one[1]])
+        _note_ways(memory, peers, judgement)
         return
     if peers.stand is Stand.PARKED and _knows_its_lacks(memory, item, judgement):
         lacks = [(one.resource, one.asked) for one in judgement.lacks if not one.capacity]
@@ -266,6 +285,20 @@ def _note_hopes(memory: Memory, peers: Peers, item: Item, judgement: Judgement) 
         (*lacking, *_resources(memory, peers)),
         expects=Expects.CHANGE if fair else Expects.VICTIM,
     )
+
+
+def _note_ways(memory: Memory, peers: Peers, judgement: Judgement) -> None:
+    """Let a preemptor be woken when all that it asks is available, in this flavor or another."""
+    node = memory.tree.queue(peers.queue.name)
+    ways = tuple(_resources(memory, peers))
+    demand = judgement.head.demand
+    asked = {resource.resource: amount for resource, amount in judgement.usage.items()}
+    known = [(one, asked[one.resource]) for one in ways if one.resource in asked]
+    lacks = [(one, amount) for one, amount in known if node.available(one) < amount]
+    if len(demand.pod_sets) > 1 or demand.may_shrink or len(lacks) < len(known):
+        peers.queue.hope(peers, ways, expects=Expects.RELEASE)
+    else:
+        peers.queue.lack(peers, lacks)
 
 
 def _knows_its_lacks(memory: Memory, item: Item, judgement: Judgement) -> bool:

@@ -1,0 +1,96 @@
+"""Laws of memory: what the engine carries from cycle to cycle changes nothing that it decides."""
+
+from copy import deepcopy
+
+import pytest
+
+from queueing.core.decisions import Admit, Cycle, Preempt
+from queueing.state.wakes import wake_waiting
+from queueing.testing.happenings import play
+from queueing.testing.living import LivingCluster, fresh
+from queueing.testing.random_events import Life
+from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length
+
+Done = Admit | Preempt
+
+
+def done_in(cycle: Cycle) -> list[Done]:
+    """Return what a cycle does: admissions, and evictions that are not on their way already."""
+    return [
+        one
+        for one in cycle.decisions
+        if isinstance(one, Admit) or (isinstance(one, Preempt) and not one.already_evicted)
+    ]
+
+
+def rebuilt(cluster: LivingCluster) -> list[Done]:
+    """Return what an engine would do now that is told what is stored, and who claims what.
+
+    Claims on victims that were evicted for another, and who preempted whom before, are not stored:
+    to lose them is unfair and never unsafe. They are carried over; all else follows from the facts.
+    """
+    engine = fresh(cluster.facts(), cluster.settings)
+    new, old = engine._memory, cluster.engine._memory
+    wake_waiting(new)  # works out the trees
+    for claim in old.claims:
+        new.claims.put(claim.owner, claim.queue, claim.victims)
+    new.standing.update(old.standing)
+    names = {root.path(): root for root in new.roots.values()}
+    for root, feuds in old.feuds.items():
+        if root.path() in names:
+            new.feuds[names[root.path()]] = deepcopy(feuds)
+    return done_in(engine.cycle(cluster.now))
+
+
+def is_known(cluster: LivingCluster) -> bool:
+    """Say whether the engine knows all that is stored, and holds nobody back after refusals."""
+    return not cluster.untold and not cluster.unanswered and not cluster.seen["Admit Refused"]
+
+
+def come_to_an_end(cluster: LivingCluster) -> None:
+    """Run cycles, each of which hears what the last one did, while they do anything."""
+    while done_in(cluster.cycle()):
+        cluster.answer()
+
+
+def nothing_is_left_to_admit_after_a_cycle(life: Life) -> None:
+    cluster = LivingCluster(life.facts, life.settings)
+    for step in life.steps:
+        play(cluster, step)
+        cluster.answer()
+        come_to_an_end(cluster)
+        if is_known(cluster):
+            left = [one for one in rebuilt(cluster) if isinstance(one, Admit)]
+            assert left == []
+
+
+def a_rebuilt_engine_decides_the_same(life: Life) -> None:
+    cluster = LivingCluster(life.facts, life.settings)
+    for step in life.steps:
+        play(cluster, step)
+        cluster.answer()
+        want = rebuilt(cluster)
+        cycle = cluster.engine.cycle(cluster.now)
+        # While victims are leaving, who was tried before keeps its place, and a new one has none.
+        if is_known(cluster) and not cluster.draining() and not cluster.engine._memory.standing:
+            assert done_in(cycle) == want
+        cluster.write(cycle)
+        come_to_an_end(cluster)
+
+
+LAWS = [
+    pytest.param(nothing_is_left_to_admit_after_a_cycle, id="nothing is left to admit"),
+]
+
+
+@pytest.mark.parametrize("mode", QUEUEING)
+@pytest.mark.parametrize("law", LAWS)
+def test_memory(law: Law, mode: str) -> None:
+    hold(law, mode)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", QUEUEING)
+@pytest.mark.parametrize("law", LAWS)
+def test_memory_at_length(law: Law, mode: str) -> None:
+    hold_at_length(law, mode)
