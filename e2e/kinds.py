@@ -55,4 +55,7 @@ KINDS: dict[str, Resource] = {
     "WorkloadPriorityClass": Resource(KUEUE, "workloadpriorityclasses", namespaced=False),
     "AdmissionCheck": Resource(KUEUE, "admissionchecks", namespaced=False),
     "Topology": Resource(KUEUE, "topologies", namespaced=False),
+    "CreditPolicy": Resource("queueing.dev/v1alpha1", "creditpolicies", namespaced=False),
+    "CreditGrant": Resource("queueing.dev/v1alpha1", "creditgrants", namespaced=False),
+    "CreditAccount": Resource("queueing.dev/v1alpha1", "creditaccounts", namespaced=False),
 }
