@@ -1,23 +1,29 @@
 """`python -m bench`: measure, print a table, write JSON and plots."""
 
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import click
 
-from bench import core_alone
+from bench import core_alone, growth, worst_cases
 from bench.results import Result, machine, table, write
+from queueing.controller.cycles import BUDGET
 from queueing.core.settings import FairSharing, Settings
 from queueing.testing.worlds import Deep
 
-SCENARIOS = ("a", "b", "c", "d", "e")
+SCENARIOS = ("a", "b", "c", "d", "e", "e-sizes", "e-worst")
 UNLESS_TOLD = ("a", "d", "e")
 FAIR = FairSharing(strategies=("LessThanOrEqualToFinalShare", "LessThanInitialShare"))
+MODES = (("classical", Settings()), ("fair sharing", Settings(fair_sharing=FAIR)))
 
 EPILOG = """\b
 Examples:
   python -m bench                        a, d and e, at the size of --scale
   python -m bench b c                    a thousand queues; one queue, mostly hopeless
   python -m bench e --scale 1            100,000 pending in the core alone
+  python -m bench e-sizes --scale 1      cost per decision, 1,000 to 100,000 pending
+  python -m bench e-worst                many candidates for one head, many queues in a tree
   python -m bench a --scale 0.02         a short look
 """
 
@@ -43,12 +49,13 @@ def main(scenarios: tuple[str, ...], scale: float, jobs: int, out: Path) -> None
     """Measure admissions beside their floor.
 
     On the real API server: (a) 30 queues, (b) 1,000 queues, (c) one deep queue of which 60 % never
-    fit, (d) Jobs with pods on KWOK nodes. (e) is the core alone.
+    fit, (d) Jobs with pods on KWOK nodes. (e) is the core alone; e-sizes draws what a decision
+    costs against the number pending, e-worst measures what may take longest.
     """
     results: list[Result] = []
     for name in scenarios or UNLESS_TOLD:
-        if name == "e":
-            results += _core(scale)
+        if name in ALONE:
+            results += ALONE[name](scale, out)
         else:
             from bench import on_a_cluster  # noqa: PLC0415 - needs the control plane
 
@@ -59,12 +66,35 @@ def main(scenarios: tuple[str, ...], scale: float, jobs: int, out: Path) -> None
     click.echo(f"written to {out}/results.json")
 
 
-def _core(scale: float) -> list[Result]:
-    world = Deep(each=max(1, round(100 * scale)))
-    return [
-        core_alone.run(world, Settings(), name="e, classical"),
-        core_alone.run(world, Settings(fair_sharing=FAIR), name="e, fair sharing"),
+def _core(scale: float, _: Path) -> list[Result]:
+    world = Deep(each=max(1, round(100 * scale)), queues_per_cohort=core_alone.COHORTS_OF)
+    whole = [core_alone.run(world, settings, name=f"e, {mode}") for mode, settings in MODES]
+    part = replace(world, each=max(1, world.each // 10))
+    return whole + [
+        core_alone.run(part, settings, name=f"e, in portions, {mode}", portion=BUDGET)
+        for mode, settings in MODES
     ]
+
+
+def _sizes(scale: float, out: Path) -> list[Result]:
+    results = growth.measure(MODES, most=round(max(growth.SIZES) * scale))
+    growth.plot(results, out / "e-sizes.png")
+    return results
+
+
+def _worst(_: float, __: Path) -> list[Result]:
+    return [
+        measure(settings, name=f"{what}, {mode}")
+        for what, measure in (
+            ("one head, many candidates", worst_cases.one_head),
+            ("1,000 queues in one tree", worst_cases.wide_tree),
+        )
+        for mode, settings in MODES
+    ]
+
+
+ALONE = MappingProxyType({"e": _core, "e-sizes": _sizes, "e-worst": _worst})
+"""What needs no API server: functions of the scale and of the folder for pictures."""
 
 
 if __name__ == "__main__":

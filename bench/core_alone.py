@@ -18,8 +18,10 @@ from queueing.sim.virtual_time import VirtualTime
 from queueing.state.engine import Engine
 from queueing.testing.worlds import Deep
 
-BUDGET = 1_000
+ROUND = 1_000
 """Heads per call: one full round over 1,000 queues."""
+COHORTS_OF = 100
+"""Queues per cohort: 1,000 queues in 10 cohorts."""
 RUNTIMES_S = ((1_000, 0.2), (5_000, 0.5), (20_000, 1.0))
 """Up to so many milli-cpus, a workload runs for so long."""
 
@@ -46,6 +48,7 @@ class Counts:
     kinds: Counter[str] = field(default_factory=Counter)
     judged: set[Key] = field(default_factory=set)
     cycles_s: list[float] = field(default_factory=list)
+    cycles_cpu_s: list[float] = field(default_factory=list)
     full_rounds_s: list[float] = field(default_factory=list)
     """Of the calls that judged as many heads as they may, in CPU seconds."""
     engine: Stopwatch = field(default_factory=Stopwatch)
@@ -60,17 +63,19 @@ class Counts:
 class Run:
     """The engine, the workloads, and the clock that only jumps."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, portion: int = ROUND) -> None:
         self.engine = Engine(settings)
+        self.portion = portion
         self.time = VirtualTime()
         self.counts = Counts()
         self.workloads: dict[Key, WorkloadFact] = {}
+        self.ended: list[WorkloadFact] = []
 
     def observe(self, facts: Iterable[Fact]) -> None:
-        for fact in facts:
-            if isinstance(fact, WorkloadFact):
-                self.workloads[fact.key] = fact
-            with self.counts.engine.running():
+        known = list(facts)
+        self.workloads |= {fact.key: fact for fact in known if isinstance(fact, WorkloadFact)}
+        with self.counts.engine.running():
+            for fact in known:
                 self.engine.observe(fact)
 
     def to_the_end(self) -> None:
@@ -80,51 +85,63 @@ class Run:
             self._decide()
 
     def _decide(self) -> None:
+        self._report_ends()
         finished = False
         while not finished:
             call = Stopwatch()
             with self.counts.engine.running(), call.running():
-                cycle = self.engine.cycle(self.time.now, BUDGET)
+                cycle = self.engine.cycle(self.time.now, self.portion)
             self.counts.cycles_s.append(call.wall_s)
-            if cycle.judged >= BUDGET:
-                self.counts.full_rounds_s.append(call.cpu_s * BUDGET / cycle.judged)
+            self.counts.cycles_cpu_s.append(call.cpu_s)
+            if cycle.judged >= ROUND:
+                self.counts.full_rounds_s.append(call.cpu_s * ROUND / cycle.judged)
             self._carry_out(cycle)
             finished = cycle.finished
 
     def _carry_out(self, cycle: Cycle) -> None:
+        outcomes, echoes = [], []
         for decision in cycle.decisions:
             if isinstance(decision, Wait):
                 if decision.mode is not None:
                     self.counts.judged.add(decision.workload)
                 continue
             self.counts.kinds[type(decision).__name__] += 1
-            with self.counts.engine.running():
-                self.engine.settle(Outcome(decision=decision, verdict=Verdict.DONE))
-            if isinstance(decision, Admit):
-                self._admit(decision)
-            else:
-                self._preempt(decision)
+            outcomes.append(Outcome(decision=decision, verdict=Verdict.DONE))
+            echo = self._admit(decision) if isinstance(decision, Admit) else self._evict(decision)
+            echoes += [] if echo is None else [echo]
+        with self.counts.engine.running():
+            for outcome in outcomes:
+                self.engine.settle(outcome)
+        self.observe(echoes)
 
-    def _admit(self, decision: Admit) -> None:
+    def _admit(self, decision: Admit) -> WorkloadFact:
         now = self.time.now
         fact = transitions.admitted(self.workloads[decision.workload], decision, now=now)
-        self.observe([fact])
         self.counts.admissions.append(now)
         self.time.after(_runtime_s(decision), lambda when: self._end(fact, when))
+        return fact
 
     def _end(self, fact: WorkloadFact, now: float) -> None:
         """Finish a workload, unless it was preempted meanwhile."""
         current = self.workloads[fact.key]
         if current is fact:
             done = Condition(type="Finished", status=True, reason="Succeeded", changed=now)
-            self.observe([replace(fact, conditions={**fact.conditions, "Finished": done})])
+            self.ended.append(replace(fact, conditions={**fact.conditions, "Finished": done}))
 
-    def _preempt(self, decision: Preempt) -> None:
+    def _evict(self, decision: Preempt) -> WorkloadFact | None:
         fact = self.workloads[decision.workload]
-        if not fact.is_true("Evicted"):
-            victim = transitions.preempted(fact, decision, now=self.time.now)
-            self.observe([victim])
-            self.time.after(0.0, lambda when: self.observe([transitions.drained(victim, now=when)]))
+        if fact.is_true("Evicted"):
+            return None
+        victim = transitions.preempted(fact, decision, now=self.time.now)
+        self.workloads[victim.key] = victim
+        drained = transitions.drained
+        self.time.after(0.0, lambda when: self.ended.append(drained(victim, now=when)))
+        return victim
+
+    def _report_ends(self) -> None:
+        """Tell the engine of all that ended at this time."""
+        self.observe(self.ended)
+        self.ended = []
 
 
 def _runtime_s(decision: Admit) -> float:
@@ -132,9 +149,9 @@ def _runtime_s(decision: Admit) -> float:
     return next((seconds for most, seconds in RUNTIMES_S if asked <= most), RUNTIMES_S[-1][1])
 
 
-def run(world: Deep, settings: Settings, *, name: str) -> Result:
-    """Run a world to its end and return what it took."""
-    this = Run(settings)
+def run(world: Deep, settings: Settings, *, name: str, portion: int = ROUND) -> Result:
+    """Run a world to its end, in calls that judge so many heads, and return what it took."""
+    this = Run(settings, portion)
     with postponed():  # as the controller does while it lists
         this.observe(world.objects())
         this.observe(world.workloads())
@@ -156,7 +173,9 @@ def run(world: Deep, settings: Settings, *, name: str) -> Result:
             "decisions per CPU second": counts.decisions / counts.engine.cpu_s,
             "loading, CPU seconds": loading.cpu_s,
             "round over 1,000 heads, p99 CPU ms": percentile(counts.full_rounds_s, 0.99) * 1e3,
-            "longest call of the engine, ms": max(counts.cycles_s) * 1e3,
+            "heads per call": portion,
+            "longest call, CPU ms": max(counts.cycles_cpu_s) * 1e3,
+            "longest call, ms": max(counts.cycles_s) * 1e3,
             "virtual seconds": this.time.now,
             "peak memory, MiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         },
