@@ -30,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 VISIBILITY_SERVICE = "kueue-visibility-server"
 """Service of the aggregated API, as config/manager names it."""
+METRICS_SERVICE = "kueue-controller-manager-metrics-service"
+"""Service that is scraped."""
 
 
 def run_controller(flags: Flags, choices: Choices, socket: Path | None) -> None:
@@ -101,9 +103,9 @@ def serving_options(flags: Flags, configuration: Configuration, socket: Path) ->
 
 
 def _names(configuration: Configuration) -> tuple[str, ...]:
-    """Return the DNS names under which the API server calls us."""
+    """Return the DNS names under which the API server and scrapers call us."""
     webhook = configuration.internal_cert_management.webhook_service_name
-    services = (webhook, VISIBILITY_SERVICE)
+    services = (webhook, VISIBILITY_SERVICE, METRICS_SERVICE)
     return tuple(name for one in services for name in service_names(one, configuration.namespace))
 
 
