@@ -32,7 +32,7 @@ def letter_of_classical(world: World) -> Victims:
     for evicted in (True, False):
         for one in classes:
             part = [item for item in one if item[0].evicted is evicted]
-            ordered += sorted(part, key=lambda item: place(item[0]))
+            ordered += sorted(part, key=lambda item: place(item[0], world.own))
     forbidden = policies.borrow_within_cohort is NEVER
     under = all(world.own.usage(one) < world.own.limits(one).nominal for one in contested)
     if not (classes[0] or classes[1]) or (forbidden and not under):

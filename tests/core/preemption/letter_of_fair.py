@@ -31,7 +31,7 @@ def letter_of_fair(world: World, fair: FairSharing) -> Victims:
     for queue in root.queues():
         if queue is not own and not queue.within(world.query.contested):
             found += [w for w in queue.held if allowed(policies.reclaim_within_cohort, world, w)]
-    found.sort(key=place)
+    found.sort(key=lambda one: place(one, own))
     own.extra = dict(world.query.requests)
     taken: Taken = []
     try:
@@ -111,7 +111,7 @@ def _next(world: World, left: Sequence[Holder]) -> Knot | None:
             for child in sorted(knot.children, key=lambda one: one.name):
                 if child.name in dead or _is_useless(world, child, left):
                     continue
-                if best is None or _rank(child, left) > _rank(best, left):
+                if best is None or _rank(child, left, own) > _rank(best, left, own):
                     best = child
             if best is None:
                 dead.add(knot.name)
@@ -128,9 +128,9 @@ def _is_useless(world: World, child: Knot, left: Sequence[Holder]) -> bool:
     return child.share() == (0, 0) and child not in (world.own, *world.own.way_up())
 
 
-def _rank(child: Knot, left: Sequence[Holder]) -> tuple[Share, bool, int]:
+def _rank(child: Knot, left: Sequence[Holder], own: Knot) -> tuple[Share, bool, int]:
     first = min((at for at, w in enumerate(left) if w.queue == child.name), default=0)
-    order = sorted(left, key=place)
+    order = sorted(left, key=lambda one: place(one, own))
     if child.is_queue:
         first = order.index(next(w for w in left if w.queue == child.name))
     return child.share(), not child.is_queue, -first if child.is_queue else 0

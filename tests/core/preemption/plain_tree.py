@@ -34,7 +34,14 @@ class Knot:
     children: list["Knot"] = field(default_factory=list)
     held: list[Holder] = field(default_factory=list)
     extra: Amounts = field(default_factory=dict)
+    """What the preemptor of a search asks."""
+    claimed: Amounts = field(default_factory=dict)
+    """What earlier heads of a round took."""
     is_queue: bool = False
+
+    @property
+    def height(self) -> int:
+        return max((child.height + 1 for child in self.children), default=0)
 
     def limits(self, one: FlavorResource) -> Quota:
         return self.quotas.get(one, Quota(nominal=0))
@@ -49,7 +56,8 @@ class Knot:
 
     def usage(self, one: FlavorResource) -> int:
         spilled = sum(max(0, child.usage(one) - child.local(one)) for child in self.children)
-        return spilled + sum(w.usage.get(one, 0) for w in self.held) + self.extra.get(one, 0)
+        held = sum(w.usage.get(one, 0) for w in self.held)
+        return spilled + held + self.extra.get(one, 0) + self.claimed.get(one, 0)
 
     def available(self, one: FlavorResource) -> int:
         if self.parent is None:
@@ -108,7 +116,7 @@ class World:
 
     @property
     def own(self) -> Knot:
-        return self.knots["a"]
+        return self.knots[self.query.preemptor.node.name]
 
 
 def plain(
@@ -149,8 +157,8 @@ def allowed(policy: PreemptionPolicy, world: World, holder: Holder) -> bool:
     )
 
 
-def place(holder: Holder) -> tuple[bool, bool, int, float, str]:
-    other = holder.queue != "a"
+def place(holder: Holder, own: Knot) -> tuple[bool, bool, int, float, str]:
+    other = holder.queue != own.name
     return not holder.evicted, not other, holder.priority, -holder.reserved_at, holder.uid
 
 

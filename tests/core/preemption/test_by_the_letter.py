@@ -11,22 +11,39 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queueing.core.facts import ClusterQueueFact, CohortFact, PreemptionPolicy, Quota
+from queueing.core.decisions import Mode, Wait
+from queueing.core.facts import (
+    ClusterQueueFact,
+    CohortFact,
+    PreemptionPolicy,
+    Quota,
+    WorkloadFact,
+)
 from queueing.core.fair_sharing.preemption import fair_targets
-from queueing.core.names import QueueName
+from queueing.core.names import FlavorName, FlavorResource, QueueName
 from queueing.core.preemption.classical import classical_targets
 from queueing.core.preemption.query import Preemptor, Query, Target
-from queueing.core.settings import FairSharing
+from queueing.core.rounds import Judgement
+from queueing.core.settings import Compatibility, FairSharing, Settings
 from queueing.testing.arena import Arena
-from queueing.testing.builders import admitted, cluster_queue, cohort, condition, preemption, quota
+from queueing.testing.builders import (
+    admitted,
+    cluster_queue,
+    cohort,
+    condition,
+    preemption,
+    quota,
+    workload,
+)
 from tests.core.preemption.letter_of_classical import letter_of_classical
 from tests.core.preemption.letter_of_fair import letter_of_fair
+from tests.core.preemption.letter_of_round import Round
 from tests.core.preemption.plain_tree import ANY, NEVER, RESOURCES, Victims, World, plain
 
 FINAL, INITIAL = "LessThanOrEqualToFinalShare", "LessThanInitialShare"
 LOWER = PreemptionPolicy.LOWER_PRIORITY
 FEW = settings(max_examples=50, deadline=None, derandomize=True)
-MANY = settings(max_examples=1_000, deadline=None)
+MANY = settings(max_examples=600, deadline=None)
 PARENTS = {"left": "top", "right": "top", "deep": "left"}
 weights = st.sampled_from([Fraction(1), Fraction(1), Fraction(2), Fraction(1, 2), Fraction(0)])
 policies = st.builds(
@@ -54,7 +71,7 @@ def limits(draw: st.DrawFn, most: int) -> Quota:
 
 
 @st.composite
-def trees(draw: st.DrawFn) -> list[ClusterQueueFact | CohortFact]:
+def trees(draw: st.DrawFn, *, one_flavor: bool) -> list[ClusterQueueFact | CohortFact]:
     made: list[ClusterQueueFact | CohortFact] = []
     for name, parent in PARENTS.items():
         table = {"one": {"cpu": draw(limits(3)), "gpu": quota(0)}} if draw(st.booleans()) else {}
@@ -62,7 +79,7 @@ def trees(draw: st.DrawFn) -> list[ClusterQueueFact | CohortFact]:
     for name in "abcde":
         table = {
             flavor: {"cpu": draw(limits(most)), "gpu": draw(limits(4))}
-            for flavor, most in (("one", 6), ("two", 3))
+            for flavor, most in (("one", 6), ("two", 3))[: 1 if one_flavor else 2]
         }
         parent = draw(st.sampled_from(["top", *PARENTS]))
         rules_of_queue, weight = draw(policies), draw(weights)
@@ -73,8 +90,8 @@ def trees(draw: st.DrawFn) -> list[ClusterQueueFact | CohortFact]:
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> World:
-    facts = draw(trees())
+def worlds(draw: st.DrawFn, *, one_flavor: bool = False) -> World:
+    facts = draw(trees(one_flavor=one_flavor))
     asked = st.fixed_dictionaries({"cpu": st.integers(1, 5)}, optional={"gpu": st.integers(1, 3)})
     running = [
         admitted(
@@ -120,6 +137,52 @@ def check_fair(world: World, fair: FairSharing) -> None:
     assert named(found) == letter_of_fair(world, fair)
 
 
+@st.composite
+def rounds(draw: st.DrawFn) -> tuple[World, list[WorkloadFact]]:
+    """Draw a world, and a head for some of its queues."""
+    world = draw(worlds(one_flavor=True))
+    asked = st.fixed_dictionaries({"cpu": st.integers(1, 6)}, optional={"gpu": st.integers(1, 3)})
+    heads = [
+        workload(
+            f"head-{name}",
+            draw(asked),
+            local_queue=f"team/{name}",
+            priority=draw(st.integers(0, 3)),
+            created=draw(st.integers(0, 3)) + 0.5,
+        )
+        for name in draw(st.lists(st.sampled_from("abcde"), min_size=2, max_size=5, unique=True))
+    ]
+    return world, heads
+
+
+def check_round(case: tuple[World, list[WorkloadFact]], fair: FairSharing | None) -> None:
+    world, heads = case
+    arena, knots = world.arena, world.knots
+    arena.settings = Settings(compatibility=Compatibility.KUEUE, fair_sharing=fair)
+    asked: list[tuple[str, World]] = []
+    for head in heads:
+        node = arena.tree.queue(arena.head(head).queue)
+        preemptor = Preemptor(
+            priority=head.priority,
+            timestamp=head.created,
+            node=node,
+            policies=arena.rules[QueueName(node.name)].fact.preemption,
+        )
+        pods = head.pod_sets[0].requests
+        requests = {FlavorResource(FlavorName("one"), one): pods[one] for one in sorted(pods)}
+        asked.append((head.key, World(arena, Query(preemptor, requests, []), knots)))
+    want = Round(knots, fair).decide(asked)
+    found = [
+        (one.head.workload.key, _mode(one), [(p.workload, p.reason) for p in one.preemptions])
+        for one in arena.round(*heads)
+    ]
+    assert sorted(found) == sorted(want)
+
+
+def _mode(judgement: Judgement) -> Mode | None:
+    return judgement.decision.mode if isinstance(judgement.decision, Wait) else None
+
+
 @FEW
 @given(worlds())
 def test_classical_preemption(world: World) -> None:
@@ -144,3 +207,16 @@ def test_classical_preemption_in_many_worlds(world: World) -> None:
 @given(worlds(), rules)
 def test_preemption_by_shares_in_many_worlds(world: World, fair: FairSharing) -> None:
     check_fair(world, fair)
+
+
+@FEW
+@given(rounds(), st.none() | rules)
+def test_a_round(case: tuple[World, list[WorkloadFact]], fair: FairSharing | None) -> None:
+    check_round(case, fair)
+
+
+@pytest.mark.slow
+@MANY
+@given(rounds(), st.none() | rules)
+def test_many_rounds(case: tuple[World, list[WorkloadFact]], fair: FairSharing | None) -> None:
+    check_round(case, fair)
