@@ -11,8 +11,6 @@ from typing import NamedTuple, TypeVar
 
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, QueueName, ResourceName
-from queueing.translate.wire.meta import Condition
-from queueing.translate.wire.workloads import Workload
 
 _K = TypeVar("_K")
 
@@ -61,18 +59,21 @@ class Census:
     unadmitted: Counter[Unadmitted] = field(default_factory=Counter)
     asked: Counter[tuple[Where, ResourceName]] = field(default_factory=Counter)
     releases: list[Release] = field(default_factory=list)
+    changed: bool = True
+    """Whether a count is another than when somebody last set this to False."""
     _stands: dict[Key, _Stand] = field(default_factory=dict)
 
-    def put(self, found: Workload, fact: WorkloadFact) -> None:
+    def put(self, fact: WorkloadFact) -> None:
         """Count a Workload where it stands now instead of where it stood."""
         key = fact.key
         before = self._stands.get(key)
-        stand = _stand_of(found, fact)
+        stand = _stand_of(fact)
         if stand == before:
             return
+        self.changed = True
         if before is not None:
             self._count(before, -1)
-            self._note_release(before, stand, found)
+            self._note_release(before, stand, fact)
         self._stands[key] = stand
         self._count(stand, 1)
 
@@ -80,6 +81,7 @@ class Census:
         """Forget a Workload."""
         stand = self._stands.pop(key, None)
         if stand is not None:
+            self.changed = True
             self._count(stand, -1)
 
     def take_releases(self) -> list[Release]:
@@ -95,30 +97,30 @@ class Census:
             for resource, amount in stand.asks.items():
                 _add(self.asked, (stand.unadmitted.where, resource), number * amount)
 
-    def _note_release(self, before: _Stand, now: _Stand, found: Workload) -> None:
-        released = _condition(found, "QuotaReserved")
+    def _note_release(self, before: _Stand, now: _Stand, fact: WorkloadFact) -> None:
+        released = fact.conditions.get("QuotaReserved")
         if before.evicting is None or now.evicting is not None or released is None:
             return
         queue, reason, since = before.evicting
-        if released.status == "False" and len(self.releases) < RELEASES_MAX:
+        if not released.status and len(self.releases) < RELEASES_MAX:
             self.releases.append(Release(queue, reason, max(released.changed - since, 0.0)))
 
 
-def _stand_of(found: Workload, fact: WorkloadFact) -> _Stand:
-    admission = found.status.admission
-    where = Where(fact.local_queue, QueueName(admission.cluster_queue if admission else ""))
+def _stand_of(fact: WorkloadFact) -> _Stand:
+    queue = fact.admission.cluster_queue if fact.admission is not None else QueueName("")
+    where = Where(fact.local_queue, queue)
     if fact.is_true("Finished"):
         return _Stand(finished=where)
-    if fact.is_true("QuotaReserved"):
-        evicted = _condition(found, "Evicted")
+    reserved = fact.conditions.get("QuotaReserved")
+    if reserved is not None and reserved.status:
+        evicted = fact.conditions.get("Evicted")
         evicting = None
-        if evicted is not None and evicted.status == "True":
-            evicting = (where.cluster_queue, evicted.reason, evicted.changed)
+        if evicted is not None and evicted.status:
+            evicting = (queue, evicted.reason, evicted.changed)
         if fact.is_true("Admitted"):
             return _Stand(evicting=evicting)
         reason = Unadmitted(where, "UnsatisfiedAdmissionChecks", "")
         return _Stand(unadmitted=reason, evicting=evicting)
-    reserved = _condition(found, "QuotaReserved")
     cause = reserved.reason if reserved is not None else "PendingEvaluation"
     return _Stand(unadmitted=Unadmitted(where, "NoReservation", cause), asks=_asks(fact))
 
@@ -129,10 +131,6 @@ def _asks(fact: WorkloadFact) -> dict[ResourceName, int]:
         for resource, amount in pod_set.requests.items():
             asks[resource] += amount * pod_set.count
     return dict(asks)
-
-
-def _condition(found: Workload, kind: str) -> Condition | None:
-    return next((one for one in found.status.conditions if one.type == kind), None)
 
 
 def _add(counts: Counter[_K], key: _K, number: int) -> None:

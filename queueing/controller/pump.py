@@ -218,7 +218,7 @@ class Pump:
         meta = found.metadata
         fact = workload_asking(found, self._asks_of(found))
         self._objects.facts[meta.key] = fact
-        self._objects.census.put(found, fact)
+        self._objects.census.put(fact)
         if meta.key not in self._held:
             self._observe(fact)
 

@@ -112,10 +112,10 @@ class Desk:
         self.witness.changed(self.engine.changed())
         return self.metrics.exposition().body.decode()
 
-    def after_a_while(self) -> str:
+    def after_a_while(self, *, cycle: bool = True) -> str:
         for _ in range(20):
-            self.shown()
-        return self.shown()
+            self.shown(cycle=cycle)
+        return self.shown(cycle=cycle)
 
 
 def line(name: str, value: float, /, **labels: str) -> str:
@@ -226,11 +226,11 @@ IN_TEAM = {**QUEUE, "cohort": "team", **CPU}
 )
 def test_a_fact_is_shown(facts: Sequence[Wire], wanted: Sequence[str]) -> None:
     desk = Desk()
-    before = desk.shown(cycle=False)
+    before = desk.after_a_while(cycle=False)
     if facts:
         assert not set(wanted) <= set(before.splitlines())
     desk.hear(*facts)
-    shown = desk.shown().splitlines()
+    shown = desk.after_a_while().splitlines()
     assert [one for one in wanted if one not in shown] == []
 
 
