@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from heapq import heappop, heappush
 
-from queueing.core.fair_sharing.shares import Share, Shares, is_borrowing
+from queueing.core.fair_sharing.shares import Shares, is_borrowing
 from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
@@ -22,8 +23,12 @@ class Contender:
     uid: Uid
 
 
-Score = tuple[bool, Share, int, float, Uid]
-"""Sorts ascending: borrowing, share, priority (highest first), timestamp, uid."""
+Score = tuple[bool, int, float, Fraction | int, int, float, Uid]
+"""Sorts ascending: borrowing, share, priority (highest first), timestamp, uid.
+
+Of a share first whether it is infinite, then the nearest float: that keeps the order of the exact
+ones, and spares comparing them wherever two floats differ.
+"""
 
 
 def fair_order(
@@ -83,7 +88,11 @@ class _Tournament:
     def _send_up(self, node: Node) -> None:
         """Enter the best of a node at its parent."""
         game = self._games.get(node)
-        if game and node.parent is not None:
+        if not game or node.parent is None:
+            return
+        if node.is_queue:  # it plays for itself in its own game, with the same score
+            heappush(self._games.setdefault(node.parent, []), game[0])
+        else:
             self._enter(node.parent, node, game[0][1])
 
     def _enter(self, game: Node, child: Node, contender: Contender) -> None:
@@ -95,8 +104,10 @@ class _Tournament:
         with self._tree.attempt():
             self._tree.add_usage(QueueName(contender.node.name), contender.usage)
             borrows = self._prefers_non_borrowing and is_borrowing(child, contender.usage)
-            share = self._shares.of(child)
-        return borrows, share, -contender.priority, contender.timestamp, contender.uid
+            infinite, share = self._shares.of(child)
+        near = share.numerator / share.denominator
+        order = -contender.priority, contender.timestamp, contender.uid
+        return borrows, infinite, near, share, *order
 
 
 def _height(node: Node) -> tuple[int, str]:

@@ -51,7 +51,7 @@ class Shares:
         if not node.weight:
             return (1, ratio) if ratio else NO_SHARE
         weight = node.weight if node.bend is None else node.weight * node.bend
-        return 0, ratio / weight
+        return 0, ratio if weight == 1 else ratio / weight
 
     def _lendable_of(self, parent: Node) -> dict[ResourceName, int]:
         """Sum over flavors what a parent could use, also of what comes from above it only."""
