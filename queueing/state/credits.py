@@ -74,7 +74,8 @@ class Credits:
         self.books: dict[CohortName, Book] = {}
         self.patience: dict[Node, Patience] = {}
         """What holds now in each tree, by its root."""
-        self._changed: dict[Key, None] = {}
+        self._changed: dict[Key, list[WorkloadFact | None]] = {}
+        """What statuses said since the last look, in order."""
         self._entered: dict[Key, Entered] = {}
         self._counted: dict[int, Holding] = {}
         """What the books count, by number."""
@@ -114,10 +115,10 @@ class Credits:
             case CreditGone(name=name):
                 self._accounts.pop(CohortName(name), None)
 
-    def note(self, key: Key) -> None:
-        """Note that a workload's status changed."""
+    def note(self, key: Key, fact: WorkloadFact | None) -> None:
+        """Note what a workload's status says now; None when it is gone."""
         if self._policies:
-            self._changed[key] = None
+            self._changed.setdefault(key, []).append(fact)
 
     def reshape(self) -> None:
         """Note that quotas, weights or the structure of trees changed."""
@@ -279,7 +280,7 @@ class Credits:
         """Open and close ledgers, and let all go by the present quotas from `at` on."""
         self._reshaped = False
         if not self.books:
-            self._changed.update(dict.fromkeys(workloads))
+            self._changed.update((key, [fact]) for key, fact in workloads.items())
         wanted = {
             CohortName(node.name): (node, policy)
             for root, policy in self._trees(tree)
@@ -339,7 +340,7 @@ class Credits:
                 until=one.until,
             )
             key = _leaver_key(holding)
-            self._changed[key] = None
+            self._changed[key] = []
             if key not in self._entered or holding.until is not None:
                 self._entered[key] = Entered(-1, holding)
 
@@ -354,28 +355,31 @@ class Credits:
 
     def _take_changes(self, workloads: "dict[Key, WorkloadFact]", now: int) -> None:
         """Plan the beginnings and ends of holdings that statuses tell of."""
-        for key in list(self._changed):
+        for key, facts in list(self._changed.items()):
             known = self._entered.get(key)
             if known is not None and known.token < 0:
                 self._settle_leaver(key, known.holding, workloads)
-                continue
-            fact = workloads.get(key)
-            found = None if fact is None else holding_of(fact)
-            if known is not None and not (found and _continues(known.holding, found)):
-                same = found is not None and _is_same_stay(known.holding, found)
-                when = _end_of(known.holding, fact, found, now)
-                ended = self._end(known, when, is_told=same)
-                del self._entered[key]
-                self._forget_or_remember(key, fact, ended)
-                known = None if found is None else self._changed_terms(known, found, key, now)
-            if found is None:
-                continue
-            if known is None:
-                known = self._begin(key, found)
-            if found.until is not None and known.holding.until is None:
-                self._end(known, found.until, is_told=True)
-                self._entered[key] = Entered(known.token, found)
+            for fact in facts:
+                self._take_change(key, fact, now)
         self._changed.clear()
+
+    def _take_change(self, key: Key, fact: WorkloadFact | None, now: int) -> None:
+        known = self._entered.get(key)
+        found = None if fact is None else holding_of(fact)
+        if known is not None and not (found and _continues(known.holding, found)):
+            same = found is not None and _is_same_stay(known.holding, found)
+            when = _end_of(known.holding, fact, found, now)
+            ended = self._end(known, when, is_told=same)
+            del self._entered[key]
+            self._forget_or_remember(key, fact, ended)
+            known = None if found is None else self._changed_terms(known, found, key, now)
+        if found is None:
+            return
+        if known is None:
+            known = self._begin(key, found)
+        if found.until is not None and known.holding.until is None:
+            self._end(known, found.until, is_told=True)
+            self._entered[key] = Entered(known.token, found)
 
     def _forget_or_remember(self, key: Key, fact: WorkloadFact | None, ended: Holding) -> None:
         """Remember what a workload held that lives on without telling of it."""

@@ -43,10 +43,10 @@ class Engine:
         match fact:
             case WorkloadFact():
                 observe_workload(self._memory, fact)
-                self._memory.credits.note(fact.key)
+                self._memory.credits.note(fact.key, fact)
             case Gone(kind=Kind.WORKLOAD, name=name):
                 forget_workload(self._memory, Key(name))
-                self._memory.credits.note(Key(name))
+                self._memory.credits.note(Key(name), None)
             case Gone():
                 drop_object(self._memory, fact)
             case _:
