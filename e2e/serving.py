@@ -57,15 +57,21 @@ class Serving:
 
 
 @contextmanager
-def serving(cluster: Cluster, settings: Mapping[str, Any] | None = None) -> Iterator[Serving]:
-    """Serve under the product's service account, with a certificate for loopback."""
+def serving(
+    cluster: Cluster, settings: Mapping[str, Any] | None = None, *, port: int = 0
+) -> Iterator[Serving]:
+    """Serve under the product's service account, with a certificate for loopback.
+
+    `port` is that of the webhooks where the settings choose one.
+    """
     folder = cluster.folder / f"serving-{secrets.token_hex(3)}"
     folder.mkdir()
     authority = trustme.CA()
     issued = authority.issue_cert(HOST)
     (folder / "tls.key").write_bytes(issued.private_key_pem.bytes())
     (folder / "tls.crt").write_bytes(b"".join(one.bytes() for one in issued.cert_chain_pems))
-    webhooks, probes, metrics, visibility = free_ports(4)
+    chosen, probes, metrics, visibility = free_ports(4)
+    webhooks = port or chosen
     configuration = {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "kind": "Configuration",

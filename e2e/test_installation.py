@@ -237,7 +237,7 @@ def test_on_an_older_server_webhooks_do_what_policies_do_elsewhere(built: Binari
             api.wait_one("Job", "eager", lambda one: holds(one, "Complete"), namespace="default")
             (found,) = api.items("Workload", "default")
             assert found["spec"]["priorityClassRef"]["name"] == "default"
-            bad = job("default", "bad", queue="door", labels={MAX_TIME: "-1"})
+            bad = job("default", "bad", queue="door", labels={MAX_TIME: "0"})
             with pytest.raises(ApiError, match="should be greater than 0"):
                 api.create(bad)
             served = {one["metadata"]["name"] for one in policies_of(api, "Validating")}

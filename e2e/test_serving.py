@@ -2,6 +2,7 @@
 
 import base64
 import secrets
+import ssl
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -185,6 +186,100 @@ def test_a_wrong_bundle_and_a_lost_secret_mend_themselves(place: Place) -> None:
             until(lambda: mended() and authority() != first, "a new Secret, and its bundle")
     finally:
         api.delete(kind, name)
+
+
+class CertManager:
+    """Issues as cert-manager does: a Secret with its marks, a volume as the kubelet fills it."""
+
+    def __init__(self) -> None:
+        self.issued = 0
+        self.renew()
+
+    def renew(self) -> None:
+        """Issue anew, by another authority."""
+        authority = trustme.CA()
+        leaf = authority.issue_cert(HOST, "kueue-webhook-service.kueue-system.svc")
+        self.issued += 1
+        self.files = {
+            "ca.crt": authority.cert_pem.bytes(),
+            "tls.crt": b"".join(one.bytes() for one in leaf.cert_chain_pems),
+            "tls.key": leaf.private_key_pem.bytes(),
+        }
+
+    @property
+    def secret(self) -> Object:
+        marks = {
+            "cert-manager.io/certificate-name": "kueue-serving-cert",
+            "cert-manager.io/issuer-kind": "Issuer",
+            "cert-manager.io/issuer-name": "kueue-selfsigned-issuer",
+        }
+        return {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "type": "kubernetes.io/tls",
+            "metadata": {
+                "name": SECRET,
+                "namespace": CONTROLLER_NAMESPACE,
+                "annotations": marks,
+                "labels": {"controller.cert-manager.io/fao": "true"},
+            },
+            "data": {name: base64.b64encode(text).decode() for name, text in self.files.items()},
+        }
+
+    def fill(self, volume: Path) -> None:
+        """Exchange all files at once: they are links into a folder that a link is moved to."""
+        folder = volume / f"..{self.issued}"
+        folder.mkdir(parents=True)
+        for name, text in self.files.items():
+            (folder / name).write_bytes(text)
+            if not (volume / name).is_symlink():
+                (volume / name).symlink_to(Path("..data") / name)
+        (volume / "..data_tmp").symlink_to(folder.name)
+        (volume / "..data_tmp").rename(volume / "..data")
+
+
+def shown(port: int) -> bytes:
+    """Return the certificate that a port shows."""
+    return ssl.get_server_certificate((HOST, port)).encode()
+
+
+@pytest.mark.parametrize("way", ["volume", "secret"])
+def test_what_cert_manager_issues_and_renews_is_served_and_believed(
+    place: Place, tmp_path: Path, way: str
+) -> None:
+    api, issuer = place.api, CertManager()
+    (configuration,) = configurations.render(Scope())[1:]
+    kind, name = f"{REGISTRATION}/{configuration['kind']}", configuration["metadata"]["name"]
+
+    def hand_out() -> None:
+        if way == "volume":
+            issuer.fill(tmp_path)
+        else:
+            api.apply(issuer.secret)
+
+    def in_use(port: int) -> bool:
+        bundles = {one["clientConfig"].get("caBundle") for one in api.get(kind, name)["webhooks"]}
+        wanted = base64.b64encode(issuer.files["ca.crt"]).decode()
+        return bundles == {wanted} and issuer.files["tls.crt"].startswith(shown(port).strip())
+
+    hand_out()
+    api.apply(configuration)
+    settings: Object = {"internalCertManagement": {"enable": way == "secret"}}
+    (port,) = free_ports(1)
+    settings["webhook"] = {"host": HOST, "port": port, "certDir": str(tmp_path)}
+    try:
+        with serving(place.cluster, settings, port=port):
+            until(lambda: in_use(port), "what was issued first")
+            issuer.renew()
+            hand_out()
+            until(lambda: in_use(port), "what was issued next")
+            if way == "secret":
+                found = api.get("Secret", SECRET, CONTROLLER_NAMESPACE)
+                assert found["data"] == issuer.secret["data"]
+    finally:
+        api.delete(kind, name)
+        if way == "secret":
+            api.delete("Secret", SECRET, CONTROLLER_NAMESPACE)
 
 
 @pytest.mark.parametrize(
