@@ -1,7 +1,7 @@
 """One round: nominate every head, order them, and decide one after the other."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from queueing.core.decisions import Admit, Mode, Preempt, Wait
 from queueing.core.fair_sharing.order import Contender, fair_order
@@ -18,12 +18,13 @@ from queueing.core.settings import FairSharing
 __all__ = ["Head", "Judgement", "Lack", "Progress", "World", "judge_round"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class Judgement(NamedTuple):
     """What was decided of one head, and what its next try depends on."""
 
     head: Head
     decision: Admit | Wait
+    usage: Mapping[FlavorResource, int]
+    """What the Admit charges, or what the head would use."""
     preemptions: tuple[Preempt, ...] = ()
     """To be carried out; they come before the Wait."""
     progress: Progress | None = None
@@ -32,8 +33,6 @@ class Judgement:
     """All quota that was missing on the way; empty when only a change of objects can help."""
     wants_candidates: bool = False
     """Preemption was possible but found nobody, so that new or changed holders may help."""
-    usage: Mapping[FlavorResource, int]
-    """What the Admit charges, or what the head would use."""
 
 
 def judge_round(heads: Sequence[Head], world: World) -> list[Judgement]:

@@ -25,7 +25,8 @@ def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
     """Take in what the cluster says of a workload."""
     key = fact.key
     old = memory.workloads.get(key)
-    if old == fact and key not in memory.unknown:
+    same = old == fact
+    if same and key not in memory.unknown:
         return
     memory.stepped_down.clear()
     if old is not None and old.uid != fact.uid:
@@ -35,10 +36,10 @@ def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
         memory.uids[fact.uid] = key
     if old is None or old.local_queue != fact.local_queue:
         _index(memory, key, old, fact)
-    if old is not None and (old.priority, old.pod_sets) != (fact.priority, fact.pod_sets):
-        for feuds in memory.feuds.values():
+    for feuds in memory.feuds.values():
+        if old is not None and (old.priority, old.pod_sets) != (fact.priority, fact.pod_sets):
             feuds.forget(fact.uid)
-    if old != fact:
+    if not same:
         memory.refusals.pop(key, None)
         memory.punished.pop(key, None)
     memory.workloads[key] = fact
@@ -212,7 +213,7 @@ def _hold_quota(memory: Memory, fact: WorkloadFact) -> None:
     admitted = fact.is_true("Admitted")
     charge = Charge(holder_of(fact, memory.settings), admitted)
     old = memory.ledger.charges.get(key)
-    if old is not None:
+    if old is not None and _doors(old) != _doors(charge):
         touch_charged(memory, old)
     memory.ledger.charge(charge)
     touch_charged(memory, charge)
@@ -231,6 +232,10 @@ def _hold_quota(memory: Memory, fact: WorkloadFact) -> None:
             item = memory.items.get(memory.uids.get(uid, Key("")))
             if item is not None:
                 _restore_claim(memory, item)
+
+
+def _doors(charge: Charge) -> tuple[QueueName, Key | None]:
+    return charge.holder.queue, charge.holder.local_queue
 
 
 def _spare(memory: Memory, key: Key) -> None:
@@ -327,12 +332,13 @@ def _first_hindrance(
 
 def _hold_back(memory: Memory, fact: WorkloadFact, held: Held) -> None:
     known = memory.held.get(fact.key)
+    untold = fact.key in memory.announcements
     leave(memory, fact.key)
     memory.held[fact.key] = held
     if held.counted and held.local_queue is not None:
         memory.counted[held.local_queue] = memory.counted.get(held.local_queue, 0) + 1
     memory.touch(held.wait.cluster_queue, held.local_queue)
-    if known is None or known.wait != held.wait:
+    if known is None or untold or known.wait != held.wait:
         memory.announcements[fact.key] = None
 
 

@@ -1,9 +1,9 @@
 """The order of entries with fair sharing: a tournament in each tree of cohorts."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 from queueing.core.fair_sharing.shares import Shares, is_borrowing
 from queueing.core.names import FlavorResource, QueueName, Uid
@@ -11,8 +11,7 @@ from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contender:
+class Contender(NamedTuple):
     """A nominated head and what it would use in its queue."""
 
     node: Node
