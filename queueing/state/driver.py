@@ -23,7 +23,7 @@ from queueing.state.selection import (
     select,
 )
 from queueing.state.settlement import settle_all
-from queueing.state.waits import current_wait, suspended
+from queueing.state.waits import standing_wait, suspended
 from queueing.state.wakes import wake_waiting
 
 
@@ -67,7 +67,7 @@ def run_round(memory: Memory, now: float) -> Cycle:
         items = [item for peers in memory.queues[name].peers.values() for item in peers.items()]
         for item in sorted(items, key=memory.queues[name].place):
             if item.fact.key not in seen:
-                decided.append(current_wait(memory, item))
+                decided.append(standing_wait(memory, item))
     decided += [memory.held[key].wait for key in sorted(memory.held)]
     wake_waiting(memory)
     return _cycle(memory, now, [tuple(decided)], len(selection.items))

@@ -11,6 +11,7 @@ from queueing.core.decisions import Admit, Decision, Mode, Reason, Requeue, Wait
 from queueing.core.facts import Strategy
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key, ResourceName
+from queueing.core.ordering import queue_key
 from queueing.core.quota.node import Node
 from queueing.core.reasons import NO_LONGER_FITS
 from queueing.core.rounds import Judgement
@@ -56,6 +57,7 @@ def settle_all(
             item.wait = decision
             if memory.as_kueue:
                 _go_on_from(memory, item, judgement)
+                _unstick(item)
             skipped.append(item)
             continue
         else:
@@ -177,6 +179,8 @@ def _settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> Non
     """Put an item that was not admitted where it waits, and note what would help it."""
     item.wait = wait
     _go_on_from(memory, item, judgement)
+    if not judgement.preemptions:
+        _unstick(item)
     if judgement.progress is not None and item.tries < TRIES_MAX:
         item.tries += 1
         return
@@ -208,6 +212,12 @@ def _go_on_from(memory: Memory, item: Item, judgement: Judgement) -> None:
     """Remember where the next try begins, and what had been released in the queue by then."""
     item.progress = judgement.progress
     item.progress_at = memory.releases.get(judgement.head.queue, 0)
+
+
+def _unstick(item: Item) -> None:
+    """Let one whose preemptions are not in flight any more go back to its place in the queue."""
+    if item.order == queue_key(item.fact, item.timestamp, sticky=True):
+        isolate(item)
 
 
 def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:

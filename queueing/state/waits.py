@@ -5,7 +5,7 @@ from dataclasses import replace
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.names import Key, QueueName
 from queueing.state.memory import Memory
-from queueing.state.pending import Item, Stand
+from queueing.state.pending import Item, Peers, Stand
 
 
 def wait_of(memory: Memory, key: Key) -> Wait | None:
@@ -23,8 +23,7 @@ def current_wait(memory: Memory, item: Item) -> Wait:
     if peers is None:
         raise AssertionError(f"{item.fact.key} is in no queue")
     name = peers.queue.name
-    active = memory.objects.activity(name)
-    if active is None or not active.status:
+    if not _is_active(memory, peers):
         return suspended(item, name)
     if peers.stand is Stand.READY:
         return _not_head(item, name) if item.wait is None else item.wait
@@ -34,6 +33,22 @@ def current_wait(memory: Memory, item: Item) -> Wait:
     if found.workload == item.fact.key and found.uid == item.fact.uid:
         return found
     return replace(found, workload=item.fact.key, uid=item.fact.uid)
+
+
+def standing_wait(memory: Memory, item: Item) -> Wait:
+    """Return where an item stands that a round did not judge: set aside, or behind a head.
+
+    One who was judged before and is in the queue again keeps its reason, and nothing else.
+    """
+    found, peers = current_wait(memory, item), item.peers
+    if peers is None or peers.stand is Stand.PARKED or not _is_active(memory, peers):
+        return found
+    return replace(found, requeue=Requeue.NOT_HEAD, mode=None, nominated=(), targets=())
+
+
+def _is_active(memory: Memory, peers: Peers) -> bool:
+    active = memory.objects.activity(peers.queue.name)
+    return active is not None and active.status
 
 
 def suspended(item: Item, name: QueueName) -> Wait:
