@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -73,8 +73,11 @@ async def _play(board: Board) -> bool:
                 if watching.done():
                     watching.result()
                 watching.cancel()
+            saved = await _list(client, resources.CHECKPOINTS)
         stopped = controller.done()
     click.echo(summary(seen))
+    for line in saves(saved):
+        click.echo(line)
     if stopped:
         raise click.Abort
     return seen.all_done
@@ -113,6 +116,16 @@ async def _watch(client: Client, seen: Sightings, board: Board, start: float) ->
         now = SystemClock().monotonic() - start
         board.show(seen, seen.look(workloads, queues, now), queues=queues, now=now)
         await asyncio.sleep(LOOK_EVERY_S)
+
+
+def saves(checkpoints: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Say of each Job that saved before it was stopped where it went on."""
+    for one in checkpoints:
+        step = one.get("status", {}).get("checkpoint", {}).get("step")
+        if step is not None:
+            names = (owner["name"] for owner in one["metadata"]["ownerReferences"])
+            job = f"{one['metadata']['namespace']}/{', '.join(names)}"
+            yield f"{job} saved at step {step} before it was stopped, and went on from there."
 
 
 async def _list(client: Client, resource: resources.Resource) -> list[Mapping[str, Any]]:

@@ -25,6 +25,7 @@ SAMPLE_OBJECTS = (
     "priorities.yaml",
     "cluster-queues.yaml",
     "local-queues.yaml",
+    "checkpoint-policies.yaml",
     "nodes.yaml",
 )
 NOWHERE = "0"

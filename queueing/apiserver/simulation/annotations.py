@@ -5,6 +5,7 @@ from queueing.apiserver.tree import Object, metadata
 RUN_SECONDS = "queueing.dev/simulate-seconds"
 FAILURE = "queueing.dev/simulate-failure"
 DRAIN_SECONDS = "queueing.dev/simulate-drain-seconds"
+SAVE_SECONDS = "queueing.dev/simulate-save-seconds"
 _DEFAULT_SECONDS = 1.0
 
 
@@ -16,6 +17,11 @@ def run_seconds(pod: Object, job: Object | None) -> float:
 def drain_seconds(pod: Object, job: Object | None) -> float:
     """Return how long the pod takes to stop when it is deleted, in simulated seconds."""
     return _number(pod, job, DRAIN_SECONDS, 0.0)
+
+
+def save_seconds(pod: Object, job: Object | None) -> float | None:
+    """Return how long the pod takes to save when it is asked; None when it does not."""
+    return _number(pod, job, SAVE_SECONDS, 0.0) if _word(pod, job, SAVE_SECONDS) else None
 
 
 def fails(pod: Object, job: Object | None, failed_before: int) -> bool:

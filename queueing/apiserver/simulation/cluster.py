@@ -13,7 +13,7 @@ from queueing.apiserver.memory.history import Change, Event
 from queueing.apiserver.memory.store import Store
 from queueing.apiserver.memory.writes import Author, DeleteOptions, Writes, wire_time
 from queueing.apiserver.resources.resource import Resource
-from queueing.apiserver.simulation import annotations
+from queueing.apiserver.simulation import annotations, saving
 from queueing.apiserver.simulation.jobs import is_finished, plan
 from queueing.apiserver.simulation.nodes import NodeShape
 from queueing.apiserver.simulation.pods import bound, ended, running, unschedulable
@@ -44,6 +44,7 @@ class Simulation:
     _timers: list[tuple[float, int, Callable[[], None]]] = field(default_factory=list)
     _armed: set[tuple[str, str]] = field(default_factory=set)
     _overdue: set[tuple[str, str]] = field(default_factory=set)
+    _begun: dict[str, float] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=itertools.count)
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _room_changed: bool = True
@@ -93,6 +94,7 @@ class Simulation:
         phase = dig(pod, "status", "phase")
         node = dig(pod, "spec", "nodeName", default="")
         if gone or phase in ("Succeeded", "Failed"):
+            self._begun.pop(str(metadata(pod).get("uid")), None)
             self._release(place)
             self._pending.pop(place, None)
         elif node:
@@ -128,9 +130,12 @@ class Simulation:
         elif dig(pod, "status", "phase") == "Pending":
             self._arm((uid, "start"), 0.0, lambda: self._begin(place, uid))
         else:
-            self._arm(
-                (uid, "end"), annotations.run_seconds(pod, job), lambda: self._end(place, uid)
-            )
+            begun = self._begun.setdefault(uid, time.monotonic())
+            seconds = max(annotations.run_seconds(pod, job) - saving.step_before(pod), 0.0)
+            self._arm((uid, "end"), seconds, lambda: self._end(place, uid))
+            asked, takes_s = saving.request_of(pod, job), annotations.save_seconds(pod, job)
+            if asked:
+                self._arm((uid, asked), takes_s or 0.0, lambda: self._save(place, uid, begun))
 
     def _job_of(self, pod: Object) -> Object | None:
         place = _job_place(pod)
@@ -163,6 +168,12 @@ class Simulation:
         before = int(dig(job, "status", "failed", default=0) or 0)
         failed = annotations.fails(pod, job, before)
         self._store(pod, ended(pod, self._now(), failed=failed))
+
+    def _save(self, place: Place, uid: str, begun: float) -> None:
+        pod = self._living(place, uid)
+        if pod is not None and not metadata(pod).get("deletionTimestamp"):
+            done = int((time.monotonic() - begun) * self.speed)
+            self._store(pod, saving.answered(pod, saving.step_before(pod) + done))
 
     def _stop(self, place: Place, uid: str) -> None:
         pod = self._living(place, uid)
