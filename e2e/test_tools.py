@@ -5,6 +5,7 @@ them, and the names that they look for.
 """
 
 import json
+import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -15,6 +16,7 @@ import pytest
 import yaml
 
 from e2e.api import MERGE, holds
+from e2e.components import HOST
 from e2e.controlplane.build import Binaries
 from e2e.identities import ADMIN, CONTROLLER_NAMESPACE
 from e2e.installed import API_SERVICE, Installation, installation
@@ -380,6 +382,40 @@ class TestDashboard:
         for one in pods:
             assert one["metadata"]["labels"]["kueue.x-k8s.io/cluster-queue-name"] == "team"
             assert one["metadata"]["labels"]["kueue.x-k8s.io/podset"] == "main"
+
+    @pytest.mark.parametrize(
+        "series",
+        [
+            'kueue_pending_workloads{cluster_queue="team",replica_role="leader",status=',
+            'kueue_local_queue_pending_workloads{name="door",namespace="default",',
+            'kueue_reserving_active_workloads{cluster_queue="team",replica_role="leader"} 1.0',
+            'kueue_admitted_workloads_total{cluster_queue="team",priority_class="",',
+            'kueue_admission_wait_time_seconds_count{cluster_queue="team",priority_class="",',
+            'kueue_cluster_queue_status{cluster_queue="team",replica_role="leader",status=',
+            'kueue_cluster_queue_info{cluster_queue="team",parent_cohort="all",',
+            'kueue_cohort_info{cohort="all",parent_cohort="",replica_role="leader",',
+            'kueue_cohort_subtree_quota{cohort="all",flavor="any",replica_role="leader",',
+            'kueue_cohort_subtree_admitted_active_workloads{cohort="all",replica_role=',
+            'kueue_unadmitted_workloads{cluster_queue="team",reason="NoReservation",',
+            'kueue_pending_scheduling_hashes{cluster_queue="team",replica_role="leader",',
+            'kueue_workload_creation_latency_seconds_count{job_kind="Job",',
+            'kueue_build_info{build_date="",',
+        ],
+    )
+    def test_a_panel_has_its_series(self, place: Installation, series: str) -> None:
+        until(lambda: series in exposition(place), f"served: {series}")
+
+
+def exposition(place: Installation) -> str:
+    """Scrape the leader as a Prometheus with the reader's role does."""
+    port = place.controller.metrics
+    token = place.cluster.accesses[ADMIN].token
+    trusting = ssl.create_default_context()
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    headers = {"Authorization": f"Bearer {token}"}
+    request = urllib.request.Request(f"https://{HOST}:{port}/metrics", headers=headers)
+    with urllib.request.urlopen(request, timeout=30, context=trusting) as answer:
+        return str(answer.read().decode())
 
 
 class TestNames:

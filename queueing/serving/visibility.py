@@ -28,9 +28,12 @@ class Window:
 
 
 def read_window(query: Mapping[str, str]) -> Window:
-    """Read `offset` and `limit`; raises QueryError naming the parameter and its value."""
+    """Read `offset` and `limit`; raises QueryError naming the parameter and its value.
+
+    A limit of 0 is one that was not given, as typed clients spell it.
+    """
     offset = _number(query, "offset", 0)
-    limit = _number(query, "limit", LIMIT_DEFAULT)
+    limit = _number(query, "limit", 0) or LIMIT_DEFAULT
     return Window(offset=offset, limit=min(limit, LIMIT_MAX))
 
 

@@ -99,6 +99,9 @@ async def names(application: web.Application, path: str) -> list[str]:
         pytest.param(
             "namespaces/default/localqueues/unused/pendingworkloads", [], id="a queue nobody uses"
         ),
+        pytest.param(
+            "clusterqueues/team/pendingworkloads?limit=0", ["a", "b", "c"], id="no limit, in zeros"
+        ),
         pytest.param("clusterqueues/unused/pendingworkloads", [], id="a queue just made"),
     ],
 )
