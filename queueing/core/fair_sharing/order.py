@@ -100,10 +100,17 @@ class _Tournament:
 
     def _score(self, child: Node, contender: Contender) -> Score:
         """Measure a child of a cohort with the contender's usage added."""
-        with self._tree.attempt():
-            self._tree.add_usage(QueueName(contender.node.name), contender.usage)
-            borrows = self._prefers_non_borrowing and is_borrowing(child, contender.usage)
-            infinite, share = self._shares.of(child)
+        usage = contender.usage
+        if child is contender.node:
+            cells = [(child.cell(resource), amount) for resource, amount in usage.items()]
+            borrows = any(cell.usage + amount > cell.quota for cell, amount in cells)
+            infinite, share = self._shares.of(child, usage)
+        else:
+            with self._tree.attempt():
+                self._tree.add_usage(QueueName(contender.node.name), usage)
+                borrows = is_borrowing(child, usage)
+                infinite, share = self._shares.of(child)
+        borrows = borrows and self._prefers_non_borrowing
         near = share.numerator / share.denominator
         order = -contender.priority, contender.timestamp, contender.uid
         return borrows, infinite, near, share, *order

@@ -1,8 +1,9 @@
 """Dominant resource shares of queues and cohorts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from math import ceil
+from types import MappingProxyType
 
 from queueing.core.names import FlavorResource, ResourceName
 from queueing.core.quota.node import Node
@@ -14,6 +15,7 @@ Share = tuple[int, Fraction | int]
 """Compares as shares do: (1, ratio) for a borrower of weight zero, else (0, ratio / weight)."""
 
 NO_SHARE: Share = (0, 0)
+NO_USAGE: Mapping[FlavorResource, int] = MappingProxyType({})
 
 
 class Shares:
@@ -24,11 +26,12 @@ class Shares:
     def __init__(self) -> None:
         self._lendable: dict[Node, dict[ResourceName, int]] = {}
 
-    def of(self, node: Node) -> Share:
+    def of(self, node: Node, more: Mapping[FlavorResource, int] = NO_USAGE) -> Share:
         """Return a node's share at its usage now: the largest over resources, in thousandths.
 
         A resource counts over all flavors: what is borrowed of it, of what the parent could lend.
-        A root has no share, nor has a node that borrows nothing.
+        `more` counts as if the node used it, too. A root has no share, nor has a node that borrows
+        nothing.
         """
         parent = node.parent
         if parent is None:
@@ -36,6 +39,8 @@ class Shares:
         borrowed: dict[ResourceName, int] = {}
         for resource, cell in node.cells.items():
             over = cell.usage - cell.quota
+            if more and resource in more:
+                over += more[resource]
             if over > 0:
                 name = resource.resource
                 borrowed[name] = borrowed.get(name, 0) + over
