@@ -27,7 +27,8 @@ from queueing.sim.kinds import (
 from queueing.sim.yaml_text import ManifestError
 from queueing.translate import credits as credit_objects
 from queueing.translate import credits_wire
-from queueing.translate.configuration import rules_of, settings_of, unheeded_gates, unknown_gates
+from queueing.translate.configuration import rules_of, settings_of, unknown_gates
+from queueing.translate.gates import without_effect as without_effect_gates
 from queueing.translate.inbound import manifests, queues, surroundings, workloads
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs.priority import PriorityClasses
@@ -35,12 +36,16 @@ from queueing.translate.limits import summarize
 from queueing.translate.problems import Problems
 from queueing.translate.requests import Surroundings
 from queueing.translate.times import timestamp
+from queueing.translate.unheeded import unheeded
 from queueing.translate.wire import cluster
 from queueing.translate.wire import queues as wire
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Wire
 from queueing.translate.wire.workloads import Workload
 from queueing_api.config.v1beta2 import Configuration
+
+DECIDING = ("multiKueue", "resources.")
+"""Parts of a Configuration on which decisions depend."""
 
 W = TypeVar("W", bound=Wire)
 
@@ -75,7 +80,9 @@ def read_world(
         found.append(current)
     settled = configuration or _configuration(found)
     warnings += [f"feature gate {gate} is not known" for gate in unknown_gates(settled)]
-    warnings += [f"feature gate {gate} changes nothing here" for gate in unheeded_gates(settled)]
+    gates = without_effect_gates(settled.feature_gates)
+    warnings += [f"feature gate {gate} changes nothing here" for gate in gates]
+    warnings += [one for one in unheeded(settled) if one.startswith(DECIDING)]
     reader = _Reader(found, settled)
     facts = reader.facts()
     return Intake(

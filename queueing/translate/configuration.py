@@ -66,25 +66,6 @@ def unknown_gates(configuration: Configuration) -> tuple[str, ...]:
     return tuple(sorted(set(configuration.feature_gates) - GATES.keys()))
 
 
-_NOT_THERE = """
-ConcurrentAdmission ElasticJobsViaWorkloadSlicesWithTAS FastQuotaReleaseInPodIntegration
-FlavorFungibilityPreserveScanProgress KueueDRAIntegrationConsumableCapacity
-MultiKueueOrchestratedPreemption PrioritizePreemptorWorkloads SchedulerLibraryIntegration
-TASBalancedPlacement TASRespectNodeAffinityPreferred TopologyAwareScheduling
-UnadmittedWorkloadsExplicitStatus
-"""
-"""Gates on which decisions depend in Kueue, and which are not read here."""
-
-
-def unheeded_gates(configuration: Configuration) -> tuple[str, ...]:
-    """Return the gates that the configuration switches, against the default, to no effect."""
-    return tuple(
-        gate
-        for gate in _NOT_THERE.split()
-        if configuration.feature_gates.get(gate, GATES[gate]) is not GATES[gate]
-    )
-
-
 def is_enabled(configuration: Configuration, gate: str) -> bool:
     """Say whether a gate is on; raises KeyError for one that does not exist."""
     return configuration.feature_gates.get(gate, GATES[gate])

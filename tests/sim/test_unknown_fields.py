@@ -140,3 +140,11 @@ def test_a_gate_that_changes_nothing_is_named(gates: str, *, want: bool) -> None
         f"apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nfeatureGates: {gates}\n"
     )
     assert any("changes nothing here" in one for one in told) is want
+
+
+def test_a_setting_that_would_change_decisions_and_does_not_is_named() -> None:
+    [told] = warnings(
+        "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+        "multiKueue: {workerLostTimeout: 1m}\n"
+    )
+    assert told == "multiKueue has no effect: there is no MultiKueue"
