@@ -31,6 +31,8 @@ class Saves:
     policies: dict[Key, CheckpointPolicy] = field(default_factory=dict)
     pods: dict[Key, Pod] = field(default_factory=dict)
     """Pods that carry the label of a request."""
+    preemptors: dict[str, Key] = field(default_factory=dict)
+    """Where the Workload of a uid was, for those that somebody makes room for."""
     said: dict[Key, bytes] = field(default_factory=dict)
     """What pods that are asked over HTTP answered last."""
     unreadable: dict[Key, None] = field(default_factory=dict)

@@ -7,6 +7,7 @@ from queueing.core.checkpoints.phases import Event, Phase
 from queueing.core.checkpoints.record import Record
 from queueing.core.checkpoints.step import Happening
 from queueing.core.lifecycle import EvictionReason
+from queueing.core.names import Key
 from queueing.state.claims import preemptor_of
 from queueing.translate.jobs import batch
 from queueing.translate.wire.jobs import Job
@@ -98,7 +99,7 @@ def _withdrawn(workload: Workload, objects: Objects) -> str:
             return "the ClusterQueue is open again" if opened else ""
         case EvictionReason.LOCAL_QUEUE_STOPPED:
             door = f"{workload.metadata.namespace}/{workload.spec.queue_name}"
-            local = next((one for key, one in objects.local_queues.items() if key == door), None)
+            local = objects.local_queues.get(Key(door))
             opened = local is not None and local.spec.stop_policy != _DRAIN
             return "the LocalQueue is open again" if opened else ""
         case EvictionReason.DEACTIVATED:
@@ -110,7 +111,7 @@ def _withdrawn(workload: Workload, objects: Objects) -> str:
 def _preemptor_is_served(uid: str, objects: Objects) -> str:
     if not uid:
         return ""
-    found = next((one for one in objects.workloads.values() if one.metadata.uid == uid), None)
+    found = _by_uid(uid, objects)
     if found is None or found.metadata.deleting or condition(found, "Finished") is not None:
         return "the workload that needed the room is gone"
     if not found.spec.active:
@@ -118,3 +119,15 @@ def _preemptor_is_served(uid: str, objects: Objects) -> str:
     if condition(found, "QuotaReserved") is not None:
         return "the workload that needed the room found it elsewhere"
     return ""
+
+
+def _by_uid(uid: str, objects: Objects) -> Workload | None:
+    """Find a preemptor; one that was found before and is no longer there is gone for good."""
+    known = objects.saves.preemptors.get(uid)
+    if known is None:
+        found = next((one for one in objects.workloads.values() if one.metadata.uid == uid), None)
+        if found is not None:
+            objects.saves.preemptors[uid] = found.metadata.key
+        return found
+    there = objects.workloads.get(known)
+    return there if there is not None and there.metadata.uid == uid else None

@@ -35,7 +35,7 @@ from queueing.core.checkpoints.step import (
     settle,
     step,
 )
-from queueing.core.checkpoints.terms import Driver
+from queueing.core.checkpoints.terms import Driver, OnFailure
 from queueing.core.names import Key
 from queueing.kube.errors import AlreadyExistsError
 from queueing.kube.resources import CHECKPOINTS
@@ -124,7 +124,9 @@ class CheckpointReconciler:
     async def _go_on(self, seen: Seen, workload: Workload | None) -> None:
         means, before = self._means, seen.record
         jobs = owners(means.objects, workload) if workload is not None else []
-        spared = self._saves.spared_for(before.request.cause.preemptor)
+        cause, choice = before.request.cause, before.request.terms.on_failure
+        tries = choice is OnFailure.TRY_OTHER_VICTIM
+        spared = self._saves.spared_for(cause.preemptor) if tries else 0
         if before.phase in _LISTENS:
             await means.asking.listen(before, jobs, seen.meta.namespace)
         now = means.clock.now()
@@ -219,6 +221,8 @@ class CheckpointReconciler:
             for name in record.asked:
                 self._saves.pods.pop(Key(f"{meta.namespace}/{name}"), None)
                 self._saves.said.pop(Key(f"{meta.namespace}/{name}"), None)
+            if not any(True for _ in self._saves.open_workloads()):
+                self._saves.preemptors.clear()
             await self._prune(seen)
 
     async def _do(self, seen: Seen, record: Record, workload: Workload) -> None:

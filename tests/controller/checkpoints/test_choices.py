@@ -9,6 +9,7 @@ from tests.controller.checkpoints.save_harness import (
     checkpoint,
     objects,
     phase,
+    reasons,
     saving,
     says,
     urgent,
@@ -143,3 +144,23 @@ async def test_what_cannot_be_delivered_is_tried_and_then_given_up(world: MakeWo
         assert found["status"]["outcome"] == "Unresponsive"
         assert "no pod runs whose answer counts" in found["status"]["message"]
         assert await at.client.get(resources.JOBS.at("train", "team"))
+
+
+async def test_a_pod_that_outlives_its_grace_is_removed_by_force_where_terms_say_so(
+    world: MakeWorld,
+) -> None:
+    async with world() as at:
+        terms = {"driver": "TerminationOnly", "terminationGrace": "1s", "forceDeleteAfter": "1s"}
+        train = saving()
+        train["metadata"]["annotations"]["queueing.dev/simulate-drain-seconds"] = "100000"
+        train["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 100_000
+        await at.make(*objects(**terms), train)
+        await running(at, "train")
+        await at.make(urgent())
+        await at.workload("urgent", true("Admitted"))
+        found = await checkpoint(at, phase("Requeued"))
+        assert found["status"]["outcome"] == "NotAsked"
+        workload = found["spec"]["workload"]["name"]
+        async with asyncio.timeout(30):
+            while "CheckpointForced" not in await reasons(at, workload):
+                await asyncio.sleep(0.02)

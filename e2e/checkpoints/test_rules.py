@@ -1,0 +1,52 @@
+"""What a real API server lets into a CheckpointPolicy."""
+
+import pytest
+
+from e2e.cluster import Cluster
+from e2e.kinds import KINDS, Resource
+from e2e.wire import ApiError, Object
+from e2e.world import World
+
+POLICY = Resource("queueing.dev/v1alpha1", "checkpointpolicies", namespaced=True)
+KINDS.setdefault("CheckpointPolicy", POLICY)
+
+
+def policy(space: World, **spec: object) -> Object:
+    return {
+        "apiVersion": "queueing.dev/v1alpha1",
+        "kind": "CheckpointPolicy",
+        "metadata": {"name": space.name("save"), "namespace": space.namespace},
+        "spec": {"driver": "Annotation", **spec},
+    }
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        pytest.param({"saveDeadline": "0s"}, "longer than 0s", id="no time to save"),
+        pytest.param({"saveDeadline": "25h"}, "at most 24h", id="more than a day"),
+        pytest.param(
+            {"saveDeadlineMax": "1s"}, "must not be shorter than saveDeadline", id="backwards"
+        ),
+        pytest.param({"heartbeat": "1h"}, "must not be longer than saveDeadline", id="no beat"),
+        pytest.param({"driver": "HTTP"}, "needs http.port", id="nowhere to post to"),
+        pytest.param({"answerFrom": "Leader"}, "needs leader", id="nobody leads"),
+        pytest.param({"driver": "Pigeon"}, "Unsupported value", id="unknown driver"),
+    ],
+)
+def test_terms_that_contradict_themselves_are_refused(
+    space: World, installed: Cluster, spec: dict[str, object], said: str
+) -> None:
+    with pytest.raises(ApiError) as refused:
+        space.make(policy(space, **spec))
+    assert said in str(refused.value)
+
+
+def test_defaults_are_filled_in_and_columns_shown(space: World, installed: Cluster) -> None:
+    made = policy(space)
+    space.make(made)
+    found = space.api.get("CheckpointPolicy", made["metadata"]["name"], space.namespace)
+    assert found["spec"]["ackDeadline"] == "20s"
+    assert found["spec"]["onFailure"] == "Proceed"
+    shown = installed.kubectl("get", "checkpointpolicies", "-n", space.namespace)
+    assert "DRIVER" in shown.stdout, shown.stderr
