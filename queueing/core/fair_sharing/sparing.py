@@ -140,6 +140,14 @@ class Balance:
             return False
         return all(one.is_fair(self._room, self._rules) for one in self._levels.values())
 
+    def only_gains(self, target: Target) -> bool:
+        """Say whether sparing a victim makes it fairer to some of the others and to none less."""
+        if target.reason is PreemptionReason.IN_CLUSTER_QUEUE:
+            return False
+        mine, _ = self._sides(target)
+        above = (self._levels.get(node) for node in mine.ancestors())
+        return not any(level is not None and level.stands for level in above)
+
     def lets_return(self, target: Target) -> bool:
         """Say whether a victim could take its place back by right, its queue then not borrowing."""
         if target.reason is not PreemptionReason.IN_COHORT_FAIR_SHARING or (
@@ -174,7 +182,7 @@ def spare_fairly(targets: Sequence[Target], balance: Balance, room: Room) -> lis
                 continue
             balance.drop(target)
             fair_then = balance.holds()
-            if fair_then or (not fair and target.reason is not PreemptionReason.IN_CLUSTER_QUEUE):
+            if fair_then or (not fair and balance.only_gains(target)):
                 fair, moved = fair_then, True
                 del kept[target.holder.uid]
             else:
