@@ -104,15 +104,15 @@ def _check_shelves(queue: PendingQueue) -> None:
     """Check that who stands on a shelf waits, and stands there where his queue has him."""
     filed = 0
     for peers in queue.peers.values():
-        top = peers.top()
-        if peers.filed_at is None or top is None:
+        top, filing = peers.top(), queue.shelves.filing(peers)
+        if filing is None or top is None:
             continue
         name = top.fact.key
         _expect(peers in queue.waiting, f"{name} does not wait and is on a shelf")
         _expect(peers not in queue.hopeful, f"{name} is hopeful and on a shelf")
-        _expect(peers.filed_at is top.order, f"{name} is on a shelf at another's place")
-        filed += len(peers.filed)
-    there = sum(map(len, queue.shelves.values()))
+        _expect(filing.place is top.order, f"{name} is on a shelf at another's place")
+        filed += len(filing.asked)
+    there = queue.shelves.entries()
     _expect(filed == there, f"{queue.name}: {there} on shelves, {filed} know of it")
 
 

@@ -1,9 +1,8 @@
 """Pending workloads, queue by queue, and which of them is worth judging.
 
 Workloads of one queue that every rule judges alike are `Peers`: one of them is judged, and what is
-found holds for all. Peers are a heap of items, a queue is a heap of peers, or one for each of its
-LocalQueues where these take turns; heaps delete lazily. Peers whose lack is known stand on shelves,
-from which only the first that could be helped is ever taken.
+found holds for all. Peers are a heap of items, a queue is a heap of peers, or one per LocalQueue
+where these take turns; heaps delete lazily. Peers whose lack is known stand on shelves.
 
 Invariant: an item is in exactly one `Peers`, a `Peers` in exactly one queue, and the counts of a
 queue are the sizes of its peers. On a shelf are only peers that wait, at the place of their top.
@@ -12,7 +11,6 @@ queue are the sizes of its peers. On a shelf are only peers that wait, at the pl
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from enum import Enum, IntEnum, auto
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple
 
 from queueing.core.decisions import Wait
 from queueing.core.facts import WorkloadFact
@@ -20,7 +18,7 @@ from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.ordering import QueueKey
 from queueing.core.rounds import Head, Progress
 from queueing.core.usage import Demand
-from queueing.state.shelf import Shelf
+from queueing.state.shelf import Bound, Shelves, Slot
 
 Order = QueueKey
 
@@ -47,19 +45,6 @@ class Expects(IntEnum):
     """Somebody whom it may preempt holds quota now, or is worth less than before."""
     CHANGE = auto()
     """Anybody of its tree holds quota now: that moves shares, and what others keep back."""
-
-
-class Slot(NamedTuple):
-    """Which shelf of a queue: of one LocalQueue where these take turns, and of one amount."""
-
-    door: Key | None
-    resource: FlavorResource
-    priority: int | None
-    """None where only what is available counts; else victims of lower priority do, too."""
-
-
-Bound = Callable[[FlavorResource, int | None], int]
-"""How much of a flavor-resource can be had at most, by those of a priority (see `Slot`)."""
 
 
 class Item:
@@ -105,8 +90,6 @@ class Peers:
         "demand",
         "doubtful",
         "expects",
-        "filed",
-        "filed_at",
         "heap",
         "hope",
         "lacks",
@@ -130,10 +113,6 @@ class Peers:
         self.heap: list[tuple[Order, Item]] = []
         self.size = 0
         self.stand = Stand.READY
-        self.filed: list[tuple[Slot, int]] = []
-        """Shelves on which the peers stand, and the amounts asked there."""
-        self.filed_at: Order | None = None
-        """Their place there."""
         self.wait: Wait | None = None
         self.lacks: list[tuple[FlavorResource, int]] = []
         """Amounts of which one, at least, must be available before another try is worth it."""
@@ -207,7 +186,7 @@ class PendingQueue:
         """Peers that are not READY, in the order in which they were judged."""
         self.hopeful: dict[Peers, None] = {}
         """Those of them that any release, or any new victim, may help."""
-        self.shelves: dict[Slot, Shelf[Peers]] = {}
+        self.shelves: Shelves[Peers] = Shelves()
         """Those of them who need so much of a flavor-resource before another try is worth it."""
 
     @property
@@ -269,8 +248,7 @@ class PendingQueue:
             self.usage_of = usage_of
             self._rebuild()
             for peers in self.waiting:
-                if peers.filed_at is not None:
-                    self._file(peers, peers.filed)
+                self._move(peers)
 
     def place(self, item: Item) -> tuple[float, Order]:
         """Return what the queue is sorted by."""
@@ -281,7 +259,7 @@ class PendingQueue:
         """Note that the peers were judged."""
         peers.lacks = []
         peers.doubtful = False
-        self._unfile(peers)
+        self.shelves.take(peers)
         self._stand(peers, stand)
         self.waiting[peers] = None
 
@@ -289,12 +267,12 @@ class PendingQueue:
         """Let the peers be woken once one of these amounts is available; none of them is now."""
         peers.lacks = lacks
         self.hopeful.pop(peers, None)
-        self._file(peers, [(Slot(None, one, None), asked) for one, asked in lacks])
+        self._file(peers, lacks, None)
 
     def despair(self, peers: Peers, missing: Iterable[tuple[FlavorResource, int]]) -> None:
         """Let hopeful peers be woken only when one of these can be had, with all victims."""
         self.hopeful.pop(peers, None)
-        self._file(peers, [(Slot(None, one, peers.priority), asked) for one, asked in missing])
+        self._file(peers, missing, peers.priority)
 
     def park_again(self, peers: Peers) -> None:
         """Put peers back who became READY for something that is gone again."""
@@ -310,13 +288,7 @@ class PendingQueue:
 
         None also when others come before them, who are READY or block the queue.
         """
-        best: tuple[float, Order, Peers] | None = None
-        for slot, shelf in self.shelves.items():
-            found = shelf.first(bound(slot.resource, slot.priority))
-            if found is not None:
-                usage = 0.0 if self.usage_of is None else self.usage_of(slot.door)
-                if best is None or (usage, found[0]) < best[:2]:
-                    best = usage, *found
+        best = self.shelves.first(bound, self.usage_of)
         if best is None:
             return None
         first = self.front()
@@ -360,41 +332,32 @@ class PendingQueue:
     def _forget_waiting(self, peers: Peers) -> None:
         self.waiting.pop(peers, None)
         self.hopeful.pop(peers, None)
-        self._unfile(peers)
+        self.shelves.take(peers)
 
-    def _file(self, peers: Peers, filed: list[tuple[Slot, int]]) -> None:
-        """Put peers on shelves, each amount on its own, the least of equals."""
-        self._unfile(peers)
+    def _file(
+        self, peers: Peers, asked: Iterable[tuple[FlavorResource, int]], priority: int | None
+    ) -> None:
+        """Put peers on shelves, at the place of their top."""
         top = peers.top()
         if top is None:
             raise AssertionError(f"{self.name}: nobody is there to wait")
         door = self._lane_of(peers)
-        wanted: dict[Slot, int] = {}
-        for slot, asked in filed:
-            place = slot._replace(door=door)
-            wanted[place] = min(asked, wanted.get(place, asked))
-        peers.filed, peers.filed_at = list(wanted.items()), top.order
-        for slot, asked in wanted.items():
-            shelf = self.shelves.get(slot)
-            if shelf is None:
-                shelf = self.shelves[slot] = Shelf()
-            shelf.add(top.order, asked, peers)
+        slots = ((Slot(door, resource, priority), amount) for resource, amount in asked)
+        self.shelves.put(peers, slots, top.order)
 
-    def _unfile(self, peers: Peers) -> None:
-        if peers.filed_at is None:
-            return
-        for slot, _ in peers.filed:
-            shelf = self.shelves[slot]
-            shelf.discard(peers.filed_at)
-            if not shelf:
-                del self.shelves[slot]
-        peers.filed, peers.filed_at = [], None
+    def _move(self, peers: Peers) -> None:
+        """Let peers that are on shelves stand there at the place of their top."""
+        filing, top = self.shelves.filing(peers), peers.top()
+        if filing is not None and top is not None:
+            door = self._lane_of(peers)
+            slots = [(slot._replace(door=door), asked) for slot, asked in filing.asked.items()]
+            self.shelves.put(peers, slots, top.order)
 
     def _offer(self, peers: Peers) -> None:
         """Enter peers at the place of their top, where that is another than before."""
-        top = peers.top()
-        if top is not None and peers.filed_at is not None and peers.filed_at is not top.order:
-            self._file(peers, peers.filed)
+        top, filing = peers.top(), self.shelves.filing(peers)
+        if filing is not None and top is not None and filing.place is not top.order:
+            self._move(peers)
         if top is None or not _competes(peers):
             return
         lane = self.lanes.setdefault(self._lane_of(peers), [])

@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Generic, NamedTuple, TypeVar
 
+from queueing.core.names import FlavorResource, Key
 from queueing.core.ordering import QueueKey
 
 Waiter = TypeVar("Waiter")
 SIZE = 64
 """Entries per block, once there is more than one; a block is split at twice as many."""
+
+
+class Slot(NamedTuple):
+    """Which shelf of a queue: of one LocalQueue where these take turns, and of one amount."""
+
+    door: Key | None
+    resource: FlavorResource
+    priority: int | None
+    """None where only what is available counts; else victims of lower priority do, too."""
+
+
+class Filing(NamedTuple):
+    """Where a waiter stands: the amount asked on each of its shelves, and its place there."""
+
+    asked: dict[Slot, int]
+    place: QueueKey
+
+
+Bound = Callable[[FlavorResource, int | None], int]
+"""How much of a flavor-resource can be had at most, by those of a priority (see `Slot`)."""
 
 
 class Shelf(Generic[Waiter]):
@@ -87,3 +109,64 @@ def _index(block: list[tuple[QueueKey, int, Waiter]], place: QueueKey) -> int:
         else:
             high = middle
     return low
+
+
+class Shelves(Generic[Waiter]):
+    """The shelves of one queue, and who stands where.
+
+    Invariant: a waiter stands on all the shelves of its filing, at its place, and on no other.
+    """
+
+    __slots__ = ("_filings", "_shelves")
+
+    def __init__(self) -> None:
+        self._filings: dict[Waiter, Filing] = {}
+        self._shelves: dict[Slot, Shelf[Waiter]] = {}
+
+    def __len__(self) -> int:
+        return len(self._shelves)
+
+    def entries(self) -> int:
+        """Return how many entries there are, for the invariants."""
+        return sum(map(len, self._shelves.values()))
+
+    def filing(self, waiter: Waiter) -> Filing | None:
+        """Return where a waiter stands, None when it is on no shelf by anybody's doing."""
+        return self._filings.get(waiter)
+
+    def put(self, waiter: Waiter, asked: Iterable[tuple[Slot, int]], place: QueueKey) -> None:
+        """Let a waiter stand on these shelves and no others, with the least that it asks there."""
+        self.take(waiter)
+        wanted: dict[Slot, int] = {}
+        for slot, amount in asked:
+            wanted[slot] = min(amount, wanted.get(slot, amount))
+        self._filings[waiter] = Filing(wanted, place)
+        for slot, amount in wanted.items():
+            shelf = self._shelves.get(slot)
+            if shelf is None:
+                shelf = self._shelves[slot] = Shelf()
+            shelf.add(place, amount, waiter)
+
+    def take(self, waiter: Waiter) -> None:
+        """Take a waiter off its shelves."""
+        filing = self._filings.pop(waiter, None)
+        if filing is None:
+            return
+        for slot in filing.asked:
+            shelf = self._shelves[slot]
+            shelf.discard(filing.place)
+            if not shelf:
+                del self._shelves[slot]
+
+    def first(
+        self, bound: Bound, usage_of: Callable[[Key | None], float] | None
+    ) -> tuple[float, QueueKey, Waiter] | None:
+        """Return, with its place in the queue, the first waiter for whom there is enough."""
+        best: tuple[float, QueueKey, Waiter] | None = None
+        for slot, shelf in self._shelves.items():
+            found = shelf.first(bound(slot.resource, slot.priority))
+            if found is not None:
+                usage = 0.0 if usage_of is None else usage_of(slot.door)
+                if best is None or (usage, found[0]) < best[:2]:
+                    best = usage, *found
+        return best

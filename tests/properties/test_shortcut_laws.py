@@ -21,13 +21,14 @@ def assert_nobody_on_a_shelf_is_covered(memory: Memory) -> None:
 
         for peers in queue.waiting:
             first = queue.front()
-            if peers.filed_at is None or (first is not None and first.peers is not peers):
+            filing = queue.shelves.filing(peers)
+            if filing is None or (first is not None and first.peers is not peers):
                 continue
             exact = bool(peers.lacks)
             hopeless = exact or not supply.may_cover(peers)
             covered = [
                 slot
-                for slot, asked in peers.filed
+                for slot, asked in filing.asked.items()
                 if supply.most(name, slot.resource, slot.priority) >= asked
             ]
             assert hopeless or covered == [], f"{peers.wait} could be helped"
