@@ -109,34 +109,51 @@ def _by_cycles(world: World, done: list[tuple[Decision, ...]], now: float) -> bo
     """Run cycles, as the controller does, each until nobody is left to try; say if they settled.
 
     The engine tells of those that it judged; the others are added to each round as they stand.
-    Rounds that move nobody only go on to further heads, so they are told as one with the next.
+    Rounds that move nobody only go on to further heads, so they are told as one with the next; one
+    that says the same as the one before is not told.
     """
-    while len(done) < STABLE_ROUNDS_MAX:
+    for _ in range(STABLE_ROUNDS_MAX):
         drained = world.drain(now)
         standing = Standing(world)
         cycle = world.cycle(now)
         rounds = [standing.complete(decided) for decided in _joined(cycle.rounds)]
         if not _moves(cycle.decisions) and not drained and done:
             return True
-        done.extend(rounds or [standing.complete(())])
+        for decided in rounds or [standing.complete(())]:
+            if not done or set(map(_spelled, decided)) != set(map(_spelled, done[-1])):
+                done.append(decided)
         if not _moves(cycle.decisions):
             return True
+        if len(done) >= STABLE_ROUNDS_MAX:
+            break
     return False
 
 
 def _joined(rounds: Iterable[tuple[Decision, ...]]) -> Iterator[tuple[Decision, ...]]:
-    """Join each round that moves somebody with those before it that moved nobody."""
-    waits: dict[Key, Decision] = {}
+    """Join each round that moves somebody with those before it that moved nobody.
+
+    To preempt again who is on the way out already moves nobody.
+    """
+    told: list[Decision] = []
     for decided in rounds:
-        for one in decided:
-            waits.pop(one.workload, None)
-        if _moves(decided):
-            yield (*waits.values(), *decided)
-            waits.clear()
-        else:
-            waits.update((one.workload, one) for one in decided)
-    if waits:
-        yield tuple(waits.values())
+        again = {one.workload for one in decided if not isinstance(one, Preempt)}
+        told = [one for one in told if _judged(one) not in again] + list(decided)
+        if any(_is_new(one) for one in decided):
+            yield tuple(told)
+            told = []
+    if told:
+        yield tuple(told)
+
+
+def _judged(decision: Decision) -> Key:
+    """Return who was judged when something was decided."""
+    return decision.preemptor if isinstance(decision, Preempt) else decision.workload
+
+
+def _is_new(decision: Decision) -> bool:
+    return isinstance(decision, Admit) or (
+        isinstance(decision, Preempt) and not decision.already_evicted
+    )
 
 
 def _moves(decisions: Iterable[Decision]) -> bool:
