@@ -25,7 +25,7 @@ from e2e.objects import (
     local_queue,
     workload_priority,
 )
-from e2e.product import LEASE, Controller
+from e2e.product import LEASE, Controller, Residents
 from e2e.quota import wait_nothing_held
 from e2e.wire import Object
 from e2e.world import World
@@ -110,7 +110,8 @@ def replica(gate: Gate, cluster: Cluster) -> Iterator[Controller]:
 
 
 @pytest.fixture
-def gate(installed: Cluster) -> Iterator[Gate]:
+def gate(installed: Cluster, residents: Residents) -> Iterator[Gate]:
+    residents.leave(installed)
     with Gate(installed, identities.CONTROLLER) as made:
         yield made
 
