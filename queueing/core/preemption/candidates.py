@@ -1,9 +1,9 @@
 """Who may be a victim, of which class, and in which order they are considered."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from types import MappingProxyType
+from typing import NamedTuple
 
 from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import PreemptionPolicy
@@ -43,8 +43,7 @@ _TURN = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A possible victim; `common` is the lowest cohort above both it and the preemptor."""
 
     holder: Holder
