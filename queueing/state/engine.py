@@ -97,6 +97,10 @@ class Engine:
         """Return why a workload waits; None when it does not, or is unknown."""
         return wait_of(self._memory, workload)
 
+    def is_claimed(self, victim: Key) -> bool:
+        """Say whether somebody waits for what a victim holds."""
+        return self._memory.claims.is_on(victim)
+
     def exceeds(self, workload: Key, aside: Iterable[Key] = ()) -> bool:
         """Say whether a workload holds what it could not get now, even without those `aside`."""
         return exceeds(self._memory, workload, aside)
@@ -158,6 +162,8 @@ def settle_outcome(memory: Memory, outcome: Outcome) -> None:
         for feuds in memory.feuds.values():
             feuds.retract(decision.preemptor_uid, decision.uid)
         _count_refusal(memory, key, decision.preemptor)
+    elif outcome.verdict is Verdict.UNKNOWN and key in memory.ledger.evicting:
+        memory.unknown.add(key)
 
 
 def _count_refusal(memory: Memory, refused: Key, retried: Key) -> None:

@@ -209,7 +209,9 @@ def has_peers(memory: Memory, name: QueueName) -> bool:
 def _hold_quota(memory: Memory, fact: WorkloadFact) -> None:
     key = fact.key
     memory.assumed_from.pop(key, None)
-    memory.unknown.discard(key)
+    if key in memory.unknown:
+        memory.unknown.discard(key)
+        _spare_unless_evicted(memory, fact)
     admitted = fact.is_true("Admitted")
     charge = Charge(holder_of(fact, memory.settings), admitted)
     old = memory.ledger.charges.get(key)
@@ -222,7 +224,7 @@ def _hold_quota(memory: Memory, fact: WorkloadFact) -> None:
     else:
         _turn_ready(memory, key)
     if old is not None and old.holder.evicted and not charge.holder.evicted:
-        _spare(memory, key)
+        _spare(memory, fact)
     preempted = fact.conditions.get("Preempted")
     if charge.holder.evicted and preempted is not None and preempted.status:
         uid = preemptor_of(preempted.message)
@@ -238,9 +240,16 @@ def _doors(charge: Charge) -> tuple[QueueName, Key | None]:
     return charge.holder.queue, charge.holder.local_queue
 
 
-def _spare(memory: Memory, key: Key) -> None:
-    """Note that a victim stays after all: whoever waited for its room is judged again."""
+def _spare(memory: Memory, fact: WorkloadFact) -> None:
+    """Note that a victim stays after all: whoever waited for its room is judged again.
+
+    One that could not be stopped is not chosen again by the same; one that need not be, may be.
+    """
+    key = fact.key
     memory.victim_changed(key)
+    if fact.conditions["Evicted"].reason == "Withdrawn":
+        for feuds in memory.feuds.values():
+            feuds.forget(fact.uid)
     uid = memory.named_by.pop(key, None)
     if uid is not None:
         memory.named[uid].pop(key, None)
@@ -253,6 +262,16 @@ def _turn_ready(memory: Memory, key: Key) -> None:
     if key in memory.unready:
         memory.unready.discard(key)
         memory.pods_turned_ready = True
+
+
+def _spare_unless_evicted(memory: Memory, fact: WorkloadFact) -> None:
+    """Take an eviction back of which nobody knew whether it was written: it was not."""
+    if fact.is_true("Evicted") or fact.key not in memory.ledger.evicting:
+        return
+    memory.ledger.spare(fact.key)
+    memory.victim_changed(fact.key)
+    for feuds in memory.feuds.values():
+        feuds.forget(fact.uid)
 
 
 def _restore_claim(memory: Memory, item: Item) -> None:

@@ -29,8 +29,8 @@ Law = Callable[[Life], None]
 
 QUEUEING = MODES[:3]
 """All but the mode in which the differences from Kueue are off."""
-FEW = 4
-SEEDS_FEW = 15
+FEW = 2
+SEEDS_FEW = 8
 MANY = 250
 SEEDS_MANY = 1_500
 SEEDS = 2**32

@@ -1,10 +1,12 @@
 """Laws of memory: what the engine carries from cycle to cycle changes nothing that it decides."""
 
 from copy import deepcopy
+from random import Random
 
 import pytest
 
-from queueing.core.decisions import Admit, Cycle, Preempt
+from queueing.core.decisions import Admit, Cycle, Decision, Preempt, Wait
+from queueing.core.names import QueueName
 from queueing.state.wakes import wake_waiting
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster, fresh
@@ -12,6 +14,7 @@ from queueing.testing.random_events import Life
 from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length
 
 Done = Admit | Preempt
+PORTIONS_MAX = 500
 
 
 def done_in(cycle: Cycle) -> list[Done]:
@@ -78,8 +81,60 @@ def a_rebuilt_engine_decides_the_same(life: Life) -> None:
         come_to_an_end(cluster)
 
 
+def the_order_of_arrival_is_irrelevant(life: Life) -> None:
+    cluster = LivingCluster(life.facts, life.settings)
+    random = Random(len(life.steps))
+    for step in life.steps:
+        play(cluster, step)
+        known = cluster.facts()
+        want = fresh(known, cluster.settings).cycle(cluster.now)
+        random.shuffle(known)
+        got = fresh(known, cluster.settings).cycle(cluster.now)
+        assert _sorted_announcements(got) == _sorted_announcements(want)
+
+
+def _sorted_announcements(cycle: Cycle) -> tuple[object, ...]:
+    """Return what a cycle decided; who is in no queue is told of in any order."""
+    told = [one for one in cycle.decisions if _is_told(one)]
+    judged = [one for one in cycle.decisions if not _is_told(one)]
+    return sorted(map(str, told)), judged, cycle.finished, cycle.wake_at
+
+
+def _is_told(decision: Decision) -> bool:
+    return isinstance(decision, Wait) and decision.mode is None
+
+
+def a_budget_changes_the_pace_only(life: Life) -> None:
+    """Trees are independent: only the order between them may differ, and how often one waits."""
+    cluster = LivingCluster(life.facts, life.settings)
+    for at, step in enumerate(life.steps):
+        play(cluster, step)
+        whole, cut = (fresh(cluster.facts(), cluster.settings) for _ in range(2))
+        want = done_in(whole.cycle(cluster.now))
+        got: list[Done] = []
+        for _ in range(PORTIONS_MAX):
+            cycle = cut.cycle(cluster.now, 1 + at % 4)
+            got += done_in(cycle)
+            if cycle.finished:
+                break
+        else:
+            raise AssertionError(f"no end after {PORTIONS_MAX} portions")
+        for root in cut._memory.members.values():
+            names = set(root)
+            assert [one for one in got if _preemptors_queue(one) in names] == [
+                one for one in want if _preemptors_queue(one) in names
+            ]
+
+
+def _preemptors_queue(done: Done) -> QueueName:
+    return done.cluster_queue if isinstance(done, Admit) else done.preemptor_queue
+
+
 LAWS = [
     pytest.param(nothing_is_left_to_admit_after_a_cycle, id="nothing is left to admit"),
+    pytest.param(a_rebuilt_engine_decides_the_same, id="a rebuilt engine decides the same"),
+    pytest.param(the_order_of_arrival_is_irrelevant, id="the order of arrival is irrelevant"),
+    pytest.param(a_budget_changes_the_pace_only, id="a budget changes the pace only"),
 ]
 
 

@@ -1,0 +1,175 @@
+"""Laws of preemption, asked of every pending workload at every point of random lives."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from queueing.core.decisions import Preempt
+from queueing.core.facts import Admission, Condition, Fact, WorkloadFact
+from queueing.core.names import Key
+from queueing.core.nomination import World, nominate
+from queueing.core.preemption.borrowers import Borrowers
+from queueing.core.rounds import Judgement, judge_round
+from queueing.state.memory import Memory
+from queueing.state.selection import head_of, is_active
+from queueing.state.wakes import wake_waiting
+from queueing.testing.happenings import play
+from queueing.testing.living import LivingCluster, fresh
+from queueing.testing.random_events import Life
+from queueing.testing.random_worlds import MODES
+from tests.properties.profiles import Law, hold, hold_at_length
+
+
+def world_of(memory: Memory) -> World:
+    return World(
+        tree=memory.tree,
+        rules=memory.objects.rules,
+        holders=memory.ledger,
+        settings=memory.settings,
+    )
+
+
+def memories(life: Life) -> Iterator[tuple[LivingCluster, Memory]]:
+    """Give, after each step, what a new engine knows of a cluster before its first cycle."""
+    cluster = LivingCluster(life.facts, life.settings)
+    for step in life.steps:
+        play(cluster, step)
+        memory = fresh(cluster.facts(), cluster.settings)._memory
+        wake_waiting(memory)
+        yield cluster, memory
+
+
+def judgements(memory: Memory) -> Iterator[Judgement]:
+    """Judge every pending workload alone."""
+    for key in sorted(memory.items):
+        item = memory.items[key]
+        if item.peers is not None and is_active(memory, item.peers.queue.name):
+            with memory.tree.attempt():
+                yield judge_round([head_of(memory, item)], world_of(memory))[0]
+
+
+def fits(memory: Memory, judgement: Judgement, *, borrowing: bool) -> bool:
+    node = memory.tree.queue(judgement.head.queue)
+    return all(
+        amount <= node.available(one) and (borrowing or not node.borrowing_with(one, amount))
+        for one, amount in judgement.usage.items()
+    )
+
+
+def every_victim_is_needed(life: Life) -> None:
+    """Leave any one out and the head does not fit, in the way in which it was to fit.
+
+    Not with fair sharing: there a victim may also be taken for the sake of the shares.
+    """
+    for cluster, memory in memories(life):
+        if cluster.settings.fair_sharing is not None:
+            return
+        for judgement in list(judgements(memory)):
+            if judgement.preemptions:
+                assert_all_are_needed(memory, judgement)
+
+
+def assert_all_are_needed(memory: Memory, judgement: Judgement) -> None:
+    holders = [memory.ledger.charges[one.workload].holder for one in judgement.preemptions]
+    tree = memory.tree
+    with tree.attempt():
+        assert not fits(memory, judgement, borrowing=True)
+        for victim in holders:
+            tree.remove_usage(victim.queue, victim.usage)
+        assert fits(memory, judgement, borrowing=True)
+        borrowing = not fits(memory, judgement, borrowing=False)
+        for victim in holders:
+            with tree.attempt():
+                tree.add_usage(victim.queue, victim.usage)
+                assert not fits(memory, judgement, borrowing=borrowing), victim.key
+
+
+def a_question_leaves_no_trace(life: Life) -> None:
+    for _, memory in memories(life):
+        before = memory.tree.picture()
+        shares = [memory.share(memory.tree.queue(name)) for name in memory.objects.queues]
+        first = [answer(memory, key) for key in sorted(memory.items)]
+        assert memory.tree.picture() == before
+        again = [answer(memory, key) for key in sorted(memory.items)]
+        assert first == again
+        assert memory.tree.picture() == before
+        assert shares == [memory.share(memory.tree.queue(name)) for name in memory.objects.queues]
+
+
+def answer(memory: Memory, key: Key) -> object:
+    """Nominate a pending workload: whom it would preempt, and what it would get."""
+    item = memory.items[key]
+    if item.peers is None or not is_active(memory, item.peers.queue.name):
+        return None
+    entry = nominate(head_of(memory, item), world_of(memory), Borrowers())
+    targets = [(target.holder.key, target.reason) for target in entry.targets]
+    return targets, entry.assignment.pod_sets(), entry.assignment.message
+
+
+def no_victim_answers_with_the_reverse(life: Life) -> None:
+    for cluster, memory in memories(life):
+        for judgement in list(judgements(memory)):
+            for one in judgement.preemptions:
+                assert_stays(cluster, judgement, one)
+
+
+def assert_stays(cluster: LivingCluster, judgement: Judgement, preempt: Preempt) -> None:
+    """Let a head be admitted and its victims queue again: none of them takes it back."""
+    head = judgement.head.workload
+    gone = {one.workload for one in judgement.preemptions}
+    facts: list[Fact] = list(cluster.objects.values())
+    for fact in cluster.workloads.values():
+        if fact.key == head.key:
+            facts.append(admitted(fact, judgement, cluster.now))
+        elif fact.key == preempt.workload:
+            evicted = {name: one for name, one in fact.conditions.items() if name == "Evicted"}
+            facts.append(replace(fact, admission=None, conditions=evicted, checks=()))
+        elif fact.holds_quota and fact.key not in gone:
+            facts.append(fact)
+    cycle = fresh(facts, cluster.settings).cycle(cluster.now)
+    back = [one for one in cycle.decisions if isinstance(one, Preempt) and one.workload == head.key]
+    assert back == [], f"{preempt.workload} was preempted for {preempt.reason}"
+
+
+def admitted(fact: WorkloadFact, judgement: Judgement, now: float) -> WorkloadFact:
+    wait = judgement.decision
+    return replace(
+        fact,
+        admission=Admission(
+            cluster_queue=judgement.head.queue,
+            pod_sets=getattr(wait, "nominated", ()),
+        ),
+        conditions={
+            name: Condition(type=name, status=True, changed=now)
+            for name in ("QuotaReserved", "Admitted")
+        },
+    )
+
+
+EVERYWHERE = [
+    pytest.param(every_victim_is_needed, id="every victim is needed"),
+    pytest.param(a_question_leaves_no_trace, id="a question leaves no trace"),
+]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("law", EVERYWHERE)
+def test_preemption(law: Law, mode: str) -> None:
+    hold(law, mode)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("law", EVERYWHERE)
+def test_preemption_at_length(law: Law, mode: str) -> None:
+    hold_at_length(law, mode)
+
+
+def test_no_victim_answers_with_the_reverse() -> None:
+    hold(no_victim_answers_with_the_reverse, "fair sharing")
+
+
+@pytest.mark.slow
+def test_no_victim_answers_with_the_reverse_at_length() -> None:
+    hold_at_length(no_victim_answers_with_the_reverse, "fair sharing")
