@@ -16,6 +16,7 @@ from queueing.controller.census import Census, Where
 from queueing.controller.cohorts import Tree, path_above, path_of_cohort
 from queueing.controller.objects import Objects
 from queueing.controller.tallies import Tallies, local_labels
+from queueing.core.credits.facts import MICRO, PART
 from queueing.core.facts import Quota
 from queueing.core.names import (
     CohortName,
@@ -88,6 +89,7 @@ class Stock:
         if rests == 0:
             self._see_the_tree()
             self._counts(self.objects.census)
+            self._balances()
         tree = self._tree
         for name in changed.cluster_queues:
             self._measure(name)
@@ -243,6 +245,17 @@ class Stock:
         metrics.unadmitted_workloads.replace_all(known(waiting))
         metrics.local_queue_unadmitted_workloads.replace_all(known(doors["waiting"]))
         metrics.cluster_queue_resource_pending.replace_all(known(asked))
+
+    def _balances(self) -> None:
+        """Tell what each queue is owed, or owes; nothing without a credit policy."""
+        self.metrics.credit_balance.replace_all(
+            {
+                (child.member.name,): child.balance / (PART * MICRO)
+                for account in self.engine.credit_accounts()
+                for child in account.children
+                if child.member.kind == "ClusterQueue" and child.departed_at is None
+            }
+        )
 
     def _queue_of(self, where: Where) -> str:
         if where.cluster_queue or where.local_queue is None:

@@ -365,7 +365,7 @@ TABLE: tuple[MetricRow, ...] = (
 ROWS: Mapping[str, MetricRow] = MappingProxyType({row.name: row for row in TABLE})
 """The table by name without prefix; no name occurs twice."""
 
-UNMEASURED: Mapping[str, str] = MappingProxyType({"credit_balance": "Credits keep no ledger yet."})
+UNMEASURED: Mapping[str, str] = MappingProxyType({})
 """Names that are kept for what they will mean, and why nothing feeds them. The page says so."""
 
 ABSENT: Mapping[str, str] = MappingProxyType(

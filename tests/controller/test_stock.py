@@ -10,8 +10,10 @@ import pytest
 from queueing.controller.objects import Objects
 from queueing.controller.pump import Attention, Pump
 from queueing.controller.witness import Witness
+from queueing.core.credits.facts import MICRO, CreditGrantFact, CreditPolicyFact, Member
+from queueing.core.credits.prices import Prices
 from queueing.core.decisions import Cycle, Mode, Reason, Requeue, Wait
-from queueing.core.names import Key, QueueName, Uid
+from queueing.core.names import Key, QueueName, ResourceName, Uid
 from queueing.core.settings import AdmissionFairSharing, FairSharing, Settings
 from queueing.kube.reflector import Added, Deleted, Modified
 from queueing.observe.metric_table import Group
@@ -248,6 +250,26 @@ def test_the_history_of_a_local_queue_is_shown_where_it_orders() -> None:
     ]
     assert 'cluster_queue="cq"' in found
     assert float(found.rpartition(" ")[2]) > 0.0
+
+
+def test_balances_of_credits_are_shown() -> None:
+    desk = Desk()
+    prices = Prices({(None, ResourceName("cpu")): MICRO})
+    desk.engine.observe_credit(CreditPolicyFact(name="p", prices=prices))
+    grant = CreditGrantFact(
+        name="g",
+        uid=Uid("g"),
+        receiver=Member("ClusterQueue", "cq"),
+        amount=5 * MICRO,
+        at=int(NOW) - 60,
+    )
+    desk.engine.observe_credit(grant)
+    desk.engine.cycle(NOW - 120)
+    shown = desk.after_a_while()
+    labels = 'cluster_queue="cq",replica_role="leader"'
+    (found,) = [one for one in shown.splitlines() if one.startswith("queueing_credit_balance{")][:1]
+    assert found.startswith(f"queueing_credit_balance{{{labels}}} ")
+    assert 4.9 < float(found.rpartition(" ")[2]) <= 5.0
 
 
 def test_a_queue_that_moves_or_goes_leaves_nothing_behind() -> None:
