@@ -7,12 +7,13 @@ from types import MappingProxyType
 import click
 
 from bench import core_alone, growth, worst_cases
+from bench import credits as credit_stories
 from bench.results import Result, machine, table, write
 from queueing.controller.cycles import BUDGET
 from queueing.core.settings import FairSharing, Settings
 from queueing.testing.worlds import Deep
 
-SCENARIOS = ("a", "b", "c", "d", "e", "e-sizes", "e-worst")
+SCENARIOS = ("a", "b", "c", "d", "e", "e-sizes", "e-worst", "credits")
 UNLESS_TOLD = ("a", "d", "e")
 FAIR = FairSharing(strategies=("LessThanOrEqualToFinalShare", "LessThanInitialShare"))
 MODES = (("classical", Settings()), ("fair sharing", Settings(fair_sharing=FAIR)))
@@ -25,6 +26,7 @@ Examples:
   python -m bench e-sizes --scale 1      cost per decision, 1,000 to 100,000 pending
   python -m bench e-worst                many candidates for one head, many queues in a tree
   python -m bench a --scale 0.02         a short look
+  python -m bench credits                tenants that come in bursts, with and without credits
 """
 
 
@@ -50,7 +52,8 @@ def main(scenarios: tuple[str, ...], scale: float, jobs: int, out: Path) -> None
 
     On the real API server: (a) 30 queues, (b) 1,000 queues, (c) one deep queue of which 60 % never
     fit, (d) Jobs with pods on KWOK nodes. (e) is the core alone; e-sizes draws what a decision
-    costs against the number pending, e-worst measures what may take longest.
+    costs against the number pending, e-worst measures what may take longest;
+    credits simulates who is served how well.
     """
     results: list[Result] = []
     for name in scenarios or UNLESS_TOLD:
@@ -93,7 +96,9 @@ def _worst(_: float, __: Path) -> list[Result]:
     ]
 
 
-ALONE = MappingProxyType({"e": _core, "e-sizes": _sizes, "e-worst": _worst})
+ALONE = MappingProxyType(
+    {"e": _core, "e-sizes": _sizes, "e-worst": _worst, "credits": credit_stories.run}
+)
 """What needs no API server: functions of the scale and of the folder for pictures."""
 
 
