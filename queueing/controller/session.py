@@ -126,6 +126,7 @@ class Session:
                 clock=clock,
                 job=self.job_keys.add,
                 gang=self.gang_keys.add,
+                claimed=self.engine.is_claimed,
             )
         )
         shell = Shell(

@@ -41,6 +41,10 @@ class Claims:
     def of(self, owner: Key) -> Claim | None:
         return self._owned.get(owner)
 
+    def is_on(self, victim: Key) -> bool:
+        """Say whether somebody waits for what a victim holds."""
+        return victim in self._by_victim
+
     def put(self, owner: Key, queue: QueueName, victims: Iterable[Key]) -> None:
         """Let a claim stand in place of the owner's last one."""
         self.drop(owner)

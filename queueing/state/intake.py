@@ -247,7 +247,8 @@ def _spare(memory: Memory, fact: WorkloadFact) -> None:
     """
     key = fact.key
     memory.victim_changed(key)
-    if fact.conditions["Evicted"].reason == "Withdrawn":
+    evicted = fact.conditions.get("Evicted")
+    if evicted is not None and evicted.reason == "Withdrawn":
         for feuds in memory.feuds.values():
             feuds.forget(fact.uid)
     uid = memory.named_by.pop(key, None)

@@ -1,6 +1,7 @@
 """What Workload and Jobs say about a request to save: pure."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from queueing.controller.objects import Objects
 from queueing.core.checkpoints.phases import Event, Phase
@@ -56,8 +57,17 @@ def owners(objects: Objects, workload: Workload) -> list[Job]:
     return [objects.jobs[key] for key in keys if key is not None]
 
 
+@dataclass(frozen=True, slots=True)
+class World:
+    """What stands around a request."""
+
+    objects: Objects
+    claimed: Callable[[Key], bool]
+    """Says whether somebody waits for what a victim holds."""
+
+
 def observe(
-    record: Record, workload: Workload | None, jobs: Sequence[Job], objects: Objects
+    record: Record, workload: Workload | None, jobs: Sequence[Job], world: World
 ) -> Happening | None:
     """Return what has happened to a request besides what pods say; None when nothing has."""
     if workload is None:
@@ -80,19 +90,21 @@ def observe(
             pass
     if idle:
         return Happening(event=Event.PODS_GONE, message="no pod runs any more")
-    why = _withdrawn(workload, objects)
+    why = _withdrawn(workload, world)
     return Happening(event=Event.WITHDRAWN, message=why) if why else None
 
 
-def _withdrawn(workload: Workload, objects: Objects) -> str:
+def _withdrawn(workload: Workload, world: World) -> str:
     """Say why a Workload need not be stopped any more; empty when it must."""
+    objects = world.objects
     evicted = condition(workload, "Evicted")
     if evicted is None:
         return "it is evicted no more"
     admission = workload.status.admission
     match evicted.reason:
         case EvictionReason.PREEMPTED:
-            return _preemptor_is_served(preemptor_uid(workload), objects)
+            served = _preemptor_is_served(preemptor_uid(workload), objects)
+            return "" if served and world.claimed(workload.metadata.key) else served
         case EvictionReason.CLUSTER_QUEUE_STOPPED:
             queue = objects.cluster_queues.get(admission.cluster_queue) if admission else None
             opened = queue is not None and queue.spec.stop_policy != _DRAIN

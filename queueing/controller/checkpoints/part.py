@@ -42,6 +42,8 @@ class Around:
     """Has a Job looked at."""
     gang: Callable[[Key], None]
     """Has a gang looked at."""
+    claimed: Callable[[Key], bool]
+    """Says whether somebody waits for what a victim holds."""
 
 
 class Checkpoints:
@@ -64,6 +66,7 @@ class Checkpoints:
             intake=self.intake,
             asking=Asking(saves, around.hand, Posting(saves, around.clock)),
             attend=self._attend,
+            claimed=around.claimed,
         )
         self.reconciler = CheckpointReconciler(means)
 

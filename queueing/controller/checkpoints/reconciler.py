@@ -9,6 +9,7 @@ from queueing.controller.checkpoints.asking import Asking, NoticeError
 from queueing.controller.checkpoints.effective import effective
 from queueing.controller.checkpoints.intake import Intake
 from queueing.controller.checkpoints.observing import (
+    World,
     condition,
     is_leaving,
     is_worth_asking,
@@ -65,6 +66,7 @@ class Means:
     queue: WorkQueue[Key]
     intake: Intake
     asking: Asking
+    claimed: Callable[[Key], bool]
     attend: Callable[[Workload], None]
     """Has the Jobs of a Workload looked at, because the barrier may have opened."""
 
@@ -147,7 +149,7 @@ class CheckpointReconciler:
         record, now = seen.record, self._means.clock.now()
         while record.is_open:
             happening = self._spoken(seen, record) or observe(
-                record, workload, jobs, self._means.objects
+                record, workload, jobs, World(self._means.objects, self._means.claimed)
             )
             if happening is None or self._awaits_last_words(seen, record, happening):
                 return record
@@ -254,7 +256,9 @@ class CheckpointReconciler:
         jobs = owners(self._means.objects, workload)
         await self._means.asking.stand_down(seen.record, jobs, seen.meta.namespace)
         message = f"It stays: {seen.record.message}"
-        body = outbound.spare(workload, message, self._means.clock.now())
+        failed = seen.record.outcome is not None
+        reason = "Spared" if failed else "Withdrawn"
+        body = outbound.spare(workload, message, self._means.clock.now(), reason=reason)
         await self._means.hand.patch_workload(workload, body)
 
     async def _prune(self, seen: Seen) -> None:

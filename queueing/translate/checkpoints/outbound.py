@@ -101,13 +101,16 @@ def status(of: Meta, record: Record) -> bytes:
     return patch(of, {"status": body})
 
 
-def spare(workload: Workload, message: str, now: float) -> bytes:
-    """Let a Workload that was to be stopped stay: it is evicted and preempted no more."""
+def spare(workload: Workload, message: str, now: float, *, reason: str = "Spared") -> bytes:
+    """Let a Workload that was to be stopped stay: it is evicted and preempted no more.
+
+    `Spared` could not save, `Withdrawn` need not make room any more.
+    """
     found = workload.status.conditions
     conditions = Conditions(found, now=now, generation=workload.metadata.generation)
     for kind in ("Evicted", "Preempted"):
         if conditions.is_true(kind):
-            conditions.set(kind, true=False, reason="Spared", message=message)
+            conditions.set(kind, true=False, reason=reason, message=message)
     return patch(workload.metadata, {"status": {"conditions": conditions.wire()}})
 
 

@@ -114,7 +114,7 @@ async def test_a_preemptor_that_is_gone_lets_the_victim_stay(world: MakeWorld) -
         await at.delete("Job", "urgent")
         found = await checkpoint(at, phase("Cancelled"))
         assert "gone" in found["status"]["message"]
-        await at.workload("train", false("Evicted", "Spared"))
+        await at.workload("train", false("Evicted", "Withdrawn"))
         await at.until("Job", "train", lambda one: not one["spec"]["suspend"])
         await at.until("Pod", (await at.list("Pod"))[0]["metadata"]["name"], told_to_go_on)
         playing.cancel()
