@@ -101,7 +101,7 @@ async def saving_world(
 
 
 KILLS = [
-    pytest.param(write, marks=[] if write in (1, 2, 4) else [pytest.mark.slow], id=f"write {write}")
+    pytest.param(write, marks=[] if write in (2, 4) else [pytest.mark.slow], id=f"write {write}")
     for write in range(14)
 ]
 

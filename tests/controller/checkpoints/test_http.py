@@ -98,7 +98,12 @@ async def answering(port: int, reply: bytes) -> AsyncIterator[None]:
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        pytest.param(b"HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n", "500", id="an error"),
+        pytest.param(
+            b"HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n",
+            "500",
+            id="an error",
+            marks=pytest.mark.slow,
+        ),
         pytest.param(
             b"HTTP/1.1 302 Go\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n",
             "302",

@@ -23,7 +23,11 @@ from tests.controller.harness import (
 
 
 @pytest.mark.parametrize(
-    "victims", [pytest.param(10, id="ten"), pytest.param(60, marks=pytest.mark.slow, id="sixty")]
+    "victims",
+    [
+        pytest.param(10, marks=pytest.mark.slow, id="ten"),
+        pytest.param(60, marks=pytest.mark.slow, id="sixty"),
+    ],
 )
 async def test_every_victim_of_a_storm_saves_and_one_that_hangs_delays_nobody_else(
     world: MakeWorld, victims: int
