@@ -125,6 +125,8 @@ def _reclaim(cluster: LivingCluster, event: Event) -> None:
     if key is None or not isinstance(event.to, int):
         return
     fact = cluster.workloads[key]
+    if not fact.pod_sets:
+        return
     first = fact.pod_sets[0]
     before = fact.reclaimable.get(first.name, 0)
     now = min(first.count, before + event.to)
@@ -185,7 +187,7 @@ def _time(cluster: LivingCluster, event: Event) -> None:
 
 def _quota(cluster: LivingCluster, event: Event) -> None:
     queue, made = _any_queue(cluster, event), event.to
-    if queue is None or not isinstance(made, Quota):
+    if queue is None or not queue.groups or not isinstance(made, Quota):
         return
     if queue.cohort is None:
         made = Quota(nominal=made.nominal)

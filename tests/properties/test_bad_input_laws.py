@@ -1,0 +1,164 @@
+"""Laws of bad input: whatever an object says, nothing raises and nobody else's usage changes."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from queueing.core.facts import (
+    Admission,
+    ClusterQueueFact,
+    CohortFact,
+    Condition,
+    Fact,
+    LocalQueueFact,
+    PodSetAssignment,
+    Quota,
+    WorkloadFact,
+)
+from queueing.core.names import (
+    CohortName,
+    FlavorName,
+    FlavorResource,
+    Key,
+    PodSetName,
+    QueueName,
+    ResourceName,
+)
+from queueing.core.usage import held_usage
+from queueing.testing.happenings import play
+from queueing.testing.living import LivingCluster
+from queueing.testing.random_events import GENTLE, Life
+from queueing.testing.random_worlds import MODES
+from tests.properties.profiles import Law, hold, hold_at_length
+
+GHOST = "ghost"
+HUGE = 2**80
+
+
+def _with_quota(fact: ClusterQueueFact, quota: Quota) -> ClusterQueueFact:
+    group = fact.groups[0]
+    first = group.flavors[0]
+    flavors = (
+        replace(first, quotas=tuple((name, quota) for name, _ in first.quotas)),
+        *group.flavors[1:],
+    )
+    return replace(fact, groups=(replace(group, flavors=flavors), *fact.groups[1:]))
+
+
+def _holding(fact: WorkloadFact, queue: str, flavor: str, pods: str = "main") -> WorkloadFact:
+    cpu = ResourceName("cpu")
+    assigned = PodSetAssignment(
+        name=PodSetName(pods), count=0, flavors={cpu: FlavorName(flavor)}, usage={cpu: 3}
+    )
+    reserved = Condition(type="QuotaReserved", status=True)
+    return replace(
+        fact,
+        admission=Admission(cluster_queue=QueueName(queue), pod_sets=(assigned,)),
+        conditions={**fact.conditions, "QuotaReserved": reserved},
+    )
+
+
+QUEUES: tuple[Callable[[ClusterQueueFact], Fact], ...] = (
+    lambda fact: replace(fact, groups=()),
+    lambda fact: replace(fact, misconfigured="cannot be used"),
+    lambda fact: replace(fact, cohort=CohortName(GHOST)),
+    lambda fact: replace(fact, groups=fact.groups * 2),
+    lambda fact: _with_quota(fact, Quota(nominal=HUGE, borrowing_limit=HUGE, lending_limit=HUGE)),
+    lambda fact: _with_quota(fact, Quota(nominal=0, borrowing_limit=0, lending_limit=HUGE)),
+    lambda fact: replace(fact, namespace_selector=None),
+)
+COHORTS: tuple[Callable[[CohortFact], Fact], ...] = (
+    lambda fact: replace(fact, parent=fact.name),
+    lambda fact: replace(fact, parent=CohortName("deep")),
+    lambda fact: replace(fact, parent=CohortName(GHOST)),
+)
+DOORS: tuple[Callable[[LocalQueueFact], Fact], ...] = (
+    lambda fact: replace(fact, cluster_queue=QueueName(GHOST)),
+    lambda fact: replace(fact, deleting=True),
+)
+WORKLOADS: tuple[Callable[[WorkloadFact], Fact], ...] = (
+    lambda fact: replace(fact, pod_sets=()),
+    lambda fact: replace(fact, local_queue=None),
+    lambda fact: replace(fact, local_queue=Key("nowhere/none")),
+    lambda fact: _holding(fact, GHOST, "default"),
+    lambda fact: _holding(fact, "a", GHOST),
+    lambda fact: _holding(fact, "a", "default", pods=GHOST),
+    lambda fact: replace(fact, admission=None, conditions=_holding(fact, "a", "spot").conditions),
+    lambda fact: replace(fact, reclaimable={PodSetName("main"): 99, PodSetName(GHOST): 1}),
+    lambda fact: replace(
+        fact, pod_sets=tuple(replace(one, count=0, min_count=9) for one in fact.pod_sets)
+    ),
+    lambda fact: replace(fact, conditions={}),
+    lambda fact: replace(
+        fact, conditions={**fact.conditions, "Evicted": Condition(type="Evicted", status=True)}
+    ),
+    lambda fact: replace(fact, priority=HUGE, created=-1.0, requeue_at=1e18),
+    lambda fact: replace(fact, misconfigured="cannot be used"),
+)
+
+
+def broken(fact: Fact, random: Random) -> Fact | None:
+    """Return an object as nobody should write it; None when nothing of it can be broken."""
+    match fact:
+        case ClusterQueueFact() if fact.groups:
+            return random.choice(QUEUES)(fact)
+        case CohortFact():
+            return random.choice(COHORTS)(fact)
+        case LocalQueueFact():
+            return random.choice(DOORS)(fact)
+        case WorkloadFact():
+            return random.choice(WORKLOADS)(fact)
+        case _:
+            return None
+
+
+def assert_everybody_is_charged_for_what_is_held(cluster: LivingCluster) -> None:
+    want: dict[str, dict[FlavorResource, int]] = {}
+    for fact in cluster.workloads.values():
+        if fact.holds_quota and fact.admission is not None:
+            sums = want.setdefault(fact.admission.cluster_queue, {})
+            for resource, amount in held_usage(fact).items():
+                sums[resource] = sums.get(resource, 0) + amount
+    for queue in cluster.queues():
+        view = cluster.engine.cluster_queue(queue.name)
+        assert view is not None
+        got = {one: charged.total for one, charged in view.reservation.items() if charged.total}
+        assert got == {one: sum_ for one, sum_ in want.get(queue.name, {}).items() if sum_}
+
+
+def a_broken_object_harms_nobody_else(life: Life) -> None:
+    cluster = LivingCluster(life.facts, life.settings)
+    random = Random(len(life.steps))
+    for step in life.steps:
+        play(cluster, step)
+        found = random.choice(cluster.facts())
+        bad = broken(found, random)
+        if bad is not None:
+            cluster.put(bad)
+        for _ in range(2):
+            cluster.cycle()
+            cluster.engine.check()
+            assert_everybody_is_charged_for_what_is_held(cluster)
+        if bad is not None and random.random() < 0.5:
+            cluster.put(found)
+            cluster.cycle()
+            cluster.engine.check()
+            assert_everybody_is_charged_for_what_is_held(cluster)
+
+
+LAWS = [pytest.param(a_broken_object_harms_nobody_else, id="a broken object harms nobody else")]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("law", LAWS)
+def test_bad_input(law: Law, mode: str) -> None:
+    hold(law, mode, GENTLE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("law", LAWS)
+def test_bad_input_at_length(law: Law, mode: str) -> None:
+    hold_at_length(law, mode, GENTLE)
