@@ -117,8 +117,12 @@ class Credits:
 
     def note(self, key: Key, fact: WorkloadFact | None) -> None:
         """Note what a workload's status says now; None when it is gone."""
-        if self._policies:
-            self._changed.setdefault(key, []).append(fact)
+        if not self._policies:
+            return
+        tells_nothing = fact is None or fact.admission is None
+        if tells_nothing and key not in self._entered and key not in self._changed:
+            return
+        self._changed.setdefault(key, []).append(fact)
 
     def reshape(self) -> None:
         """Note that quotas, weights or the structure of trees changed."""
