@@ -35,6 +35,9 @@ Examples:
 USER_LABEL = "queueing.dev/user"
 FORMATS = ("table", "csv", "json", "html")
 FREE = Prices({})
+_IN_GIB = ("memory", "ephemeral-storage")
+_PER_UNIT = {"cpu": 1000} | dict.fromkeys(_IN_GIB, 2**30)
+"""Amounts in what people count by: cores, GiB, and pieces of everything else."""
 
 
 @click.command(epilog=EPILOG)
@@ -127,6 +130,7 @@ def _row(line: Line, prices: Prices) -> Row:
         "payer": line.payer or flavor,
         "flavor": flavor,
         "resource": resource,
+        "unit": _unit(resource),
         "used": _hours(line.used, line.resource),
         "withinQuota": _hours(line.within_quota, line.resource),
         "borrowed": _hours(line.borrowed, line.resource),
@@ -135,8 +139,11 @@ def _row(line: Line, prices: Prices) -> Row:
 
 
 def _hours(amount_seconds: float, resource: FlavorResource) -> float:
-    per_unit = 1000 if resource.resource == "cpu" else 1
-    return round(amount_seconds / per_unit / HOUR, 6)
+    return round(amount_seconds / _PER_UNIT.get(resource.resource, 1) / HOUR, 6)
+
+
+def _unit(resource: str) -> str:
+    return "GiBh" if resource in _IN_GIB else "h"
 
 
 def _table(rows: list[Row], frame: Frame) -> str:
@@ -149,7 +156,7 @@ def _table(rows: list[Row], frame: Frame) -> str:
             row["payer"],
             row["flavor"],
             row["resource"],
-            *(f"{row[name]:.2f}h" for name in ("used", "withinQuota", "borrowed")),
+            *(f"{row[name]:.2f}{row['unit']}" for name in ("used", "withinQuota", "borrowed")),
             f"{row['cost']:.2f} {unit}".rstrip(),
         )
         for row in rows
@@ -180,7 +187,7 @@ def _csv(rows: list[Row], frame: Frame) -> str:
                 row["resource"],
                 row["flavor"],
                 row["used"],
-                "Hours",
+                "Hours" if row["unit"] == "h" else "GiB Hours",
                 row["cost"],
                 row["cost"],
                 unit,
@@ -229,4 +236,9 @@ def _since(text: str, end: int) -> int:
     try:
         return end - int(seconds_of(text))
     except ValueError:
+        pass
+    try:
         return _moment(text)
+    except click.UsageError as error:
+        problem = f"--since: {text!r} is neither a length of time, such as 24h or 90m, nor a time"
+        raise click.UsageError(f"{problem} like 2026-01-31T12:00:00Z") from error
