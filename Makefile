@@ -51,7 +51,7 @@ bench: setup ## Measure admissions on the real API server beside their floor, an
 check: setup ## Format, lint, types, import rules, and that generated files are fresh
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy queueing api/queueing_api tests e2e bench
+	$(BIN)/mypy queueing api/queueing_api api/queueing_checkpoint examples tests e2e bench
 	$(BIN)/lint-imports
 	$(BIN)/python -m queueing_api.crd --check config/crd
 	$(BIN)/python -m queueing.cli.reference --check docs/reference
