@@ -1,6 +1,7 @@
 """The embedded server itself: memory, loop and port put together."""
 
 import asyncio
+import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -31,6 +32,10 @@ from queueing.apiserver.wire.watching import Watcher, lines, watcher_of
 
 _NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 _DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
+
+
+class AddressError(Exception):
+    """The address to listen on cannot be used; the message names it and says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +228,12 @@ async def _listening(server: EmbeddedServer, host: str, port: int) -> AsyncItera
     runner = web.ServerRunner(web.Server(server.handle, access_log=None), shutdown_timeout=1.0)
     await runner.setup()
     site = web.TCPSite(runner, host, port)
-    await site.start()
+    try:
+        await site.start()
+    except OSError as error:
+        await runner.cleanup()
+        problem = os.strerror(error.errno or 0)
+        raise AddressError(f"cannot listen on {host}:{port}: {problem}") from error
     address: Any = runner.addresses[0]
     server.url = f"http://{address[0]}:{address[1]}"
     try:

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from queueing.apiserver.failures import ApiFailure
-from queueing.apiserver.server import EmbeddedServer
+from queueing.apiserver.server import AddressError, EmbeddedServer
 from queueing.cli.local_cluster import (
     Place,
     alone,
@@ -42,7 +42,13 @@ Ctrl-C ends it; without --data nothing is left behind. Not for production: use `
 @click.option(
     "--data", type=click.Path(path_type=Path), metavar="FILE", help="Keep the objects in this file."
 )
-@click.option("--port", type=int, default=0, help="Port on loopback.  [default: any]")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    default=0,
+    help="Port on loopback.  [default: any]",
+)
 @click.option("--samples/--no-samples", default=True, show_default=True, help="Sample queues.")
 @click.option("-f", "--filename", "files", multiple=True, metavar="FILE", help="More objects.")
 @click.option("--config", metavar="FILE", help="Configuration, in Kueue's format.")
@@ -68,6 +74,8 @@ def command(  # noqa: PLR0913 - one parameter per option
         raise UsageProblem(str(error)) from error
     try:
         asyncio.run(_serve(Place(data=data, port=port), objects, configuration))
+    except AddressError as error:
+        raise UsageProblem(f"{error}; choose another --port, or leave it out") from error
     except ApiFailure as error:
         raise UsageProblem(f"an object of -f was refused: {error}") from error
 

@@ -27,6 +27,7 @@ from queueing.kube.credentials import (
 )
 
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
+_USUAL = "~/.kube/config"
 _MALFORMED = (AssertionError, KeyError, TypeError, ValueError)
 """What kubernetes-asyncio raises for a file that is YAML, but not a kubeconfig."""
 _FILE_TOKEN_LIFE_S = 75.0  # so that the file is read again every minute, as client-go does
@@ -149,6 +150,9 @@ async def _read_pod(_source: Source, settings: Any, now: float) -> tuple[str, fl
 async def _read_kubeconfig(source: Source, settings: Any, now: float) -> tuple[str, float | None]:
     from kubernetes_asyncio.config import load_kube_config  # noqa: PLC0415 - see above
 
+    if not _files_of(source):
+        raise FileNotFoundError("there is no such file")
+
     loader = await load_kube_config(
         config_file=source.kubeconfig,
         context=source.context,
@@ -163,6 +167,12 @@ async def _read_kubeconfig(source: Source, settings: Any, now: float) -> tuple[s
     user = getattr(loader, "_user", None)
     reads_file = user is not None and "tokenFile" in user
     return namespace, now + _FILE_TOKEN_LIFE_S if reads_file else None
+
+
+def _files_of(source: Source) -> list[Path]:
+    asked = source.kubeconfig or os.environ.get("KUBECONFIG") or _USUAL
+    named = [Path(one).expanduser() for one in asked.split(os.pathsep) if one]
+    return [one for one in named if one.exists()]
 
 
 def _tls_context(settings: Any, source: Source) -> ssl.SSLContext:
@@ -188,7 +198,7 @@ def _stamp_of(settings: Any) -> bytes:
 
 
 def _way_out(source: Source, error: Exception) -> str:
-    where = source.kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
+    where = source.kubeconfig or os.environ.get("KUBECONFIG") or _USUAL
     why = " ".join(str(error).split()) or "an entry is missing"
     return (
         f"cannot read the cluster configuration from {where}: {why}; "

@@ -68,11 +68,15 @@ WITHOUT_EFFECT: Mapping[str, str] = MappingProxyType(
         "devices are not counted here",
     )
     | dict.fromkeys(("MultiKueueConfig", "MultiKueueCluster"), "there is no MultiKueue here")
-    | {"ProvisioningRequestConfig": "checks do not change by themselves here"}
+    | dict.fromkeys(("Checkpoint", "CheckpointPolicy"), "nobody is asked to save here")
+    | {
+        "Kustomization": "files are read as they are",
+        "ProvisioningRequestConfig": "checks do not change by themselves here",
+    }
 )
 """Kinds on which no decision depends, and why."""
 
-_GROUPS_WITHOUT_EFFECT = frozenset({"", KUEUE, "resource.k8s.io"})
+_GROUPS_WITHOUT_EFFECT = frozenset({"", KUEUE, OWN, "kustomize.config.k8s.io", "resource.k8s.io"})
 
 CHECKS: Mapping[str, Callable[[dict[str, Any]], list[Finding]]] = MappingProxyType(
     {

@@ -148,4 +148,14 @@ def test_a_table_a_csv_and_a_page_say_the_same(tmp_path: Path) -> None:
 def test_a_period_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     found = invoke(tmp_path, WORLD, "usage", "--since", "yesterday")
     assert found.exit_code == 2
+    assert "'yesterday' is neither a length of time, such as 24h" in found.output
     assert "2026-01-31T12:00:00Z" in found.output
+
+
+def test_memory_is_told_in_gibibytes(tmp_path: Path) -> None:
+    world = WORLD.replace("cpu", "memory")
+    flags = ("usage", "--since", "4h", "--now", NOW, "-o")
+    rows = json.loads(invoke(tmp_path, world, *flags, "json").stdout)["rows"]
+    assert {(row["resource"], row["unit"]) for row in rows} == {("memory", "GiBh")}
+    assert "GiBh" in invoke(tmp_path, world, *flags, "table").output
+    assert "GiB Hours" in invoke(tmp_path, world, *flags, "csv").output

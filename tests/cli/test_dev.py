@@ -1,5 +1,6 @@
 import asyncio
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,16 @@ async def test_objects_are_there_again_when_they_are_kept(tmp_path: Path) -> Non
     ):
         page = json.loads(await client.list_page(resources.CLUSTER_QUEUES.within()))
     assert {one["metadata"]["name"] for one in page["items"]} == {"data", "language", "vision"}
+
+
+def test_a_port_that_is_taken_or_impossible_is_named_with_the_way_out() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        found = CliRunner().invoke(cli, ["dev", "--no-samples", "--port", str(port)])
+    assert found.exit_code == 2
+    assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in found.stderr
+    assert "--port" in found.stderr
+    assert "0<=x<=65535" in CliRunner().invoke(cli, ["dev", "--port", "65536"]).stderr
 
 
 def test_the_samples_can_be_planned_as_they_are() -> None:

@@ -60,7 +60,7 @@ async def test_a_context_can_be_named(tmp_path: Path) -> None:
 
 async def test_a_wrong_file_or_context_is_named_with_the_way_out(tmp_path: Path) -> None:
     path = kubeconfig(tmp_path / "config", "http://127.0.0.1:1", {})
-    with pytest.raises(ConfigurationError, match=r"nowhere.*--kubeconfig"):
+    with pytest.raises(ConfigurationError, match=r"nowhere: there is no such file; .*--kubeconfig"):
         await load_cluster(str(tmp_path / "nowhere"))
     with pytest.raises(ConfigurationError, match=r"elsewhere.*--context"):
         await load_cluster(path, "elsewhere")
