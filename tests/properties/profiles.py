@@ -31,8 +31,8 @@ QUEUEING = MODES[:3]
 """All but the mode in which the differences from Kueue are off."""
 FEW = 2
 SEEDS_FEW = 8
-MANY = 250
-SEEDS_MANY = 1_500
+MANY = 30
+SEEDS_MANY = 150
 SEEDS = 2**32
 
 profile = tries(

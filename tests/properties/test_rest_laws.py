@@ -81,4 +81,4 @@ def test_a_cluster_left_alone(law: Law, mode: str) -> None:
 @pytest.mark.parametrize("mode", QUEUEING)
 @pytest.mark.parametrize("law", LAWS)
 def test_a_cluster_left_alone_at_length(law: Law, mode: str) -> None:
-    hold_at_length(law, mode)
+    hold_at_length(law, mode, GENTLE)
