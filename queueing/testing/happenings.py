@@ -240,11 +240,11 @@ def _reparent(cluster: LivingCluster, event: Event) -> None:
     cohorts = {one.name: one for one in cluster.objects.values() if isinstance(one, CohortFact)}
     fact = _pick(list(cohorts.values()), event)
     parent = CohortName(event.to) if isinstance(event.to, str) else None
-    above = parent
+    above, left = parent, len(cohorts)
     while above in cohorts and fact is not None:
-        if above == fact.name:
+        if above == fact.name or not left:  # a ring of others has no end to walk to
             return
-        above = cohorts[above].parent
+        above, left = cohorts[above].parent, left - 1
     if fact is not None and (parent != fact.name):
         groups = () if parent is None else fact.groups
         cluster.put(replace(fact, parent=parent, groups=groups))
