@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from queueing.controller.checkpoints.starting import started_with
 from queueing.controller.objects import Objects
+from queueing.kube.errors import NotSentError
 from queueing.translate import labels
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.injection import ConflictError, Injection, injection_of
@@ -12,7 +13,10 @@ from queueing.translate.wire.workloads import PodSetAssignment, Workload
 
 
 def additions(objects: Objects, job: Job, workload: Workload) -> Injection:
-    """Collect what is added to the pods of a Workload's only pod set. Raises ConflictError."""
+    """Collect what is added to the pods of a Workload's only pod set.
+
+    Raises ConflictError when they can never start so, NotSentError while a flavor is not seen yet.
+    """
     admission = workload.status.admission
     if admission is None or not admission.pod_set_assignments:
         raise ConflictError("the admission names no pod set")
@@ -41,5 +45,5 @@ def _flavors(objects: Objects, assignment: PodSetAssignment) -> list[str]:
     names = sorted(set(assignment.flavors.values()))
     missing = [name for name in names if name not in objects.flavors]
     if missing:
-        raise ConflictError(f"ResourceFlavor(s) are missing: {', '.join(missing)}")
+        raise NotSentError(f"waiting for missing ResourceFlavor(s): {', '.join(missing)}")
     return names
