@@ -45,7 +45,9 @@ def settle_all(
             if isinstance(decision, Wait) and decision.mode is Mode.SKIPPED:
                 overtaken.add(key)
             continue
-        if key not in along:
+        if key in along:
+            memory.ready.add(judgement.head.queue)  # whom it blocked may have their turn now
+        else:
             _step_off(memory, item, decision)
         decided += judgement.preemptions
         decided.append(decision)

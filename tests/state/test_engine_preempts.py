@@ -7,7 +7,14 @@ from queueing.core.facts import Fact, PreemptionPolicy
 from queueing.core.names import Key
 from queueing.core.settings import Compatibility, Settings
 from queueing.state.claims import preemptor_of
-from queueing.testing.builders import admitted, cluster_queue, preemption, quota, workload
+from queueing.testing.builders import (
+    admitted,
+    cluster_queue,
+    pod_set,
+    preemption,
+    quota,
+    workload,
+)
 from queueing.testing.obedient import ObedientCluster
 from queueing.testing.worlds import world
 
@@ -129,3 +136,28 @@ def test_the_message_of_a_victim_names_its_preemptor() -> None:
     text = "Preempted to accommodate a workload (UID: 4b1f-2, JobUID: 77) due to reclamation"
     assert preemptor_of(text) == "4b1f-2"
     assert preemptor_of("Preempted by hand") is None
+
+
+def test_a_preemptor_that_looks_at_its_flavors_again_has_its_turn_at_once() -> None:
+    """In Kueue mode it is judged along with heads of other queues, out of its own turn."""
+    reclaims = preemption(reclaim=PreemptionPolicy.ANY)
+    ours = {
+        "one": {"cpu": quota(3_000, borrowing=0)},
+        "two": {"cpu": quota(2_000, borrowing=0)},
+    }
+    theirs = {"one": {"cpu": 5_000}, "two": {"cpu": 0}}
+    queues = [
+        cluster_queue("ours", ours, cohort="all", preemption=reclaims),
+        cluster_queue("theirs", theirs, cohort="all"),
+    ]
+    kueue = Settings(compatibility=Compatibility.KUEUE)
+    cluster = ObedientCluster(world(cluster_queues=queues), kueue)
+    there = {"local_queue": "team/theirs"}
+    cluster.observe(admitted("borrower", {"cpu": 2_000}, queue="theirs", flavor="two", **there))
+    both = (pod_set({"cpu": 2_000}), pod_set({"cpu": 3_000}, name="second"))
+    cluster.observe(workload("high", local_queue="team/ours", pod_sets=both))
+    assert [type(one) for one in cluster.cycle().decisions].count(Preempt) == 1
+    cluster.observe(workload("neighbour", **there))
+    cluster.cycle()
+    assert "team/neighbour" in cluster.running()
+    cluster.engine.check()
