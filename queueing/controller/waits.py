@@ -14,10 +14,11 @@ from typing import NoReturn, Protocol
 from queueing.clock import Clock
 from queueing.controller.objects import Objects
 from queueing.controller.records import Records
-from queueing.core.decisions import Requeue, Wait
+from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.names import Key
 from queueing.kube.errors import KubeError
 from queueing.translate.outbound import workloads as outbound
+from queueing.translate.wire.meta import Condition
 from queueing.translate.wire.workloads import Workload
 
 logger = logging.getLogger(__name__)
@@ -41,8 +42,20 @@ ReasonOf = Callable[[Key], Wait | None]
 """Tells why a workload waits, if it does."""
 
 
+_OUT_OF_THE_QUEUE = frozenset(
+    {Reason.DEACTIVATED, Reason.SUSPENDED, Reason.ADMISSION_GATED, Reason.ON_HOLD}
+)
+"""Reasons that are no longer true of one who waits for its turn."""
+
+
+def _said(found: Workload) -> Condition | None:
+    told = (one for one in found.status.conditions if one.type in {"QuotaReserved", "Finished"})
+    return next(told, None)
+
+
 def _says_something(found: Workload) -> bool:
-    return any(one.type in {"QuotaReserved", "Finished"} for one in found.status.conditions)
+    said = _said(found)
+    return said is not None and (said.status == "True" or said.reason not in _OUT_OF_THE_QUEUE)
 
 
 class Waits:
@@ -59,7 +72,7 @@ class Waits:
         self._written: dict[Key, float] = {}
 
     def expect(self, key: Key) -> None:
-        """See to it that a pending workload which says nothing yet is not forgotten."""
+        """See to it that one which says nothing yet, or why it was out of the queue, is told."""
         found = self._objects.workloads.get(key)
         if found is not None and not _says_something(found):
             self._untold.setdefault(key, self._clock.monotonic())
@@ -116,8 +129,9 @@ class Waits:
         if key is None or since + PATIENCE_UNTOLD_S > now:
             return
         del self._untold[key]
-        wait = self._reason_of(key)
-        if wait is not None and wait.requeue is Requeue.NOT_HEAD:
+        wait, found = self._reason_of(key), self._objects.workloads.get(key)
+        silent = found is None or _said(found) is None
+        if wait is not None and wait.requeue is Requeue.NOT_HEAD and silent:
             self._untold[key] = now  # its turn may come: look again later
         elif wait is not None:
             self._noted.setdefault(key, (now, wait))

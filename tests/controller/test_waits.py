@@ -179,3 +179,14 @@ async def test_one_that_says_something_is_not_asked_about() -> None:
     await stage.pass_time(6)
     await stage.pass_time(2)
     assert stage.written == []
+
+
+async def test_one_that_is_active_again_is_not_said_to_be_deactivated() -> None:
+    stage = Stage()
+    stage.put({**SAID, "reason": "Deactivated", "message": "The workload is deactivated"})
+    stage.waits.expect(Key("ns/w"))
+    stage.reason = wait("Waiting for its turn in the queue", Requeue.NOT_HEAD)
+    await stage.pass_time(6)
+    await stage.pass_time(2)
+    (written,) = stage.written
+    assert b"Waiting for its turn" in written
