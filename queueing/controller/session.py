@@ -82,7 +82,7 @@ class Session:
         self._recorder = EventRecorder(
             client, self.writer, clock, reporter=("queueing-controller", self._rules.identity)
         )
-        records = Records(self._recorder, self._rules.settings.compatibility)
+        self._records = Records(self._recorder, self._rules.settings.compatibility)
         self.cycles = Cycles(self.engine, self._carry_out, clock, budget=self._rules.budget)
         self.pump = Pump(
             self.objects,
@@ -103,47 +103,18 @@ class Session:
             job=self.pump.absorb_job,
             told=around.witness.wrote,
         )
-        self.credits = credit_part.Credits(
-            credit_part.Around(
-                engine=self.engine,
-                hand=self.hand,
-                clock=clock,
-                wake=self.cycles.wake,
-                attend=self._attend_credited,
-                fair_sharing=self._rules.settings.fair_sharing is not None,
-            )
-        )
+        self.credits = self._make_credits()
         self.hand.covered = self.credits.accounts.covered
         self.hand.recorded = self.credits.accounts.recorded
+        self.checkpoints = self._make_checkpoints()
         self._finalizers = Finalizers(self.objects, self.engine, self.hand)
-        self._waits = Waits(self.objects, self.hand, records, clock, reason_of=self.engine.waiting)
+        self._waits = Waits(
+            self.objects, self.hand, self._records, clock, reason_of=self.engine.waiting
+        )
         latecomers = Latecomers(self.objects, self.engine.exceeds)
-        self.checkpoints = checkpoints.Checkpoints(
-            checkpoints.Around(
-                objects=self.objects,
-                hand=self.hand,
-                records=records,
-                clock=clock,
-                job=self.job_keys.add,
-                gang=self.gang_keys.add,
-                claimed=self.engine.is_claimed,
-            )
-        )
-        shell = Shell(
-            objects=self.objects,
-            pump=self.pump,
-            hand=self.hand,
-            writer=self.writer,
-            records=records,
-            clock=clock,
-            settle=self.engine.settle,
-            claim=latecomers.claim,
-            settled=self.credits.accounts.until_settled,
-            told=around.witness.decided,
-        )
-        self.effects = Effects(shell, self._waits)
+        self.effects = Effects(self._make_shell(latecomers), self._waits)
         attendants = Attendants(
-            records=records,
+            records=self._records,
             witness=around.witness,
             clock=clock,
             latecomers=latecomers,
@@ -153,17 +124,59 @@ class Session:
         self._gangs = GangReconciler(
             self.objects, self.hand, self._rules.jobs, attendants, self.gang_keys
         )
-        lives = Lives(
-            rules=self._rules.life,
-            clock=clock,
-            queue=self.workload_keys,
-            evicted=around.witness.evicted,
-            confirmed=around.witness.confirmed,
-        )
-        self._workloads = WorkloadReconciler(self.objects, self.hand, records, lives)
+        self._workloads = self._make_workload_reconciler()
         self._statuses = Statuses(
             self.engine, self.objects, hand=self.hand, writer=self.writer, clock=clock
         )
+
+    def _make_credits(self) -> credit_part.Credits:
+        return credit_part.Credits(
+            credit_part.Around(
+                engine=self.engine,
+                hand=self.hand,
+                clock=self._around.clock,
+                wake=self.cycles.wake,
+                attend=self._attend_credited,
+                fair_sharing=self._rules.settings.fair_sharing is not None,
+            )
+        )
+
+    def _make_checkpoints(self) -> checkpoints.Checkpoints:
+        return checkpoints.Checkpoints(
+            checkpoints.Around(
+                objects=self.objects,
+                hand=self.hand,
+                records=self._records,
+                clock=self._around.clock,
+                job=self.job_keys.add,
+                gang=self.gang_keys.add,
+                claimed=self.engine.is_claimed,
+            )
+        )
+
+    def _make_shell(self, latecomers: Latecomers) -> Shell:
+        return Shell(
+            objects=self.objects,
+            pump=self.pump,
+            hand=self.hand,
+            writer=self.writer,
+            records=self._records,
+            clock=self._around.clock,
+            settle=self.engine.settle,
+            claim=latecomers.claim,
+            settled=self.credits.accounts.until_settled,
+            told=self._around.witness.decided,
+        )
+
+    def _make_workload_reconciler(self) -> WorkloadReconciler:
+        lives = Lives(
+            rules=self._rules.life,
+            clock=self._around.clock,
+            queue=self.workload_keys,
+            evicted=self._around.witness.evicted,
+            confirmed=self._around.witness.confirmed,
+        )
+        return WorkloadReconciler(self.objects, self.hand, self._records, lives)
 
     async def run(self) -> None:
         """Lead until cancelled; what is being written is written to its end."""
