@@ -171,7 +171,8 @@ def test_a_controller_killed_between_any_two_writes_is_continued_by_the_next(
         if not left:
             break
     assert number > MANY_WRITES
-    wait_nothing_held(space.api, space.namespace, [space.name("cq")])
+    with replica(gate, installed):
+        wait_nothing_held(space.api, space.namespace, [space.name("cq")])
 
 
 def finishes_through_a_kill(
