@@ -11,7 +11,7 @@ from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.usage import Demand, Shape, demand_of
 from queueing.state.claims import Claims
-from queueing.state.credits import Credits
+from queueing.state.credits.credits import Credits
 from queueing.state.feuds import Feuds
 from queueing.state.ledger import Ledger
 from queueing.state.objects import Objects

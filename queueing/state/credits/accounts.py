@@ -1,0 +1,110 @@
+"""What is written down: ledgers as they are to be stored, and what the stored ones tell of.
+
+A workload that goes, or that holds quota anew, is let go only when the stored accounts hold what it
+held before, or name it: else a start from them would count too little.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from queueing.core.credits.facts import CreditAccountFact, LeaverRecord
+from queueing.core.credits.holding import Holding
+from queueing.core.names import CohortName, Uid
+from queueing.core.quota.node import Node
+from queueing.state.credits.book import Book
+
+
+class Accounts:
+    """The accounts that were stored last, by cohort."""
+
+    __slots__ = ("_stored",)
+
+    def __init__(self) -> None:
+        self._stored: dict[CohortName, CreditAccountFact] = {}
+
+    def put(self, fact: CreditAccountFact) -> None:
+        """Take in a stored account."""
+        self._stored[fact.cohort] = fact
+
+    def drop(self, cohort: CohortName) -> None:
+        """Forget an account that is gone."""
+        self._stored.pop(cohort, None)
+
+    def stored(self, cohort: CohortName) -> CreditAccountFact | None:
+        """Return what is stored of a cohort."""
+        return self._stored.get(cohort)
+
+    def reaches(self, until: int, cohort: CohortName) -> bool:
+        """Say whether the account of a cohort reaches the time at which a holding ended."""
+        known = self._stored.get(cohort)
+        return known is not None and known.as_of is not None and known.as_of >= until
+
+    def tells_of(self, holding: Holding, cohort: CohortName) -> bool:
+        """Say whether the account of a cohort tells as much of a holding as we know."""
+        if holding.until is not None and self.reaches(holding.until, cohort):
+            return True
+        known = self._stored.get(cohort)
+        leavers = () if known is None else known.leavers
+        wanted = holding.uid, holding.since, holding.until
+        return any((one.uid, one.since, one.until) == wanted for one in leavers)
+
+
+def records(
+    books: Mapping[CohortName, Book], leaving: Sequence[Holding], grant_names: Mapping[Uid, str]
+) -> Iterator[CreditAccountFact]:
+    """Return every ledger as it is to be stored, by name of the cohort.
+
+    `leaving` are those whose status tells no more of what they held, or soon will not.
+    """
+    in_order = sorted(leaving, key=_uid_and_time)
+    for cohort, book in sorted(books.items()):
+        names = {one.name for one in _queues_below(book.node)}
+        yield CreditAccountFact(
+            cohort=cohort,
+            as_of=book.group.at,
+            policy=book.policy.name,
+            unit=book.policy.unit,
+            children=book.group.records(book.exponents),
+            sinks=dict(book.group.sinks),
+            leavers=tuple(
+                _leaver(one)
+                for one in in_order
+                if one.queue in names and (one.until is None or one.until > book.group.at)
+            ),
+            grants=dict(book.grants),
+            grant_names={uid: grant_names.get(uid, "") for uid in book.grants},
+        )
+
+
+def recalled(leaver: LeaverRecord) -> Holding:
+    """Read what was written of somebody who was about to leave."""
+    return Holding(
+        uid=leaver.uid,
+        queue=leaver.queue,
+        priority=leaver.priority,
+        usage=leaver.usage,
+        since=leaver.since,
+        until=leaver.until,
+    )
+
+
+def _leaver(holding: Holding) -> LeaverRecord:
+    return LeaverRecord(
+        uid=holding.uid,
+        queue=holding.queue,
+        priority=holding.priority,
+        since=holding.since,
+        until=holding.until,
+        usage=holding.usage,
+    )
+
+
+def _uid_and_time(holding: Holding) -> tuple[str, int]:
+    return holding.uid, holding.since
+
+
+def _queues_below(node: Node) -> Iterator[Node]:
+    for child in node.children():
+        if child.is_queue:
+            yield child
+        else:
+            yield from _queues_below(child)

@@ -1,0 +1,114 @@
+"""The ledgers of all cohorts, and the holdings that they count."""
+
+from collections.abc import Iterator
+
+from queueing.core.credits.facts import CreditAccountFact, CreditPolicyFact
+from queueing.core.credits.holding import Holding
+from queueing.core.names import CohortName, QueueName
+from queueing.core.quota.node import Node
+from queueing.core.quota.tree import QuotaTree
+from queueing.state.credits.accounts import Accounts
+from queueing.state.credits.book import Book
+from queueing.state.credits.terms import Terms
+
+
+class Books:
+    """Every ledger, by the name of its cohort; a holding counts in all above its queue."""
+
+    __slots__ = ("_accounts", "_counted", "_terms", "by_cohort")
+
+    def __init__(self, terms: Terms, accounts: Accounts) -> None:
+        self._terms, self._accounts = terms, accounts
+        self.by_cohort: dict[CohortName, Book] = {}
+        self._counted: dict[int, Holding] = {}
+        """What the books count, by number; kept while there is no book, too."""
+
+    def advance(self, at: int) -> None:
+        """Bring all ledgers up to a time."""
+        for book in self.by_cohort.values():
+            book.group.advance(at)
+
+    # Holdings -----------------------------------------------------------------------------------
+
+    def count_in(self, token: int, holding: Holding, tree: QuotaTree, when: int) -> None:
+        """Count a holding under a number that is new."""
+        self._counted[token] = holding
+        self._book(tree, holding, when, 1)
+
+    def count_out(self, token: int, tree: QuotaTree, when: int) -> None:
+        """Count the holding of this number no more."""
+        holding = self._counted.pop(token, None)
+        if holding is not None:
+            self._book(tree, holding, when, -1)
+
+    def above(self, queue: QueueName, tree: QuotaTree) -> list[CohortName]:
+        """Return the cohorts above a queue that have a ledger; none when there is no such queue."""
+        if not tree.has_queue(queue):
+            return []
+        names = (CohortName(node.name) for node in tree.queue(queue).ancestors())
+        return [one for one in names if one in self.by_cohort]
+
+    def _book(self, tree: QuotaTree, holding: Holding, when: int, sign: int) -> None:
+        """Count a holding in or out in every ledger above its queue."""
+        for cohort in self.above(holding.queue, tree):
+            book = self.by_cohort[cohort]
+            book.group.advance(when)
+            book.book(tree.queue(holding.queue), holding, sign)
+
+    # Structure ----------------------------------------------------------------------------------
+
+    def reshape(self, tree: QuotaTree, at: int, *, started: bool) -> list[CreditAccountFact]:
+        """Open and close ledgers, and let all go by the present quotas from `at` on.
+
+        Return the accounts that were read at the start, when not `started`: such ledgers are not
+        at `at` yet, and their leavers are to be recalled.
+        """
+        wanted = {
+            CohortName(node.name): (node, policy) for node, policy in self._terms.cohorts(tree)
+        }
+        self.advance(at)
+        before, self.by_cohort = self.by_cohort, {}
+        read: list[CreditAccountFact] = []
+        for name, (node, policy) in sorted(wanted.items()):
+            known, stored = before.get(name), self._accounts.stored(name)
+            if known is not None:
+                self.by_cohort[name] = _under_terms(known, node, policy)
+            elif stored is None or stored.as_of is None:
+                self.by_cohort[name] = Book(node, policy, at)
+            else:
+                book = self.by_cohort[name] = _resumed(stored, node, policy, stored.as_of)
+                if started:
+                    book.group.advance(at)
+                else:
+                    read.append(stored)
+        for book in before.values():
+            for child in book.children.values():
+                tree.bend(child, None)
+        for book in self.by_cohort.values():
+            book.reshape(list(self._under(tree, book.node)))
+        return read
+
+    def _under(self, tree: QuotaTree, cohort: Node) -> Iterator[tuple[Node, Holding]]:
+        for _, holding in sorted(self._counted.items()):
+            if tree.has_queue(holding.queue):
+                queue = tree.queue(holding.queue)
+                if cohort in queue.ancestors():
+                    yield queue, holding
+
+
+def _under_terms(known: Book, node: Node, policy: CreditPolicyFact) -> Book:
+    """Go on with a ledger, in a new book if its cohort or its terms are others."""
+    if known.node is node and known.policy == policy:
+        return known
+    book = Book(node, policy, known.group.at)
+    book.group.resume(known.group.records({}), known.group.sinks)
+    book.grants.update(known.grants)
+    return book
+
+
+def _resumed(stored: CreditAccountFact, node: Node, policy: CreditPolicyFact, as_of: int) -> Book:
+    """Go on from what was stored."""
+    book = Book(node, policy, as_of)
+    book.group.resume(stored.children, stored.sinks)
+    book.grants.update(stored.grants)
+    return book

@@ -1,0 +1,189 @@
+"""The door to credits: news in, ledgers up to a time, and what follows from them out."""
+
+from collections.abc import Iterator
+from math import floor
+
+from queueing.core.credits.facts import (
+    CreditAccountFact,
+    CreditFact,
+    CreditGone,
+    CreditGrantFact,
+    CreditKind,
+    CreditPolicyFact,
+)
+from queueing.core.credits.holding import Holding
+from queueing.core.facts import WorkloadFact
+from queueing.core.fair_sharing.patience import Patiences
+from queueing.core.names import CohortName, Key
+from queueing.core.quota.tree import QuotaTree
+from queueing.state.credits import accounts, grants
+from queueing.state.credits.accounts import Accounts
+from queueing.state.credits.agenda import Agenda, Begin, End, Give
+from queueing.state.credits.books import Books
+from queueing.state.credits.grants import Grants
+from queueing.state.credits.presence import Presence
+from queueing.state.credits.shares import Bending, Undisturbed
+from queueing.state.credits.terms import Terms
+
+
+class Credits:
+    """All ledgers of a cluster. Without a policy it remembers nothing and costs nothing."""
+
+    __slots__ = (
+        "_accounts",
+        "_agenda",
+        "_bending",
+        "_books",
+        "_grants",
+        "_presence",
+        "_reshaped",
+        "_started",
+        "_terms",
+        "_undisturbed",
+    )
+
+    def __init__(self) -> None:
+        self._terms = Terms()
+        self._accounts = Accounts()
+        self._agenda = Agenda()
+        self._grants = Grants(self._agenda)
+        self._books = Books(self._terms, self._accounts)
+        self._bending = Bending(self._terms)
+        self._undisturbed = Undisturbed(self._terms)
+        self._presence = Presence(self._agenda, self._undisturbed)
+        self._reshaped = False
+        self._started = False
+
+    # News ---------------------------------------------------------------------------------------
+
+    def observe(self, fact: CreditFact) -> None:
+        """Take in a policy, a grant or a stored account; an account is read only at the start."""
+        match fact:
+            case CreditPolicyFact():
+                self._reshaped |= self._terms.put(fact)
+            case CreditGrantFact():
+                self._grants.put(fact)
+            case CreditAccountFact():
+                self._accounts.put(fact)
+            case CreditGone(kind=CreditKind.POLICY, name=name):
+                self._reshaped |= self._terms.drop(name)
+            case CreditGone(kind=CreditKind.GRANT, name=name):
+                self._grants.drop(name)
+            case CreditGone(name=name):
+                self._accounts.drop(CohortName(name))
+
+    def note(self, key: Key, fact: WorkloadFact | None) -> None:
+        """Note what a workload's status says now; None when it is gone."""
+        if self._terms:
+            self._presence.note(key, fact)
+
+    def reshape(self) -> None:
+        """Note that quotas, weights or the structure of trees changed."""
+        self._reshaped = self._counts
+
+    @property
+    def _counts(self) -> bool:
+        """Whether any policy counts, or did until now."""
+        return bool(self._terms or self._books.by_cohort)
+
+    # Time ---------------------------------------------------------------------------------------
+
+    def advance(
+        self, tree: QuotaTree, workloads: dict[Key, WorkloadFact], now: float, *, bends: bool
+    ) -> bool:
+        """Bring the ledgers up to `now`; say whether shares changed.
+
+        `bends` says that fair sharing is on.
+        """
+        if not self._counts:
+            self._started = True
+            return False
+        at = floor(now) - self._terms.lag_s
+        changed = self._reshaped
+        if self._reshaped:
+            self._reshape(tree, workloads, at)
+        self._presence.take_changes(workloads, floor(now))
+        self._grants.plan()
+        self._carry_out(tree, at)
+        self._books.advance(at)
+        if bends:
+            self._undisturbed.look(tree, now)
+            if changed or self._bending.is_due(at):
+                changed |= self._bending.bend(self._books.by_cohort.values(), tree, at)
+        self._started = True
+        return changed
+
+    def wakes(self, now: float) -> list[Key]:
+        """Return who has run long enough by now to be a victim for the sake of shares."""
+        return self._undisturbed.wakes(now)
+
+    def next_at(self) -> float | None:
+        """Return when time alone may change a share, or whom shares may take; None for never."""
+        if not self._books.by_cohort:
+            return None
+        tick, runtime = self._bending.next_tick, self._undisturbed.next_at
+        times = [] if tick is None else [float(tick + self._terms.lag_s)]
+        if runtime is not None:
+            times.append(runtime)
+        return min(times, default=None)
+
+    def _reshape(self, tree: QuotaTree, workloads: dict[Key, WorkloadFact], at: int) -> None:
+        """Open and close ledgers, and let all go by the present quotas from `at` on."""
+        self._reshaped = False
+        if not self._books.by_cohort:
+            self._presence.look_again(workloads)
+        for stored in self._books.reshape(tree, at, started=self._started):
+            self._presence.recall(stored)
+
+    def _carry_out(self, tree: QuotaTree, at: int) -> None:
+        """Let everything happen that was planned until `at`."""
+        for when, number, event in self._agenda.due(at):
+            match event:
+                case Begin(holding):
+                    self._books.count_in(number, holding, tree, when)
+                case End(token):
+                    self._presence.was_counted_out(token)
+                    self._books.count_out(token, tree, when)
+                case Give():
+                    grants.carry_out(event, self._books.by_cohort.values(), when)
+
+    # Answers ------------------------------------------------------------------------------------
+
+    @property
+    def patience(self) -> Patiences:
+        """What keeps shares from taking too soon in each tree, by its root."""
+        return self._undisturbed.patience
+
+    def records(self, workloads: dict[Key, WorkloadFact]) -> Iterator[CreditAccountFact]:
+        """Return every ledger as it is to be stored, by name of the cohort."""
+        leaving = list(self._presence.leaving(workloads))
+        return accounts.records(self._books.by_cohort, leaving, self._grants.names())
+
+    def covers(self, key: Key, tree: QuotaTree) -> bool:
+        """Say whether the end of a workload stands in the accounts that were stored last."""
+        held = self._presence.held(key)
+        if held is None or held.until is None:
+            return not self._presence.is_unheard(key)
+        until = held.until
+        return all(
+            self._accounts.reaches(until, one) for one in self._books.above(held.queue, tree)
+        )
+
+    def recorded(self, key: Key, tree: QuotaTree) -> bool:
+        """Say whether the stored accounts name an evicted workload that still holds quota."""
+        held = self._presence.held(key)
+        return not self._presence.is_unheard(key) and (held is None or self._names(held, tree))
+
+    def settled(self, key: Key, tree: QuotaTree) -> bool:
+        """Say whether the stored accounts hold, or name, what a workload held before."""
+        left = self._presence.held_before(key)
+        return not self._presence.is_unheard(key) and (left is None or self._names(left, tree))
+
+    def governed(self, tree: QuotaTree) -> dict[str, tuple[CohortName, ...]]:
+        """Return the root cohorts that each policy has."""
+        return self._terms.governed(tree)
+
+    def _names(self, holding: Holding, tree: QuotaTree) -> bool:
+        """Say whether every stored account above a holding tells as much of it as we know."""
+        above = self._books.above(holding.queue, tree)
+        return all(self._accounts.tells_of(holding, one) for one in above)

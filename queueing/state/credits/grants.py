@@ -1,0 +1,63 @@
+"""Grants: each is booked once, and what decay left of it is taken back once it has expired."""
+
+from collections.abc import Iterable
+
+from queueing.core.credits.facts import PART, CreditGrantFact
+from queueing.core.names import Uid
+from queueing.state.credits.agenda import Agenda, Give
+from queueing.state.credits.book import Book
+
+_FINE = 1 << 32
+
+
+class Grants:
+    """The grants of a cluster, by name."""
+
+    __slots__ = ("_agenda", "_by_name", "_planned")
+
+    def __init__(self, agenda: Agenda) -> None:
+        self._agenda = agenda
+        self._by_name: dict[str, CreditGrantFact] = {}
+        self._planned: dict[Uid, None] = {}
+
+    def put(self, fact: CreditGrantFact) -> None:
+        """Take in a grant."""
+        self._by_name[fact.name] = fact
+
+    def drop(self, name: str) -> None:
+        """Forget a grant's name; what was given stays given."""
+        self._by_name.pop(name, None)
+
+    def names(self) -> dict[Uid, str]:
+        """Return the names of the grants that exist, by what the ledgers know them by."""
+        return {one.uid: one.name for one in self._by_name.values()}
+
+    def plan(self) -> None:
+        """Plan what has to happen with new ones."""
+        for _, grant in sorted(self._by_name.items()):
+            if grant.uid not in self._planned:
+                self._planned[grant.uid] = None
+                self._agenda.plan(grant.at, Give(grant, expired=False))
+                if grant.expires_at is not None:
+                    self._agenda.plan(grant.expires_at, Give(grant, expired=True))
+
+
+def carry_out(given: Give, books: Iterable[Book], at: int) -> None:
+    """Book a grant, or take it back, in every ledger that has its receiver."""
+    for book in books:
+        if given.grant.receiver in book.children:
+            book.group.advance(at)
+            _book(book, given.grant, expired=given.expired)
+
+
+def _book(book: Book, grant: CreditGrantFact, *, expired: bool) -> None:
+    """Book a grant, or take back what decay left of it; each only once."""
+    booked = book.grants.get(grant.uid)
+    if not expired and booked is None:
+        if book.group.give(grant.receiver, grant.amount * PART):
+            book.grants[grant.uid] = False
+    elif expired and booked is False and grant.expires_at is not None:
+        half_lives = (grant.expires_at - grant.at) / book.policy.half_life_s
+        kept = round(float(0.5**half_lives) * _FINE)
+        book.group.take_back(grant.receiver, grant.amount * PART * kept // _FINE)
+        book.grants[grant.uid] = True

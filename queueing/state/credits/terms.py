@@ -1,0 +1,89 @@
+"""Which credit policy counts in which tree, and what all of them together ask for."""
+
+from collections.abc import Iterator
+
+from queueing.core.credits.facts import CreditPolicyFact, Mode
+from queueing.core.names import CohortName
+from queueing.core.quota.node import Node
+from queueing.core.quota.tree import QuotaTree
+
+TICKS_PER_HORIZON = 256
+
+
+class Terms:
+    """The policies of a cluster, by name."""
+
+    __slots__ = ("_policies",)
+
+    def __init__(self) -> None:
+        self._policies: dict[str, CreditPolicyFact] = {}
+
+    def __bool__(self) -> bool:
+        """Say whether there is any policy."""
+        return bool(self._policies)
+
+    def put(self, fact: CreditPolicyFact) -> bool:
+        """Take in a policy; say whether it is news."""
+        if self._policies.get(fact.name) == fact:
+            return False
+        self._policies[fact.name] = fact
+        return True
+
+    def drop(self, name: str) -> bool:
+        """Forget a policy; say whether it was known."""
+        return self._policies.pop(name, None) is not None
+
+    # Of all policies ----------------------------------------------------------------------------
+
+    @property
+    def lag_s(self) -> int:
+        """How many seconds the ledgers stay behind the clock."""
+        return max((one.lag_s for one in self._policies.values()), default=0)
+
+    @property
+    def tick_s(self) -> int:
+        """How many seconds lie between two bends of weights."""
+        horizons = (one.horizon_s for one in self._policies.values())
+        return min((max(1, one // TICKS_PER_HORIZON) for one in horizons), default=1)
+
+    @property
+    def minimum_runtime_s(self) -> int:
+        """The longest time, in seconds, that any policy lets a workload run undisturbed."""
+        return max((one.minimum_runtime_s for one in self._policies.values()), default=0)
+
+    # By tree ------------------------------------------------------------------------------------
+
+    def trees(self, tree: QuotaTree) -> Iterator[tuple[Node, CreditPolicyFact]]:
+        """Go over the trees that a policy counts in: one that names the root goes before others."""
+        policies = [self._policies[name] for name in sorted(self._policies)]
+        for root in tree.root_cohorts():
+            named = (one for one in policies if root.name in one.root_cohorts)
+            general = (one for one in policies if not one.root_cohorts)
+            policy = next(named, None) or next(general, None)
+            if policy is not None and policy.mode is not Mode.OFF:
+                yield root, policy
+
+    def cohorts(self, tree: QuotaTree) -> Iterator[tuple[Node, CreditPolicyFact]]:
+        """Go over the cohorts that are to have a ledger."""
+        for root, policy in self.trees(tree):
+            for node in _cohorts_below(root):
+                if any(True for _ in node.children()):
+                    yield node, policy
+
+    def governed(self, tree: QuotaTree) -> dict[str, tuple[CohortName, ...]]:
+        """Return the root cohorts that each policy has."""
+        found: dict[str, tuple[CohortName, ...]] = dict.fromkeys(self._policies, ())
+        for root, policy in self.trees(tree):
+            found[policy.name] = (*found[policy.name], CohortName(root.name))
+        return found
+
+
+def _cohorts_below(root: Node) -> Iterator[Node]:
+    yield root
+    for child in sorted(root.children(), key=_name):
+        if not child.is_queue:
+            yield from _cohorts_below(child)
+
+
+def _name(node: Node) -> str:
+    return node.name
