@@ -152,12 +152,15 @@ def test_a_preemptor_that_looks_at_its_flavors_again_has_its_turn_at_once() -> N
     ]
     kueue = Settings(compatibility=Compatibility.KUEUE)
     cluster = ObedientCluster(world(cluster_queues=queues), kueue)
-    there = {"local_queue": "team/theirs"}
-    cluster.observe(admitted("borrower", {"cpu": 2_000}, queue="theirs", flavor="two", **there))
+    theirs_door = "team/theirs"
+    borrower = {"cpu": 2_000}
+    cluster.observe(
+        admitted("borrower", borrower, queue="theirs", flavor="two", local_queue=theirs_door)
+    )
     both = (pod_set({"cpu": 2_000}), pod_set({"cpu": 3_000}, name="second"))
     cluster.observe(workload("high", local_queue="team/ours", pod_sets=both))
     assert [type(one) for one in cluster.cycle().decisions].count(Preempt) == 1
-    cluster.observe(workload("neighbour", **there))
+    cluster.observe(workload("neighbour", local_queue=theirs_door))
     cluster.cycle()
     assert "team/neighbour" in cluster.running()
     cluster.engine.check()
