@@ -25,7 +25,7 @@ from e2e.serving import until
 from e2e.wire import ApiError, Object
 
 INSTALL_S = 60.0
-UNINSTALL_S = 60.0
+UNINSTALL_S = 180.0
 MAX_TIME = "kueue.x-k8s.io/max-exec-time-seconds"
 VISIBILITY = "/apis/visibility.kueue.x-k8s.io/v1beta2"
 OF_CLUSTER_QUEUE = f"{VISIBILITY}/clusterqueues/team/pendingworkloads"
