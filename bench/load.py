@@ -98,7 +98,8 @@ LOADS = MappingProxyType(
         ),
     }
 )
-"""(a) and (b) after Kueue's published configurations; (c) one deep queue, 60 % of it hopeless."""
+"""(a) is Kueue's published configuration; (b) has the queues and counts of the large one, with the
+sizes and runtimes of (a); (c) is one deep queue, 60 % of it hopeless."""
 
 
 def schedule(load: Load, scale: float) -> list[Item]:
