@@ -47,6 +47,18 @@ KINDS: dict[str, Resource] = {
     "CustomResourceDefinition": Resource(
         "apiextensions.k8s.io/v1", "customresourcedefinitions", namespaced=False
     ),
+    "MutatingAdmissionPolicy": Resource(
+        "admissionregistration.k8s.io/v1", "mutatingadmissionpolicies", namespaced=False
+    ),
+    "MutatingAdmissionPolicyBinding": Resource(
+        "admissionregistration.k8s.io/v1", "mutatingadmissionpolicybindings", namespaced=False
+    ),
+    "DeviceClass": Resource("resource.k8s.io/v1", "deviceclasses", namespaced=False),
+    "ResourceSlice": Resource("resource.k8s.io/v1", "resourceslices", namespaced=False),
+    "ResourceClaim": Resource("resource.k8s.io/v1", "resourceclaims", namespaced=True),
+    "ResourceClaimTemplate": Resource(
+        "resource.k8s.io/v1", "resourceclaimtemplates", namespaced=True
+    ),
     "ClusterQueue": Resource(KUEUE, "clusterqueues", namespaced=False),
     "Cohort": Resource(KUEUE, "cohorts", namespaced=False),
     "LocalQueue": Resource(KUEUE, "localqueues", namespaced=True),
@@ -55,6 +67,7 @@ KINDS: dict[str, Resource] = {
     "WorkloadPriorityClass": Resource(KUEUE, "workloadpriorityclasses", namespaced=False),
     "AdmissionCheck": Resource(KUEUE, "admissionchecks", namespaced=False),
     "Topology": Resource(KUEUE, "topologies", namespaced=False),
+    "DeviceFlavor": Resource("queueing.dev/v1alpha1", "deviceflavors", namespaced=False),
     "CreditPolicy": Resource("queueing.dev/v1alpha1", "creditpolicies", namespaced=False),
     "CreditGrant": Resource("queueing.dev/v1alpha1", "creditgrants", namespaced=False),
     "CreditAccount": Resource("queueing.dev/v1alpha1", "creditaccounts", namespaced=False),

@@ -36,6 +36,7 @@ from queueing.kube.resources import (
 from queueing.translate.inbound.surroundings import NAMESPACE_LABEL
 from queueing.translate.labels import PRIORITY_CLASS, QUEUE_NAME
 from queueing.webhooks.jobs import MANAGED_OWNERS
+from queueing.webhooks.policies import claims
 from queueing.webhooks.policies import render as validation
 from queueing.webhooks.policies.quotas import FLAVORS_OF_CHECKS
 from queueing.webhooks.scope import Scope, selector_wire
@@ -87,6 +88,7 @@ Wire = dict[str, Any]
 def render(rules: PolicyRules) -> list[tuple[Resource, Wire]]:
     """Return the policies and their bindings, in the order in which they must be applied."""
     made = [one for policy in _policies(rules) for one in policy]
+    made += [(_MUTATING[wire["kind"]], wire) for wire in claims.render()]
     digest = blake2b(msgspec.json.encode([wire for _, wire in made]), digest_size=8).hexdigest()
     return [*made, *_probe(rules, digest)]
 
@@ -210,6 +212,7 @@ def scope_of(rules: PolicyRules, minor: int = MINOR_MIN) -> Scope:
     )
 
 
+_MUTATING = {one.kind: one for one in (MUTATING_POLICIES, MUTATING_POLICY_BINDINGS)}
 _VALIDATING = {one.kind: one for one in (VALIDATING_POLICIES, VALIDATING_POLICY_BINDINGS)}
 DEFAULT_PRIORITY = "queueing-default-priority"
 OPTIONAL: dict[str, tuple[Resource, Resource]] = {

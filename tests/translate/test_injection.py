@@ -45,26 +45,33 @@ TOLERATIONS = st.lists(
     st.builds(lambda key: {"key": key, "operator": "Exists"}, WORDS), max_size=3, unique_by=str
 )
 TEMPLATES = st.builds(
-    lambda labels, annotations, selector, tolerations: template(
+    lambda labels, annotations, selector, tolerations, gates: template(
         metadata={"labels": labels, "annotations": annotations},
-        spec={"nodeSelector": selector, "tolerations": tolerations},
+        spec={
+            "nodeSelector": selector,
+            "tolerations": tolerations,
+            "schedulingGates": [{"name": gate} for gate in gates],
+        },
     ),
     MAPS,
     MAPS,
     MAPS,
     TOLERATIONS,
+    st.lists(WORDS, max_size=2, unique=True),
 )
 INJECTIONS = st.builds(
-    lambda labels, annotations, selector, keys: Injection(
+    lambda labels, annotations, selector, keys, gates: Injection(
         labels=labels,
         annotations=annotations,
         node_selector=selector,
         tolerations=tuple(Toleration(key=key, operator="Exists") for key in keys),
+        scheduling_gates=tuple(gates),
     ),
     MAPS,
     MAPS,
     MAPS,
     st.lists(WORDS, max_size=3),
+    st.lists(WORDS, max_size=2, unique=True),
 )
 
 
@@ -124,3 +131,10 @@ def test_a_check_adds_to_what_the_flavors_gave() -> None:
 def test_the_trace_of_the_submitter_is_handed_to_the_pods() -> None:
     assert Injection().handing_down("00-a-b-01").annotations == {"traceparent": "00-a-b-01"}
     assert Injection().handing_down("") == Injection()
+
+
+def test_a_gate_is_added_beside_those_that_are_there() -> None:
+    own = template(spec={"schedulingGates": [{"name": "example.com/other"}]})
+    added = Injection(scheduling_gates=("queueing.dev/claims",))
+    names = [{"name": "example.com/other"}, {"name": "queueing.dev/claims"}]
+    assert inject(own, added) == {"spec": {"schedulingGates": names}}

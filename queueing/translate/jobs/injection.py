@@ -35,6 +35,7 @@ class Injection:
     annotations: Mapping[str, str] = field(default_factory=dict)
     node_selector: Mapping[str, str] = field(default_factory=dict)
     tolerations: tuple[Toleration, ...] = ()
+    scheduling_gates: tuple[str, ...] = ()
     count: int = 0
 
     def merged(self, update: PodSetUpdate) -> "Injection":
@@ -44,6 +45,7 @@ class Injection:
             annotations=_joined("annotation", self.annotations, update.annotations),
             node_selector=_joined("node selector", self.node_selector, update.node_selector),
             tolerations=_together(self.tolerations, update.tolerations),
+            scheduling_gates=self.scheduling_gates,
             count=self.count,
         )
 
@@ -94,6 +96,11 @@ def inject(template: PodTemplate, added: Injection) -> dict[str, Any]:
     together = _together(own, added.tolerations)
     if together != own:
         patch.setdefault("spec", {})["tolerations"] = msgspec.to_builtins(together)
+    gates = [gate.name for gate in template.spec.scheduling_gates]
+    more_gates = [name for name in added.scheduling_gates if name not in gates]
+    if more_gates:
+        named = [{"name": name} for name in (*gates, *more_gates)]
+        patch.setdefault("spec", {})["schedulingGates"] = named
     return patch
 
 

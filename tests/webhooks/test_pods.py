@@ -1,0 +1,59 @@
+"""What becomes of a pod whose devices come by claims."""
+
+from queueing.webhooks.findings import Wire
+from queueing.webhooks.pods import CLAIM, GATE, INJECT, RESOURCES, TEMPLATE, inject_claims
+
+GPU = "nvidia.com/gpu"
+
+
+def pod(**spec: object) -> Wire:
+    return {
+        "metadata": {
+            "labels": {INJECT: "true"},
+            "annotations": {TEMPLATE: "kq-train", RESOURCES: GPU},
+        },
+        "spec": {
+            "schedulingGates": [{"name": GATE}],
+            "containers": [
+                {"name": "sidecar", "resources": {"requests": {"cpu": "1"}}},
+                {
+                    "name": "train",
+                    "resources": {
+                        "requests": {"cpu": "1", GPU: "4"},
+                        "limits": {GPU: "4"},
+                    },
+                },
+            ],
+            **spec,
+        },
+    }
+
+
+def test_the_resource_becomes_a_request_of_the_claim() -> None:
+    made = inject_claims(pod())["spec"]
+    assert made["resourceClaims"] == [{"name": CLAIM, "resourceClaimTemplateName": "kq-train"}]
+    assert made["containers"][0]["resources"] == {"requests": {"cpu": "1"}}
+    assert made["containers"][1]["resources"] == {
+        "requests": {"cpu": "1"},
+        "limits": {},
+        "claims": [{"name": CLAIM, "request": "c1"}],
+    }
+
+
+def test_the_gate_goes_and_others_stay() -> None:
+    assert "schedulingGates" not in inject_claims(pod())["spec"]
+    gates = [{"name": "example.com/other"}, {"name": GATE}]
+    made = inject_claims(pod(schedulingGates=gates))["spec"]
+    assert made["schedulingGates"] == [{"name": "example.com/other"}]
+
+
+def test_a_pod_is_rewritten_once() -> None:
+    once = inject_claims(pod())
+    assert inject_claims(once) == once
+
+
+def test_a_pod_without_the_mark_or_the_template_is_left_alone() -> None:
+    for part, name in (("labels", INJECT), ("annotations", TEMPLATE)):
+        asked = pod()
+        del asked["metadata"][part][name]
+        assert inject_claims(asked) is asked
