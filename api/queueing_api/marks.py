@@ -38,4 +38,6 @@ SCHEMA_KEY: Final = "x-queueing-definition"
 ATOMIC: Final = Mark(**{"x-kubernetes-list-type": "atomic"})
 SET: Final = Mark(**{"x-kubernetes-list-type": "set"})
 MAP_ATOMIC: Final = Mark(**{"x-kubernetes-map-type": "atomic"})
+OPAQUE: Final = Mark(**{"x-kubernetes-preserve-unknown-fields": True})
+"""Mark an object that the API server keeps as it is, whatever is in it."""
 ONE_PROPERTY: Final = Mark(minProperties=1, maxProperties=1)

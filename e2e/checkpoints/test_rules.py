@@ -30,6 +30,8 @@ def policy(space: World, **spec: object) -> Object:
         ),
         pytest.param({"heartbeat": "1h"}, "must not be longer than saveDeadline", id="no beat"),
         pytest.param({"driver": "HTTP"}, "needs http.port", id="nowhere to post to"),
+        pytest.param({"driver": "Job"}, "needs job.template", id="no Job"),
+        pytest.param({"driver": "Exec"}, "needs exec.command", id="nothing to run"),
         pytest.param({"answerFrom": "Leader"}, "needs leader", id="nobody leads"),
         pytest.param({"driver": "Pigeon"}, "Unsupported value", id="unknown driver"),
     ],

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from queueing.cli.output import Command, UsageProblem
+from queueing.core.checkpoints.terms import USUAL_DRIVERS, Driver
 from queueing.core.settings import Compatibility
 
 OUR_API_VERSION = "config.queueing.dev/v1alpha1"
@@ -88,6 +89,16 @@ class Choices:
     configuration: Any
     """queueing_api.config.v1beta2.Configuration; not named here, for the start-up time."""
     compatibility: Compatibility
+    drivers: frozenset[Driver] = USUAL_DRIVERS
+    """How workloads may be asked to save."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ours:
+    """What our own file says."""
+
+    compatibility: str | None = None
+    drivers: frozenset[Driver] = USUAL_DRIVERS
 
 
 def read_choices(flags: Flags) -> Choices:
@@ -103,7 +114,7 @@ def read_choices(flags: Flags) -> Choices:
 
     try:
         written = read_configuration(flags.config) if flags.config else Configuration()
-        ours = _read_ours(flags.queueing_config) if flags.queueing_config else None
+        ours = _read_ours(flags.queueing_config) if flags.queueing_config else _Ours()
     except ManifestError as error:
         raise UsageProblem(str(error)) from error
     changes: dict[str, Any] = {}
@@ -125,7 +136,10 @@ def read_choices(flags: Flags) -> Choices:
         raise UsageProblem(f"featureGates: cannot be switched off: {', '.join(locked)}")
     return Choices(
         configuration=configuration,
-        compatibility=Compatibility(flags.compatibility or ours or Compatibility.QUEUEING),
+        compatibility=Compatibility(
+            flags.compatibility or ours.compatibility or Compatibility.QUEUEING
+        ),
+        drivers=ours.drivers,
     )
 
 
@@ -140,8 +154,8 @@ def parse_gates(text: str) -> dict[str, bool]:
     return gates
 
 
-def _read_ours(file: str) -> str | None:
-    """Read our own file and return the compatibility that it chooses."""
+def _read_ours(file: str) -> _Ours:
+    """Read our own file."""
     from queueing.sim.documents import load  # noqa: PLC0415 - slow to import
     from queueing.sim.yaml_text import ManifestError  # noqa: PLC0415 - with it
 
@@ -153,11 +167,20 @@ def _read_ours(file: str) -> str | None:
     for field, want in (("apiVersion", OUR_API_VERSION), ("kind", OUR_KIND)):
         if found.value[field] != want:
             raise found.error([field], f"{found.value[field]!r} must be {want}")
-    known = {"apiVersion", "kind", "metadata", "compatibility"}
+    known = {"apiVersion", "kind", "metadata", "compatibility", "checkpointDrivers"}
     for field in found.value.keys() - known:
         raise found.error([field], "unknown field")
     chosen = found.value.get("compatibility")
     words = [one.value for one in Compatibility]
     if chosen is not None and chosen not in words:
         raise found.error(["compatibility"], f"{chosen!r} must be {' or '.join(words)}")
-    return None if chosen is None else str(chosen)
+    drivers = found.value.get("checkpointDrivers", sorted(USUAL_DRIVERS))
+    wanted = list(drivers) if isinstance(drivers, list) else [drivers]
+    for one in wanted:
+        if one not in list(Driver):
+            every = ", ".join(Driver)
+            raise found.error(["checkpointDrivers"], f"{one!r} must be one of {every}")
+    return _Ours(
+        compatibility=None if chosen is None else str(chosen),
+        drivers=frozenset(Driver(one) for one in wanted),
+    )

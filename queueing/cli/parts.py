@@ -42,6 +42,7 @@ def run_controller(flags: Flags, choices: Choices, socket: Path | None) -> None:
     options = Options(
         configuration=choices.configuration,
         compatibility=choices.compatibility,
+        drivers=choices.drivers,
         kubeconfig=flags.kubeconfig,
         context=flags.context_name,
         serving_socket=socket,

@@ -14,7 +14,7 @@ import socket
 import uuid
 from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ from queueing.controller.rules import (
 )
 from queueing.controller.session import Session, Surroundings
 from queueing.controller.witness import Witness
+from queueing.core.checkpoints.terms import USUAL_DRIVERS, Driver
 from queueing.core.settings import Compatibility
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster, load_cluster
@@ -60,6 +61,8 @@ class Options:
 
     configuration: Configuration = field(default_factory=Configuration)
     compatibility: Compatibility = Compatibility.QUEUEING
+    drivers: frozenset[Driver] = USUAL_DRIVERS
+    """How workloads may be asked to save."""
     cluster: Cluster | None = None
     kubeconfig: str | None = None
     context: str | None = None
@@ -119,9 +122,8 @@ class App:
         self._options, self._client, self._clock = options, client, clock
         self._identity = identity()
         configuration = options.configuration
-        self._rules = controller_rules(
-            configuration, options.compatibility, identity=self._identity
-        )
+        rules = controller_rules(configuration, options.compatibility, identity=self._identity)
+        self._rules = replace(rules, drivers=options.drivers)
         self._elects = configuration.leader_election.leader_elect
         self._tracer = Tracer.from_environment(options.environment, __version__)
         self.witness = Witness(

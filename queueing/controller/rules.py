@@ -7,6 +7,7 @@ from queueing.controller.cycles import BUDGET
 from queueing.controller.jobs.reconciler import JobRules
 from queueing.controller.policies import PolicyRules
 from queueing.core.backoff import Backoff
+from queueing.core.checkpoints.terms import USUAL_DRIVERS, Driver
 from queueing.core.facts import Requirement, Selector
 from queueing.core.lifecycle import LifeRules, PodsReadyRules
 from queueing.core.settings import Compatibility, Settings
@@ -38,6 +39,8 @@ class ControllerRules:
     life: LifeRules
     jobs: JobRules
     identity: str
+    drivers: frozenset[Driver] = USUAL_DRIVERS
+    """How workloads may be asked to save."""
     budget: int = BUDGET
     job_workers: int = JOB_WORKERS
     workload_workers: int = WORKLOAD_WORKERS

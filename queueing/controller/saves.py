@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from queueing.controller.indexes import Index
 from queueing.core.checkpoints.record import Record, Saved
+from queueing.core.checkpoints.terms import USUAL_DRIVERS, Driver
 from queueing.core.names import Key
 from queueing.translate.checkpoints.wire import CheckpointPolicy, Pod
 from queueing.translate.wire.meta import Meta
@@ -28,6 +29,8 @@ class Seen:
 class Saves:
     """All of them, by key; Checkpoints also by Workload and by the Jobs that they belong to."""
 
+    drivers: frozenset[Driver] = USUAL_DRIVERS
+    """What the operator allows."""
     policies: dict[Key, CheckpointPolicy] = field(default_factory=dict)
     pods: dict[Key, Pod] = field(default_factory=dict)
     """Pods that carry the label of a request."""

@@ -27,6 +27,7 @@ from queueing.controller.objects import Objects
 from queueing.controller.pump import Attention, Pump
 from queueing.controller.records import Records
 from queueing.controller.rules import ControllerRules
+from queueing.controller.saves import Saves
 from queueing.controller.statuses import Statuses
 from queueing.controller.waits import Waits
 from queueing.controller.witness import Witness
@@ -73,7 +74,7 @@ class Session:
     def __init__(self, around: Surroundings) -> None:
         self._around, self._rules = around, around.rules
         client, clock = around.client, around.clock
-        self.objects = Objects()
+        self.objects = Objects(saves=Saves(drivers=self._rules.drivers))
         self.engine = Engine(self._rules.settings)
         self.job_keys: WorkQueue[Key] = WorkQueue()
         self.workload_keys: WorkQueue[Key] = WorkQueue()

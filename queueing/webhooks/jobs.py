@@ -21,6 +21,7 @@ MANAGED_OWNERS = (
     ("batch/v1", "Job"),
     ("jobset.x-k8s.io/v1alpha2", "JobSet"),
     ("kueue.x-k8s.io/v1beta2", "Workload"),
+    ("queueing.dev/v1alpha1", "Checkpoint"),
 )
 """Owners that queue for their children themselves; a CronJob, say, does not."""
 

@@ -12,6 +12,7 @@ from queueing.cli.choices import Flags, parse_gates, read_choices
 from queueing.cli.main import cli
 from queueing.cli.output import UsageProblem
 from queueing.cli.supervisor import supervise
+from queueing.core.checkpoints.terms import Driver
 from queueing.core.settings import Compatibility
 
 CONFIG = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
@@ -92,11 +93,23 @@ def test_compatibility_is_chosen_by_flag_file_or_default(
     assert read_choices(flags(**given)).compatibility is want
 
 
+def test_commands_are_run_in_containers_only_where_that_is_switched_on(tmp_path: Path) -> None:
+    path = tmp_path / "q.yaml"
+    path.write_text(OURS)
+    assert Driver.EXEC not in read_choices(flags(queueing_config=str(path))).drivers
+    path.write_text(OURS + "checkpointDrivers: [Annotation, Exec]\n")
+    found = read_choices(flags(queueing_config=str(path))).drivers
+    assert found == {Driver.ANNOTATION, Driver.EXEC}
+
+
 @pytest.mark.parametrize(
     ("text", "want"),
     [
         pytest.param(OURS + "compatibility: Slurm\n", ":3: compatibility: 'Slurm'", id="a word"),
         pytest.param(OURS + "credits: on\n", ":3: credits: unknown field", id="a field"),
+        pytest.param(
+            OURS + "checkpointDrivers: [Pigeon]\n", ":3: checkpointDrivers: 'Pigeon'", id="a driver"
+        ),
         pytest.param(CONFIG, ":1: apiVersion: ", id="another kind of file"),
     ],
 )

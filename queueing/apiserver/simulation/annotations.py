@@ -6,6 +6,7 @@ RUN_SECONDS = "queueing.dev/simulate-seconds"
 FAILURE = "queueing.dev/simulate-failure"
 DRAIN_SECONDS = "queueing.dev/simulate-drain-seconds"
 SAVE_SECONDS = "queueing.dev/simulate-save-seconds"
+LAST_WORDS = "queueing.dev/simulate-message"
 _DEFAULT_SECONDS = 1.0
 
 
@@ -28,6 +29,11 @@ def fails(pod: Object, job: Object | None, failed_before: int) -> bool:
     """Tell whether the pod fails: `true` always, a number for that many pods of the Job."""
     word = _word(pod, job, FAILURE)
     return word == "true" or (word.isdigit() and failed_before < int(word))
+
+
+def last_words(pod: Object) -> str:
+    """Return what the pod leaves as its termination message."""
+    return _word(pod, None, LAST_WORDS)
 
 
 def _word(pod: Object, job: Object | None, name: str) -> str:

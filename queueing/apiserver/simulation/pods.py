@@ -1,5 +1,6 @@
 """The states of a pod as a kubelet reports them."""
 
+from queueing.apiserver.simulation.annotations import last_words
 from queueing.apiserver.tree import Object, dig, with_value
 
 
@@ -48,6 +49,7 @@ def ended(pod: Object, now: str, *, failed: bool) -> Object:
         "reason": "Error" if failed else "Completed",
         "startedAt": dig(pod, "status", "startTime", default=now),
         "finishedAt": now,
+        **({"message": said} if (said := last_words(pod)) else {}),
     }
     states = [_container(c, {"terminated": final}, ready=False) for c in _containers(pod)]
     phase = "Failed" if failed else "Succeeded"

@@ -5,9 +5,11 @@ from typing import Any
 
 import msgspec
 
+from queueing.controller.checkpoints.hook_jobs import HookJobs
+from queueing.controller.checkpoints.notices import NoticeError
 from queueing.controller.checkpoints.posting import Posting
 from queueing.controller.hand import Hand
-from queueing.controller.saves import Saves
+from queueing.controller.saves import Saves, Seen
 from queueing.core.checkpoints.answers import Voice
 from queueing.core.checkpoints.record import Record
 from queueing.core.checkpoints.terms import Driver
@@ -24,10 +26,6 @@ JOB_LABEL = "batch.kubernetes.io/controller-uid"
 _ENDED = ("Succeeded", "Failed")
 
 
-class NoticeError(Exception):
-    """Nobody could be told; the message says why."""
-
-
 class _Pods(msgspec.Struct):
     items: list[Pod]
 
@@ -35,11 +33,13 @@ class _Pods(msgspec.Struct):
 class Asking:
     """Tells pods by patching them, so that the same patch also lets us follow them."""
 
-    def __init__(self, saves: Saves, hand: Hand, posting: Posting) -> None:
-        self._saves, self._hand, self._posting = saves, hand, posting
+    def __init__(self, saves: Saves, hand: Hand, posting: Posting, hooks: HookJobs) -> None:
+        self._saves, self._hand, self._posting, self._hooks = saves, hand, posting, hooks
 
-    async def tell(self, record: Record, jobs: Sequence[Job]) -> tuple[str, ...]:
-        """Tell the pods that count; return their names. Raises NoticeError or KubeError."""
+    async def tell(self, record: Record, jobs: Sequence[Job], seen: Seen) -> tuple[str, ...]:
+        """Tell those who are to answer; return their names. Raises NoticeError or KubeError."""
+        if record.request.terms.driver is Driver.JOB:
+            return await self._hooks.tell(record, jobs, seen)
         only_followed = record.request.terms.driver is not Driver.ANNOTATION
         body = pods.mark(record) if only_followed else pods.notice(record)
         found = [pod.metadata for pod in await self._running(record, jobs)]
@@ -56,8 +56,18 @@ class Asking:
 
     async def listen(self, record: Record, jobs: Sequence[Job], namespace: str) -> None:
         """Ask those how far they are who do not say so by themselves."""
-        if record.request.terms.driver is Driver.HTTP:
-            await self._posting.listen(record, jobs, _keys(namespace, record.asked))
+        match record.request.terms.driver:
+            case Driver.HTTP:
+                await self._posting.listen(record, jobs, _keys(namespace, record.asked))
+            case Driver.JOB:
+                await self._hooks.listen(record, namespace)
+            case _:
+                pass
+
+    async def give_up(self, record: Record, namespace: str) -> None:
+        """End what still saves although nobody waits for it any more."""
+        if record.request.terms.driver is Driver.JOB:
+            await self._hooks.end(record, namespace)
 
     async def stand_down(self, record: Record, jobs: Sequence[Job], namespace: str) -> None:
         """Tell the pods that were asked that they stay."""
@@ -68,12 +78,16 @@ class Asking:
             case Driver.HTTP:
                 asked = _keys(namespace, record.asked)
                 await self._posting.tell(record, jobs, asked, cancelled=True)
-            case Driver.TERMINATION_ONLY:
+            case Driver.JOB:
+                await self._hooks.end(record, namespace)
+            case Driver.TERMINATION_ONLY | Driver.EXEC:
                 pass
 
     def voices(self, record: Record, namespace: str) -> dict[str, Voice]:
         """Return what the pods that were asked say, as we see them."""
         pods_, said = self._saves.pods, self._saves.said
+        if record.request.terms.driver is Driver.JOB:
+            return self._hooks.voices(record, namespace)
         return {
             name: pods.voice(pods_.get(key), record, said.get(key, b""))
             for name, key in zip(record.asked, _keys(namespace, record.asked), strict=True)

@@ -9,6 +9,7 @@ from queueing.core.checkpoints.terms import UNBOUNDED_BY_ADMIN, Terms, problem, 
 from queueing.core.names import Key
 from queueing.translate.checkpoints import names
 from queueing.translate.checkpoints.inbound import BadTermsError, terms
+from queueing.translate.checkpoints.wire import CheckpointPolicy
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
@@ -66,6 +67,32 @@ def _read(saves: Saves, key: Key) -> Effective:
     if found is None:
         return Effective(complaint=f"CheckpointPolicy {key} is not there")
     try:
-        return Effective(terms=terms(found.spec), policy=key, retain=found.spec.retain)
+        read = terms(found.spec)
     except BadTermsError as error:
         return Effective(complaint=f"CheckpointPolicy {key} cannot be used: {error}")
+    wrong = refused(saves, read) or _rehearsed_in_vain(found)
+    if wrong:
+        return Effective(complaint=f"CheckpointPolicy {key} cannot be used: {wrong}")
+    return Effective(terms=read, policy=key, retain=found.spec.retain)
+
+
+def _rehearsed_in_vain(found: CheckpointPolicy) -> str:
+    return next(
+        (
+            one.message
+            for one in found.status.conditions
+            if one.reason == names.INVALID_TEMPLATE
+            and one.observed_generation == found.metadata.generation
+        ),
+        "",
+    )
+
+
+def refused(saves: Saves, found: Terms) -> str:
+    """Say why the operator does not let terms be used; empty when they may be."""
+    if found.driver in saves.drivers:
+        return ""
+    return (
+        f"spec.driver: {found.driver} is switched off here; an operator switches it on in"
+        " checkpointDrivers of the QueueingConfiguration"
+    )

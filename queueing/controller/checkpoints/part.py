@@ -9,6 +9,7 @@ from typing import Any
 from queueing.clock import Clock
 from queueing.controller.checkpoints.asking import Asking
 from queueing.controller.checkpoints.barrier import Barrier
+from queueing.controller.checkpoints.hook_jobs import HookJobs
 from queueing.controller.checkpoints.intake import Intake
 from queueing.controller.checkpoints.policies import PolicyReconciler
 from queueing.controller.checkpoints.posting import Posting
@@ -64,7 +65,12 @@ class Checkpoints:
             clock=around.clock,
             queue=self.queue,
             intake=self.intake,
-            asking=Asking(saves, around.hand, Posting(saves, around.clock)),
+            asking=Asking(
+                saves,
+                around.hand,
+                Posting(saves, around.clock),
+                HookJobs(around.objects, around.hand, around.clock),
+            ),
             attend=self._attend,
             claimed=around.claimed,
         )
@@ -102,6 +108,14 @@ class Checkpoints:
         if job is not None:
             for workload in self._objects.saves.asked_of_job(job.metadata.uid):
                 self.queue.add(workload)
+            for owner in job.metadata.owner_references:
+                if owner.kind == "Checkpoint":
+                    self._hook_changed(Key(f"{job.metadata.namespace}/{owner.name}"))
+
+    def _hook_changed(self, checkpoint: Key) -> None:
+        seen = self._objects.saves.get(checkpoint)
+        if seen is not None and seen.record.is_open:
+            self.queue.add(seen.workload)
 
     def workload_changed(self, key: Key) -> None:
         """Look at the requests to a Workload."""

@@ -1,12 +1,27 @@
-"""Says of each CheckpointPolicy whether it can be used."""
+"""Says of each CheckpointPolicy whether it can be used.
+
+The Job of a hook is rehearsed where its policy is, so that a template that the API server would not
+take is known before somebody's work depends on it.
+"""
+
+import msgspec
 
 from queueing.clock import Clock
+from queueing.controller.checkpoints.effective import refused
 from queueing.controller.hand import Hand
 from queueing.controller.saves import Saves
+from queueing.core.checkpoints.record import Cause, Request
+from queueing.core.checkpoints.terms import Driver, Terms
 from queueing.core.names import Key
-from queueing.kube.resources import CHECKPOINT_POLICIES
-from queueing.translate.checkpoints import inbound, outbound
+from queueing.kube.client import Call
+from queueing.kube.errors import BadRequestError, InvalidError, RefusedError
+from queueing.kube.resources import CHECKPOINT_POLICIES, JOBS
+from queueing.translate.checkpoints import hook_job, inbound, names, outbound
+from queueing.translate.checkpoints.wire import CheckpointPolicy
 from queueing.translate.outbound.conditions import Conditions
+from queueing.translate.wire.meta import Meta
+
+READY = "Ready"
 
 
 class PolicyReconciler:
@@ -20,18 +35,40 @@ class PolicyReconciler:
         found = self._saves.policies.get(key)
         if found is None:
             return
-        wrong = ""
-        try:
-            inbound.terms(found.spec)
-        except inbound.BadTermsError as error:
-            wrong = str(error)
+        reason, message = await self._judged(found)
         meta = found.metadata
         conditions = Conditions(
             found.status.conditions, now=self._clock.now(), generation=meta.generation
         )
         before = conditions.wire()
-        reason, message = ("InvalidTerms", wrong) if wrong else ("Ready", "The policy can be used")
-        conditions.set("Active", true=not wrong, reason=reason, message=message)
+        conditions.set("Active", true=reason == READY, reason=reason, message=message)
         if conditions.wire() != before:
             target = CHECKPOINT_POLICIES.at(meta.name, meta.namespace, "status")
             await self._hand.patch(target, outbound.active(meta, conditions))
+
+    async def _judged(self, found: CheckpointPolicy) -> tuple[str, str]:
+        """Return reason and message of the condition."""
+        try:
+            terms = inbound.terms(found.spec)
+        except inbound.BadTermsError as error:
+            return "InvalidTerms", str(error)
+        wrong = refused(self._saves, terms)
+        if wrong:
+            return "DriverNotAllowed", wrong
+        if terms.driver is Driver.JOB:
+            try:
+                await self._rehearse(found.metadata, terms)
+            except (BadRequestError, InvalidError) as error:
+                return names.INVALID_TEMPLATE, f"spec.job.template: {error}"
+            except RefusedError as error:  # a quota, say: not there tomorrow
+                return READY, f"The policy can be used; its Job was refused when tried: {error}"
+        return READY, "The policy can be used"
+
+    async def _rehearse(self, policy: Meta, terms: Terms) -> None:
+        """Let the API server say what it would say to the Job; nothing is made."""
+        now = self._clock.now()
+        request = Request.made("rehearsal", 1, Cause(""), terms=terms, now=now)
+        body = hook_job.made(request, policy, hook_job.surroundings(request, "", ()))
+        del body["metadata"]["ownerReferences"]
+        target = JOBS.within(policy.namespace)
+        await self._hand.client.create(target, msgspec.json.encode(body), Call(dry_run=True))

@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from queueing.clock import Clock
-from queueing.controller.checkpoints.asking import Asking, NoticeError
+from queueing.controller.checkpoints.asking import Asking
 from queueing.controller.checkpoints.effective import effective
 from queueing.controller.checkpoints.intake import Intake
+from queueing.controller.checkpoints.notices import NoticeError
 from queueing.controller.checkpoints.observing import (
     World,
     condition,
@@ -52,6 +53,7 @@ LOOK_EVERY_S = 2.0
 """How often an open request is looked at without an event: its preemptor may be gone."""
 LAST_WORDS_S = 5.0
 _LISTENS = frozenset({Phase.NOTIFIED, Phase.SAVING, Phase.REFUSED})
+_IN_VAIN = frozenset({Outcome.FAILED, Outcome.UNRESPONSIVE})
 _LAST_WORDS = frozenset({Phase.SUSPENDING, Phase.DRAINED, Phase.RELEASED})
 
 
@@ -134,11 +136,13 @@ class CheckpointReconciler:
         now = means.clock.now()
         record = settle(self._observed(seen, workload, jobs), now, spared_before=spared)
         if DUTIES[record.phase] is Duty.NOTIFY and notice_due_at(record) <= now:
-            record = settle(await self._deliver(record, jobs), now, spared_before=spared)
+            record = settle(await self._deliver(record, jobs, seen), now, spared_before=spared)
         if record != before:
             await self._store(seen, record)
             if workload is not None:
                 tell(means.records, workload, jobs, before, record)
+        if before.phase in _LISTENS and record.outcome in _IN_VAIN:
+            await means.asking.give_up(record, seen.meta.namespace)
         if workload is None:
             return
         await self._do(seen, record, workload)
@@ -193,11 +197,11 @@ class CheckpointReconciler:
     def _voices(self, seen: Seen, record: Record) -> Mapping[str, Voice]:
         return self._means.asking.voices(record, seen.meta.namespace)
 
-    async def _deliver(self, record: Record, jobs: Sequence[Job]) -> Record:
+    async def _deliver(self, record: Record, jobs: Sequence[Job], seen: Seen) -> Record:
         """Ask the pods; what becomes of that is the next step."""
         now = self._means.clock.now()
         try:
-            asked = await self._means.asking.tell(record, jobs)
+            asked = await self._means.asking.tell(record, jobs, seen)
         except NoticeError as error:
             failed = notice_failed(record, str(error))
             if failed.attempts < NOTICES_MAX:

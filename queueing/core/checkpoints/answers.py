@@ -61,6 +61,7 @@ class Voice:
 
     condition: Condition
     answer: Answer | None = None
+    kind: str = "pod"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +92,11 @@ def combine(
     for name, voice in sorted(voices.items()):
         answer = said.get(name)
         if answer is not None and answer.word is Word.FAILED:
-            return Happening(event=Event.FAILED, message=_told(name, answer)), before
+            return Happening(
+                event=Event.FAILED, message=_told(f"{voice.kind} {name}", answer)
+            ), before
         if voice.condition is Condition.LOST and name not in done:
-            message = f"pod {name} ended before it had saved"
+            message = f"{voice.kind} {name} ended before it had saved"
             return Happening(event=Event.FAILED, message=message), before
     if voices and done == set(voices):
         return _saved(said), before
@@ -172,4 +175,4 @@ def _heard(said: Mapping[str, Answer]) -> Heard:
 
 
 def _told(name: str, answer: Answer) -> str:
-    return f"pod {name} failed to save" + (f": {answer.message[:500]}" if answer.message else "")
+    return f"{name} failed to save" + (f": {answer.message[:500]}" if answer.message else "")

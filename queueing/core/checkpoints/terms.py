@@ -18,6 +18,14 @@ class Driver(StrEnum):
     ANNOTATION = "Annotation"
     HTTP = "HTTP"
     TERMINATION_ONLY = "TerminationOnly"
+    JOB = "Job"
+    """A Job of its own saves for them."""
+    EXEC = "Exec"
+    """A command is run in their container."""
+
+
+USUAL_DRIVERS = frozenset(Driver) - {Driver.EXEC}
+"""What an operator allows who says nothing: running commands in containers must be asked for."""
 
 
 class OnFailure(StrEnum):
@@ -42,6 +50,15 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """What is run in each pod that counts, for the driver Exec."""
+
+    words: tuple[str, ...]
+    container: str = ""
+    """Empty for the first one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """What is asked of pods; times in seconds."""
 
@@ -59,6 +76,9 @@ class Terms:
     refusal_delay_s: float = 60.0
     on_failure: OnFailure = OnFailure.PROCEED
     http: Endpoint | None = None
+    job: bytes = b""
+    """The Job that saves, for the driver Job: its template as JSON, opaque here."""
+    command: Command | None = None
 
 
 UNBOUNDED_BY_ADMIN = Terms(
@@ -108,4 +128,8 @@ def problem(terms: Terms) -> str:
         return "spec.heartbeat: must not be longer than saveDeadline"
     if terms.driver is Driver.HTTP and terms.http is None:
         return "spec.http: driver HTTP needs http.port, where the pods listen"
+    if terms.driver is Driver.JOB and not terms.job:
+        return "spec.job: driver Job needs job.template, the Job that saves"
+    if terms.driver is Driver.EXEC and (terms.command is None or not terms.command.words):
+        return "spec.exec: driver Exec needs exec.command, what is run in the container"
     return ""

@@ -4,7 +4,14 @@ from datetime import datetime
 
 from queueing.core.checkpoints.phases import Phase
 from queueing.core.checkpoints.record import Cause, Outcome, Record, Request, Saved
-from queueing.core.checkpoints.terms import Driver, Endpoint, OnFailure, Terms, problem
+from queueing.core.checkpoints.terms import (
+    Command,
+    Driver,
+    Endpoint,
+    OnFailure,
+    Terms,
+    problem,
+)
 from queueing.translate.checkpoints import wire
 from queueing.translate.problems import Problems
 from queueing.translate.selectors import selector
@@ -42,6 +49,8 @@ def terms(found: wire.Terms) -> Terms:
             refusal_delay_s=seconds_of(found.refusal_delay_max),
             on_failure=OnFailure(found.on_failure),
             http=Endpoint(port=found.http.port, path=found.http.path) if found.http else None,
+            job=bytes(found.job.template) if found.job else b"",
+            command=_command(found.command),
         )
     except ValueError as error:
         raise BadTermsError(f"spec: {error}") from error
@@ -49,6 +58,12 @@ def terms(found: wire.Terms) -> Terms:
     if wrong:
         raise BadTermsError(wrong)
     return made
+
+
+def _command(found: wire.ExecCommand | None) -> Command | None:
+    if found is None:
+        return None
+    return Command(words=tuple(found.command), container=found.container)
 
 
 def record(found: wire.Checkpoint) -> Record:

@@ -12,5 +12,7 @@ STEP = "queueing.dev/checkpoint-step"
 """Annotation of the pods of a next run: how far the work was."""
 KEY = "queueing.dev/checkpoint-key"
 """Annotation of pods that are asked over HTTP: what requests to them are signed with."""
+INVALID_TEMPLATE = "InvalidTemplate"
+"""Reason of a CheckpointPolicy that is not Active: the API server does not take its Job."""
 EXIT_CODE = 85
 """A container that ends with this code was told to end, and says what it saved."""

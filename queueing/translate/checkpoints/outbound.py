@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from queueing.core.checkpoints.record import Record, Request, Saved
-from queueing.core.checkpoints.terms import Terms
+from queueing.core.checkpoints.terms import Command, Terms
 from queueing.translate.jobs.identity import owner_reference
 from queueing.translate.outbound.conditions import Conditions, patch
 from queueing.translate.wire.jobs import Job
@@ -154,8 +154,17 @@ def _terms(terms: Terms) -> Mapping[str, Any]:
         "refusalDelayMax": duration_text(terms.refusal_delay_s),
         "onFailure": terms.on_failure,
         "http": None if terms.http is None else {"port": terms.http.port, "path": terms.http.path},
+        "job": {"template": msgspec.Raw(terms.job)} if terms.job else None,
+        "exec": _command(terms.command),
     }
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _command(found: Command | None) -> Mapping[str, Any] | None:
+    if found is None:
+        return None
+    container = {"container": found.container} if found.container else {}
+    return {"command": list(found.words), **container}
 
 
 def _saved(found: Saved | None) -> Mapping[str, Any] | None:

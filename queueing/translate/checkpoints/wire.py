@@ -15,6 +15,19 @@ class HttpEndpoint(Wire, frozen=True):
     path: str = "/checkpoint"
 
 
+class JobTemplate(Wire, frozen=True):
+    """A Job to make; kept as bytes, since it is only handed on."""
+
+    template: msgspec.Raw
+
+
+class ExecCommand(Wire, frozen=True):
+    """What is run in a container."""
+
+    command: list[str]
+    container: str = ""
+
+
 class Terms(Wire, frozen=True):
     """What is asked of pods."""
 
@@ -32,6 +45,8 @@ class Terms(Wire, frozen=True):
     refusal_delay_max: str = "1m"
     on_failure: str = "Proceed"
     http: HttpEndpoint | None = None
+    job: JobTemplate | None = None
+    command: ExecCommand | None = msgspec.field(name="exec", default=None)
 
 
 class PolicySpec(Terms, frozen=True):

@@ -40,6 +40,7 @@ ALLOWED = {
     "x-kubernetes-list-map-keys",
     "x-kubernetes-list-type",
     "x-kubernetes-map-type",
+    "x-kubernetes-preserve-unknown-fields",
     "x-kubernetes-validations",
 }
 

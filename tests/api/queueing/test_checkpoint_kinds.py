@@ -57,6 +57,8 @@ def test_a_checkpoint_is_selected_until_it_says_otherwise() -> None:
         pytest.param({"onFailure": "Veto"}, id="unknown outcome"),
         pytest.param({"driver": "HTTP", "http": {"port": 0}}, id="no port"),
         pytest.param({"driver": "HTTP", "http": {"port": 1, "path": "x?y"}}, id="no path"),
+        pytest.param({"driver": "Job", "job": {}}, id="no template"),
+        pytest.param({"driver": "Exec", "exec": {"command": []}}, id="no command"),
     ],
 )
 def test_terms_that_mean_nothing_are_refused(change: dict[str, Any]) -> None:

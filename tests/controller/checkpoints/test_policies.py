@@ -14,8 +14,10 @@ from tests.controller.checkpoints.save_harness import (
     objects,
     phase,
     policy,
+    reasons,
     saving,
     says,
+    urgent,
 )
 from tests.controller.harness import MakeWorld, World, false, true
 
@@ -28,6 +30,29 @@ async def test_a_policy_says_whether_it_can_be_used(world: MakeWorld) -> None:
         assert "spec.heartbeat" in found["status"]["conditions"][0]["message"]
         await at.patch("CheckpointPolicy", "bad", {"spec": {"heartbeat": "1s"}})
         await at.until("CheckpointPolicy", "bad", true("Active", "Ready"))
+
+
+async def test_a_policy_with_a_driver_that_is_switched_off_is_not_used(world: MakeWorld) -> None:
+    async with world() as at:
+        terms = {"driver": "Exec", "exec": {"command": ["save"]}}
+        await at.make(*objects(**terms), saving())
+        found = await at.until("CheckpointPolicy", "save", false("Active", "DriverNotAllowed"))
+        assert "checkpointDrivers" in found["status"]["conditions"][0]["message"]
+        await at.until("Job", "train", lambda one: one.get("status", {}).get("active", 0) > 0)
+        await at.make(urgent())
+        await at.workload("urgent", true("Admitted"))
+        assert await at.list("Checkpoint") == []
+        assert "CheckpointPolicyUnusable" in await reasons(at, "train")
+
+
+async def test_a_job_that_the_api_server_would_not_take_is_told_of_the_policy(
+    world: MakeWorld,
+) -> None:
+    async with world() as at:
+        await at.make(policy(driver="Job", job={"template": {"spec": {"parallelism": -1}}}))
+        found = await at.until("CheckpointPolicy", "save", false("Active", "InvalidTemplate"))
+        assert "spec.job.template" in found["status"]["conditions"][0]["message"]
+        assert await at.list("Job") == []
 
 
 def kubeconfig(at: World, folder: Path) -> str:

@@ -4,6 +4,7 @@ import pytest
 
 from queueing.core.checkpoints.terms import (
     UNBOUNDED_BY_ADMIN,
+    Command,
     Driver,
     Endpoint,
     OnFailure,
@@ -53,6 +54,11 @@ def test_without_an_admins_word_nobody_can_veto() -> None:
             replace(TEAM, save_s=5, heartbeat_s=15), "heartbeat", id="no beat before the end"
         ),
         pytest.param(replace(TEAM, driver=Driver.HTTP), "http", id="nowhere to post to"),
+        pytest.param(replace(TEAM, driver=Driver.JOB), "job", id="no Job to make"),
+        pytest.param(replace(TEAM, driver=Driver.EXEC), "exec", id="nothing to run"),
+        pytest.param(
+            replace(TEAM, driver=Driver.EXEC, command=Command(words=())), "exec", id="empty command"
+        ),
     ],
 )
 def test_terms_that_nobody_can_meet_name_their_field(terms: Terms, field: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from queueing.core.checkpoints.answers import Condition, Word
 from queueing.core.checkpoints.phases import Phase
 from queueing.core.checkpoints.record import Cause, Outcome, Record, Request, Saved
-from queueing.core.checkpoints.terms import Driver, Endpoint, OnFailure, Terms
+from queueing.core.checkpoints.terms import Command, Driver, Endpoint, OnFailure, Terms
 from queueing.core.facts import Requirement, Selector
 from queueing.translate.checkpoints import inbound, names, outbound, pods, wire
 from queueing.translate.wire.jobs import Job
@@ -29,6 +29,8 @@ TERMS = Terms(
     refusal_delay_s=10,
     on_failure=OnFailure.TRY_OTHER_VICTIM,
     http=Endpoint(port=8080, path="/save"),
+    job=b'{"spec":{"template":{}}}',
+    command=Command(words=("save", "--now"), container="main"),
 )
 
 

@@ -39,6 +39,18 @@ CHECKPOINT_POLICY: Final = (
     ),
     Rule(
         "spec",
+        "self.driver != 'Job' || has(self.job)",
+        "driver Job needs job.template, the Job that saves",
+        field=".job",
+    ),
+    Rule(
+        "spec",
+        "self.driver != 'Exec' || has(self.exec)",
+        "driver Exec needs exec.command, what is run in the container",
+        field=".exec",
+    ),
+    Rule(
+        "spec",
         "self.answerFrom != 'Leader' || has(self.leader)",
         "answerFrom Leader needs leader, a selector of pods",
         field=".leader",

@@ -1,10 +1,10 @@
 """CheckpointPolicy: how a workload is asked to save its work before it is stopped."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from queueing_api.marks import list_map
+from queueing_api.marks import ATOMIC, OPAQUE, list_map
 from queueing_api.meta.v1 import AtomicLabelSelector, Condition, KubeObject
 from queueing_api.wire import Wire
 
@@ -12,7 +12,7 @@ DURATION_PATTERN = r"^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$"
 DurationText = Annotated[str, Field(max_length=32, pattern=DURATION_PATTERN)]
 """A length of time such as 30s, 5m or 1h30m."""
 
-Driver = Literal["Annotation", "HTTP", "TerminationOnly"]
+Driver = Literal["Annotation", "HTTP", "TerminationOnly", "Job", "Exec"]
 OnFailure = Literal["Proceed", "TryOtherVictim", "Abort"]
 
 
@@ -25,13 +25,38 @@ class HttpEndpoint(Wire):
     """Path that the request is posted to; its state is read with GET at the same path."""
 
 
+class HookJob(Wire):
+    """A Job that saves for the workload."""
+
+    template: Annotated[dict[str, Any], OPAQUE]
+    """Metadata and spec of the Job, as in a CronJob. It is made in the namespace of the workload,
+    is never queued, and ends with the request's last deadline. Its containers find in their
+    environment what is to be saved: QUEUEING_CHECKPOINT_WORKLOAD, QUEUEING_CHECKPOINT_JOBS and
+    others."""
+
+
+class ExecCommand(Wire):
+    """A command that saves."""
+
+    command: Annotated[
+        list[Annotated[str, Field(max_length=4096)]],
+        ATOMIC,
+        Field(min_length=1, max_length=64),
+    ]
+    """The program and its arguments, not run in a shell. $(QUEUEING_CHECKPOINT_REQUEST) and others
+    are replaced. Code 0 says that the work is saved."""
+    container: Annotated[str, Field(max_length=63)] = ""
+    """Container to run it in. Empty: the first one."""
+
+
 class CheckpointTerms(Wire):
     """What is asked of pods, and how long it may take."""
 
     driver: Driver
     """How pods hear of the request and answer it. Annotation: by annotations of the pod. HTTP: the
     controller posts a signed request to the pod. TerminationOnly: pods are asked by SIGTERM alone,
-    and answer with their termination message."""
+    and answer with their termination message. Job: a Job is made that saves for them. Exec: a
+    command is run in their container, where the operator allows it."""
     ack_deadline: DurationText = "20s"
     """Longest wait for the first answer. Whoever does not answer in time is unresponsive."""
     save_deadline: DurationText = "5m"
@@ -62,6 +87,10 @@ class CheckpointTerms(Wire):
     most. Abort: it stays, and its preemptor waits; only terms of a ClusterQueue can allow that."""
     http: HttpEndpoint | None = None
     """Where pods listen. Needed by the driver HTTP."""
+    job: HookJob | None = None
+    """The Job that saves. Needed by the driver Job."""
+    exec: ExecCommand | None = None
+    """The command that saves. Needed by the driver Exec."""
 
 
 class CheckpointPolicySpec(CheckpointTerms):

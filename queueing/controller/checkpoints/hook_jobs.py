@@ -1,0 +1,115 @@
+"""Jobs that save for a workload, for the driver Job: made, listened to, and ended.
+
+A hook Job has the name of its request and belongs to the Checkpoint, so that any replica finds the
+same one, and it goes with the Checkpoint at the latest. It is nobody's to queue.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from queueing.clock import Clock
+from queueing.controller.checkpoints.notices import NoticeError
+from queueing.controller.hand import Hand
+from queueing.controller.objects import Objects
+from queueing.controller.saves import Seen
+from queueing.core.checkpoints.answers import Condition, Voice
+from queueing.core.checkpoints.record import Record
+from queueing.core.names import Key
+from queueing.kube.client import ListQuery
+from queueing.kube.errors import AlreadyExistsError, NotFoundError, RefusedError
+from queueing.kube.resources import JOBS, PODS
+from queueing.translate.checkpoints import hook_job, pods
+from queueing.translate.checkpoints.wire import Pod
+from queueing.translate.jobs import batch
+from queueing.translate.wire.jobs import Job
+
+_OWNER_LABEL = "batch.kubernetes.io/controller-uid"
+
+
+class _Pods(msgspec.Struct):
+    items: list[Pod]
+
+
+class HookJobs:
+    """Makes hook Jobs; what they say is kept in `Saves`, as for pods that are called."""
+
+    def __init__(self, objects: Objects, hand: Hand, clock: Clock) -> None:
+        self._objects, self._hand, self._clock = objects, hand, clock
+
+    async def tell(self, record: Record, jobs: Sequence[Job], seen: Seen) -> tuple[str, ...]:
+        """Make the Job of a request, unless it is there; return its name.
+
+        Raises NoticeError when the API server will not have it, or the name is taken.
+        """
+        name = hook_job.name_of(record.request)
+        _, _, workload = seen.workload.partition("/")
+        told = hook_job.surroundings(record.request, workload, jobs)
+        body = msgspec.json.encode(hook_job.made(record.request, seen.meta, told))
+        try:
+            reply = await self._hand.create(JOBS.within(seen.meta.namespace), body)
+        except AlreadyExistsError:
+            reply = await self._hand.client.get(JOBS.at(name, seen.meta.namespace))
+        except RefusedError as error:
+            raise NoticeError(f"Job {name} is refused: {error}") from error
+        found = msgspec.json.decode(reply, type=Job)
+        if all(owner.uid != seen.meta.uid for owner in found.metadata.owner_references):
+            raise NoticeError(f"Job {name} is there already, and not of this request")
+        self._hand.absorb_job(reply)
+        return (name,)
+
+    async def listen(self, record: Record, namespace: str) -> None:
+        """Take in how far the Job is."""
+        request, saves = record.request, self._objects.saves
+        beat = str(int(self._clock.now() / request.terms.heartbeat_s))
+        for name in record.asked:
+            key = Key(f"{namespace}/{name}")
+            job = await self._current(key)
+            ended = job is not None and batch.finished(job) is not None
+            found = await self._pods_of(job) if job is not None and ended else []
+            saves.said[key] = hook_job.said(request, job, found, beat)
+
+    def voices(self, record: Record, namespace: str) -> dict[str, Voice]:
+        """Return what the Job was heard to say."""
+        said = self._objects.saves.said
+        return {
+            name: Voice(
+                condition=Condition.RUNNING,
+                answer=pods.answer(text) if (text := said.get(_key(namespace, name))) else None,
+                kind="Job",
+            )
+            for name in record.asked
+        }
+
+    async def end(self, record: Record, namespace: str) -> None:
+        """Remove the Job if it still runs: nobody waits for it any more."""
+        for name in record.asked:
+            job = self._objects.jobs.get(_key(namespace, name))
+            if job is not None and batch.finished(job) is None and not job.metadata.deleting:
+                options = {
+                    "propagationPolicy": "Background",
+                    "preconditions": {"uid": job.metadata.uid},
+                }
+                target = JOBS.at(name, namespace)
+                await self._hand.delete(target, msgspec.json.encode(options))
+
+    async def _current(self, key: Key) -> Job | None:
+        """Return a Job; one that we do not see is asked for, since our watch may be behind."""
+        found = self._objects.jobs.get(key)
+        if found is not None:
+            return found
+        namespace, _, name = key.partition("/")
+        try:
+            reply = await self._hand.client.get(JOBS.at(name, namespace))
+        except NotFoundError:
+            return None
+        return msgspec.json.decode(reply, type=Job)
+
+    async def _pods_of(self, job: Job) -> list[Pod]:
+        query = ListQuery(label_selector=f"{_OWNER_LABEL}={job.metadata.uid}", limit=0)
+        reply = await self._hand.client.list_page(PODS.within(job.metadata.namespace), query)
+        return msgspec.json.decode(reply, type=_Pods).items
+
+
+def _key(namespace: str, name: str) -> Key:
+    return Key(f"{namespace}/{name}")

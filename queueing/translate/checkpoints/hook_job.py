@@ -1,0 +1,150 @@
+"""The Job that saves for a workload: what is made of a policy's template, and what it says.
+
+One request has one such Job, named by the request, so that whoever makes it makes the same.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from queueing.core.checkpoints.answers import URI, Word
+from queueing.core.checkpoints.record import Request
+from queueing.translate.checkpoints import names
+from queueing.translate.checkpoints import pods as spoken
+from queueing.translate.checkpoints.outbound import API_VERSION, time_text
+from queueing.translate.checkpoints.wire import Pod
+from queueing.translate.jobs import batch
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.meta import Meta
+
+KEPT_S = 600
+"""How long a Job that has ended stays to be looked at, unless its template says otherwise."""
+_QUEUES = ("kueue.x-k8s.io/", "queueing.dev/")
+_NOT_TAKEN = frozenset({"selector", "manualSelector", "suspend", "activeDeadlineSeconds"})
+_MESSAGE_MAX = 500
+
+
+def name_of(request: Request) -> str:
+    """Return the name of the Job that answers a request."""
+    return f"save-{request.request_id}"
+
+
+def surroundings(request: Request, workload: str, jobs: Sequence[Job]) -> dict[str, str]:
+    """Return what whoever saves from outside is told, by the name of a variable."""
+    return {
+        "QUEUEING_CHECKPOINT_REQUEST": request.request_id,
+        "QUEUEING_CHECKPOINT_EPOCH": str(request.epoch),
+        "QUEUEING_CHECKPOINT_REASON": request.cause.reason,
+        "QUEUEING_CHECKPOINT_SAVE_BY": time_text(request.save_by),
+        "QUEUEING_CHECKPOINT_WORKLOAD": workload,
+        "QUEUEING_CHECKPOINT_JOBS": " ".join(job.metadata.name for job in jobs),
+    }
+
+
+def made(request: Request, checkpoint: Meta, told: Mapping[str, str]) -> dict[str, Any]:
+    """Return the Job: of the Checkpoint, never queued, and over when patience is."""
+    template = _object(msgspec.json.decode(request.terms.job))
+    meta, spec = _object(template.get("metadata")), _object(template.get("spec"))
+    pod = _object(spec.get("template"))
+    pod_meta, pod_spec = _object(pod.get("metadata")), _object(pod.get("spec"))
+    inside = {
+        kind: [_with_environment(one, told) for one in pod_spec[kind]]
+        for kind in ("initContainers", "containers")
+        if isinstance(pod_spec.get(kind), list)
+    }
+    longest_s = max(math.ceil(request.save_by - request.requested_at), 1)
+    given = spec.get("activeDeadlineSeconds")
+    owner = {"apiVersion": API_VERSION, "kind": "Checkpoint", "controller": True}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {
+            "name": name_of(request),
+            "namespace": checkpoint.namespace,
+            "labels": {**_unqueued(meta.get("labels")), names.REQUEST: request.request_id},
+            "annotations": _object(meta.get("annotations")),
+            "ownerReferences": [{**owner, "name": checkpoint.name, "uid": checkpoint.uid}],
+        },
+        "spec": {
+            "ttlSecondsAfterFinished": KEPT_S,
+            **{name: value for name, value in spec.items() if name not in _NOT_TAKEN},
+            "suspend": False,
+            "activeDeadlineSeconds": min(given, longest_s) if isinstance(given, int) else longest_s,
+            "template": {
+                **pod,
+                "metadata": {**pod_meta, "labels": _unqueued(pod_meta.get("labels"))},
+                "spec": {"restartPolicy": "Never", **pod_spec, **inside},
+            },
+        },
+    }
+
+
+def said(request: Request, job: Job | None, pods: Sequence[Pod], beat: str) -> bytes:
+    """Return the answer that the Job's state amounts to; empty while it has not begun.
+
+    That it runs is its heartbeat. When it is complete the work is saved; where to, its pods may
+    say in their termination message: as an answer, or as a mere URI.
+    """
+    told: dict[str, Any] = {"requestID": request.request_id, "epoch": request.epoch}
+    if job is None:
+        told |= {"answer": Word.FAILED, "message": "it is gone"}
+        return msgspec.json.encode(told)
+    ended = batch.finished(job)
+    if ended is None:
+        status = job.status
+        if not (status.active or status.failed or status.terminating or status.succeeded):
+            return b""
+        return msgspec.json.encode(told | {"answer": Word.HEARTBEAT, "beat": beat})
+    succeeded, message = ended
+    words = [text for pod in pods for text in _last_words(pod, succeeded=succeeded)]
+    if not succeeded:
+        full = "; ".join([message, *words])[:_MESSAGE_MAX]
+        return msgspec.json.encode(told | {"answer": Word.FAILED, "message": full})
+    parts = next((found for text in words if (found := _parts(text))), {})
+    return msgspec.json.encode({"answer": Word.SAVED, **parts, **told})
+
+
+def _last_words(pod: Pod, *, succeeded: bool) -> list[str]:
+    return [
+        text
+        for one in pod.status.container_statuses
+        if (ended := one.state.terminated) is not None
+        and (text := ended.message.strip())
+        and (ended.exit_code == 0) is succeeded
+    ]
+
+
+def _parts(text: str) -> dict[str, Any]:
+    """Read what was saved; empty for a text that does not say."""
+    if URI.match(text):
+        return {"uri": text}
+    try:
+        found = msgspec.json.decode(text)
+    except msgspec.MsgspecError:
+        return {}
+    known = ("answer", "uri", "step", "size", "at", "message")
+    parts = {name: _object(found)[name] for name in known if name in _object(found)}
+    whole = {"answer": Word.SAVED, **parts}
+    return parts if spoken.answer(msgspec.json.encode(whole)) is not None else {}
+
+
+def _with_environment(container: Any, told: Mapping[str, str]) -> Any:
+    """Tell a container of the request; what it names itself stands."""
+    if not isinstance(container, dict):
+        return container
+    given = container.get("env")
+    own = given if isinstance(given, list) else []
+    known = {one.get("name") for one in own if isinstance(one, dict)}
+    added = [{"name": name, "value": value} for name, value in told.items() if name not in known]
+    return {**container, "env": [*added, *own]}
+
+
+def _unqueued(labels: Any) -> dict[str, Any]:
+    """Drop what would put the Job or its pods into a queue."""
+    return {key: value for key, value in _object(labels).items() if not key.startswith(_QUEUES)}
+
+
+def _object(found: Any) -> dict[str, Any]:
+    return found if isinstance(found, dict) else {}
