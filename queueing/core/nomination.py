@@ -35,6 +35,8 @@ class Head:
     progress: Progress | None = None
     spared: frozenset[Uid] = frozenset()
     """Whom it must not preempt again."""
+    preempting: bool = False
+    """Whether victims of its own are on their way out."""
     patient: bool = False
     """Nothing needs to be said of it when others of the round take what it would fit in."""
 

@@ -51,7 +51,8 @@ def entry_key(
 ) -> tuple[int, int, float, Uid]:
     """Return the place of a head among those of its round, without fair sharing.
 
-    Least borrowing, highest priority (where that counts), longest queued, uid.
+    Least borrowing, highest priority (where that counts), longest queued, uid. Where preemptors
+    come first, the caller sorts them so.
     """
     priority = -workload.priority if settings.priority_sorting_within_cohort else 0
     return borrow, priority, timestamp, workload.uid

@@ -13,7 +13,7 @@ from queueing.core.ordering import entry_key
 from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.processing import Ruling, rule
 from queueing.core.reasons import Lack
-from queueing.core.settings import FairSharing
+from queueing.core.settings import FairSharing, Settings
 
 __all__ = ["Head", "Judgement", "Lack", "Progress", "World", "judge_round"]
 
@@ -63,11 +63,17 @@ def _ordered(entries: Sequence[Entry], world: World) -> Iterator[Entry]:
     if settings.fair_sharing is not None:
         return _fairly_ordered(entries, world, settings.fair_sharing)
 
-    def key(entry: Entry) -> tuple[int, int, float, str]:
+    def key(entry: Entry) -> tuple[bool, tuple[int, int, float, str]]:
         head = entry.head
-        return entry_key(head.workload, entry.assignment.borrow, head.timestamp, settings)
+        place = entry_key(head.workload, entry.assignment.borrow, head.timestamp, settings)
+        return not _goes_first(entry, settings), place
 
     return iter(sorted(entries, key=key))
+
+
+def _goes_first(entry: Entry, settings: Settings) -> bool:
+    """Say whether a head goes before all others because its victims are on their way out."""
+    return settings.prioritize_preemptors and entry.head.preempting
 
 
 def _fairly_ordered(
@@ -83,6 +89,7 @@ def _fairly_ordered(
             priority=entry.head.workload.priority if by_priority else 0,
             timestamp=entry.head.timestamp,
             uid=entry.head.workload.uid,
+            goes_first=_goes_first(entry, world.settings),
         )
         for entry in entries
     ]

@@ -61,6 +61,10 @@ class Settings:
     equivalence_hashing: bool = True
     recompute_overlapping: bool = True
     """Judge a head anew when victims of an earlier one are among its own."""
+    preserve_scan_progress: bool = True
+    """A workload that changes goes on with the flavors left to try, if it still asks the same."""
+    prioritize_preemptors: bool = False
+    """Those whose preemptions are in flight come first among the heads of a round."""
     explicit_reasons: bool = True
     """Give the granular reason of `QuotaReserved=False` instead of `Pending`."""
     block_admission_until_pods_ready: bool = False

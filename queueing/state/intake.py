@@ -156,14 +156,20 @@ def isolate(item: Item, *, sticky: bool = False) -> None:
 def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
     timestamp = queue_timestamp(fact, memory.settings)
     known = memory.items.get(fact.key)
+    goes_on = False
     if known is not None and known.peers is not None:
+        goes_on = memory.settings.preserve_scan_progress and known.peers.queue.name == name
         if known.peers.queue.name == name and _material(known.fact) == _material(fact):
             known.fact = fact
+            if not memory.settings.preserve_scan_progress:
+                known.progress = None
             return
         leave(memory, fact.key)
     item = Item(fact, queue_key(fact, timestamp), timestamp)
     memory.items[fact.key] = item
     demand = memory.demand(fact)
+    if known is not None and goes_on:
+        _go_on_with(item, known)
     queue = memory.queue(name)
     token: Hashable = (demand.shape, fact.priority, fact.local_queue)
     if not has_peers(memory, name):
@@ -176,6 +182,12 @@ def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
     if first and not memory.as_kueue:
         memory.wake(item)
     _restore_claim(memory, item)
+
+
+def _go_on_with(item: Item, before: Item) -> None:
+    """Let a changed workload try the flavors left to it; they count only for the same demand."""
+    if before.fact.priority == item.fact.priority:
+        item.progress, item.progress_at = before.progress, before.progress_at
 
 
 def _material(fact: WorkloadFact) -> tuple[object, ...]:

@@ -55,6 +55,7 @@ class Item:
         "head",
         "order",
         "peers",
+        "preempting",
         "progress",
         "progress_at",
         "timestamp",
@@ -73,6 +74,8 @@ class Item:
         self.progress: Progress | None = None
         self.progress_at = 0
         """Releases in its queue when `progress` was made."""
+        self.preempting = False
+        """Whether its last judgement had victims of its own leave."""
         self.tries = 0
         """How often it was judged and kept its turn, since its last relevant change."""
         self.wait: Wait | None = None

@@ -129,6 +129,7 @@ def head_of(memory: Memory, item: Item, *, patient: bool = False) -> Head:
         timestamp=item.timestamp,
         progress=item.progress if _is_current(memory, item, peers) else None,
         spared=spared,
+        preempting=item.preempting,
         patient=patient,
     )
     if patient and not spared and item.progress is None:

@@ -181,6 +181,7 @@ def _settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> Non
     """Put an item that was not admitted where it waits, and note what would help it."""
     item.wait = wait
     _go_on_from(memory, item, judgement)
+    item.preempting = bool(judgement.preemptions)
     if not judgement.preemptions:
         _unstick(item)
     if judgement.progress is not None and item.tries < TRIES_MAX:

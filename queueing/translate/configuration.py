@@ -87,6 +87,8 @@ def settings_of(configuration: Configuration, *, compatibility: Compatibility) -
         recompute_overlapping=is_enabled(
             configuration, "RecomputeAssignmentUponPreemptionTargetsOverlap"
         ),
+        preserve_scan_progress=is_enabled(configuration, "FlavorFungibilityPreserveScanProgress"),
+        prioritize_preemptors=is_enabled(configuration, "PrioritizePreemptorWorkloads"),
         explicit_reasons=is_enabled(configuration, "UnadmittedWorkloadsObservability"),
         block_admission_until_pods_ready=ready.block_admission
         and not is_enabled(configuration, "DisableWaitForPodsReady"),

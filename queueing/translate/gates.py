@@ -24,10 +24,13 @@ HONOURED: Mapping[str, str] = MappingProxyType(
         "FairSharingPreemptWithinNominal": "within its own quota a queue preempts whatever shares",
         "FairSharingPrioritizeNonBorrowing": "who does not borrow goes before who does",
         "FlavorFungibility": "`flavorFungibility` decides when the next flavor is tried",
+        "FlavorFungibilityPreserveScanProgress": "a waiting Workload that changes goes on with the"
+        " next flavor, if it still asks the same; off, it starts with the first",
         "LocalQueueMetrics": "metrics per LocalQueue",
         "MetricForWorkloadCreationLatency": "`kueue_workload_creation_latency_seconds`",
         "MetricsForCohorts": "metrics per cohort",
         "PartialAdmission": "a Job may start with fewer pods",
+        "PrioritizePreemptorWorkloads": "heads whose victims are on their way out go first",
         "PriorityBoost": "the annotation `priority-boost` is added to the priority",
         "PrioritySortingWithinCohort": "heads of a cohort go by priority before they go by age",
         "QuotaCheckStrategy": "`resources.quotaCheckStrategy`",

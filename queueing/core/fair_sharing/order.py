@@ -20,10 +20,12 @@ class Contender(NamedTuple):
     """0 for all where priority does not order the heads of a round."""
     timestamp: float
     uid: Uid
+    goes_first: bool = False
+    """Whether neither borrowing nor shares matter, because its victims are on their way out."""
 
 
-Score = tuple[bool, int, float, Fraction | int, int, float, Uid]
-"""Sorts ascending: borrowing, share, priority (highest first), timestamp, uid.
+Score = tuple[bool, bool, int, float, Fraction | int, int, float, Uid]
+"""Sorts ascending: not to go first, borrowing, share, priority (highest first), timestamp, uid.
 
 Of a share first whether it is infinite, then the nearest float: that keeps the order of the exact
 ones, and spares comparing them wherever two floats differ.
@@ -113,7 +115,7 @@ class _Tournament:
         borrows = borrows and self._prefers_non_borrowing
         near = share.numerator / share.denominator
         order = -contender.priority, contender.timestamp, contender.uid
-        return borrows, infinite, near, share, *order
+        return not contender.goes_first, borrows, infinite, near, share, *order
 
 
 def _height(node: Node) -> tuple[int, str]:

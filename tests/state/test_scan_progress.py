@@ -1,0 +1,98 @@
+"""How far a search over flavors came, when the Workload changes before its next try."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from queueing.core.decisions import Admit, Preempt, Requeue, Wait
+from queueing.core.facts import (
+    FlavorPolicy,
+    Fungibility,
+    Preemption,
+    PreemptionPolicy,
+    WorkloadFact,
+)
+from queueing.core.settings import Compatibility, Settings
+from queueing.state.engine import Engine
+from queueing.testing.builders import (
+    cluster_queue,
+    cohort,
+    condition,
+    flavor,
+    local_queue,
+    quota,
+    workload,
+)
+
+BY_AGE = Settings(compatibility=Compatibility.KUEUE, priority_sorting_within_cohort=False)
+FORGETFUL = replace(BY_AGE, preserve_scan_progress=False)
+LATE = workload("team/late", {"cpu": 2}, local_queue="team/a", created=2.0, priority=5)
+
+
+def engine_after_a_skip(settings: Settings) -> Engine:
+    """Let `late` be nominated for flavor one, which `early` then takes; two is left to try."""
+    preemption = Preemption(
+        reclaim_within_cohort=PreemptionPolicy.ANY,
+        borrow_within_cohort=PreemptionPolicy.LOWER_PRIORITY,
+    )
+    none, some = quota(0), quota(2)
+    engine = Engine(settings)
+    for fact in (
+        flavor("one"),
+        flavor("two"),
+        cohort("pool", quotas=[{"one": {"cpu": some}, "two": {"cpu": none}}]),
+        cluster_queue(
+            "a",
+            {"one": {"cpu": none}, "two": {"cpu": some}},
+            cohort="pool",
+            fungibility=Fungibility(when_can_preempt=FlavorPolicy.MAY_STOP_SEARCH),
+            preemption=preemption,
+        ),
+        cluster_queue("b", {"one": {"cpu": none}}, cohort="pool"),
+        local_queue("team/a", "a"),
+        local_queue("team/b", "b"),
+        workload("team/early", {"cpu": 2}, local_queue="team/b", created=1.0),
+        LATE,
+    ):
+        engine.observe(fact)
+    skipped = engine.round(10.0).decisions[-1]
+    assert isinstance(skipped, Wait)
+    assert (skipped.workload, skipped.requeue) == ("team/late", Requeue.IMMEDIATE)
+    return engine
+
+
+def told(fact: WorkloadFact) -> WorkloadFact:
+    """Change what no judgement depends on: the condition that says that it waits."""
+    return replace(fact, conditions={"Note": condition("Note", changed=10.0)})
+
+
+def sent_back(fact: WorkloadFact) -> WorkloadFact:
+    """Change what may send it to another place in its queue, and asks the same all the same."""
+    return replace(fact, conditions={"Requeued": condition("Requeued", changed=10.0)})
+
+
+def wanting_more(fact: WorkloadFact) -> WorkloadFact:
+    """Change what is asked."""
+    return replace(fact, priority=6)
+
+
+@pytest.mark.parametrize(
+    ("settings", "change", "goes_on"),
+    [
+        pytest.param(BY_AGE, told, True, id="its status says more"),
+        pytest.param(BY_AGE, sent_back, True, id="it is queued anew"),
+        pytest.param(BY_AGE, wanting_more, False, id="its priority is another"),
+        pytest.param(FORGETFUL, told, False, id="its status says more, without the gate"),
+        pytest.param(FORGETFUL, sent_back, False, id="it is queued anew, without the gate"),
+        pytest.param(FORGETFUL, lambda fact: fact, True, id="no change, without the gate"),
+    ],
+)
+def test_a_changed_workload_goes_on_with_the_next_flavor_only_if_it_asks_the_same(
+    settings: Settings, change: Callable[[WorkloadFact], WorkloadFact], goes_on: bool
+) -> None:
+    engine = engine_after_a_skip(settings)
+    engine.observe(change(LATE))
+    first = engine.round(11.0).decisions[0]
+    assert isinstance(first, Admit if goes_on else Preempt)
+    assert first.workload == ("team/late" if goes_on else "team/early")
