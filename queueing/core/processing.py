@@ -46,6 +46,24 @@ def rule(entry: Entry, ledger: Ledger) -> Ruling:
     return ruling
 
 
+def rule_hopeless(entry: Entry) -> Ruling | None:
+    """Decide an entry that takes nothing and lets others of its queue pass; None for any other.
+
+    Such a one waits whatever its round decides, so it need not have a place in it.
+    """
+    assignment = entry.assignment
+    strict = entry.rules.strategy is Strategy.STRICT_FIFO
+    if assignment.fits or (strict and assignment.progress is None):
+        return None
+    if not assignment.needs_preemption:
+        return _wait(entry, Mode.NO_FIT, assignment.reason, assignment.message)
+    if not entry.targets:
+        return _wait(entry, Mode.NO_CANDIDATES, assignment.reason, assignment.message)
+    if entry.head.workload.preemption_gated:
+        return _wait(entry, Mode.PREEMPT, Reason.WAITING_FOR_QUOTA, GATED)
+    return None
+
+
 def _rule(entry: Entry, ledger: Ledger, *, overlaps: bool, deferred: bool) -> Ruling:
     assignment = entry.assignment
     if not assignment.fits and not assignment.needs_preemption:

@@ -1,6 +1,6 @@
 """One round: nominate every head, order them, and decide one after the other."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from queueing.core.decisions import Admit, Mode, Preempt, Wait
@@ -11,11 +11,21 @@ from queueing.core.names import FlavorResource
 from queueing.core.nomination import Entry, Head, World, nominate
 from queueing.core.ordering import entry_key
 from queueing.core.preemption.borrowers import Borrowers
-from queueing.core.processing import Ruling, rule
+from queueing.core.processing import Ruling, rule, rule_hopeless
 from queueing.core.reasons import Lack
 from queueing.core.settings import FairSharing, Settings
 
-__all__ = ["Head", "Judgement", "Lack", "Progress", "World", "judge_round"]
+__all__ = [
+    "Entry",
+    "Head",
+    "Judgement",
+    "Lack",
+    "Progress",
+    "World",
+    "decide_round",
+    "judge_round",
+    "nominations",
+]
 
 
 class Judgement(NamedTuple):
@@ -35,14 +45,48 @@ class Judgement(NamedTuple):
     """Preemption was possible but found nobody, so that new or changed holders may help."""
 
 
-def judge_round(heads: Sequence[Head], world: World) -> list[Judgement]:
-    """Decide every head once, in the order of the entries; patient ones that lose are left out.
+Successor = Callable[[Judgement], Head | None]
+"""Takes in that a head is hopeless, and gives the next of its queue, None when there is none."""
 
-    On return the tree holds the usage of every Admit and is otherwise as it was. Raises KeyError
-    for the head of a queue that is not in the tree or the rules.
+
+def nominations(
+    heads: Iterable[Head], world: World, successor: Successor, along: Iterable[Head] = ()
+) -> Iterator[Entry]:
+    """Nominate heads on the tree as it stands; one that nothing can help has no place in the round.
+
+    Those `along` have theirs in any case; they are asked for after the heads.
+
+    Who waits in vain never costs its queue a turn, so the round is the same for one who knows
+    already who does. Raises KeyError for the head of a queue that is not in the tree.
     """
     borrowers = Borrowers()
-    entries = [nominate(head, world, borrowers) for head in heads]
+    for first in heads:
+        head: Head | None = first
+        while head is not None:
+            entry = nominate(head, world, borrowers)
+            ruling = rule_hopeless(entry)
+            if ruling is None:
+                yield entry
+                break
+            head = successor(_judgement(ruling))
+    for one in along:
+        yield nominate(one, world, borrowers)
+
+
+def judge_round(heads: Sequence[Head], world: World) -> list[Judgement]:
+    """Decide every head once, as one cycle of Kueue does.
+
+    Raises KeyError for the head of a queue that is not in the tree or the rules.
+    """
+    borrowers = Borrowers()
+    return decide_round([nominate(head, world, borrowers) for head in heads], world)
+
+
+def decide_round(entries: Sequence[Entry], world: World) -> list[Judgement]:
+    """Decide nominated heads in the order of the entries; patient ones that lose are left out.
+
+    On return the tree holds the usage of every Admit and is otherwise as it was.
+    """
     judgements: list[Judgement] = []
     with world.tree.attempt():
         ledger = Ledger(world)

@@ -9,10 +9,9 @@ from heapq import heappop
 
 from queueing.core.decisions import Cycle, Decision
 from queueing.core.quota.node import Node
-from queueing.core.rounds import World, judge_round
+from queueing.core.rounds import Entry, World, decide_round, judge_round, nominations
 from queueing.state.intake import enqueue, place
 from queueing.state.memory import Memory
-from queueing.state.pending import Stand
 from queueing.state.selection import (
     Selection,
     has_turn,
@@ -23,6 +22,8 @@ from queueing.state.selection import (
     select,
 )
 from queueing.state.settlement import settle_all
+from queueing.state.stands import Stand
+from queueing.state.succession import Succession
 from queueing.state.waits import standing_wait, suspended
 from queueing.state.wakes import wake_waiting
 
@@ -36,10 +37,13 @@ def run_cycle(memory: Memory, now: float, budget: int | None) -> Cycle:
     while True:
         left = None if budget is None else max(0, budget - judged)
         selection = select(memory, left)
-        decided = [*told, *selection.decisions]
-        if selection.items:
-            decided += _judge(memory, selection, now)
         judged += selection.heads
+        found: list[Decision] = []
+        if selection.items:
+            limit = None if budget is None else max(selection.heads, budget - judged)
+            found = _judge(memory, selection, now, limit)
+            judged += selection.successors
+        decided = [*told, *selection.decisions, *found]
         told = []
         if decided:
             rounds.append(tuple(decided))
@@ -61,7 +65,7 @@ def run_round(memory: Memory, now: float) -> Cycle:
     selection = heads_of_all(memory)
     decided = list(selection.decisions)
     if selection.items:
-        decided += _judge(memory, selection, now)
+        decided += _judge_once(memory, selection, now)
     seen = {one.workload for one in decided if not hasattr(one, "preemptor")}
     for name in sorted(memory.queues):
         items = [item for peers in memory.queues[name].peers.values() for item in peers.items()]
@@ -167,8 +171,34 @@ def _announce(memory: Memory) -> list[Decision]:
     return told
 
 
-def _judge(memory: Memory, selection: Selection, now: float) -> list[Decision]:
-    world = World(
+def _judge(memory: Memory, selection: Selection, now: float, limit: int | None) -> list[Decision]:
+    """Judge a round in which no queue loses its turn by a hopeless head.
+
+    With more of these than `limit` it is left undecided, and begins anew without them.
+    """
+    if memory.as_kueue:
+        return _judge_once(memory, selection, now)
+    world, succession = _world(memory), Succession(memory, selection, now=now, limit=limit)
+    entries: list[Entry] = []
+    for entry in nominations(succession.heads(), world, succession.after, succession.along()):
+        if succession.is_cut:
+            break
+        entries.append(entry)
+    told = succession.end()
+    if succession.is_cut:
+        return told
+    return [*told, *settle_all(memory, decide_round(entries, world), selection, now)]
+
+
+def _judge_once(memory: Memory, selection: Selection, now: float) -> list[Decision]:
+    """Judge each head once, as one cycle of Kueue does."""
+    heads = [head_of(memory, item, patient=is_patient(item)) for item in selection.items]
+    heads += [head_of(memory, item) for item in selection.companions]
+    return settle_all(memory, judge_round(heads, _world(memory)), selection, now)
+
+
+def _world(memory: Memory) -> World:
+    return World(
         tree=memory.tree,
         rules=memory.objects.rules,
         holders=memory.ledger,
@@ -176,9 +206,6 @@ def _judge(memory: Memory, selection: Selection, now: float) -> list[Decision]:
         unready=_unready(memory),
         patience=memory.credits.patience,
     )
-    heads = [head_of(memory, item, patient=is_patient(item)) for item in selection.items]
-    heads += [head_of(memory, item) for item in selection.companions]
-    return settle_all(memory, judge_round(heads, world), selection, now)
 
 
 def _unready(memory: Memory) -> frozenset[Node]:

@@ -59,8 +59,8 @@ class Engine:
     def cycle(self, now: float, budget: int | None = None) -> Cycle:
         """Decide all that can be decided now, or as much as judging `budget` heads allows.
 
-        What is admitted or preempted is assumed from here on. A budget is overrun by at most the
-        heads of one tree of cohorts, because these compete and are judged together.
+        What is admitted or preempted is assumed from here on. A budget is overrun by at most twice
+        the heads of one tree of cohorts, because these compete and are judged together.
         """
         return run_cycle(self._memory, now, budget)
 

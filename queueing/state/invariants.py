@@ -3,7 +3,8 @@
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.state.ledger import Ledger, Tally
 from queueing.state.memory import Memory
-from queueing.state.pending import PendingQueue, Stand
+from queueing.state.pending import PendingQueue
+from queueing.state.stands import Stand
 from queueing.state.turns import Turns
 
 

@@ -67,6 +67,8 @@ class Tidings:
     """Flavor-resources of which a queue gave something back; of none if only a priority changed."""
     newcomers: dict[QueueName, int] = field(default_factory=dict)
     """Lowest priority of those who became possible victims in a queue."""
+    admitted: dict[QueueName, None] = field(default_factory=dict)
+    """Queues of which somebody's admission was decided."""
 
     def release(self, queue: QueueName, resources: Iterable[FlavorResource]) -> None:
         self.released.setdefault(queue, {}).update(dict.fromkeys(resources))
@@ -134,6 +136,7 @@ class Ledger:
 
     def assume(self, charge: Charge, *, may_be_victim: bool) -> None:
         """Note an admission whose usage the round already added to the tree."""
+        self.tidings.admitted[charge.holder.queue] = None
         self._note(charge, 1, may_be_victim=may_be_victim)
 
     def charge(self, charge: Charge) -> None:

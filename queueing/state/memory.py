@@ -84,6 +84,8 @@ class Memory:
     """Admitted workloads whose pods are not ready."""
     ready: set[QueueName] = field(default_factory=set)
     """Queues that may have a head to judge; only ever iterated sorted."""
+    fickle: dict[QueueName, None] = field(default_factory=dict)
+    """Queues in which somebody may wait whom an admission may help."""
     stepped_down: dict[Key, None] = field(default_factory=dict)
     """Who stood and no longer does, since the last news from the cluster."""
     feuds: dict[Node, Feuds] = field(default_factory=dict)

@@ -9,7 +9,6 @@ queue are the sizes of its peers. On a shelf are only peers that wait, at the pl
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from enum import Enum, IntEnum, auto
 from heapq import heapify, heappop, heappush
 
 from queueing.core.decisions import Wait
@@ -19,32 +18,9 @@ from queueing.core.ordering import QueueKey
 from queueing.core.rounds import Head, Progress
 from queueing.core.usage import Demand
 from queueing.state.shelf import Bound, Shelves, Slot
+from queueing.state.stands import Expects, Stand
 
 Order = QueueKey
-
-
-class Stand(Enum):
-    """Where peers stand since they were last judged."""
-
-    READY = auto()
-    """To be judged when their turn comes."""
-    BLOCKING = auto()
-    """Judged; still the head, and nobody behind is tried."""
-    ASIDE = auto()
-    """Judged; wants another try when others are done, and lets those behind pass."""
-    PARKED = auto()
-    """Judged; inadmissible until something that blocks it changes."""
-
-
-class Expects(IntEnum):
-    """Which news make a hopeful one try again; each includes those before it."""
-
-    RELEASE = auto()
-    """Quota of a flavor-resource that it could use is given back."""
-    VICTIM = auto()
-    """Somebody whom it may preempt holds quota now, or is worth less than before."""
-    CHANGE = auto()
-    """Anybody of its tree holds quota now: that moves shares, and what others keep back."""
 
 
 class Item:
@@ -164,6 +140,7 @@ class PendingQueue:
 
     __slots__ = (
         "doors",
+        "fickle",
         "hopeful",
         "inadmissible",
         "lanes",
@@ -189,6 +166,8 @@ class PendingQueue:
         """Peers that are not READY, in the order in which they were judged."""
         self.hopeful: dict[Peers, None] = {}
         """Those of them that any release, or any new victim, may help."""
+        self.fickle: dict[Peers, None] = {}
+        """Those of the hopeful whom an admission may help."""
         self.shelves: Shelves[Peers] = Shelves()
         """Those of them who need so much of a flavor-resource before another try is worth it."""
 
@@ -269,12 +248,12 @@ class PendingQueue:
     def lack(self, peers: Peers, lacks: list[tuple[FlavorResource, int]]) -> None:
         """Let the peers be woken once one of these amounts is available; none of them is now."""
         peers.lacks = lacks
-        self.hopeful.pop(peers, None)
+        self._forget_hope(peers)
         self._file(peers, lacks, None)
 
     def despair(self, peers: Peers, missing: Iterable[tuple[FlavorResource, int]]) -> None:
         """Let hopeful peers be woken only when one of these can be had, with all victims."""
-        self.hopeful.pop(peers, None)
+        self._forget_hope(peers)
         self._file(peers, missing, peers.priority)
 
     def park_again(self, peers: Peers) -> None:
@@ -284,7 +263,7 @@ class PendingQueue:
         if lacks:
             self.lack(peers, lacks)
         else:
-            self.hopeful[peers] = None
+            self._note_hope(peers)
 
     def covered(self, bound: Bound) -> Peers | None:
         """Return the first peers on a shelf for whom there is enough.
@@ -301,7 +280,7 @@ class PendingQueue:
         """Let the peers be woken by any release of these, and by what else they expect."""
         peers.hope = frozenset(resources)
         peers.expects = expects
-        self.hopeful[peers] = None
+        self._note_hope(peers)
 
     def wake(self, peers: Peers, *, doubtful: bool = False) -> bool:
         """Make the peers READY; say whether they were not."""
@@ -332,9 +311,18 @@ class PendingQueue:
         self.doors[peers.local_queue].inadmissible += number * peers.size
         peers.stand = stand
 
+    def _note_hope(self, peers: Peers) -> None:
+        self.hopeful[peers] = None
+        if peers.expects is Expects.ADMISSION:
+            self.fickle[peers] = None
+
+    def _forget_hope(self, peers: Peers) -> None:
+        self.hopeful.pop(peers, None)
+        self.fickle.pop(peers, None)
+
     def _forget_waiting(self, peers: Peers) -> None:
         self.waiting.pop(peers, None)
-        self.hopeful.pop(peers, None)
+        self._forget_hope(peers)
         self.shelves.take(peers)
 
     def _file(

@@ -13,7 +13,8 @@ from queueing.core.names import Uid
 from queueing.core.ordering import entry_key
 from queueing.core.quota.cell import Cell
 from queueing.state.memory import Memory
-from queueing.state.pending import Item, Stand
+from queueing.state.pending import Item
+from queueing.state.stands import Stand
 
 
 class Prospect(NamedTuple):

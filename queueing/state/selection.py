@@ -18,8 +18,9 @@ from queueing.core.quota.node import Node
 from queueing.core.rounds import Head
 from queueing.state.intake import isolate
 from queueing.state.memory import Memory
-from queueing.state.pending import Item, Peers, PendingQueue, Stand
+from queueing.state.pending import Item, Peers, PendingQueue
 from queueing.state.prospects import admissible
+from queueing.state.stands import Stand
 from queueing.state.supply import Supply
 
 
@@ -30,6 +31,8 @@ class Selection:
     items: list[Item] = field(default_factory=list)
     heads: int = 0
     """Heads that were looked at, also those who need not be judged."""
+    successors: int = 0
+    """Heads that got the turn of a hopeless one before them."""
     companions: list[Item] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
     """What was decided on the way: heads that must not be judged."""
@@ -87,7 +90,7 @@ def _heads_of_tree(memory: Memory, names: list[QueueName], selection: Selection)
     items = []
     for name in names:
         queue = memory.queues.get(name)
-        head = None if queue is None else _judgeable_head(memory, queue, selection)
+        head = None if queue is None else judgeable_head(memory, queue, selection)
         if head is not None:
             items.append(head)
         elif queue is None or not memory.as_kueue or not has_turn(memory, queue, selection):
@@ -106,7 +109,7 @@ def heads_of_all(memory: Memory) -> Selection:
     """Take the head of every active queue, also one that blocks it: one Kueue cycle."""
     selection = Selection()
     for name in sorted(memory.queues):
-        head = _judgeable_head(memory, memory.queues[name], selection, once=True)
+        head = judgeable_head(memory, memory.queues[name], selection, once=True)
         if head is not None:
             selection.items.append(head)
     return selection
@@ -170,7 +173,7 @@ def has_turn(memory: Memory, queue: PendingQueue, selection: Selection) -> bool:
     )
 
 
-def _judgeable_head(
+def judgeable_head(
     memory: Memory, queue: PendingQueue, selection: Selection, *, once: bool = False
 ) -> Item | None:
     """Return the head of a queue; one that must not be judged is set aside with its reason.
@@ -184,6 +187,8 @@ def _judgeable_head(
         peers = item.peers
         if peers is not None and peers.doubtful and not _still_covered(memory, peers, selection):
             queue.park_again(peers)
+            if queue.fickle:
+                memory.fickle[queue.name] = None
             memory.touch(queue.name, peers.local_queue)
             continue
         refused = _refusal(memory, item, fact)

@@ -19,8 +19,9 @@ from queueing.state.feuds import Feuds
 from queueing.state.intake import has_peers, isolate, touch_charged
 from queueing.state.ledger import Charge
 from queueing.state.memory import Memory
-from queueing.state.pending import Expects, Item, Peers, Stand
+from queueing.state.pending import Item, Peers
 from queueing.state.selection import Selection, is_patient
+from queueing.state.stands import Expects, Stand
 from queueing.state.wakes import preempts
 
 PODS = ResourceName("pods")
@@ -74,6 +75,16 @@ def settle_all(
         _stay_or_give_up(memory, item, moved)
     _wake_overtaken(memory, judgements, overtaken)
     return decided
+
+
+def settle_hopeless(memory: Memory, judgement: Judgement, now: float) -> None:
+    """Let a head wait that nothing can help, whatever is decided of others."""
+    wait = judgement.decision
+    item = memory.items[wait.workload]
+    _step_off(memory, item, wait)
+    memory.stories.add(now, wait)
+    if isinstance(wait, Wait):
+        _settle(memory, item, judgement, wait)
 
 
 def _wake_overtaken(memory: Memory, judgements: list[Judgement], overtaken: set[Key]) -> None:
@@ -292,12 +303,17 @@ def _note_hopes(memory: Memory, peers: Peers, item: Item, judgement: Judgement) 
             queue.lack(peers, lacks)
             return
     lacking = (one.resource for one in judgement.lacks)
-    fair = memory.settings.fair_sharing is not None
-    queue.hope(
-        peers,
-        (*lacking, *_resources(memory, peers)),
-        expects=Expects.CHANGE if fair else Expects.VICTIM,
-    )
+    queue.hope(peers, (*lacking, *_resources(memory, peers)), expects=_expected(memory, peers))
+    if queue.fickle:
+        memory.fickle[queue.name] = None
+
+
+def _expected(memory: Memory, peers: Peers) -> Expects:
+    """Return the news by which another try may go otherwise."""
+    groups = memory.objects.queues[peers.queue.name].groups
+    if len(peers.demand.pod_sets) > 1 and any(len(one.flavors) > 1 for one in groups):
+        return Expects.ADMISSION
+    return Expects.VICTIM if memory.settings.fair_sharing is None else Expects.CHANGE
 
 
 def _note_ways(memory: Memory, peers: Peers, judgement: Judgement) -> None:

@@ -5,7 +5,8 @@ from dataclasses import replace
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.names import Key, QueueName
 from queueing.state.memory import Memory
-from queueing.state.pending import Item, Peers, Stand
+from queueing.state.pending import Item, Peers
+from queueing.state.stands import Stand
 
 
 def wait_of(memory: Memory, key: Key) -> Wait | None:

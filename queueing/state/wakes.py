@@ -18,7 +18,8 @@ from queueing.core.names import FlavorResource, QueueName, namespace_of
 from queueing.core.quota.node import Node
 from queueing.state.ledger import Tidings
 from queueing.state.memory import Memory
-from queueing.state.pending import Expects, Peers
+from queueing.state.pending import Peers
+from queueing.state.stands import Expects
 from queueing.state.supply import Supply
 
 
@@ -45,6 +46,8 @@ def wake_waiting(memory: Memory) -> None:
     else:
         for root, news in _by_root(memory, tidings).items():
             _spread(memory, root, news)
+        if memory.fickle and tidings.admitted:
+            _wake_fickle(memory, {memory.roots.get(name) for name in tidings.admitted})
     _wake_claimants(memory)
 
 
@@ -169,13 +172,26 @@ def _spread(memory: Memory, root: Node, news: News) -> None:
             memory.ready.add(name)
 
 
+def _wake_fickle(memory: Memory, roots: set[Node | None]) -> None:
+    """Wake those in some trees whom an admission may help."""
+    for name in list(memory.fickle):
+        queue, root = memory.queues.get(name), memory.roots.get(name)
+        if queue is None or not queue.fickle:
+            del memory.fickle[name]
+        elif root is not None and root in roots:
+            supply = Supply(memory, root)
+            for peers in list(queue.fickle):
+                if supply.may_cover(peers):
+                    memory.wake_peers(peers, doubtful=True)
+
+
 def _concerns(memory: Memory, peers: Peers, news: News) -> bool:
     """Say whether what happened is what hopeful peers wait for."""
     if news.released and not peers.hope.isdisjoint(news.released):
         return True
     if peers.expects is Expects.RELEASE or not news.newcomers:
         return False
-    if peers.expects is Expects.CHANGE:
+    if peers.expects >= Expects.CHANGE:
         return True
     name = peers.queue.name
     policies = memory.objects.queues[name].preemption

@@ -1,0 +1,30 @@
+"""Where pending workloads stand after a judgement, and which news they expect."""
+
+from enum import Enum, IntEnum, auto
+
+
+class Stand(Enum):
+    """Where peers stand since they were last judged."""
+
+    READY = auto()
+    """To be judged when their turn comes."""
+    BLOCKING = auto()
+    """Judged; still the head, and nobody behind is tried."""
+    ASIDE = auto()
+    """Judged; wants another try when others are done, and lets those behind pass."""
+    PARKED = auto()
+    """Judged; inadmissible until something that blocks it changes."""
+
+
+class Expects(IntEnum):
+    """Which news make a hopeful one try again; each includes those before it."""
+
+    RELEASE = auto()
+    """Quota of a flavor-resource that it could use is given back."""
+    VICTIM = auto()
+    """Somebody whom it may preempt holds quota now, or is worth less than before."""
+    CHANGE = auto()
+    """Anybody of its tree holds quota now: that moves shares, and what others keep back."""
+    ADMISSION = auto()
+    """Anybody of its tree is admitted, even in the same cycle: a pod set that finds its flavor
+    taken may leave to another one what that needs."""

@@ -1,0 +1,82 @@
+"""Who has the turn of a queue in a round, when its head turns out to be hopeless.
+
+A head that neither fits nor finds victims is set aside before the round is decided, and the next
+of its queue is nominated in its place. Else a queue would lose a turn by each such head, once: what
+is admitted would depend on which of them had been judged before, and a new engine, which knows of
+none, would decide otherwise than one that runs for long.
+"""
+
+from collections.abc import Iterator
+
+from queueing.core.decisions import Decision
+from queueing.core.names import Key, QueueName
+from queueing.core.rounds import Head, Judgement
+from queueing.state.memory import Memory
+from queueing.state.pending import Item
+from queueing.state.selection import (
+    Selection,
+    head_of,
+    head_queue,
+    is_patient,
+    judgeable_head,
+)
+from queueing.state.settlement import settle_hopeless
+
+
+class Succession:
+    """Settles the hopeless heads of one round, and nominates at most `limit` in their place."""
+
+    __slots__ = ("_heads", "_limit", "_memory", "_now", "_selection", "_told", "is_cut")
+
+    def __init__(
+        self, memory: Memory, selection: Selection, *, now: float, limit: int | None
+    ) -> None:
+        self._memory, self._selection = memory, selection
+        self._now, self._limit = now, limit
+        self._heads: dict[QueueName, Item] = {head_queue(one): one for one in selection.items}
+        self._told: dict[Key, Decision] = {}
+        self.is_cut = False
+        """Whether the round must be left undecided, because too many heads were hopeless."""
+
+    def heads(self) -> list[Head]:
+        """Prepare the first heads."""
+        return [self._prepare(item) for item in self._heads.values()]
+
+    def along(self) -> Iterator[Head]:
+        """Prepare those who are judged along, without any that got the turn of its queue."""
+        heads = set(map(id, self._heads.values()))
+        self._selection.companions = [
+            one for one in self._selection.companions if id(one) not in heads
+        ]
+        for item in self._selection.companions:
+            yield head_of(self._memory, item)
+
+    def end(self) -> list[Decision]:
+        """Let the selection say whose turn it was in the end; tell of those who gave theirs away.
+
+        One that was tried in another flavor at once is told of only as that came out.
+        """
+        self._selection.items = list(self._heads.values())
+        if not self.is_cut:
+            for item in self._selection.items:
+                self._told.pop(item.fact.key, None)
+        return list(self._told.values())
+
+    def after(self, judgement: Judgement) -> Head | None:
+        """Set a hopeless head aside; return the next of its queue."""
+        name = judgement.head.queue
+        del self._heads[name]
+        settle_hopeless(self._memory, judgement, self._now)
+        self._told[judgement.decision.workload] = judgement.decision
+        found = judgeable_head(self._memory, self._memory.queue(name), self._selection)
+        if found is None:
+            return None
+        if self._selection.successors == self._limit:
+            self.is_cut = True
+            return None
+        self._selection.successors += 1
+        self._heads[name] = found
+        return self._prepare(found)
+
+    def _prepare(self, item: Item) -> Head:
+        return head_of(self._memory, item, patient=is_patient(item))

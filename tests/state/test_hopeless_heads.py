@@ -1,0 +1,74 @@
+"""A head that nothing can help costs its queue no turn, whether or not that was known before."""
+
+import pytest
+
+from queueing.core.decisions import Admit, Cycle
+from queueing.core.facts import Fact
+from queueing.core.settings import Settings
+from queueing.testing.builders import admitted, cluster_queue, pod_set, workload
+from queueing.testing.living import LivingCluster, fresh
+from queueing.testing.worlds import world
+
+LENDER = cluster_queue("lender", {"default": {"cpu": 4}}, cohort="pool")
+BORROWER = cluster_queue("borrower", {"default": {"cpu": 0}}, cohort="pool")
+
+
+def asks(name: str, cpu: int, queue: str = "lender", priority: int = 0) -> Fact:
+    return workload(name, {"cpu": cpu}, local_queue=f"team/{queue}", priority=priority)
+
+
+def admitted_in(cycle: Cycle) -> list[str]:
+    return [one.workload for one in cycle.decisions if isinstance(one, Admit)]
+
+
+def test_the_next_of_its_queue_has_its_turn() -> None:
+    jobs = [
+        asks("huge", 50, priority=9),
+        asks("small", 4, priority=5),
+        asks("other", 3, "borrower"),
+    ]
+    engine = fresh(world(LENDER, BORROWER, *jobs), Settings())
+    assert admitted_in(engine.cycle(1.0)) == ["team/small"]
+
+
+def test_whoever_knows_that_a_head_is_hopeless_decides_as_one_who_does_not() -> None:
+    running = admitted("running", {"cpu": 4}, queue="lender")
+    jobs = [
+        asks("huge", 50, priority=9),
+        asks("small", 4, priority=5),
+        asks("other", 3, "borrower"),
+    ]
+    cluster = LivingCluster(world(LENDER, BORROWER, running, *jobs), Settings())
+    cluster.cycle()
+    cluster.finish(running.key)
+    cluster.tell()
+    knows_nothing = fresh(cluster.facts(), cluster.settings).cycle(cluster.now)
+    assert admitted_in(cluster.engine.cycle(cluster.now)) == admitted_in(knows_nothing)
+    assert admitted_in(knows_nothing) == ["team/small"]
+
+
+@pytest.mark.parametrize("budget", [1, 2, 5, 100])
+def test_a_budget_cuts_a_round_of_many_hopeless_heads(budget: int) -> None:
+    huge = [asks(f"huge-{cpu}", cpu, priority=9) for cpu in range(50, 80)]
+    jobs = [*huge, asks("small", 4, priority=5), asks("other", 3, "borrower")]
+    engine = fresh(world(LENDER, BORROWER, *jobs), Settings())
+    done: list[str] = []
+    for _ in range(100):
+        cycle = engine.cycle(1.0, budget)
+        assert cycle.judged <= budget + 2 * 2
+        done += admitted_in(cycle)
+        if cycle.finished:
+            break
+    assert done == ["team/small"]
+    assert engine.cycle(1.0).rounds == ()
+
+
+def test_an_admission_may_help_whose_first_pod_set_took_what_the_second_needs() -> None:
+    flavors = {"spot": {"cpu": 4, "memory": 9}, "default": {"cpu": 4, "memory": 0}}
+    picky = cluster_queue("picky", flavors, cohort="pool")
+    pods = (pod_set({"cpu": 4}, name="first"), pod_set({"cpu": 2, "memory": 1}, name="second"))
+    two = workload("two", pod_sets=pods, local_queue="team/picky", priority=9)
+    engine = fresh(world(picky, two), Settings(flavor_fungibility=False))
+    assert admitted_in(engine.cycle(1.0)) == []
+    engine.observe(asks("small", 2, "picky"))
+    assert admitted_in(engine.cycle(1.0)) == ["team/small", "team/two"]
