@@ -5,15 +5,17 @@ our own writes come in the same way as events, and whichever comes second change
 """
 
 from collections.abc import Callable, Iterable, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 import msgspec
 
+from queueing.controller.checkpoints.stakes import stake_of
 from queueing.controller.objects import Objects, owner_uids
 from queueing.core.facts import Fact, Gone, Kind
 from queueing.core.names import Key
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
+from queueing.translate.checkpoints.names import POLICY
 from queueing.translate.inbound import queues, surroundings
 from queueing.translate.inbound.workloads import Asks, asks_of, workload_asking
 from queueing.translate.jobs.gang import gang_key
@@ -217,10 +219,21 @@ class Pump:
     def _observe_workload(self, found: Workload) -> None:
         meta = found.metadata
         fact = workload_asking(found, self._asks_of(found))
+        stake = stake_of(self._objects, found)
+        if stake is not None:
+            fact = replace(fact, stake=stake)
         self._objects.facts[meta.key] = fact
         self._objects.census.put(fact)
         if meta.key not in self._held:
             self._observe(fact)
+
+    def weigh_anew(self) -> None:
+        """Tell the engine of all who hold quota: what is at stake in them may be another."""
+        for key, fact in list(self._objects.facts.items()):
+            if fact.holds_quota and stake_of(self._objects, self._objects.workloads[key]) != (
+                fact.stake
+            ):
+                self._observe_workload(self._objects.workloads[key])
 
     def _asks_of(self, found: Workload) -> Asks:
         """Translate what a Workload asks for, unless that was done for this generation of it."""
@@ -255,6 +268,8 @@ class Pump:
             for queue in self._objects.local_queues.values():
                 if queue.spec.cluster_queue == _name(event):
                     self._tell_queue(queue.metadata.key)
+        if _policy_of(before) != _policy_of(after):
+            self.weigh_anew()
         self._attention.finalizers()
 
     def on_local_queue(self, event: WatchEvent[wire.LocalQueue]) -> None:
@@ -342,6 +357,11 @@ class Pump:
     def _tell_jobs(self, keys: Iterable[Key]) -> None:
         for key in list(keys):
             self._attend_job(key)
+
+
+def _policy_of(queue: wire.ClusterQueue | None) -> str:
+    """Return the CheckpointPolicy that a ClusterQueue names."""
+    return "" if queue is None else queue.metadata.annotations.get(POLICY, "")
 
 
 def _changes_lives(before: wire.ClusterQueue, after: wire.ClusterQueue) -> bool:

@@ -152,6 +152,7 @@ class Session:
                 job=self.job_keys.add,
                 gang=self.gang_keys.add,
                 claimed=self.engine.is_claimed,
+                weigh_anew=self.pump.weigh_anew,
             )
         )
 
@@ -212,6 +213,7 @@ class Session:
             await reflector.synced.wait()
         for reflector, _ in ours:
             await checkpoints.is_known(reflector)
+        self.pump.weigh_anew()
         self._around.witness.synced(self.objects, self.engine)
         logger.info(
             "synced: %d workloads, %d jobs", len(self.objects.workloads), len(self.objects.jobs)

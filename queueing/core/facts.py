@@ -307,6 +307,24 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stake:
+    """What stopping a workload would cost, as far as its checkpoints tell; times in seconds."""
+
+    saves: bool = False
+    """It saves before it is stopped, and was not seen to fail at that."""
+    started: float | None = None
+    """When its run began; None where only its reservation tells."""
+    saved_at: float | None = None
+    """When it saved last."""
+    save_s: float = 0.0
+    """How long it takes to save."""
+    restart_s: float = 0.0
+    """How long a run needs until it does anything."""
+    minimum_runtime_s: float = 0.0
+    """So long after its start it is no victim, except of those who reclaim their own quota."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadFact:
     """A Workload: what it asks, and what its status says was decided.
 
@@ -333,6 +351,8 @@ class WorkloadFact:
     max_execution_s: int | None = None
     past_execution_s: int = 0
     deleting: bool = False
+    stake: Stake | None = None
+    """What stopping it would cost; None where no policy speaks of its checkpoints."""
     misconfigured: str = ""
     """Why it can never be judged as it stands (LimitRange, …); empty when it can."""
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from queueing.core.facts import WorkloadFact
+from queueing.core.facts import Stake, WorkloadFact
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.ordering import queue_timestamp
 from queueing.core.settings import Settings
@@ -25,6 +25,8 @@ class Holder:
     reserved_at: float
     evicted: bool
     usage: Mapping[FlavorResource, int]
+    stake: Stake | None = None
+    """What stopping it would cost."""
 
 
 class Holders(Protocol):
@@ -52,4 +54,5 @@ def holder_of(workload: WorkloadFact, settings: Settings) -> Holder:
         reserved_at=workload.conditions["QuotaReserved"].changed,
         evicted=workload.is_true("Evicted"),
         usage=held_usage(workload),
+        stake=workload.stake,
     )

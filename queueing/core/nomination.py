@@ -51,6 +51,7 @@ class World:
     settings: Settings
     unready: frozenset[Node] = frozenset()
     """Roots with admitted workloads whose pods are not ready; read only if admission waits."""
+    now: float = 0.0
     patience: Patiences = field(default_factory=dict)
     """What credits add to preemption by shares, by root; none without them."""
 
@@ -129,6 +130,8 @@ def _preemption(
             ),
             borrowers=borrowers,
             spared=spared,
+            now=world.now,
+            weighs_work=settings.compatibility is Compatibility.QUEUEING,
             thorough=settings.compatibility is Compatibility.QUEUEING,
         )
 

@@ -81,6 +81,9 @@ def _cycle(memory: Memory, now: float, rounds: list[tuple[Decision, ...]], judge
     timers = memory.timers
     while timers and timers[0][1] not in memory.held:
         heappop(timers)
+    protected = memory.protected
+    while protected and protected[0][1] not in memory.ledger.charges:
+        heappop(protected)
     return Cycle(
         number=memory.cycles,
         now=now,
@@ -116,6 +119,7 @@ def _begin(memory: Memory, now: float) -> None:
     memory.delays.clear()
     _take_turns(memory)
     _take_credits(memory)
+    _end_protection(memory)
     wake_waiting(memory)
 
 
@@ -126,6 +130,15 @@ def _take_credits(memory: Memory) -> None:
     memory.reshaped |= changed
     for key in credit.wakes(memory.clock):
         charge = memory.ledger.charges.get(key)
+        if charge is not None:
+            memory.ledger.tidings.welcome(charge.holder)
+
+
+def _end_protection(memory: Memory) -> None:
+    """Welcome those as possible victims who have run for their minimum runtime."""
+    protected = memory.protected
+    while protected and protected[0][0] <= memory.clock:
+        charge = memory.ledger.charges.get(heappop(protected)[1])
         if charge is not None:
             memory.ledger.tidings.welcome(charge.holder)
 
@@ -151,6 +164,8 @@ def _wake_at(memory: Memory) -> float | None:
     credited = memory.credits.next_at()
     if credited is not None and memory.items:
         times.append(credited)
+    if memory.protected and memory.items:
+        times.append(memory.protected[0][0])
     return min(times, default=None)
 
 
@@ -203,6 +218,7 @@ def _world(memory: Memory) -> World:
         rules=memory.objects.rules,
         holders=memory.ledger,
         settings=memory.settings,
+        now=memory.clock,
         unready=_unready(memory),
         patience=memory.credits.patience,
     )

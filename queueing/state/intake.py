@@ -9,7 +9,7 @@ from heapq import heappush
 
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.facts import LocalQueueFact, StopPolicy, Strategy, WorkloadFact
-from queueing.core.holders import holder_of
+from queueing.core.holders import Holder, holder_of
 from queueing.core.names import Key, QueueName, name_of
 from queueing.core.ordering import queue_key, queue_timestamp
 from queueing.state.claims import preemptor_of
@@ -231,6 +231,7 @@ def _hold_quota(memory: Memory, fact: WorkloadFact) -> None:
         touch_charged(memory, old)
     memory.ledger.charge(charge)
     touch_charged(memory, charge)
+    _note_protection(memory, charge.holder, old)
     if admitted and not fact.is_true("PodsReady"):
         memory.unready.add(key)
     else:
@@ -246,6 +247,17 @@ def _hold_quota(memory: Memory, fact: WorkloadFact) -> None:
             item = memory.items.get(memory.uids.get(uid, Key("")))
             if item is not None:
                 _restore_claim(memory, item)
+
+
+def _note_protection(memory: Memory, holder: Holder, old: Charge | None) -> None:
+    """Note when a workload becomes a possible victim, if that is a matter of time."""
+    stake = holder.stake
+    if stake is None or memory.as_kueue or (old is not None and old.holder.stake == stake):
+        return
+    started = holder.reserved_at if stake.started is None else stake.started
+    until = started + stake.minimum_runtime_s
+    if until > memory.clock:
+        heappush(memory.protected, (until, holder.key))
 
 
 def _doors(charge: Charge) -> tuple[QueueName, Key | None]:

@@ -309,5 +309,6 @@ def _same(old: Charge, new: Charge) -> bool:
         and one.timestamp == other.timestamp
         and one.evicted == other.evicted
         and one.usage == other.usage
+        and one.stake == other.stake
         and (old.decision is not None or one.reserved_at == other.reserved_at)
     )

@@ -65,6 +65,8 @@ class Memory:
     counted: dict[Key, int] = field(default_factory=dict)
     """Held workloads that count as pending, by LocalQueue."""
     timers: list[tuple[float, Key]] = field(default_factory=list)
+    protected: list[tuple[float, Key]] = field(default_factory=list)
+    """When those who hold quota will have run for their minimum runtime."""
     announcements: dict[Key, None] = field(default_factory=dict)
     """Workloads whose reason for not being in a queue was not told yet."""
     assumed_from: dict[Key, WorkloadFact] = field(default_factory=dict)

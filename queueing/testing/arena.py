@@ -31,6 +31,7 @@ class Arena:
         missing: Iterable[str] = (),
     ) -> None:
         self.settings = settings or Settings()
+        self.now = 0.0
         self.tree = QuotaTree()
         self.held: dict[QueueName, dict[Key, Holder]] = {}
         self.local_usages: dict[Key, float] = {}
@@ -76,6 +77,7 @@ class Arena:
             rules=self.rules,
             holders=self,
             settings=self.settings,
+            now=self.now,
             unready=frozenset() if pods_ready else self._roots(),
         )
         judgements = judge_round(heads, world)

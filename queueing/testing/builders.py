@@ -30,6 +30,7 @@ from queueing.core.facts import (
     Requirement,
     ResourceGroup,
     Selector,
+    Stake,
     StopPolicy,
     Strategy,
     Taint,
@@ -260,6 +261,7 @@ class PlainFields(TypedDict, total=False):
     past_execution_s: int
     deleting: bool
     misconfigured: str
+    stake: Stake | None
 
 
 class WorkloadFields(PlainFields, total=False):

@@ -47,6 +47,7 @@ class Intake:
                 self._policy(found.metadata.key)
             case Deleted(key=key):
                 self._saves.policies.pop(Key(key), None)
+                self._policy(Key(key))
             case Synced():
                 pass
 

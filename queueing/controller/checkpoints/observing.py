@@ -123,7 +123,7 @@ def _withdrawn(workload: Workload, world: World) -> str:
 def _preemptor_is_served(uid: str, objects: Objects) -> str:
     if not uid:
         return ""
-    found = _by_uid(uid, objects)
+    found = workload_of(uid, objects)
     if found is None or found.metadata.deleting or condition(found, "Finished") is not None:
         return "the workload that needed the room is gone"
     if not found.spec.active:
@@ -133,7 +133,7 @@ def _preemptor_is_served(uid: str, objects: Objects) -> str:
     return ""
 
 
-def _by_uid(uid: str, objects: Objects) -> Workload | None:
+def workload_of(uid: str, objects: Objects) -> Workload | None:
     """Find a preemptor; one that was found before and is no longer there is gone for good."""
     known = objects.saves.preemptors.get(uid)
     if known is None:

@@ -45,6 +45,8 @@ class Around:
     """Has a gang looked at."""
     claimed: Callable[[Key], bool]
     """Says whether somebody waits for what a victim holds."""
+    weigh_anew: Callable[[], None]
+    """Has what is at stake in running workloads worked out again: terms changed."""
 
 
 class Checkpoints:
@@ -56,7 +58,7 @@ class Checkpoints:
         self.queue: WorkQueue[Key] = WorkQueue()
         self.policy_keys: WorkQueue[Key] = WorkQueue()
         self.policies = PolicyReconciler(saves, around.hand, around.clock)
-        self.intake = Intake(saves, self._changed, self.policy_keys.add)
+        self.intake = Intake(saves, self._changed, self._policy_changed)
         self.barrier = Barrier(around.objects, around.records, self.queue.add)
         means = Means(
             objects=around.objects,
@@ -121,6 +123,10 @@ class Checkpoints:
         """Look at the requests to a Workload."""
         if self._objects.saves.open_requests(key):
             self.queue.add(key)
+
+    def _policy_changed(self, key: Key) -> None:
+        self.policy_keys.add(key)
+        self._around.weigh_anew()
 
     def _changed(self, workload: Key) -> None:
         self.queue.add(workload)

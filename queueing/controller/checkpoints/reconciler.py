@@ -20,6 +20,7 @@ from queueing.controller.checkpoints.observing import (
 )
 from queueing.controller.checkpoints.posting import POLL_S
 from queueing.controller.checkpoints.telling import tell
+from queueing.controller.checkpoints.urgency import patience
 from queueing.controller.hand import Hand
 from queueing.controller.objects import Objects
 from queueing.controller.records import Records
@@ -109,7 +110,9 @@ class CheckpointReconciler:
         cause = Cause(evicted.reason if evicted is not None else "", preemptor_uid(workload))
         identity = outbound.request_id(workload, epoch)
         now = means.clock.now()
+        patience_s = patience(means.objects, workload, found.terms)
         request = Request.made(identity, epoch, cause, terms=found.terms, now=now)
+        request = request.hurried(patience_s)
         origin = outbound.Origin(workload=workload, jobs=tuple(jobs), policy=found.policy)
         target = CHECKPOINTS.within(meta.namespace)
         try:

@@ -1,6 +1,6 @@
 """A request as it is stored: all that a replica needs to go on from it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from queueing.core.checkpoints.phases import TERMINAL, Phase
@@ -64,6 +64,13 @@ class Request:
             save_by=now + terms.ack_s + terms.save_max_s + delays,
         )
 
+    def hurried(self, patience_s: float | None) -> "Request":
+        """Shorten the deadlines to what whoever needs the room waits; None: as the terms say."""
+        if patience_s is None:
+            return self
+        end = self.requested_at + max(patience_s, 0.0)
+        return replace(self, ack_by=min(self.ack_by, end), save_by=min(self.save_by, end))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
@@ -93,6 +100,11 @@ class Record:
         if self.resume_at is None:
             return self.request.ack_by
         return min(self.resume_at + self.request.terms.ack_s, self.request.save_by)
+
+    @property
+    def asks_nobody(self) -> bool:
+        """Whether no time was left to save when the request was made."""
+        return self.request.save_by <= self.request.requested_at
 
     @property
     def is_open(self) -> bool:

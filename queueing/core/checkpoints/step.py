@@ -58,6 +58,8 @@ def settle(record: Record, now: float, *, spared_before: int = 0) -> Record:
 def due(record: Record, now: float, *, spared_before: int = 0) -> Happening | None:
     """Return what time, or the terms alone, bring to a record now; None when nothing."""
     match record.phase:
+        case Phase.SELECTED if record.asks_nobody:
+            return Happening(event=Event.NOT_ASKED, message="no time is left to save")
         case Phase.SAVED:
             return Happening(event=Event.STOP)
         case Phase.UNRESPONSIVE | Phase.FAILED:

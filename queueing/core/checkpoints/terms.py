@@ -79,6 +79,8 @@ class Terms:
     job: bytes = b""
     """The Job that saves, for the driver Job: its template as JSON, opaque here."""
     command: Command | None = None
+    minimum_runtime_s: float = 0.0
+    """So long after its start it is no victim, except of those who reclaim their own quota."""
 
 
 UNBOUNDED_BY_ADMIN = Terms(
@@ -109,6 +111,7 @@ def within(terms: Terms, bounds: Terms) -> Terms:
         refusal_limit=min(terms.refusal_limit, bounds.refusal_limit),
         refusal_delay_s=min(terms.refusal_delay_s, bounds.refusal_delay_s),
         on_failure=min(terms.on_failure, bounds.on_failure, key=_PATIENCE.__getitem__),
+        minimum_runtime_s=min(terms.minimum_runtime_s, bounds.minimum_runtime_s),
     )
 
 
@@ -122,6 +125,8 @@ def problem(terms: Terms) -> str:
     ):
         if not 0 < value <= DAY_S:
             return f"spec.{name}: must be longer than 0s and at most 24h"
+    if not 0 <= terms.minimum_runtime_s <= DAY_S:
+        return "spec.minimumRuntime: must be at most 24h"
     if terms.save_max_s < terms.save_s:
         return "spec.saveDeadlineMax: must not be shorter than saveDeadline"
     if terms.heartbeat_s > terms.save_s:

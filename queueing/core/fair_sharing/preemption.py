@@ -13,6 +13,7 @@ from queueing.core.holders import Holder, Holders
 from queueing.core.names import Uid
 from queueing.core.preemption.borrowers import within_quota
 from queueing.core.preemption.candidates import eligible
+from queueing.core.preemption.cost import cost, is_protected, weighs
 from queueing.core.preemption.query import Query, Target
 from queueing.core.preemption.room import Room
 from queueing.core.quota.node import Node
@@ -139,9 +140,12 @@ class _Search:
 
     def _skip_protected(self, source: Source) -> bool:
         """Leave out candidates that have not run long enough; say whether any is left."""
-        while source.candidates and self._patience.protects(source.candidates[0].holder):
+        while source.candidates and self._is_protected(source.candidates[0].holder):
             source.pop()
         return bool(source.candidates)
+
+    def _is_protected(self, holder: Holder) -> bool:
+        return self._patience.protects(holder) or is_protected(holder, self._query)
 
     def _take(self, sources: Sources, one: Offer, reason: PreemptionReason) -> None:
         self._room.clear(one.holder)
@@ -154,25 +158,33 @@ def _candidates(query: Query, holders: Holders) -> list[Offer]:
     """Return all candidates: of the own queue, and of borrowing queues anywhere in the tree.
 
     Evicted ones first, then those of other queues, then (own queue, admission fair sharing) the
-    larger usage of the LocalQueue, lower priority, later reservation, uid.
+    larger usage of the LocalQueue, lower priority, lower cost of stopping where it is known, later
+    reservation, uid.
     """
     preemptor = query.preemptor
     own = preemptor.node
+    exposed = [
+        (node, holder)
+        for node, policy in _exposed(query)
+        for holder in eligible(node, policy, query, holders)
+        if node is not own or not is_protected(holder, query)
+    ]
+    weighed = weighs(query, (holder for _, holder in exposed))
     found: list[tuple[tuple[object, ...], Node, Holder]] = []
-    for node, policy in _exposed(query):
-        for holder in eligible(node, policy, query, holders):
-            history = 0.0
-            if preemptor.by_local_usage and node is own and holder.local_queue:
-                history = holders.local_usage(holder.local_queue)
-            key = (
-                not holder.evicted,
-                node is own,
-                -history,
-                holder.priority,
-                -holder.reserved_at,
-                holder.uid,
-            )
-            found.append((key, node, holder))
+    for node, holder in exposed:
+        history = 0.0
+        if preemptor.by_local_usage and node is own and holder.local_queue:
+            history = holders.local_usage(holder.local_queue)
+        key = (
+            not holder.evicted,
+            node is own,
+            -history,
+            holder.priority,
+            cost(holder, query) if weighed and not holder.evicted else 0.0,
+            -holder.reserved_at,
+            holder.uid,
+        )
+        found.append((key, node, holder))
     found.sort(key=_key)
     return [Offer(place, node, holder) for place, (_, node, holder) in enumerate(found)]
 

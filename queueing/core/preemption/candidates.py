@@ -9,6 +9,7 @@ from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import PreemptionPolicy
 from queueing.core.holders import Holder, Holders
 from queueing.core.names import FlavorResource, QueueName
+from queueing.core.preemption.cost import cost, is_protected, weighs
 from queueing.core.preemption.query import Preemptor, Query, allows, uses
 from queueing.core.quota.node import Node
 
@@ -56,13 +57,14 @@ def candidates(query: Query, holders: Holders) -> list[Candidate]:
     """Return all candidates in order.
 
     Evicted ones come first, then by class (hierarchical, priority, same queue), then lower
-    priority, later reservation, uid; with admission fair sharing, those of the own queue by the
-    larger usage of their LocalQueue before that.
+    priority, lower cost of stopping where it is known, later reservation, uid; with admission fair
+    sharing, those of the own queue by the larger usage of their LocalQueue before that.
     """
     preemptor = query.preemptor
     usage_of = holders.local_usage if preemptor.by_local_usage else None
     found = [*_same_queue(query, holders), *_other_queues(query, holders)]
-    keyed = [(_order(one, usage_of), one) for one in found]
+    weighed = query if weighs(query, (one.holder for one in found)) else None
+    keyed = [(_order(one, usage_of, weighed), one) for one in found]
     keyed.sort(key=_first)
     return [one for _, one in keyed]
 
@@ -71,7 +73,9 @@ def _first(pair: tuple[tuple[object, ...], Candidate]) -> tuple[object, ...]:
     return pair[0]
 
 
-def _order(one: Candidate, usage_of: Callable[..., float] | None) -> tuple[object, ...]:
+def _order(
+    one: Candidate, usage_of: Callable[..., float] | None, weighed: Query | None
+) -> tuple[object, ...]:
     holder = one.holder
     history = 0.0
     if usage_of is not None and one.variant is Variant.SAME_QUEUE and holder.local_queue:
@@ -81,6 +85,7 @@ def _order(one: Candidate, usage_of: Callable[..., float] | None) -> tuple[objec
         _TURN[one.variant],
         -history,
         holder.priority,
+        0.0 if weighed is None or holder.evicted else cost(holder, weighed),
         -holder.reserved_at,
         holder.uid,
     )
@@ -93,7 +98,8 @@ def _same_queue(query: Query, holders: Holders) -> Iterator[Candidate]:
         return
     node = preemptor.node
     for holder in eligible(node, policy, query, holders):
-        yield Candidate(holder, node, Variant.SAME_QUEUE, None)
+        if not is_protected(holder, query):
+            yield Candidate(holder, node, Variant.SAME_QUEUE, None)
 
 
 def _other_queues(query: Query, holders: Holders) -> Iterator[Candidate]:

@@ -25,6 +25,9 @@ class Preemptor:
     """Who borrows in the tree as it stands; shared by preemptors that see the same usage."""
     spared: frozenset[Uid] = frozenset()
     """Workloads that are no candidates, because they are victims of another one already."""
+    now: float = 0.0
+    weighs_work: bool = False
+    """Between equals the cost in work lost decides, and minimum runtimes count; not in Kueue."""
     thorough: bool = False
     """Victims are spared as long as the rules allow it, and only so far; Kueue spares once."""
 

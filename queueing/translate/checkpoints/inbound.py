@@ -48,6 +48,7 @@ def terms(found: wire.Terms) -> Terms:
             refusal_limit=found.refusal_limit,
             refusal_delay_s=seconds_of(found.refusal_delay_max),
             on_failure=OnFailure(found.on_failure),
+            minimum_runtime_s=seconds_of(found.minimum_runtime),
             http=Endpoint(port=found.http.port, path=found.http.path) if found.http else None,
             job=bytes(found.job.template) if found.job else b"",
             command=_command(found.command),

@@ -2,6 +2,10 @@
 
 POLICY = "queueing.dev/checkpoint-policy"
 """Annotation of a Job: a CheckpointPolicy of its namespace; of a ClusterQueue: namespace/name."""
+MAX_WAIT = "queueing.dev/max-preemption-wait"
+"""Annotation of a WorkloadPriorityClass: how long its workloads wait at most for a victim's end."""
+RECLAIM_GRACE = "queueing.dev/reclaim-grace"
+"""Annotation of a ClusterQueue: how long it lets those save who must give back its own quota."""
 REQUEST = "queueing.dev/checkpoint-request"
 """Label of a pod that is asked: the request's id. Annotation of it: the request, as JSON."""
 ANSWER = "queueing.dev/checkpoint-answer"

@@ -153,6 +153,7 @@ def _terms(terms: Terms) -> Mapping[str, Any]:
         "refusalLimit": terms.refusal_limit,
         "refusalDelayMax": duration_text(terms.refusal_delay_s),
         "onFailure": terms.on_failure,
+        "minimumRuntime": duration_text(terms.minimum_runtime_s),
         "http": None if terms.http is None else {"port": terms.http.port, "path": terms.http.path},
         "job": {"template": msgspec.Raw(terms.job)} if terms.job else None,
         "exec": _command(terms.command),

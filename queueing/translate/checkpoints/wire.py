@@ -47,6 +47,7 @@ class Terms(Wire, frozen=True):
     http: HttpEndpoint | None = None
     job: JobTemplate | None = None
     command: ExecCommand | None = msgspec.field(name="exec", default=None)
+    minimum_runtime: str = "0s"
 
 
 class PolicySpec(Terms, frozen=True):

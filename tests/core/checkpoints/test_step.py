@@ -309,3 +309,41 @@ def test_a_request_ends_whatever_the_pods_do() -> None:
         one = settle(step(one, Happening(event=Event.HEARD), now) or one, now)
     assert one.phase is Phase.SUSPENDING
     assert now <= one.request.save_by + 1
+
+
+@pytest.mark.parametrize(
+    ("patience_s", "ack_by", "save_by"),
+    [
+        pytest.param(None, NOW + 20, NOW + 300, id="as the terms say"),
+        pytest.param(10_000.0, NOW + 20, NOW + 300, id="nobody can lengthen it"),
+        pytest.param(60.0, NOW + 20, NOW + 60, id="a hurry cuts the saving"),
+        pytest.param(5.0, NOW + 5, NOW + 5, id="and the answer"),
+    ],
+)
+def test_whoever_is_in_a_hurry_shortens_every_deadline(
+    patience_s: float | None, ack_by: float, save_by: float
+) -> None:
+    one = asked_in_a_hurry(patience_s)
+    assert (one.request.ack_by, one.request.save_by) == (ack_by, save_by)
+    now = NOW
+    while one.phase in HOLDS_THE_STOP:
+        at = look_again_at(one)
+        assert at is not None
+        now = at
+        one = settle(one, now)
+        if one.phase is Phase.SELECTED:
+            one = happen(one, Event.NOTICE_DELIVERED, now, asked=("a",))
+    assert now <= save_by
+
+
+@pytest.mark.parametrize("patience_s", [0.0, -60.0])
+def test_who_leaves_no_time_has_the_work_stopped_at_once(patience_s: float) -> None:
+    one = settle(asked_in_a_hurry(patience_s), NOW)
+    assert (one.phase, one.outcome) == (Phase.SUSPENDING, Outcome.NOT_ASKED)
+    assert one.message == "no time is left to save"
+
+
+def asked_in_a_hurry(patience_s: float | None) -> Record:
+    cause = Cause("Preempted", "p")
+    made = Request.made("r", 1, cause, terms=TERMS, now=NOW)
+    return Record(request=made.hurried(patience_s))

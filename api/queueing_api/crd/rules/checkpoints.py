@@ -20,6 +20,12 @@ CHECKPOINT_POLICY: Final = (
     *_BOUNDS,
     Rule(
         "spec",
+        "!has(self.minimumRuntime) || duration(self.minimumRuntime) <= duration('24h')",
+        "minimumRuntime must be at most 24h",
+        field=".minimumRuntime",
+    ),
+    Rule(
+        "spec",
         "!has(self.saveDeadlineMax) || duration(self.saveDeadlineMax)"
         " >= duration(self.saveDeadline)",
         "saveDeadlineMax must not be shorter than saveDeadline",

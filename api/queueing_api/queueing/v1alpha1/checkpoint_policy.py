@@ -91,6 +91,10 @@ class CheckpointTerms(Wire):
     """The Job that saves. Needed by the driver Job."""
     exec: ExecCommand | None = None
     """The command that saves. Needed by the driver Exec."""
+    minimum_runtime: DurationText = "0s"
+    """So long after its start a workload is not preempted by its own queue's priorities or by fair
+    shares; who reclaims nominal quota need not wait. Counts up to what the policy of the
+    ClusterQueue grants; without such a policy it does not count."""
 
 
 class CheckpointPolicySpec(CheckpointTerms):

@@ -1,0 +1,62 @@
+"""What a workload's past requests teach about the next one: whether it saves, and how long."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from queueing.core.checkpoints.record import Outcome, Record
+
+NEWEST = 0.5
+"""Weight of the newest observation in the moving average."""
+STALE_MAX = 3
+"""So many requests in a row answered with the very same checkpoint are no saving."""
+FAILED_MAX = 2
+"""So many requests in a row that saved nothing are no saving either."""
+_LOST = frozenset({Outcome.UNRESPONSIVE, Outcome.FAILED})
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What to expect of a workload that is asked to save; times in seconds."""
+
+    saves: bool
+    save_s: float | None = None
+    """Moving average from the request to the stop; None where it was never seen."""
+    saved_at: float | None = None
+    """When it saved last."""
+
+
+def learned(records: Sequence[Record]) -> Learned:
+    """Learn from the requests to one workload, the oldest first."""
+    over = [one for one in records if one.outcome is not None]
+    save_s: float | None = None
+    saved_at: float | None = None
+    for one in over:
+        if one.outcome is not Outcome.SAVED or one.saved is None:
+            continue
+        saved_at = max(saved_at or 0.0, one.saved.at or 0.0)
+        if one.suspended_at is not None:
+            took_s = max(one.suspended_at - one.request.requested_at, 0.0)
+            save_s = took_s if save_s is None else NEWEST * took_s + (1.0 - NEWEST) * save_s
+    saves = not (_repeats_itself(over) or _keeps_failing(over))
+    return Learned(saves=saves, save_s=save_s, saved_at=saved_at)
+
+
+def restart_s(started: float, ready_at: float | None, *, usual_s: float) -> float:
+    """Return how long a run took from its start until all its pods were ready."""
+    if ready_at is None or ready_at < started:
+        return usual_s
+    return ready_at - started
+
+
+def _repeats_itself(over: Sequence[Record]) -> bool:
+    """Say whether the last answers all named one and the same checkpoint."""
+    last = over[-STALE_MAX:]
+    if len(last) < STALE_MAX or any(one.saved is None for one in last):
+        return False
+    told = {(one.saved.uri, one.saved.step, one.saved.at) for one in last if one.saved}
+    return len(told) == 1
+
+
+def _keeps_failing(over: Sequence[Record]) -> bool:
+    last = over[-FAILED_MAX:]
+    return len(last) == FAILED_MAX and all(one.outcome in _LOST for one in last)
