@@ -1,120 +1,20 @@
 """The controller killed in each state of a request to save, on real parts: the same end."""
 
-import json
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import pytest
 
 from e2e.api import holds
-from e2e.jobs import running, wait_job, wait_workload
-from e2e.kinds import KINDS, Resource
-from e2e.nodes import POOL
-from e2e.objects import (
-    PRIORITY_CLASS,
-    Pods,
-    cluster_queue,
-    flavor,
-    job,
-    local_queue,
-    workload_priority,
-)
-from e2e.product import LEASE, Controller
+from e2e.checkpoints.holds import EVICTED_STAYS, NOBODY_IS_STOPPED, QUOTA_STAYS, Hold, held
+from e2e.checkpoints.promises import Promises, charged
+from e2e.checkpoints.training import QUICK, answer, lead, make, preempt, wait_phase
+from e2e.jobs import running, wait_job, wait_workload, workload_of
+from e2e.product import Controller
 from e2e.wire import Object
 from e2e.world import World
 
-CHECKPOINT = Resource("queueing.dev/v1alpha1", "checkpoints", namespaced=True)
-POLICY = Resource("queueing.dev/v1alpha1", "checkpointpolicies", namespaced=True)
-KINDS.setdefault("Checkpoint", CHECKPOINT)
-KINDS.setdefault("CheckpointPolicy", POLICY)
-REQUEST = "queueing.dev/checkpoint-request"
-ANSWER = "queueing.dev/checkpoint-answer"
-QUICK = {
-    "leaderElection": {
-        "leaderElect": True,
-        "resourceName": LEASE,
-        "leaseDuration": "4s",
-        "renewDeadline": "3s",
-        "retryPeriod": "1s",
-    }
-}
-TERMS = {"driver": "Annotation", "ackDeadline": "60s", "heartbeat": "60s"}
-
-
-def make(space: World) -> None:
-    """Have a training Job run that an urgent one will preempt."""
-    space.make(
-        flavor(space.name("any"), nodeLabels=POOL),
-        cluster_queue(
-            space.name("cq"),
-            {space.name("any"): {"cpu": "2"}},
-            preemption={"withinClusterQueue": "LowerPriority"},
-        ),
-        local_queue(space.namespace, "team", space.name("cq")),
-        workload_priority(space.name("high"), 1000),
-        {
-            "apiVersion": "queueing.dev/v1alpha1",
-            "kind": "CheckpointPolicy",
-            "metadata": {"name": "save", "namespace": space.namespace},
-            "spec": {
-                **TERMS,
-                "answerFrom": "Leader",
-                "leader": {"matchLabels": {"rank": "0"}},
-            },
-        },
-    )
-    train = job(
-        space.namespace, "train", queue="team", parallelism=2, pods=Pods(run_s=None, drain_s=6)
-    )
-    train["metadata"].setdefault("annotations", {})["queueing.dev/checkpoint-policy"] = "save"
-    space.make(train)
-    wait_job(space, "train", running, "running")
-
-
-def lead(space: World) -> None:
-    """Make one pod the leader, whose answer counts."""
-    pod = space.api.items("Pod", space.namespace)[0]
-    body = {"metadata": {"labels": {"rank": "0"}}}
-    space.api.patch("Pod", pod["metadata"]["name"], body, namespace=space.namespace)
-
-
-def answer(space: World, word: str) -> None:
-    """Answer as the leading pod, once it is asked."""
-
-    def asked(found: list[Object]) -> bool:
-        return any(REQUEST in (one["metadata"].get("annotations") or {}) for one in found)
-
-    space.api.wait("Pod", asked, namespace=space.namespace, what="a pod is asked")
-    for pod in space.api.items("Pod", space.namespace):
-        notes = pod["metadata"].get("annotations") or {}
-        if REQUEST in notes:
-            told = json.loads(notes[REQUEST])
-            said = {"requestID": told["requestID"], "epoch": told["epoch"], "answer": word}
-            said |= {"uri": "s3://bucket/step-40", "step": 40} if word == "Saved" else {}
-            body = {"metadata": {"annotations": {ANSWER: json.dumps(said)}}}
-            space.api.patch("Pod", pod["metadata"]["name"], body, namespace=space.namespace)
-
-
-def preempt(space: World) -> None:
-    labels = {PRIORITY_CLASS: space.name("high")}
-    space.make(
-        job(
-            space.namespace,
-            "urgent",
-            queue="team",
-            parallelism=2,
-            pods=Pods(run_s=None),
-            labels=labels,
-        )
-    )
-
-
-def wait_phase(space: World, *wanted: str) -> Object:
-    def there(found: list[Object]) -> bool:
-        return [one.get("status", {}).get("phase", "Selected") in wanted for one in found] == [True]
-
-    space.api.wait("Checkpoint", there, namespace=space.namespace, what=f"phase {wanted}")
-    (found,) = space.api.items("Checkpoint", space.namespace)
-    return found
+Launch = Callable[..., Controller]
 
 
 def selected(space: World) -> None:
@@ -132,41 +32,123 @@ def saving(space: World) -> None:
     wait_phase(space, "Saving")
 
 
+def refused(space: World) -> None:
+    notified(space)
+    answer(space, "Refused", retryAfterSeconds=60)
+    wait_phase(space, "Refused")
+
+
+def saved(space: World) -> None:
+    """The pods have said so, and what follows from it cannot be stored."""
+    saving(space)
+    answer(space, "Saved")
+
+
 def suspending(space: World) -> None:
     notified(space)
     answer(space, "Saved")
     wait_phase(space, "Suspending")
 
 
+def drained(space: World) -> None:
+    notified(space)
+    answer(space, "Saved")
+    wait_phase(space, "Drained")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """How a request gets into a state, and what is left to do in it."""
+
+    reach: Callable[[World], None]
+    hold: Hold | None = None
+    answered: bool = False
+
+
 @pytest.mark.parametrize(
-    "reach",
+    "state",
     [
-        pytest.param(selected, id="Selected"),
-        pytest.param(notified, id="Notified"),
-        pytest.param(saving, id="Saving"),
-        pytest.param(suspending, id="Suspending"),
+        pytest.param(State(reach=selected), id="Selected"),
+        pytest.param(State(reach=notified), id="Notified"),
+        pytest.param(State(reach=saving), id="Saving"),
+        pytest.param(State(reach=refused), id="Refused"),
+        pytest.param(State(reach=saved, hold=NOBODY_IS_STOPPED, answered=True), id="Saved"),
+        pytest.param(State(reach=suspending, answered=True), id="Suspending"),
+        pytest.param(State(reach=drained, hold=QUOTA_STAYS, answered=True), id="Drained"),
     ],
 )
 def test_a_controller_killed_in_a_state_of_a_save_leaves_it_to_the_next(
-    space: World, controllers: Callable[..., Controller], reach: Callable[[World], None]
+    space: World, controllers: Launch, state: State
 ) -> None:
     first = controllers("first", QUICK)
     make(space)
-    preempt(space)
-    reach(space)
-    first.kill()
-    if reach is selected:
-        lead(space)
-    controllers("second", QUICK)
-    if reach is not suspending:
-        assert not space.api.get("Job", "train", space.namespace)["spec"]["suspend"]
-        answer(space, "Saved")
-    wait_job(space, "urgent", running, "running")
-    found = wait_phase(space, "Requeued")
-    assert found["status"]["outcome"] == "Saved"
-    assert found["status"]["checkpoint"]["step"] == 40
-    wait_workload(space, "train", lambda one: not holds(one, "QuotaReserved"), "drained")
-    space.api.delete("Job", "urgent", namespace=space.namespace)
-    back = wait_job(space, "train", running, "running again")
-    notes = back["spec"]["template"]["metadata"]["annotations"]
+    with Promises(space, space.name("cq"), "2") as promises:
+        with held(space, state.hold):
+            preempt(space)
+            state.reach(space)
+            first.kill()
+        if state.reach is selected:
+            lead(space)
+        assert "urgent" not in charged(space)
+        controllers("second", QUICK)
+        if not state.answered:
+            assert not space.api.get("Job", "train", space.namespace)["spec"]["suspend"]
+            answer(space, "Saved")
+        wait_job(space, "urgent", running, "running")
+        found = wait_phase(space, "Requeued")
+        assert found["status"]["outcome"] == "Saved"
+        assert found["status"]["checkpoint"]["step"] == 40
+        wait_workload(space, "train", lambda one: not holds(one, "QuotaReserved"), "drained")
+        assert charged(space) == ["urgent"]
+        space.api.delete("Job", "urgent", namespace=space.namespace)
+        goes_on(wait_job(space, "train", running, "running again"))
+        promises.check("train")
+
+
+def goes_on(job: Object) -> None:
+    """See that a run finds what the one before it saved."""
+    notes = job["spec"]["template"]["metadata"]["annotations"]
     assert notes["queueing.dev/checkpoint-uri"] == "s3://bucket/step-40"
+
+
+def test_a_controller_killed_when_the_quota_is_released_brings_the_work_back(
+    space: World, controllers: Launch
+) -> None:
+    """Suspended by hand, nobody is waiting for the room: it is free until somebody resumes."""
+    first = controllers("first", QUICK)
+    make(space)
+    name = workload_of(space, "train")["metadata"]["name"]
+    with Promises(space, space.name("cq"), "2") as promises:
+        space.api.patch("Workload", name, {"spec": {"active": False}}, namespace=space.namespace)
+        notified(space)
+        answer(space, "Saved")
+        wait_phase(space, "Released")
+        first.kill()
+        assert charged(space) == []
+        space.api.patch("Workload", name, {"spec": {"active": True}}, namespace=space.namespace)
+        controllers("second", QUICK)
+        goes_on(wait_job(space, "train", running, "running again"))
+        assert wait_phase(space, "Requeued")["status"]["outcome"] == "Saved"
+        assert charged(space) == ["train"]
+        promises.check("train")
+
+
+def test_a_controller_killed_when_a_request_is_cancelled_lets_the_work_run_on(
+    space: World, controllers: Launch
+) -> None:
+    first = controllers("first", QUICK)
+    make(space)
+    with Promises(space, space.name("cq"), "2") as promises:
+        with held(space, EVICTED_STAYS):
+            preempt(space)
+            saving(space)
+            space.api.delete("Job", "urgent", namespace=space.namespace)
+            wait_phase(space, "Cancelled")
+            first.kill()
+        controllers("second", QUICK)
+        wait_workload(
+            space, "train", lambda one: not holds(one, "Evicted"), "not to be stopped any more"
+        )
+        assert running(space.api.get("Job", "train", space.namespace))
+        assert charged(space) == ["train"]
+        promises.check("train")

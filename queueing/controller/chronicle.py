@@ -5,12 +5,20 @@ one round; everything else is read from the Workload itself, so that the trace g
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from queueing.core.decisions import Admit, Cycle, Preempt, Wait
 from queueing.core.names import Key
-from queueing.observe.spans import Note, Round, Timed, plan_spans
+from queueing.observe.spans import (
+    Note,
+    Round,
+    Timed,
+    eviction_of,
+    plan_eviction,
+    plan_spans,
+    root_of,
+)
 from queueing.observe.traces import Tracer
 from queueing.translate.labels import TRACE_PARENT
 from queueing.translate.wire.meta import Condition, Meta
@@ -22,6 +30,20 @@ WORKLOADS_MAX = 100_000
 """Workloads with notes; the oldest lose theirs first, as those do that went without an end."""
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """A workload that was to be stopped and is stopped, or stays."""
+
+    workload: Meta
+    number: int
+    """Its how-manieth eviction it was."""
+    timed: Timed
+    preemptor: Key | None = None
+    """Who needed the room, if that still exists."""
+    preemptor_uid: str = ""
+    traceparent: str = ""
 
 
 @dataclass(slots=True)
@@ -62,6 +84,23 @@ class Chronicle:
                     _keep(self._of(key).victims, victim)
                 case _:
                     pass
+
+    def left(self, told: Left) -> None:
+        """Tell how a workload was stopped, in its own trace and in that of its preemptor."""
+        uid, number = told.workload.uid, told.number
+        if self._tracer.keeps(uid, told.traceparent):
+            links = (root_of(told.preemptor_uid),) if told.preemptor_uid else ()
+            stopped = replace(told.timed, links=links)
+            self._tracer.export(plan_eviction(uid, number, stopped))
+        if told.preemptor is not None:
+            victims = self._of(told.preemptor).victims
+            victim = replace(told.timed, name="victim", links=(eviction_of(uid, number),))
+            for place, known in enumerate(victims):
+                if known.attributes.get("queueing.victim") == told.workload.key:
+                    began = min(known.began, victim.began)
+                    victims[place] = replace(victim, began=began)
+                    return
+            _keep(victims, victim)
 
     def step(self, key: Key, name: str, began: float, ended: float) -> None:
         """Note a write that belongs to the admission."""

@@ -13,7 +13,7 @@ from queueing.core.lifecycle import LifeRules, PodsReadyRules
 from queueing.core.settings import Compatibility, Settings
 from queueing.kube.client import WRITE_TIMEOUT_S
 from queueing.kube.lease import LeaseSettings
-from queueing.observe.metric_table import Group
+from queueing.observe.metric_rows import Group
 from queueing.translate.configuration import (
     is_enabled,
     refused_annotations,

@@ -93,6 +93,10 @@ class Saves:
         """Return the Workloads with a request that is not over."""
         yield from (self._seen[one].workload for one in self._open)
 
+    def open_seen(self) -> Iterator[Seen]:
+        """Return the requests that are not over."""
+        yield from (self._seen[one] for one in self._open)
+
     def spared_for(self, preemptor: str) -> int:
         """Count the victims that one preemptor did not get, because they could not save."""
         return sum(

@@ -151,6 +151,8 @@ class Session:
                 clock=self._around.clock,
                 job=self.job_keys.add,
                 gang=self.gang_keys.add,
+                metrics=self._around.witness.metrics,
+                chronicle=self._around.witness.chronicle,
                 claimed=self.engine.is_claimed,
                 weigh_anew=self.pump.weigh_anew,
             )

@@ -1,74 +1,22 @@
 """Every metric in one table, of which the code and the reference are made."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from types import MappingProxyType
 
-
-class MetricKind(StrEnum):
-    """The three types of Prometheus that we use."""
-
-    COUNTER = "counter"
-    GAUGE = "gauge"
-    HISTOGRAM = "histogram"
-
-
-class Group(StrEnum):
-    """Metrics that the Configuration can turn on or off, by its setting."""
-
-    RESOURCES = "metrics.enableClusterQueueResources"
-    LOCAL_QUEUES = "metrics.localQueueMetrics"
-    COHORTS = "featureGates.MetricsForCohorts"
-    CREATION = "featureGates.MetricForWorkloadCreationLatency"
-    UNADMITTED = "featureGates.UnadmittedWorkloadsObservability"
-
-
-def exponential_buckets(first: float, count: int) -> tuple[float, ...]:
-    """Return `count` upper bounds, each twice the one before."""
-    return tuple(first * 2.0**power for power in range(count))
-
-
-WAIT_BUCKETS = (1.0, *exponential_buckets(2.5, 13))
-"""Seconds, 1 to 10,240: Kueue's buckets for waiting."""
-RUN_BUCKETS = (1.0, *exponential_buckets(2.5, 15))
-"""Seconds, 1 to 40,960: Kueue's buckets for running."""
-CREATION_BUCKETS = exponential_buckets(0.01, 11)
-"""Seconds, 0.01 to 10.24."""
-ATTEMPT_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Seconds; the customary ones of Prometheus."""
-SHORT_BUCKETS = exponential_buckets(0.0005, 14)
-"""Seconds, 0.5 ms to 4 s: our own work."""
-
-
-@dataclass(frozen=True, slots=True)
-class MetricRow:
-    """One metric; `name` lacks the prefix, and all `groups` are needed for it to be kept."""
-
-    name: str
-    kind: MetricKind
-    labels: tuple[str, ...]
-    help: str
-    buckets: tuple[float, ...] = ()
-    groups: frozenset[Group] = frozenset()
-    prefix: str = "kueue"
-
-    @property
-    def full_name(self) -> str:
-        """The name as a query writes it."""
-        return f"{self.prefix}_{self.name}"
-
-
-def _counter(name: str, labels: str, text: str) -> MetricRow:
-    return MetricRow(name, MetricKind.COUNTER, tuple(labels.split()), text)
-
-
-def _gauge(name: str, labels: str, text: str) -> MetricRow:
-    return MetricRow(name, MetricKind.GAUGE, tuple(labels.split()), text)
-
-
-def _histogram(name: str, labels: str, buckets: tuple[float, ...], text: str) -> MetricRow:
-    return MetricRow(name, MetricKind.HISTOGRAM, tuple(labels.split()), text, buckets)
+from queueing.observe.checkpoint_rows import CHECKPOINTS
+from queueing.observe.metric_rows import (
+    ATTEMPT_BUCKETS,
+    CREATION_BUCKETS,
+    RUN_BUCKETS,
+    SHORT_BUCKETS,
+    WAIT_BUCKETS,
+    Group,
+    MetricRow,
+)
+from queueing.observe.metric_rows import counter as _counter
+from queueing.observe.metric_rows import gauge as _gauge
+from queueing.observe.metric_rows import histogram as _histogram
 
 
 def _of_local_queue(row: MetricRow) -> MetricRow:
@@ -358,7 +306,7 @@ TABLE: tuple[MetricRow, ...] = (
     *(_optional(row, Group.RESOURCES, Group.LOCAL_QUEUES) for row in _LOCAL_RESOURCES),
     *(_optional(row, Group.COHORTS) for row in _COHORTS),
     *_BUILD,
-    *(replace(row, prefix="queueing") for row in _OWN),
+    *(replace(row, prefix="queueing") for row in (*_OWN, *CHECKPOINTS)),
 )
 """All metrics, Kueue's first. Every one carries the label `replica_role` besides its own."""
 

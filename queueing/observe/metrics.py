@@ -12,7 +12,8 @@ from prometheus_client.exposition import choose_encoder
 from typing_extensions import override
 
 from queueing import __version__
-from queueing.observe.metric_table import ROWS, TABLE, Group, MetricKind, MetricRow
+from queueing.observe.metric_rows import Group, MetricKind, MetricRow
+from queueing.observe.metric_table import ROWS, TABLE
 
 ROLE_LABEL = "replica_role"
 """On every metric: `leader`, `follower` or `standalone`."""

@@ -6,7 +6,7 @@ from the workload's UID, so that another replica adds to the same trace.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from queueing.observe.trace_ids import SpanRef, parse_traceparent, span_id_of, trace_id_of
 
@@ -25,7 +25,10 @@ class Note:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timed:
-    """Something that took from `began` to `ended`, epoch seconds; `failure` says why in vain."""
+    """Something that took from `began` to `ended`, epoch seconds; `failure` says why in vain.
+
+    `inside` are its parts, `links` spans of other traces that it has to do with.
+    """
 
     name: str
     began: float
@@ -33,6 +36,8 @@ class Timed:
     attributes: Attributes = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     failure: str = ""
+    inside: tuple["Timed", ...] = ()
+    links: tuple[SpanRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +89,21 @@ def plan_spans(told: Round) -> tuple[SpanPlan, ...]:
     return tuple(_plan(told))
 
 
+EVICTION = "eviction"
+
+
+def eviction_of(uid: str, number: int) -> SpanRef:
+    """Return the span of a workload's eviction, the first being number 1."""
+    return _Place(uid, number, (EVICTION,)).ref
+
+
+def plan_eviction(uid: str, number: int, told: Timed) -> tuple[SpanPlan, ...]:
+    """Return the spans of an eviction of a workload, beneath the root of its trace."""
+    place = _Place(uid, number, ())
+    parts = tuple(place.whole(replace(told, name=EVICTION)))
+    return (replace(parts[0], parent=root_of(uid)), *parts[1:])
+
+
 def _plan(told: Round) -> Iterator[SpanPlan]:
     whole = _Place(told.uid, told.number, ("admission",))
     end = told.ready if told.ready is not None else told.closed
@@ -123,7 +143,7 @@ def _plan_waiting(told: Round, whole: "_Place") -> Iterator[SpanPlan]:
         yield queued.child(_timed("preemption", began, ended, attributes=counted))
         preemption = queued.inside("preemption")
         for index, victim in enumerate(told.victims):
-            yield preemption.child(victim, str(index))
+            yield from preemption.whole(victim, str(index))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +163,14 @@ class _Place:
 
     def child(self, timed: Timed, *more: str) -> SpanPlan:
         place = self.inside(timed.name, *more)
-        return SpanPlan(ref=place.ref, parent=self.ref, timed=timed)
+        return SpanPlan(ref=place.ref, parent=self.ref, timed=timed, links=timed.links)
+
+    def whole(self, timed: Timed, *more: str) -> Iterator[SpanPlan]:
+        """Plan something with all of its parts."""
+        yield self.child(timed, *more)
+        place = self.inside(timed.name, *more)
+        for index, part in enumerate(timed.inside):
+            yield from place.whole(part, str(index))
 
 
 def _timed(

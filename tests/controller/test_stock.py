@@ -16,7 +16,7 @@ from queueing.core.decisions import Cycle, Mode, Reason, Requeue, Wait
 from queueing.core.names import Key, QueueName, ResourceName, Uid
 from queueing.core.settings import AdmissionFairSharing, FairSharing, Settings
 from queueing.kube.reflector import Added, Deleted, Modified
-from queueing.observe.metric_table import Group
+from queueing.observe.metric_rows import Group
 from queueing.observe.metrics import Metrics
 from queueing.state.engine import Engine
 from queueing.translate.inbound.manifests import read

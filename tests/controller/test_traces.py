@@ -1,3 +1,4 @@
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -10,6 +11,15 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from queueing.observe.trace_ids import trace_id_of
+from tests.controller.checkpoints.save_harness import (
+    Pods,
+    checkpoint,
+    objects,
+    phase,
+    saving,
+    says,
+    urgent,
+)
 from tests.controller.harness import FLAVOR, LOCAL_QUEUE, MakeWorld, cluster_queue, job, true
 
 
@@ -75,3 +85,36 @@ async def test_an_admission_is_one_trace_that_links_to_its_submitter(world: Make
     assert whole.links[0].trace_id.hex() == SUBMITTER.split("-")[1]
     assert spans["queued"].parent_span_id == whole.span_id
     assert spans["attempt"].parent_span_id == spans["queued"].span_id
+
+
+async def test_a_preemption_tells_how_its_victim_was_asked_saved_and_drained(
+    world: MakeWorld,
+) -> None:
+    asked = {"answer": "Saved", "uri": "s3://b/3", "step": 3}
+    async with collecting() as collector:
+        environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
+        async with world(environment=environment) as w, asyncio.TaskGroup() as group:
+            playing = group.create_task(Pods(w, says(asked)).run())
+            await w.make(*objects(), saving())
+            train = await w.workload("train", true("PodsReady"))
+            await w.make(urgent())
+            needed = await w.workload("urgent", true("PodsReady"))
+            await checkpoint(w, phase("Requeued"))
+            playing.cancel()
+    victim = trace_id_of(train["metadata"]["uid"])
+    preemptor = trace_id_of(needed["metadata"]["uid"])
+    here = [span for span in collector.spans if span.trace_id.hex() == preemptor]
+    there = [span for span in collector.spans if span.trace_id.hex() == victim]
+    (whole,) = [span for span in here if span.name == "victim"]
+    (own,) = [span for span in there if span.name == "eviction"]
+    for spans, above in ((here, whole), (there, own)):
+        parts = {one.name: one for one in spans if one.parent_span_id == above.span_id}
+        assert set(parts) == {"notify", "ack", "drain"}, "it saved at once"
+        assert parts["notify"].start_time_unix_nano == own.start_time_unix_nano
+    told = {one.key: one.value.string_value for one in own.attributes}
+    assert told["queueing.outcome"] == "Saved"
+    assert told["queueing.driver"] == "Annotation"
+    assert [one.trace_id.hex() for one in own.links] == [preemptor]
+    assert [one.span_id for one in whole.links] == [own.span_id]
+    (above,) = [span for span in here if span.name == "preemption"]
+    assert whole.parent_span_id == above.span_id

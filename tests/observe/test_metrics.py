@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from queueing.observe.metric_reference import render
-from queueing.observe.metric_table import ROWS, TABLE, Group, MetricKind, MetricRow
+from queueing.observe.metric_rows import Group, MetricKind, MetricRow
+from queueing.observe.metric_table import ROWS, TABLE
 from queueing.observe.metrics import Metrics
 
 

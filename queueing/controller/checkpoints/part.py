@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from queueing.clock import Clock
+from queueing.controller.checkpoints.account import Account
 from queueing.controller.checkpoints.asking import Asking
 from queueing.controller.checkpoints.barrier import Barrier
 from queueing.controller.checkpoints.hook_jobs import HookJobs
@@ -14,6 +15,7 @@ from queueing.controller.checkpoints.intake import Intake
 from queueing.controller.checkpoints.policies import PolicyReconciler
 from queueing.controller.checkpoints.posting import Posting
 from queueing.controller.checkpoints.reconciler import CheckpointReconciler, Means
+from queueing.controller.chronicle import Chronicle
 from queueing.controller.hand import Hand
 from queueing.controller.objects import Objects
 from queueing.controller.records import Records
@@ -23,6 +25,7 @@ from queueing.kube.client import Client
 from queueing.kube.errors import RefusedError
 from queueing.kube.reflector import Reflector, ReflectorSettings
 from queueing.kube.workqueue import WorkQueue
+from queueing.observe.metrics import Metrics
 from queueing.translate.checkpoints import names, wire
 from queueing.translate.jobs.gang import gang_key
 from queueing.translate.wire.workloads import Workload
@@ -43,6 +46,8 @@ class Around:
     """Has a Job looked at."""
     gang: Callable[[Key], None]
     """Has a gang looked at."""
+    metrics: Metrics
+    chronicle: Chronicle | None
     claimed: Callable[[Key], bool]
     """Says whether somebody waits for what a victim holds."""
     weigh_anew: Callable[[], None]
@@ -73,6 +78,7 @@ class Checkpoints:
                 Posting(saves, around.clock),
                 HookJobs(around.objects, around.hand, around.clock),
             ),
+            account=Account(around.objects, around.metrics, around.chronicle),
             attend=self._attend,
             claimed=around.claimed,
         )

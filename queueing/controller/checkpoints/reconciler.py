@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from queueing.clock import Clock
+from queueing.controller.checkpoints.account import Account
 from queueing.controller.checkpoints.asking import Asking
 from queueing.controller.checkpoints.effective import effective
 from queueing.controller.checkpoints.intake import Intake
@@ -69,6 +70,7 @@ class Means:
     queue: WorkQueue[Key]
     intake: Intake
     asking: Asking
+    account: Account
     claimed: Callable[[Key], bool]
     attend: Callable[[Workload], None]
     """Has the Jobs of a Workload looked at, because the barrier may have opened."""
@@ -121,6 +123,7 @@ class CheckpointReconciler:
             at = CHECKPOINTS.at(outbound.name_of(workload, epoch), meta.namespace)
             means.intake.absorb(await means.hand.client.get(at))
         means.queue.add(meta.key)
+        means.account.begun(workload, Record(request=request))
         for job in jobs:
             said = f"Asked to save before it is stopped: {cause.reason}"
             means.records.job(job.metadata, "CheckpointRequested", said)
@@ -144,6 +147,7 @@ class CheckpointReconciler:
             await self._store(seen, record)
             if workload is not None:
                 tell(means.records, workload, jobs, before, record)
+                means.account.stepped(seen, workload, jobs, record, now)
         if before.phase in _LISTENS and record.outcome in _IN_VAIN:
             await means.asking.give_up(record, seen.meta.namespace)
         if workload is None:

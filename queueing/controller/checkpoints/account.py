@@ -1,0 +1,150 @@
+"""What requests to save took, saved and cost: metrics and spans. Nothing depends on it."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from queueing.controller.checkpoints.observing import condition
+from queueing.controller.chronicle import Chronicle, Left
+from queueing.controller.objects import Objects
+from queueing.controller.saves import Seen
+from queueing.core.checkpoints.phases import Phase
+from queueing.core.checkpoints.record import Outcome, Record
+from queueing.core.checkpoints.times import stages, work
+from queueing.observe.metrics import Metrics
+from queueing.observe.spans import Attributes, Timed
+from queueing.translate.labels import TRACE_PARENT
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.workloads import Workload
+
+_SETTLED = frozenset(
+    {Phase.DRAINED, Phase.RELEASED, Phase.REQUEUED, Phase.FINISHED, Phase.CANCELLED}
+)
+"""Phases in which nobody runs any more, or everybody stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Listens to the steps of requests."""
+
+    objects: Objects
+    metrics: Metrics
+    chronicle: Chronicle | None
+
+    def begun(self, workload: Workload, record: Record) -> None:
+        """Count a request that was made."""
+        where = _where(workload, record)
+        reason = record.request.cause.reason
+        self.metrics.checkpoint_requests_total.labels(**where, reason=reason).inc()
+
+    def stepped(
+        self, seen: Seen, workload: Workload, jobs: Sequence[Job], after: Record, now: float
+    ) -> None:
+        """Measure a step that was stored, from the record of `seen` to the one after."""
+        before, where, metrics = seen.record, _where(workload, after), self.metrics
+        if before.accepted_at is None and after.accepted_at is not None:
+            asked_s = after.accepted_at - (after.notified_at or after.request.requested_at)
+            metrics.checkpoint_ack_seconds.labels(**where).observe(max(asked_s, 0.0))
+        if before.outcome is not Outcome.SAVED and after.outcome is Outcome.SAVED:
+            saved_s = max(now - after.request.requested_at, 0.0)
+            metrics.checkpoint_save_seconds.labels(**where).observe(saved_s)
+        if before.phase not in _SETTLED and after.phase in _SETTLED:
+            self._settled(seen, workload, jobs, after, now)
+        self._stand()
+
+    def _stand(self) -> None:
+        """Tell how many requests are in which phase."""
+        found: Counter[tuple[str, ...]] = Counter(
+            (str(one.record.phase),) for one in self.objects.saves.open_seen()
+        )
+        self.metrics.checkpoint_requests.replace_all(found)
+
+    def _settled(
+        self, seen: Seen, workload: Workload, jobs: Sequence[Job], after: Record, now: float
+    ) -> None:
+        where, metrics = _where(workload, after), self.metrics
+        ended = "Finished" if after.phase is Phase.FINISHED else "Withdrawn"
+        outcome = str(after.outcome or ended)
+        metrics.checkpoint_outcomes_total.labels(**where, outcome=outcome).inc()
+        if after.phase is Phase.CANCELLED and after.outcome is not None:
+            metrics.checkpoint_spared_total.labels(**where).inc()
+        if after.suspended_at is not None:
+            drained_s = max(now - after.suspended_at, 0.0)
+            metrics.checkpoint_drain_seconds.labels(**where).observe(drained_s)
+        done = work(after, self._since(seen, workload), now)
+        if after.phase is not Phase.FINISHED:
+            pods = _pods(workload)
+            saved, lost = done.saved_s * pods, done.lost_s * pods
+            metrics.checkpoint_saved_work_pod_seconds_total.labels(**where).inc(saved)
+            metrics.checkpoint_lost_work_pod_seconds_total.labels(**where).inc(lost)
+        if self.chronicle is not None:
+            told: Attributes = {
+                "queueing.victim": workload.metadata.key,
+                "queueing.cluster_queue": where["cluster_queue"],
+                "queueing.reason": after.request.cause.reason,
+                "queueing.driver": where["driver"],
+                "queueing.outcome": outcome,
+                "queueing.attempts": after.attempts,
+                "queueing.saved_work_s": round(done.saved_s, 3),
+                "queueing.lost_work_s": round(done.lost_s, 3),
+            }
+            self.chronicle.left(self._left(workload, jobs, after, now, told))
+
+    def _left(
+        self,
+        workload: Workload,
+        jobs: Sequence[Job],
+        after: Record,
+        now: float,
+        told: Attributes,
+    ) -> Left:
+        request = after.request
+        parts = tuple(
+            Timed(name=one.name, began=one.began, ended=one.ended) for one in stages(after, now)
+        )
+        failed = after.outcome in {Outcome.FAILED, Outcome.UNRESPONSIVE}
+        whole = Timed(
+            name="eviction",
+            began=request.requested_at,
+            ended=max([request.requested_at, *(one.ended for one in parts)]),
+            attributes=told,
+            failure=after.message if failed else "",
+            inside=parts,
+        )
+        needed = request.cause.preemptor
+        traces = (job.metadata.annotations.get(TRACE_PARENT, "") for job in jobs)
+        return Left(
+            workload=workload.metadata,
+            number=request.epoch,
+            timed=whole,
+            preemptor=self.objects.saves.preemptors.get(needed),
+            preemptor_uid=needed,
+            traceparent=next((one for one in traces if one), ""),
+        )
+
+    def _since(self, seen: Seen, workload: Workload) -> float:
+        """Return since when there was work to lose: the start, or an own save before this one."""
+        started = condition(workload, "Admitted")
+        began = started.changed if started is not None else seen.record.request.requested_at
+        earlier = (
+            one.record.saved.at
+            for one in self.objects.saves.of_workload(seen.workload, seen.workload_uid)
+            if one.meta.key != seen.meta.key
+            and one.record.saved is not None
+            and one.record.saved.at is not None
+        )
+        return max([began, *earlier])
+
+
+def _where(workload: Workload, record: Record) -> dict[str, str]:
+    admission = workload.status.admission
+    return {
+        "cluster_queue": admission.cluster_queue if admission is not None else "",
+        "driver": str(record.request.terms.driver),
+    }
+
+
+def _pods(workload: Workload) -> int:
+    admission = workload.status.admission
+    found = admission.pod_set_assignments if admission is not None else []
+    return sum(one.count or 0 for one in found)
