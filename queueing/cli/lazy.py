@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -38,6 +39,17 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = import_module(entry.module).command
         return command
+
+    @override
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Look a command up; for one that does not exist, name those that may be meant."""
+        close = get_close_matches(args[0], self.list_commands(ctx), n=2)
+        if args[0] not in self.entries and close:
+            meant = " or ".join(close)
+            raise click.UsageError(f"No such command '{args[0]}'. Did you mean {meant}?", ctx)
+        return super().resolve_command(ctx, args)
 
     @override
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

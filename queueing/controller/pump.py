@@ -57,6 +57,8 @@ class Attention:
     finalizers: Callable[[], None]
     """Queues and flavors may have become free, or have to be held."""
     cycle: Callable[[], None]
+    cohort: Callable[[Meta, str], None]
+    """A Cohort says something that cannot be used, and what that is."""
 
 
 class Pump:
@@ -289,8 +291,15 @@ class Pump:
                 pass
 
     def on_cohort(self, event: WatchEvent[wire.Cohort]) -> None:
-        """Take in a Cohort."""
-        self._admin(event, self._objects.cohorts, queues.cohort, Kind.COHORT)
+        """Take in a Cohort; a part of it that cannot be used counts as not given."""
+        store = self._objects.cohorts
+        before = _known(event, store)
+        self._admin(event, store, queues.cohort, Kind.COHORT)
+        after = _known(event, store)
+        if after is not None and (before is None or before.spec != after.spec):
+            trouble = queues.cohort(after).misconfigured
+            if trouble:
+                self._attention.cohort(after.metadata, trouble)
 
     def on_flavor(self, event: WatchEvent[wire.ResourceFlavor]) -> None:
         """Take in a ResourceFlavor."""

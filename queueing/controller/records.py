@@ -35,6 +35,11 @@ class Records:
         """Record an event of a Workload."""
         self._record(_regarding(API_VERSION, "Workload", meta), reason, message, warning=warning)
 
+    def cohort(self, meta: Meta, trouble: str) -> None:
+        """Record what of a Cohort counts as not given; it has no condition that could say so."""
+        regarding = _regarding(API_VERSION, "Cohort", meta)
+        self._write(regarding, "Misconfigured", f"Counts as not given: {trouble}", warning=True)
+
     def reserved(self, meta: Meta, message: str) -> None:
         """Record a reservation that is no admission yet: no other event tells of it."""
         self._write(_regarding(API_VERSION, "Workload", meta), "QuotaReserved", message)

@@ -94,6 +94,7 @@ class Session:
                 gang=self.gang_keys.add,
                 finalizers=self._wake_finalizers,
                 cycle=self.cycles.wake,
+                cohort=self._records.cohort,
             ),
             self._rules.resources,
         )

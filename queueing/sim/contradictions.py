@@ -1,21 +1,66 @@
-"""What the statuses of Workloads say that their surroundings do not bear out.
+"""What objects say that their surroundings do not bear out.
 
 Nothing is left out of the count for it: what a status holds is charged where it says, if there is
-such a queue. A plan only says what looks wrong.
+such a queue. A plan only says what looks wrong, and why a queue that nobody stopped is inactive.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
-from queueing.core.facts import Admission, ClusterQueueFact, WorkloadFact
-from queueing.core.names import QueueName, ResourceName
+from queueing.core.admissibility import inactivity
+from queueing.core.facts import (
+    Admission,
+    CheckFact,
+    ClusterQueueFact,
+    CohortFact,
+    FlavorFact,
+    StopPolicy,
+    TopologyFact,
+    WorkloadFact,
+)
+from queueing.core.names import CohortName, QueueName, ResourceName
 
 Queues = Mapping[QueueName, ClusterQueueFact]
 
 
 def contradictions(facts: Iterable[object]) -> list[str]:
-    """Return a sentence for everything that a workload holds and that cannot be so."""
+    """Return a sentence per queue that misses something, and for all that cannot be held so."""
     known = list(facts)
     queues = {one.name: one for one in known if isinstance(one, ClusterQueueFact)}
+    return [*_inactive(known), *_wrongly_held(known, queues)]
+
+
+def _inactive(known: Iterable[object]) -> Iterator[str]:
+    """Say of each queue that is inactive for another reason than that it was stopped, why."""
+    known = list(known)
+    flavors = {one.name: one for one in known if isinstance(one, FlavorFact)}
+    checks = {one.name: one for one in known if isinstance(one, CheckFact)}
+    topologies = {one.name: one for one in known if isinstance(one, TopologyFact)}
+    parents = {one.name: one.parent for one in known if isinstance(one, CohortFact)}
+    for queue in known:
+        if isinstance(queue, ClusterQueueFact):
+            found = inactivity(
+                replace(queue, stop_policy=StopPolicy.NONE),
+                flavors=flavors,
+                checks=checks,
+                topologies=topologies,
+                cyclic=_leads_in_a_circle(queue.cohort, parents),
+            )
+            if found is not None:
+                yield f"ClusterQueue {queue.name} is inactive: {found[1]}"
+
+
+def _leads_in_a_circle(
+    cohort: CohortName | None, parents: Mapping[CohortName, CohortName | None]
+) -> bool:
+    seen: set[CohortName] = set()
+    while cohort is not None and cohort not in seen:
+        seen.add(cohort)
+        cohort = parents.get(cohort)
+    return cohort is not None
+
+
+def _wrongly_held(known: Iterable[object], queues: Queues) -> list[str]:
     return [
         f"Workload {one.key}: {what}"
         for one in known

@@ -93,16 +93,20 @@ def read_world(
 
 
 def _sort(documents: Iterable[Document]) -> tuple[list[Document], list[str]]:
-    """Return the known documents by kind and name, and a warning per kind that has no effect."""
+    """Return the known documents by kind and name, and a warning per kind that has no effect.
+
+    Of each such kind in a file, the warning names the line of the first.
+    """
     known: dict[tuple[str, ...], Document] = {}
-    warnings: dict[str, None] = {}
+    warnings: dict[tuple[str, str], str] = {}
     for document in documents:
         kind = f"{document.kind} ({document.api_version})"
+        said, place = (document.file, kind), f"{document.file}:{document.line}: {kind}"
         if why := without_effect(document):
-            warnings[f"{document.file}: {kind} has no effect on a plan: {why}"] = None
+            warnings.setdefault(said, f"{place} has no effect on a plan: {why}")
             continue
         if not is_known(document):
-            warnings[f"{document.file}: {kind} is not known and was left out"] = None
+            warnings.setdefault(said, f"{place} is not known and was left out")
             continue
         if document.kind in NAMESPACED:
             document.value["metadata"].setdefault("namespace", "default")
@@ -113,7 +117,7 @@ def _sort(documents: Iterable[Document]) -> tuple[list[Document], list[str]]:
             problem = f"{document.title} is already defined at {first.file}:{first.line}"
             raise document.error([], problem)
         known[identity] = document
-    return [known[identity] for identity in sorted(known)], list(warnings)
+    return [known[identity] for identity in sorted(known)], list(warnings.values())
 
 
 def _complete(document: Document, now: float) -> None:

@@ -62,6 +62,12 @@ def test_an_unknown_command_is_named() -> None:
     assert "No such command 'frobnicate'" in result.output
 
 
+def test_a_misspelt_command_is_answered_with_the_one_that_may_be_meant() -> None:
+    result = invoke("plam")
+    assert result.exit_code == 2
+    assert "No such command 'plam'. Did you mean plan?" in result.output
+
+
 def test_version_speaks_json() -> None:
     found = json.loads(invoke("version", "-o", "json").output)
     assert set(found) == {"queueing", "python", "api"}

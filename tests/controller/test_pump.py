@@ -29,6 +29,7 @@ class Desk:
             gang=lambda key: self.looks.append(f"gang {key}"),
             finalizers=lambda: None,
             cycle=lambda: None,
+            cohort=lambda meta, why: self.looks.append(f"cohort {meta.name}: {why}"),
         )
         self.pump = Pump(self.objects, self, attention, ResourceRules())
 
@@ -121,3 +122,17 @@ def test_a_door_that_shuts_is_told_to_those_behind_it() -> None:
     desk.pump.on_cluster_queue(Modified(read(queues.ClusterQueue, shut)))
     assert desk.looks == ["workload ns/w"]
     assert isinstance(desk.facts[-1], ClusterQueueFact)
+
+
+def test_a_cohort_that_cannot_be_used_as_written_is_told_of_once() -> None:
+    desk = Desk()
+    quotas = [{"name": "cpu", "nominalQuota": "-4"}]
+    group = {"coveredResources": ["cpu"], "flavors": [{"name": "default", "resources": quotas}]}
+    written = {"metadata": {"name": "pool"}, "spec": {"resourceGroups": [group]}}
+    desk.pump.on_cohort(Added(read(queues.Cohort, written)))
+    desk.pump.on_cohort(Modified(read(queues.Cohort, written)))
+    assert len(desk.looks) == 1
+    assert desk.looks[0].startswith("cohort pool: spec.resourceGroups[0]")
+    assert "-4 must be greater than or equal to 0" in desk.looks[0]
+    desk.pump.on_cohort(Modified(read(queues.Cohort, {"metadata": {"name": "pool"}})))
+    assert len(desk.looks) == 1

@@ -49,3 +49,11 @@ def test_a_reservation_that_waits_for_checks_is_told_in_every_mode() -> None:
         book = Book()
         Records(book, mode).reserved(META, "reserved")
         assert [note.reason for _, note in book.kept] == ["QuotaReserved"]
+
+
+def test_a_cohort_in_which_something_is_wrong_gets_a_warning() -> None:
+    book = Book()
+    Records(book, Compatibility.QUEUEING).cohort(Meta(name="pool", uid="u"), "spec: no good")
+    regarding, note = book.kept[0]
+    assert (regarding.kind, regarding.name, regarding.namespace) == ("Cohort", "pool", "")
+    assert (note.type, note.message) == (EventType.WARNING, "Counts as not given: spec: no good")

@@ -88,6 +88,7 @@ class Desk:
             gang=lambda _: None,
             finalizers=lambda: None,
             cycle=lambda: None,
+            cohort=lambda *_: None,
         )
         self.pump = Pump(self.objects, self.engine, nothing, ResourceRules())
         self.witness = Witness(metrics=self.metrics, now=lambda: NOW, fair=True)

@@ -127,7 +127,7 @@ def test_fields_of_kubernetes_are_known(text: str) -> None:
 )
 def test_kinds_that_nothing_depends_on_are_named(api_version: str, kind: str, why: str) -> None:
     [told] = warnings(f"apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: x}}\n")
-    assert f"{kind} ({api_version}) has no effect on a plan" in told
+    assert f":1: {kind} ({api_version}) has no effect on a plan" in told
     assert why in told
 
 
