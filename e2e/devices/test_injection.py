@@ -58,7 +58,7 @@ def pod(namespace: str, containers: list[Object], resources: str = GPU, **spec: 
             "name": "probe",
             "namespace": namespace,
             "labels": {pods.INJECT: "true"},
-            "annotations": {pods.TEMPLATE: "kq-train", pods.RESOURCES: resources},
+            "annotations": {pods.TEMPLATE: "kq-a,kq-b", pods.RESOURCES: resources},
         },
         "spec": {
             "restartPolicy": "Never",
@@ -79,12 +79,6 @@ CASES = [
     pytest.param([container("a", {GPU: "1", NIC: "2"})], f"{GPU},{NIC}", {}, id="two-resources"),
     pytest.param(
         [container("a", {GPU: "1"}), container("b", {NIC: "2"})], f"{GPU},{NIC}", {}, id="one-each"
-    ),
-    pytest.param(
-        [container("a", {GPU: "1"})],
-        GPU,
-        {"initContainers": [container("warm", {GPU: "1"})]},
-        id="an-init-container",
     ),
     pytest.param(
         [container("a", {GPU: "1"}, claims=[{"name": "own"}])],
@@ -110,9 +104,20 @@ def test_the_policy_does_what_the_function_says(
     made, want = dry_run(policy, asked), pods.inject_claims(copy.deepcopy(asked))
     for part in ("resourceClaims", "schedulingGates"):
         assert made["spec"].get(part) == want["spec"].get(part)
-    for part in pods.PARTS:
-        found = [one["resources"] for one in made["spec"].get(part, [])]
-        assert found == [one["resources"] for one in want["spec"].get(part, [])]
+    found = [one["resources"] for one in made["spec"]["containers"]]
+    assert found == [one["resources"] for one in want["spec"]["containers"]]
+
+
+@pytest.mark.parametrize("templates", [None, ",kq-b", "kq-a"])
+def test_a_claim_that_pods_share_is_named_where_there_is_no_template(
+    policy: Api, space: World, templates: str | None
+) -> None:
+    asked = pod(space.namespace, [container("a", {GPU: "1", NIC: "1"})], f"{GPU},{NIC}")
+    notes = asked["metadata"]["annotations"]
+    notes[pods.SHARED] = "shared-a,shared-b"
+    notes.pop(pods.TEMPLATE) if templates is None else notes.update({pods.TEMPLATE: templates})
+    want = pods.inject_claims(copy.deepcopy(asked))
+    assert dry_run(policy, asked)["spec"]["resourceClaims"] == want["spec"]["resourceClaims"]
 
 
 def test_a_pod_without_the_label_is_left_alone(policy: Api, space: World) -> None:

@@ -6,55 +6,77 @@ created. The scheduling gate in the template is the safety: a pod that nobody re
 a device that was not accounted for.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from queueing.webhooks.findings import Wire, dig, entries
 
 INJECT: Final = "queueing.dev/inject"
 """Label of pods to be rewritten."""
-TEMPLATE: Final = "queueing.dev/template"
-"""Annotation: the ResourceClaimTemplate that their claim is made of."""
 RESOURCES: Final = "queueing.dev/resource"
-"""Annotation: the resources that the claim stands for, separated by commas, at most `SLOTS`."""
+"""Annotation: the resources that claims stand for, separated by commas, at most `SLOTS`."""
+TEMPLATE: Final = "queueing.dev/template"
+"""Annotation: for each of them the ResourceClaimTemplate of the pod's claim, or nothing."""
+SHARED: Final = "queueing.dev/claim"
+"""Annotation: for each of them the ResourceClaim that all pods share, or nothing."""
 GATE: Final = "queueing.dev/claims"
 """Scheduling gate of pods that still have to be rewritten."""
 CLAIM: Final = "kq-dra"
-"""Name of the claim among those of the pod."""
+"""Name of the first claim within the pod; the next is `kq-dra-1`."""
 SLOTS: Final = 4
-"""How many resources one claim may stand for."""
-
-PARTS: Final[Mapping[str, str]] = {"containers": "c", "initContainers": "i"}
-"""Lists of containers, and the letter that begins the names of their requests."""
+"""How many resources of one pod may come by claims."""
 
 
-def request_name(part: str, index: int, slot: int) -> str:
-    """Return the name of a container's request for one resource, as the claim template has it.
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One resource, and the claim that stands for it."""
 
-    `c0` asks for the first resource of the first container, `i2-1` for the second resource of the
-    third init container.
-    """
-    name = f"{PARTS[part]}{index}"
-    return f"{name}-{slot}" if slot else name
+    number: int
+    resource: str
+    template: str
+    shared: str
+
+    @property
+    def name(self) -> str:
+        """Name of the claim within the pod."""
+        return f"{CLAIM}-{self.number}" if self.number else CLAIM
+
+    def claim(self) -> Wire:
+        """Return the entry of the pod's `resourceClaims`."""
+        if self.template:
+            return {"name": self.name, "resourceClaimTemplateName": self.template}
+        return {"name": self.name, "resourceClaimName": self.shared}
+
+
+def slots_of(annotations: Wire) -> Iterator[Slot]:
+    """Yield what the annotations of a pod say of its claims."""
+    templates, shared = (annotations.get(one, "").split(",") for one in (TEMPLATE, SHARED))
+    for number, resource in enumerate(annotations[RESOURCES].split(",")[:SLOTS]):
+        yield Slot(number, resource, _at(templates, number), _at(shared, number))
+
+
+def _at(texts: Sequence[str], number: int) -> str:
+    return texts[number] if number < len(texts) else ""
 
 
 def inject_claims(pod: Wire) -> Wire:
-    """Return the pod as it is created: a claim in place of the resources that it stands for."""
-    labels, annotations = dig(pod, "metadata", "labels"), dig(pod, "metadata", "annotations")
-    template = (annotations or {}).get(TEMPLATE, "")
+    """Return the pod as it is created: claims in place of the resources that they stand for.
+
+    The request of container 0 is named `c0` in every claim, and so on.
+    """
+    labels, annotations = dig(pod, "metadata", "labels"), dig(pod, "metadata", "annotations") or {}
+    named = RESOURCES in annotations and (TEMPLATE in annotations or SHARED in annotations)
     taken = any(one.get("name") == CLAIM for one in entries(pod, "spec", "resourceClaims"))
-    if INJECT not in (labels or {}) or not template or taken:
+    if INJECT not in (labels or {}) or not named or taken:
         return pod
-    resources = [one for one in annotations.get(RESOURCES, "").split(",") if one][:SLOTS]
+    slots = tuple(slots_of(annotations))
     spec: dict[str, Any] = dict(pod["spec"])
-    for part in PARTS:
-        if spec.get(part):
-            spec[part] = [
-                _claimed(container, part, index, resources)
-                for index, container in enumerate(spec[part])
-            ]
-    claim = {"name": CLAIM, "resourceClaimTemplateName": template}
-    spec["resourceClaims"] = [*entries(pod, "spec", "resourceClaims"), claim]
+    spec["containers"] = [
+        _claimed(container, index, slots) for index, container in enumerate(spec["containers"])
+    ]
+    own = entries(pod, "spec", "resourceClaims")
+    spec["resourceClaims"] = [*own, *(one.claim() for one in slots)]
     spec["schedulingGates"] = [
         gate for gate in entries(pod, "spec", "schedulingGates") if gate.get("name") != GATE
     ]
@@ -63,16 +85,17 @@ def inject_claims(pod: Wire) -> Wire:
     return {**pod, "spec": spec}
 
 
-def _claimed(container: Wire, part: str, index: int, resources: Sequence[str]) -> Wire:
-    """Swap the resources of one container for requests of the claim."""
+def _claimed(container: Wire, index: int, slots: Sequence[Slot]) -> Wire:
+    """Swap the resources of one container for requests of the claims."""
     asked = dict(container.get("resources") or {})
     requests = asked.get("requests") or {}
-    slots = [slot for slot, resource in enumerate(resources) if resource in requests]
-    if not slots:
+    mine = [one for one in slots if one.resource in requests]
+    if not mine:
         return container
+    gone = {one.resource for one in mine}
     for where in ("requests", "limits"):
         if where in asked:
-            asked[where] = {k: v for k, v in asked[where].items() if k not in resources}
-    claims = [{"name": CLAIM, "request": request_name(part, index, slot)} for slot in slots]
+            asked[where] = {k: v for k, v in asked[where].items() if k not in gone}
+    claims = [{"name": one.name, "request": f"c{index}"} for one in mine]
     asked["claims"] = [*(asked.get("claims") or []), *claims]
     return {**container, "resources": asked}

@@ -1,7 +1,15 @@
 """What becomes of a pod whose devices come by claims."""
 
 from queueing.webhooks.findings import Wire
-from queueing.webhooks.pods import CLAIM, GATE, INJECT, RESOURCES, TEMPLATE, inject_claims
+from queueing.webhooks.pods import (
+    CLAIM,
+    GATE,
+    INJECT,
+    RESOURCES,
+    SHARED,
+    TEMPLATE,
+    inject_claims,
+)
 
 GPU = "nvidia.com/gpu"
 
@@ -57,3 +65,19 @@ def test_a_pod_without_the_mark_or_the_template_is_left_alone() -> None:
         asked = pod()
         del asked["metadata"][part][name]
         assert inject_claims(asked) is asked
+
+
+def test_each_resource_gets_a_claim_of_its_own_and_some_are_shared() -> None:
+    asked = pod()
+    asked["metadata"]["annotations"] = {
+        RESOURCES: f"{GPU},example.com/nic",
+        TEMPLATE: "kq-train,",
+        SHARED: ",kq-nic",
+    }
+    asked["spec"]["containers"][0]["resources"]["requests"]["example.com/nic"] = "1"
+    made = inject_claims(asked)["spec"]
+    assert made["resourceClaims"] == [
+        {"name": CLAIM, "resourceClaimTemplateName": "kq-train"},
+        {"name": f"{CLAIM}-1", "resourceClaimName": "kq-nic"},
+    ]
+    assert made["containers"][0]["resources"]["claims"] == [{"name": f"{CLAIM}-1", "request": "c0"}]

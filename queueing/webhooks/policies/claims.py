@@ -2,8 +2,7 @@
 
 JSON patches with plain maps: the API server fails a request whose patch holds a list of object
 literals. A comprehension of the policy language cannot flatten, so there is one mutation for each
-resource slot and list of containers; the server runs them one after the other, each on what the
-one before has left.
+resource; the server runs them one after the other, each on what the one before has left.
 """
 
 from collections.abc import Iterator
@@ -15,14 +14,23 @@ Wire = dict[str, Any]
 
 NAME: Final = "queueing-inject-claims"
 API_VERSION: Final = "admissionregistration.k8s.io/v1"
-_RESOURCES: Final = f"object.metadata.annotations['{pods.RESOURCES}'].split(',')"
-_TEMPLATE: Final = f"string(object.metadata.annotations['{pods.TEMPLATE}'])"
+_NOTES: Final = "object.metadata.annotations"
+
+
+def _listed(name: str) -> str:
+    return f"'{name}' in {_NOTES} ? {_NOTES}['{name}'].split(',') : []"
+
+
 _CONDITIONS: Final = {
-    "named": "has(object.metadata.annotations)"
-    f" && '{pods.TEMPLATE}' in object.metadata.annotations"
-    f" && '{pods.RESOURCES}' in object.metadata.annotations",
+    "named": f"has({_NOTES}) && '{pods.RESOURCES}' in {_NOTES}"
+    f" && ('{pods.TEMPLATE}' in {_NOTES} || '{pods.SHARED}' in {_NOTES})",
     "not-yet": "!has(object.spec.resourceClaims)"
     f" || !object.spec.resourceClaims.exists(c, c.name == '{pods.CLAIM}')",
+}
+_VARIABLES: Final = {
+    "resources": _listed(pods.RESOURCES),
+    "templates": _listed(pods.TEMPLATE),
+    "shared": _listed(pods.SHARED),
 }
 
 
@@ -46,10 +54,7 @@ def render() -> list[Wire]:
         "matchConditions": [
             {"name": name, "expression": text} for name, text in _CONDITIONS.items()
         ],
-        "variables": [
-            {"name": "resources", "expression": _RESOURCES},
-            {"name": "template", "expression": _TEMPLATE},
-        ],
+        "variables": [{"name": name, "expression": text} for name, text in _VARIABLES.items()],
         "mutations": [
             {"patchType": "JSONPatch", "jsonPatch": {"expression": text}} for text in _mutations()
         ],
@@ -61,49 +66,51 @@ def render() -> list[Wire]:
 
 
 def _mutations() -> Iterator[str]:
-    """Yield the patches in their order; the claim comes last, and with it `not-yet` is untrue."""
-    for slot in range(pods.SLOTS):
-        for part in pods.PARTS:
-            yield _swap(part, slot)
-    yield _append("resourceClaims", _CLAIM)
-    yield _ungate()
-
-
-_CLAIM: Final = f'{{"name": "{pods.CLAIM}", "resourceClaimTemplateName": variables.template}}'
-
-
-def _append(field: str, value: str) -> str:
-    """Return the patch that adds to a list of the pod's spec, which may not be there."""
-    path = f"/spec/{field}"
-    return (
-        f"has(object.spec.{field})"
-        f' ? [JSONPatch{{op: "add", path: "{path}/-", value: {value}}}]'
-        f' : [JSONPatch{{op: "add", path: "{path}", value: [{value}]}}]'
-    )
-
-
-def _ungate() -> str:
+    """Yield the patches in their order: of each resource the containers, then the claim."""
+    for number in range(pods.SLOTS):
+        there = f"size(variables.resources) > {number}"
+        name = pods.Slot(number, "", "", "").name
+        yield f"{there} ? {_swap(number, name)} : []"
+        yield f"{there} ? ({_append(_claim(number, name))}) : []"
     names = "object.spec.schedulingGates.map(g, g.name)"
-    return (
+    yield (
         f"has(object.spec.schedulingGates) && {names}.exists(n, n == '{pods.GATE}')"
         ' ? [JSONPatch{op: "remove", path: "/spec/schedulingGates/"'
         f" + string({names}.indexOf('{pods.GATE}'))}}] : []"
     )
 
 
-def _swap(part: str, slot: int) -> str:
-    """Return the patch that swaps one resource of a list of containers for requests."""
-    there = f"has(object.spec.{part}) && size(variables.resources) > {slot}"
-    resource = f"variables.resources[{slot}]"
-    index = f"string(object.spec.{part}.map(x, x.name).indexOf(c.name))"
-    base = f'"/spec/{part}/" + {index} + "/resources'
-    begin = f'"{pods.PARTS[part]}" + {index}'
-    name = f'{begin} + "-{slot}"' if slot else begin
-    request = f'{{"name": "{pods.CLAIM}", "request": {name}}}'
+def _claim(number: int, name: str) -> str:
+    """Return the entry of the pod's claims: of a template, else the one that is shared."""
+
+    def entry(kind: str, listed: str) -> str:
+        return f'{{"name": "{name}", "{kind}": variables.{listed}[{number}]}}'
+
+    made = f"size(variables.templates) > {number} && variables.templates[{number}] != ''"
+    template = entry("resourceClaimTemplateName", "templates")
+    return f"({made} ? {template} : {entry('resourceClaimName', 'shared')})"
+
+
+def _append(value: str) -> str:
+    """Return the patch that adds to the list of the pod's claims, which may not be there."""
+    path = "/spec/resourceClaims"
+    return (
+        "has(object.spec.resourceClaims)"
+        f' ? [JSONPatch{{op: "add", path: "{path}/-", value: {value}}}]'
+        f' : [JSONPatch{{op: "add", path: "{path}", value: [{value}]}}]'
+    )
+
+
+def _swap(number: int, name: str) -> str:
+    """Return the patches that swap one resource of containers for requests of a claim."""
+    resource = f"variables.resources[{number}]"
+    index = "string(object.spec.containers.map(x, x.name).indexOf(c.name))"
+    base = f'"/spec/containers/" + {index} + "/resources'
+    request = f'{{"name": "{name}", "request": "c" + {index}}}'
 
     def asking(where: str) -> str:
         return (
-            f"object.spec.{part}.filter(c, has(c.resources) && has(c.resources.{where})"
+            f"object.spec.containers.filter(c, has(c.resources) && has(c.resources.{where})"
             f" && {resource} in c.resources.{where})"
         )
 
@@ -116,7 +123,7 @@ def _swap(part: str, slot: int) -> str:
         f' path: {base}/claims" + (has(c.resources.claims) ? "/-" : ""),'
         f" value: has(c.resources.claims) ? dyn({request}) : dyn([{request}])}})"
     )
-    return f"{there} ? {removed('limits')} + {claimed} + {removed('requests')} : []"
+    return f"{removed('limits')} + {claimed} + {removed('requests')}"
 
 
 def _object(kind: str, spec: Wire) -> Wire:
