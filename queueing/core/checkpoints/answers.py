@@ -6,7 +6,7 @@ failed, or is gone without having saved.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from queueing.core.checkpoints.phases import Event, Phase
@@ -73,9 +73,15 @@ class Heard:
 
 
 def belongs(answer: Answer, record: Record) -> bool:
-    """Say whether an answer is to this request; any other is ignored."""
+    """Say whether an answer is to this request; any other is ignored.
+
+    What is saved is saved, whichever asking it answers; all else must be said of the present one.
+    """
     request = record.request
-    return answer.request_id == request.request_id and answer.epoch == request.epoch
+    asked = {record.asking_id}
+    if answer.word in {Word.SAVED, Word.ALREADY_FRESH}:
+        asked |= {replace(record, refusals=one).asking_id for one in range(record.refusals)}
+    return answer.request_id in asked and answer.epoch == request.epoch
 
 
 def combine(

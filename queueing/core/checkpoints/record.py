@@ -107,6 +107,12 @@ class Record:
         return self.request.save_by <= self.request.requested_at
 
     @property
+    def asking_id(self) -> str:
+        """Identity of the present asking: whoever is asked again must answer anew."""
+        first = self.request.request_id
+        return f"{first}-{self.refusals + 1}" if self.refusals else first
+
+    @property
     def is_open(self) -> bool:
         """Whether something is still to happen."""
         return self.phase not in TERMINAL

@@ -158,7 +158,7 @@ def _heard(record: Record, happening: Happening, now: float) -> Record:
 
 def _refused(record: Record, happening: Happening, now: float) -> Record:
     delay_s = min(max(happening.delay_s, 0.0), record.request.terms.refusal_delay_s)
-    return replace(record, refusals=record.refusals + 1, resume_at=now + delay_s, asked=())
+    return replace(record, refusals=record.refusals + 1, resume_at=now + delay_s)
 
 
 def _saved(record: Record, happening: Happening, now: float) -> Record:

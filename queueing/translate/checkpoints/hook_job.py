@@ -24,6 +24,8 @@ KEPT_S = 600
 _QUEUES = ("kueue.x-k8s.io/", "queueing.dev/")
 _NOT_TAKEN = frozenset({"selector", "manualSelector", "suspend", "activeDeadlineSeconds"})
 _MESSAGE_MAX = 500
+_ENDS = frozenset({Word.SAVED, Word.ALREADY_FRESH, Word.FAILED})
+"""What a Job that is complete may say."""
 
 
 def name_of(request: Request) -> str:
@@ -103,6 +105,8 @@ def said(request: Request, job: Job | None, pods: Sequence[Pod], beat: str) -> b
         full = "; ".join([message, *words])[:_MESSAGE_MAX]
         return msgspec.json.encode(told | {"answer": Word.FAILED, "message": full})
     parts = next((found for text in words if (found := _parts(text))), {})
+    if parts.get("answer", Word.SAVED) not in _ENDS:
+        parts = {"answer": Word.FAILED, "message": f"it answered {parts['answer']}"}
     return msgspec.json.encode({"answer": Word.SAVED, **parts, **told})
 
 

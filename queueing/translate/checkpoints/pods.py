@@ -39,7 +39,7 @@ def request(record: Record, *, cancelled: bool = False) -> Mapping[str, Any]:
     """Return what a pod is told; it holds until another takes its place."""
     asked = record.request
     told: dict[str, Any] = {
-        "requestID": asked.request_id,
+        "requestID": record.asking_id,
         "epoch": asked.epoch,
         "reason": asked.cause.reason,
     }
@@ -110,7 +110,7 @@ def last_words(pod: Pod, record: Record) -> Answer | None:
         asked = record.request
         if found.request_id:
             return found
-        return replace(found, request_id=asked.request_id, epoch=asked.epoch)
+        return replace(found, request_id=record.asking_id, epoch=asked.epoch)
     return None
 
 

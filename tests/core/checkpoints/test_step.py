@@ -159,10 +159,23 @@ def test_who_refuses_is_asked_again_once_and_the_end_of_patience_does_not_move()
     assert again.ack_by == NOW + 65 + TERMS.ack_s
     assert again.request.save_by == asked.request.save_by
     notified = happen(again, Event.NOTICE_DELIVERED, NOW + 65, asked=("a",))
-    voices = {"a": Voice(condition=Condition.RUNNING, answer=answer(Word.REFUSED))}
-    found, _ = combine(notified, voices, Heard())
+    said = answer(Word.REFUSED)
+    stale = {"a": Voice(condition=Condition.RUNNING, answer=said)}
+    assert combine(notified, stale, Heard())[0] is None, "it was asked once more since"
+    anew = replace(said, request_id=notified.asking_id)
+    found, _ = combine(notified, {"a": replace(stale["a"], answer=anew)}, Heard())
     assert found is not None
     assert found.event is Event.REFUSED_TOO_OFTEN
+
+
+def test_who_refused_and_saves_all_the_same_is_heard_at_once() -> None:
+    refused = happen(record(Phase.NOTIFIED), Event.REFUSED, NOW + 5, delay_s=60.0)
+    voices = {"a": Voice(condition=Condition.RUNNING, answer=answer(Word.SAVED))}
+    found, _ = combine(refused, voices, Heard())
+    assert found is not None
+    moved = step(refused, found, NOW + 6)
+    assert moved is not None
+    assert moved.phase is Phase.SAVED
 
 
 def test_a_notice_is_tried_after_one_two_and_four_seconds() -> None:

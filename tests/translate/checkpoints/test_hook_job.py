@@ -84,6 +84,12 @@ def test_a_deadline_of_its_own_counts_only_if_it_is_shorter() -> None:
         pytest.param(
             ended("Complete"), [pod('{"uri": 5}')], {"answer": "Saved"}, id="no answer at all"
         ),
+        pytest.param(
+            ended("Complete"),
+            [pod('{"answer": "Refused"}')],
+            {"answer": "Failed", "message": "it answered Refused"},
+            id="a word that makes no sense at the end",
+        ),
         pytest.param(ended("Complete"), [pod("[1]")], {"answer": "Saved"}, id="a list"),
         pytest.param(
             ended("Failed", "too often"),
