@@ -201,6 +201,31 @@ class LocalQueueFact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceOffer:
+    """What a flavor's devices are to pods that ask for one shape of devices."""
+
+    amount: int = 0
+    """What one pod is charged of the resource that the shape counts as."""
+    problem: str = ""
+    """Why these devices cannot serve the pods; empty when they can."""
+    pods_max: int | None = None
+    """Pods that all of the flavor's devices together could serve; None sets no bound."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceAsk:
+    """Devices that a pod asks for, as far as flavors differ in them."""
+
+    resource: ResourceName
+    """What they are charged as; `requests` of the pod set already counts `units` of it."""
+    shape: str
+    """Key of the offers of flavors."""
+    units: int = 0
+    needs_offer: bool = False
+    """Whether a flavor without an offer for the shape cannot serve it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FlavorFact:
     """A ResourceFlavor."""
 
@@ -209,6 +234,8 @@ class FlavorFact:
     taints: tuple[Taint, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
     topology: str | None = None
+    devices: Mapping[str, DeviceOffer] = field(default_factory=dict)
+    """What its devices offer, by shape."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,6 +281,8 @@ class PodSet:
     """Whether it asks for nodes that are close together, so that only such flavors will do."""
     shape: str = ""
     """Digest of all that a decision may depend on in the template; equal means equivalent."""
+    devices: tuple[DeviceAsk, ...] = ()
+    """At most one per resource."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

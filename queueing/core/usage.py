@@ -128,6 +128,7 @@ def _shape_of(pod_sets: Sequence[PodSetDemand]) -> Shape:
             one.pod_set.node_affinity,
             one.pod_set.tolerations,
             one.pod_set.wants_topology,
+            one.pod_set.devices,
         )
         for one in pod_sets
     )

@@ -4,11 +4,19 @@
 from queueing.translate.wire.meta import Expression, Resources, Wire
 
 
+class ClaimUse(Wire, frozen=True):
+    """A claim of the pod that a container uses; without a request, all of it."""
+
+    name: str = ""
+    request: str = ""
+
+
 class Requirements(Wire, frozen=True):
     """`resources` of a container or a pod."""
 
     requests: Resources = {}
     limits: Resources = {}
+    claims: list[ClaimUse] = []
 
 
 class Container(Wire, frozen=True):
@@ -69,6 +77,14 @@ class Affinity(Wire, frozen=True):
     node_affinity: NodeAffinity | None = None
 
 
+class PodClaim(Wire, frozen=True):
+    """A claim of a pod: a ResourceClaim by name, or one made from a template."""
+
+    name: str = ""
+    resource_claim_name: str = ""
+    resource_claim_template_name: str = ""
+
+
 class PodSpec(Wire, frozen=True):
     """What we read of a pod's spec."""
 
@@ -80,6 +96,7 @@ class PodSpec(Wire, frozen=True):
     affinity: Affinity | None = None
     tolerations: list[Toleration] = []
     scheduling_gates: list[SchedulingGate] = []
+    resource_claims: list[PodClaim] = []
     priority_class_name: str = ""
     runtime_class_name: str = ""
 

@@ -1,0 +1,243 @@
+"""A pod template → what it asks of devices: by classic resources, slots, claims of its own."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from queueing.translate.devices.catalog import NO_CATALOG, Catalog
+from queueing.translate.devices.names import SLOT, TRAITS, digest
+from queueing.translate.devices.requests import DEVICES_MAX
+from queueing.translate.problems import Problems
+from queueing.translate.wire import devices as wire
+from queueing.translate.wire.pods import Container, PodClaim, PodSpec, PodTemplate
+from queueing_api.quantity import QuantityError, amount
+
+VALUE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,62}")
+"""What a user may give as a trait's value: nothing that ends a text of an expression."""
+SLOT_REQUEST = "devices"
+"""Name of the request in a slot's template."""
+
+_json = msgspec.json.Decoder(dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Devices of one container: the name of their request, and how many."""
+
+    request: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """What one pod wants of one resource that flavors turn into devices."""
+
+    resource: str
+    parts: tuple[Part, ...]
+    traits: tuple[tuple[str, str], ...] = ()
+    """Names and values, in order; the value of a trait that has none is empty."""
+    slot: str = ""
+    """Claim of the pod that is to be filled; empty when its containers ask for the resource."""
+    template: str = ""
+    """ResourceClaimTemplate that the slot names."""
+
+    @property
+    def units(self) -> int:
+        """How many devices a pod gets."""
+        return sum(part.count for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """A claim that the user wrote."""
+
+    name: str
+    """Within the pod."""
+    template: str = ""
+    claim: str = ""
+    """Name of a claim that all pods share; exactly one of the two is set."""
+    spec: wire.ResourceClaimSpec | None = None
+    """What it asks for; None while the object is not there."""
+    queue: str = ""
+    """LocalQueue that a shared claim is charged to, by its label."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodDevices:
+    """All that a pod asks of devices."""
+
+    asks: tuple[Ask, ...] = ()
+    bound: tuple[Bound, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.asks or self.bound)
+
+
+NO_DEVICES = PodDevices()
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceSurroundings:
+    """What the devices of a namespace's pods depend on besides their template."""
+
+    catalog: Catalog = NO_CATALOG
+    templates: Mapping[str, wire.ResourceClaimTemplate] = field(default_factory=dict)
+    """Of the namespace, by name; those that we made ourselves left out."""
+    claims: Mapping[str, wire.ResourceClaim] = field(default_factory=dict)
+
+
+NO_SURROUNDINGS = DeviceSurroundings()
+
+
+def devices_of(
+    template: PodTemplate, around: DeviceSurroundings, path: str, problems: Problems
+) -> PodDevices:
+    """Return what a pod asks of devices; what cannot be granted is noted as a problem."""
+    if around.catalog.is_empty:
+        return NO_DEVICES
+    traits = _traits(template, path, problems)
+    slots, slotted = _slots(template, around.catalog, path, problems)
+    asks = tuple(_classic(template.spec, around.catalog, traits, path, problems))
+    own = [one for one in template.spec.resource_claims if one.name not in slotted]
+    bound = tuple(_bound(one, around) for one in own)
+    for ask in (*asks, *slots):
+        if ask.units > DEVICES_MAX:
+            told = f"{ask.units} of {ask.resource}: one claim can be given {DEVICES_MAX} devices"
+            problems.add(path, told)
+    return PodDevices((*asks, *slots), bound)
+
+
+def _classic(
+    spec: PodSpec,
+    catalog: Catalog,
+    traits: Mapping[str, tuple[tuple[str, str], ...]],
+    path: str,
+    problems: Problems,
+) -> Iterator[Ask]:
+    for position, one in enumerate(spec.init_containers):
+        for name in sorted(_counts(one).keys() & catalog.quotas.keys()):
+            told = f"init containers cannot be given devices of {name}"
+            problems.add(f"{path}.initContainers[{position}]", told)
+    counted = [_counts(one) for one in spec.containers]
+    named = sorted({name for one in counted for name in one} & catalog.quotas.keys())
+    for resource in named:
+        parts = tuple(
+            Part(request=f"c{position}", count=found[resource])
+            for position, found in enumerate(counted)
+            if found.get(resource)
+        )
+        if parts:
+            yield Ask(resource=resource, parts=parts, traits=traits.get(resource, ()))
+
+
+def _counts(container: Container) -> dict[str, int]:
+    """Return what a container asks for, in whole units; what is no quantity is told elsewhere."""
+    asked = {**container.resources.limits, **container.resources.requests}
+    found = {}
+    for name, quantity in asked.items():
+        try:
+            found[name] = amount(name, quantity)
+        except QuantityError:
+            continue
+    return found
+
+
+def _traits(
+    template: PodTemplate, path: str, problems: Problems
+) -> dict[str, tuple[tuple[str, str], ...]]:
+    text = template.metadata.annotations.get(TRAITS)
+    if not text:
+        return {}
+    found = _object(text, f"{path}.metadata.annotations[{TRAITS}]", problems)
+    return {
+        resource: _trait_values(values, f"{path}.metadata.annotations[{TRAITS}]", problems)
+        for resource, values in found.items()
+    }
+
+
+def _trait_values(values: Any, path: str, problems: Problems) -> tuple[tuple[str, str], ...]:
+    if not isinstance(values, dict):
+        problems.add(path, 'write it like {"nvidia.com/gpu":{"minMemory":"80Gi"}}')
+        return ()
+    found = []
+    for name in sorted(values):
+        value = values[name]
+        if value is False:
+            continue
+        if value is True:
+            found.append((name, ""))
+        elif isinstance(value, str | int) and VALUE.fullmatch(str(value)):
+            found.append((name, str(value)))
+        else:
+            problems.add(path, f"{name}: {value!r} is no value of a trait")
+    return tuple(found)
+
+
+def _object(text: str, path: str, problems: Problems) -> dict[str, Any]:
+    try:
+        return _json.decode(text)
+    except msgspec.MsgspecError as error:
+        problems.add(path, f"is no JSON object: {error}")
+        return {}
+
+
+def _slots(
+    template: PodTemplate, catalog: Catalog, path: str, problems: Problems
+) -> tuple[tuple[Ask, ...], frozenset[str]]:
+    claims = {one.name: one for one in template.spec.resource_claims}
+    found = []
+    named = set()
+    for key in sorted(template.metadata.annotations):
+        name = key.removeprefix(SLOT)
+        if name == key:
+            continue
+        where = f"{path}.metadata.annotations[{key}]"
+        named.add(name)
+        wanted = _object(template.metadata.annotations[key], where, problems)
+        claim, resource, count = claims.get(name), wanted.get("resource"), wanted.get("count", 1)
+        if claim is None or not claim.resource_claim_template_name:
+            problems.add(where, f"spec.resourceClaims has no template named {name} to fill")
+        elif not isinstance(resource, str) or resource not in catalog.quotas:
+            problems.add(where, f"no DeviceFlavor serves {resource}")
+        elif not isinstance(count, int) or isinstance(count, bool) or count < 1:
+            problems.add(where, f"count {count!r} is no positive number")
+        else:
+            found.append(
+                Ask(
+                    resource=resource,
+                    parts=(Part(request=SLOT_REQUEST, count=count),),
+                    traits=_trait_values(wanted.get("traits", {}), where, problems),
+                    slot=name,
+                    template=claim.resource_claim_template_name,
+                )
+            )
+    return tuple(found), frozenset(named)
+
+
+def _bound(found: PodClaim, around: DeviceSurroundings) -> Bound:
+    if found.resource_claim_template_name:
+        template = around.templates.get(found.resource_claim_template_name)
+        return Bound(
+            name=found.name,
+            template=found.resource_claim_template_name,
+            spec=None if template is None else template.spec.spec,
+        )
+    claim = around.claims.get(found.resource_claim_name)
+    queue = "kueue.x-k8s.io/queue-name"
+    return Bound(
+        name=found.name,
+        claim=found.resource_claim_name,
+        spec=None if claim is None else claim.spec,
+        queue="" if claim is None else claim.metadata.labels.get(queue, ""),
+    )
+
+
+def shape_of(asks: Iterable[Ask], bound: Iterable[Bound] = ()) -> str:
+    """Digest asks: equal shapes can be served by the same devices at the same charge."""
+    return digest(
+        [(one.resource, [part.count for part in one.parts], one.traits) for one in asks],
+        [msgspec.to_builtins(one.spec) for one in bound],
+    )[:24]

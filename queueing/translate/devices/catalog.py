@@ -1,0 +1,134 @@
+"""DeviceFlavors, DeviceClasses and the configuration's mappings, joined into one value."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from queueing.translate.devices.matching import Classes
+from queueing.translate.devices.names import CLASS_PREFIX
+from queueing.translate.wire import devices as wire
+from queueing_api.config.v1beta2 import Configuration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A number that is charged for devices of a class: a counter or a capacity of a driver."""
+
+    type: str
+    name: str
+    driver: str
+    selector: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassRule:
+    """What a DeviceClass counts as when users claim it themselves."""
+
+    quota: str
+    sources: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """All rules about devices; without any of them nothing of devices is looked at."""
+
+    served: Mapping[tuple[str, str], wire.FlavoredResource] = field(default_factory=dict)
+    """By ResourceFlavor and resource."""
+    quotas: Mapping[str, str] = field(default_factory=dict)
+    """The resource that is charged, by the resource that users ask for."""
+    classes: Classes = field(default_factory=dict)
+    rules: Mapping[str, ClassRule] = field(default_factory=dict)
+    """By DeviceClass."""
+    extended: Mapping[str, str] = field(default_factory=dict)
+    """DeviceClass of each extended resource that one stands for."""
+    problems: Mapping[str, str] = field(default_factory=dict)
+    """Why a DeviceFlavor, or a part of it, is not used; by its name."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody said anything about devices."""
+        return not self.served and not self.rules
+
+
+NO_CATALOG = Catalog()
+
+
+def catalog_of(
+    flavors: Iterable[wire.DeviceFlavor],
+    classes: Iterable[wire.DeviceClass] = (),
+    configuration: Configuration | None = None,
+) -> Catalog:
+    """Join the rules. Of two DeviceFlavors that contradict each other the first by name counts."""
+    served: dict[tuple[str, str], wire.FlavoredResource] = {}
+    owners: dict[tuple[str, str], str] = {}
+    quotas: dict[str, str] = {}
+    problems: dict[str, list[str]] = {}
+    for flavor in sorted(flavors, key=lambda one: one.metadata.name):
+        name, target = flavor.metadata.name, flavor.spec.resource_flavor
+        for one in flavor.spec.resources:
+            quota = one.charge.quota_resource or one.name
+            key = (target, one.name)
+            if key in served:
+                told = f"{one.name} of ResourceFlavor {target} is served by {owners[key]} already"
+                problems.setdefault(name, []).append(told)
+            elif quotas.get(one.name, quota) != quota:
+                told = f"{one.name} is charged as {quotas[one.name]} elsewhere, here as {quota}"
+                problems.setdefault(name, []).append(told)
+            else:
+                served[key], owners[key], quotas[one.name] = one, name, quota
+    found = sorted(classes, key=lambda one: (one.metadata.created, one.metadata.name))
+    return Catalog(
+        served=served,
+        quotas=quotas,
+        classes={
+            one.metadata.name: tuple(item.cel.expression for item in one.spec.selectors)
+            for one in found
+        },
+        rules=_rules(configuration, served),
+        extended=_extended(found),
+        problems={name: "; ".join(told) for name, told in problems.items()},
+    )
+
+
+def _rules(
+    configuration: Configuration | None,
+    served: Mapping[tuple[str, str], wire.FlavoredResource],
+) -> dict[str, ClassRule]:
+    """Return what classes count as: as mapped, else as a DeviceFlavor that requests them says."""
+    rules: dict[str, ClassRule] = {}
+    for key in sorted(served):
+        one = served[key]
+        if one.charge.type == "Devices" and one.request.device_class_name not in rules:
+            quota = one.charge.quota_resource or one.name
+            rules[one.request.device_class_name] = ClassRule(quota=quota)
+    mappings = configuration.resources.device_class_mappings if configuration else ()
+    for mapping in mappings:
+        sources = tuple(
+            Source(
+                type="Counter" if one.counter is not None else "Capacity",
+                name=part.name,
+                driver=part.driver,
+                selector=_expression(part.device_selector),
+            )
+            for one in mapping.sources
+            if (part := one.counter or one.capacity) is not None
+        )
+        for name in mapping.device_class_names:
+            rules[name] = ClassRule(quota=mapping.name, sources=sources)
+    return rules
+
+
+def _expression(found: object) -> str:
+    cel = getattr(found, "cel", None)
+    return str(cel.expression) if cel is not None else str(found or "")
+
+
+def _extended(classes: Iterable[wire.DeviceClass]) -> dict[str, str]:
+    """Return the class of each extended resource: of several the newest, then the first by name."""
+    found: dict[str, str] = {}
+    newest: dict[str, float] = {}
+    for one in classes:
+        found[f"{CLASS_PREFIX}{one.metadata.name}"] = one.metadata.name
+        name, created = one.spec.extended_resource_name, one.metadata.created
+        if name and (name not in found or created > newest[name]):
+            found[name], newest[name] = one.metadata.name, created
+    return found

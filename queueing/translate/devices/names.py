@@ -1,0 +1,53 @@
+"""Labels, annotations and names by which admission and injection speak to each other."""
+
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+TRAITS = "queueing.dev/traits"
+"""Annotation of a pod template: what its devices must have, by resource, as JSON."""
+SLOT = "queueing.dev/slot."
+"""Annotation of a pod template, followed by a claim's name: what is to fill that claim."""
+INJECT = "queueing.dev/inject"
+"""Label of a pod: the injection policy gives it its claim."""
+INJECT_RESOURCE = "queueing.dev/resource"
+"""Annotation of a pod: the resource that its claim stands for."""
+INJECT_TEMPLATE = "queueing.dev/template"
+"""Annotation of a pod: the ResourceClaimTemplate of its claim."""
+INJECT_CLAIM = "queueing.dev/claim"
+"""Annotation of a pod: the ResourceClaim that it shares with the other pods of its set."""
+GATE = "queueing.dev/claims"
+"""Scheduling gate of pods until they have their claim: nothing runs without its devices."""
+WORKLOAD = "queueing.dev/workload"
+"""Label of templates and claims: the Workload's name, cut to a label's length."""
+WORKLOAD_UID = "queueing.dev/workload-uid"
+POD_SET = "queueing.dev/pod-set"
+FLAVOR = "queueing.dev/flavor"
+"""Label of templates and claims: the ResourceFlavor whose devices they ask for."""
+PLAN = "queueing.dev/claim-plan"
+"""Annotation of templates and claims: digest of all that they were made from."""
+POD_CLAIM = "kq-dra"
+"""Name of the injected claim within a pod."""
+CLASS_PREFIX = "deviceclass.resource.kubernetes.io/"
+"""Kubernetes' extended resource for the devices of a class."""
+
+NAME_MAX = 63
+_DIGEST = 10
+
+
+def digest(*parts: Any) -> str:
+    """Digest plain data in a form that no order of keys can change."""
+    return sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()
+
+
+def object_name(job: str, pod_set: str, digested: str) -> str:
+    """Name a template or claim by its content, so that a repeated create meets itself."""
+    room = NAME_MAX - len("kq--") - _DIGEST
+    stem = f"{job}-{pod_set}"[:room].rstrip("-.")
+    return f"kq-{stem}-{digested[:_DIGEST]}".replace(".", "-")
+
+
+def label_value(text: str) -> str:
+    """Cut a name to what a label may hold."""
+    return text[:NAME_MAX].rstrip("-._")

@@ -1,0 +1,61 @@
+"""An ask and how a flavor serves it → a claim: the request shape, and its manifest."""
+
+from typing import Any
+
+import msgspec
+
+from queueing.translate.devices.asks import Ask
+from queueing.translate.devices.requests import Claim, claim_of
+from queueing.translate.wire import devices as wire
+from queueing.translate.wire.devices import FlavoredResource
+
+
+class UnservedError(ValueError):
+    """A flavor does not offer what is asked; the text says what."""
+
+
+def claim_spec(ask: Ask, served: FlavoredResource) -> dict[str, Any]:
+    """Return the spec of the claim that gives one pod its devices.
+
+    One request per container, each for the flavor's class with its selectors and those of the
+    traits asked for. Raises UnservedError for a trait that the flavor does not have.
+    """
+    selectors = [one.cel.expression for one in served.request.selectors]
+    constraints: list[dict[str, Any]] = []
+    names = [part.request for part in ask.parts]
+    for name, value in ask.traits:
+        trait = served.traits.get(name)
+        if trait is None:
+            offered = ", ".join(sorted(served.traits)) or "none"
+            raise UnservedError(f"trait {name} of {ask.resource} is not offered, only {offered}")
+        if trait.selector:
+            if "{value}" in trait.selector and not value:
+                raise UnservedError(f"trait {name} of {ask.resource} needs a value")
+            selectors.append(trait.selector.replace("{value}", value))
+        elif trait.match_attribute:
+            constraints.append({"requests": names, "matchAttribute": trait.match_attribute})
+        else:
+            constraints.append({"requests": names, "distinctAttribute": trait.distinct_attribute})
+    exactly: dict[str, Any] = {"deviceClassName": served.request.device_class_name}
+    if selectors:
+        exactly["selectors"] = [{"cel": {"expression": one}} for one in selectors]
+    if served.request.tolerations:
+        exactly["tolerations"] = msgspec.to_builtins(served.request.tolerations)
+    if served.request.capacity_per_unit:
+        exactly["capacity"] = {"requests": dict(served.request.capacity_per_unit)}
+    devices: dict[str, Any] = {
+        "requests": [
+            {"name": part.request, "exactly": {**exactly, "count": part.count}}
+            for part in ask.parts
+        ]
+    }
+    if constraints:
+        devices["constraints"] = constraints
+    if served.config:
+        devices["config"] = [{"opaque": msgspec.to_builtins(one)} for one in served.config]
+    return {"devices": devices}
+
+
+def claim_for(ask: Ask, served: FlavoredResource) -> Claim:
+    """Return the same claim as matching reads it. Raises UnservedError."""
+    return claim_of(msgspec.convert(claim_spec(ask, served), wire.ResourceClaimSpec))
