@@ -28,6 +28,12 @@ KINDS = (
     "CreditPolicy",
     "CreditGrant",
     "CreditAccount",
+    "DeviceFlavor",
+    "DeviceClass",
+    "ResourceSlice",
+    "ResourceClaim",
+    "ResourceClaimTemplate",
+    "Node",
 )
 
 

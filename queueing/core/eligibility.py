@@ -72,6 +72,30 @@ def ineligibility(group: Group, option: Option, pod_sets: Iterable[PodSet]) -> O
     return None
 
 
+def out_of_devices(
+    group: Group, option: Option, pod_sets: Iterable[tuple[PodSet, int]]
+) -> Obstacle | None:
+    """Return why a flavor's devices cannot serve pods of these counts, None when they can."""
+    flavor = option.flavor
+    if flavor is None:
+        return None
+    for pod_set, count in pod_sets:
+        for ask in pod_set.devices:
+            if ask.resource not in group.covered:
+                continue
+            offer = flavor.devices.get(ask.shape)
+            if offer is None:
+                if ask.needs_offer:
+                    told = f"flavor {flavor.name} has no DeviceFlavor for the devices asked for"
+                    return Unsuitable(told)
+            elif offer.problem:
+                return Unsuitable(offer.problem)
+            elif offer.pods_max is not None and offer.pods_max < count:
+                told = f"flavor {flavor.name}: its devices serve {offer.pods_max} of {count} pods"
+                return Unsuitable(told)
+    return None
+
+
 def _matches_nodes(pod_set: PodSet, flavor: FlavorFact, keys: frozenset[str]) -> bool:
     """Match node selector and required affinity, as far as they speak of the group's labels."""
     labels = flavor.node_labels

@@ -210,6 +210,8 @@ class DeviceOffer:
     """Why these devices cannot serve the pods; empty when they can."""
     pods_max: int | None = None
     """Pods that all of the flavor's devices together could serve; None sets no bound."""
+    together: bool = False
+    """Whether all pods of a set share what one is charged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

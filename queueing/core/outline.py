@@ -1,17 +1,19 @@
 """What a demand needs from a queue, worked out once per shape and kept by the queue's rules."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from queueing.core.eligibility import Group, ineligibility
+from queueing.core.eligibility import Group, ineligibility, out_of_devices
 from queueing.core.facts import PodSetAssignment
-from queueing.core.names import FlavorResource, ResourceName
+from queueing.core.names import FlavorName, FlavorResource, ResourceName
 from queueing.core.reasons import Obstacle
 from queueing.core.settings import QuotaCheck
 from queueing.core.usage import Demand, PodSetDemand
 
 PODS = ResourceName("pods")
+
+Amounts = tuple[tuple[ResourceName, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +21,15 @@ class Ask:
     """What a part needs from one resource group; all of it comes from one flavor."""
 
     group: Group
-    amounts: tuple[tuple[ResourceName, int], ...]
+    amounts: Amounts
     obstacles: tuple[Obstacle | None, ...]
     """Per flavor of the group: why the pods may not use it."""
+    priced: Mapping[FlavorName, Amounts] | None = None
+    """The amounts in flavors whose devices count for more or less than what is asked for."""
+
+    def amounts_in(self, flavor: FlavorName) -> Amounts:
+        """Return what a flavor would be charged."""
+        return self.amounts if self.priced is None else self.priced.get(flavor, self.amounts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +44,17 @@ class Part:
     """The first resource, by name, that the queue does not cover, so that nothing fits."""
 
 
+Prices = Mapping[tuple[int, ResourceName, FlavorName], int]
+"""Total of a pod set in a flavor whose devices have a charge of their own, by place of the set."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outline:
     """All parts of a demand, and the total of each pod set."""
 
     parts: tuple[Part, ...]
     totals: tuple[Mapping[ResourceName, int], ...]
+    prices: Prices = field(default_factory=dict)
     spelled: dict[tuple[object, ...], tuple[PodSetAssignment, ...]] = field(
         default_factory=dict, compare=False
     )
@@ -56,16 +69,17 @@ def outline_of(demand: Demand, groups: Sequence[Group], quota_check: QuotaCheck)
     """Sort a demand's requests by pod set group and resource group."""
     group_of = {resource: group for group in groups for resource in group.covered}
     totals = tuple(_totals(one, counts_pods=PODS in group_of) for one in demand.pod_sets)
+    prices = _prices(demand, totals, group_of)
     together: dict[str, list[int]] = {}
     for number, one in enumerate(demand.pod_sets):
         name = f"group {one.pod_set.group}" if one.pod_set.group else f"alone {number}"
         together.setdefault(name, []).append(number)
     parts = tuple(
-        _part(index, numbers, demand, totals, (group_of, quota_check))
+        _part(index, numbers, demand, totals, (group_of, quota_check, prices))
         for index, numbers in enumerate(together.values())
     )
     kept = tuple({r: v for r, v in one.items() if r in group_of} for one in totals)
-    return Outline(parts, kept, wanted=_wanted(parts))
+    return Outline(parts, kept, prices, wanted=_wanted(parts))
 
 
 def _wanted(parts: Sequence[Part]) -> tuple[tuple[FlavorResource, int], ...] | None:
@@ -78,8 +92,8 @@ def _wanted(parts: Sequence[Part]) -> tuple[tuple[FlavorResource, int], ...] | N
         first = next(usable, None)
         if first is None:
             return None
-        resources = ask.group.options[first].resources
-        found += [(resources[name], amount) for name, amount in ask.amounts]
+        option = ask.group.options[first]
+        found += [(option.resources[name], amount) for name, amount in ask.amounts_in(option.name)]
     return tuple(found)
 
 
@@ -95,9 +109,9 @@ def _part(
     numbers: Sequence[int],
     demand: Demand,
     totals: Sequence[Mapping[ResourceName, int]],
-    rules: tuple[Mapping[ResourceName, Group], QuotaCheck],
+    rules: tuple[Mapping[ResourceName, Group], QuotaCheck, Prices],
 ) -> Part:
-    group_of, quota_check = rules
+    group_of, quota_check, prices = rules
     wanted: dict[ResourceName, int] = {}
     for number in numbers:
         for resource, amount in totals[number].items():
@@ -112,12 +126,62 @@ def _part(
             uncovered = resource
     groups = {group.index: group for group in group_of.values()}
     pods = [demand.pod_sets[number].pod_set for number in numbers]
+    counted = [
+        (one, demand.pod_sets[number].count) for one, number in zip(pods, numbers, strict=True)
+    ]
     asks = tuple(
         Ask(
             groups[one],
             tuple(amounts),
-            tuple(ineligibility(groups[one], option, pods) for option in groups[one].options),
+            tuple(
+                ineligibility(groups[one], option, pods)
+                or out_of_devices(groups[one], option, counted)
+                for option in groups[one].options
+            ),
+            _priced(groups[one], amounts, (numbers, totals), prices) if prices else None,
         )
         for one, amounts in asked.items()
     )
     return Part(index, tuple(numbers), asks, uncovered)
+
+
+def _prices(
+    demand: Demand,
+    totals: Sequence[Mapping[ResourceName, int]],
+    group_of: Mapping[ResourceName, Group],
+) -> Prices:
+    """Return what pod sets are charged in flavors whose devices have offers for them."""
+    found: dict[tuple[int, ResourceName, FlavorName], int] = {}
+    for number, one in enumerate(demand.pod_sets):
+        for ask in one.pod_set.devices:
+            group = group_of.get(ask.resource)
+            for option in group.options if group is not None else ():
+                offer = option.flavor.devices.get(ask.shape) if option.flavor else None
+                if offer is not None and one.count:
+                    count = 1 if offer.together else one.count
+                    others = totals[number].get(ask.resource, 0) - ask.units * one.count
+                    found[number, ask.resource, option.name] = others + offer.amount * count
+    return found
+
+
+def _priced(
+    group: Group,
+    amounts: Iterable[tuple[ResourceName, int]],
+    pod_sets: tuple[Sequence[int], Sequence[Mapping[ResourceName, int]]],
+    prices: Prices,
+) -> dict[FlavorName, Amounts] | None:
+    numbers, totals = pod_sets
+    found = {}
+    for option in group.options:
+        sums = tuple(
+            (
+                resource,
+                sum(
+                    prices.get((number, resource, option.name), totals[number].get(resource, 0))
+                    for number in numbers
+                ),
+            )
+            for resource, _ in amounts
+        )
+        found[option.name] = sums
+    return found

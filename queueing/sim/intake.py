@@ -12,6 +12,7 @@ from queueing.core.credits.facts import CreditFact
 from queueing.core.facts import Fact
 from queueing.core.settings import Compatibility, Settings
 from queueing.sim.contradictions import contradictions
+from queueing.sim.devices import Devices
 from queueing.sim.documents import Document, load
 from queueing.sim.jobs import JobReader
 from queueing.sim.kinds import (
@@ -172,19 +173,23 @@ class _Reader:
             for one in self._wire("RuntimeClass", cluster.RuntimeClass)
         }
         self._around: dict[str, Surroundings] = {}
+        self._devices = Devices(self._wire, configuration)
 
     def facts(self) -> tuple[Fact | CreditFact, ...]:
         """Return facts in the order in which they depend on each other, each kind by name."""
         doors = self._each("LocalQueue", wire.LocalQueue, queues.local_queue)
+        asking = self._workloads()
+        flavors = self._flavors()
+        self.warnings += self._devices.warnings()
         return (
-            *self._each("ResourceFlavor", wire.ResourceFlavor, surroundings.flavor),
+            *flavors,
             *self._each("Topology", wire.Topology, surroundings.topology),
             *self._each("AdmissionCheck", wire.AdmissionCheck, surroundings.check),
             *self._namespaces(),
             *self._each("Cohort", wire.Cohort, queues.cohort),
             *self._each("ClusterQueue", wire.ClusterQueue, queues.cluster_queue),
             *doors,
-            *self._workloads(),
+            *asking,
             *(
                 credit_objects.policy(one)
                 for one in self._wire("CreditPolicy", credits_wire.CreditPolicy)
@@ -220,14 +225,27 @@ class _Reader:
         self.warnings += reader.warnings
         everything = [*known, *(one for one in made if one is not None)]
         everything.sort(key=lambda one: one.metadata.key)
-        return [workloads.workload(one, self._surroundings(one)) for one in everything]
+        return [self._workload(one) for one in everything]
+
+    def _workload(self, found: Workload) -> Fact:
+        asks = workloads.asks_of(found, self._surroundings(found))
+        self._devices.note(asks.shapes)
+        return workloads.workload_asking(found, asks)
+
+    def _flavors(self) -> list[Fact]:
+        """Return flavors with what their devices offer to those who ask for devices."""
+        found = self._wire("ResourceFlavor", wire.ResourceFlavor)
+        return [surroundings.flavor(one, self._devices.offers(one)) for one in found]
 
     def _surroundings(self, workload: Workload) -> Surroundings:
         namespace = workload.metadata.namespace
         if namespace not in self._around:
             inside = [one for one in self._ranges if one.metadata.namespace == namespace]
             self._around[namespace] = Surroundings(
-                limits=summarize(inside), overheads=self._overheads, rules=self._rules
+                limits=summarize(inside),
+                overheads=self._overheads,
+                rules=self._rules,
+                devices=self._devices.around(namespace),
             )
         return self._around[namespace]
 

@@ -18,10 +18,16 @@ from queueing.webhooks.workloads import check_workload
 from queueing_api.batch.v1 import Job
 from queueing_api.config.v1beta1 import as_v1beta2
 from queueing_api.config.v1beta2 import Configuration
-from queueing_api.core.cluster import LimitRange, Namespace, PriorityClass, RuntimeClass
+from queueing_api.core.cluster import LimitRange, Namespace, Node, PriorityClass, RuntimeClass
 from queueing_api.kueue import v1beta1, v1beta2
 from queueing_api.kueue.convert import ConversionError, convert
 from queueing_api.queueing import v1alpha1
+from queueing_api.resource.v1 import (
+    DeviceClass,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
 
 KUEUE = "kueue.x-k8s.io"
 CONFIG = "config.kueue.x-k8s.io"
@@ -51,22 +57,26 @@ MODELS: Mapping[tuple[str, str], type[BaseModel]] = MappingProxyType(
         (f"{OWN}/v1alpha1", "CreditAccount"): v1alpha1.CreditAccount,
         (f"{OWN}/v1alpha1", "CreditGrant"): v1alpha1.CreditGrant,
         (f"{OWN}/v1alpha1", "CreditPolicy"): v1alpha1.CreditPolicy,
+        (f"{OWN}/v1alpha1", "DeviceFlavor"): v1alpha1.DeviceFlavor,
         ("batch/v1", "Job"): Job,
         ("v1", "LimitRange"): LimitRange,
         ("v1", "Namespace"): Namespace,
+        ("v1", "Node"): Node,
+        ("resource.k8s.io/v1", "DeviceClass"): DeviceClass,
+        ("resource.k8s.io/v1", "ResourceClaim"): ResourceClaim,
+        ("resource.k8s.io/v1", "ResourceClaimTemplate"): ResourceClaimTemplate,
+        ("resource.k8s.io/v1", "ResourceSlice"): ResourceSlice,
         ("node.k8s.io/v1", "RuntimeClass"): RuntimeClass,
         ("scheduling.k8s.io/v1", "PriorityClass"): PriorityClass,
     }
 )
 
-NAMESPACED = frozenset({"Job", "LimitRange", "LocalQueue", "Workload"})
+NAMESPACED = frozenset(
+    {"Job", "LimitRange", "LocalQueue", "ResourceClaim", "ResourceClaimTemplate", "Workload"}
+)
 
 WITHOUT_EFFECT: Mapping[str, str] = MappingProxyType(
-    dict.fromkeys(("Node", "Pod"), "pods are not placed on nodes here")
-    | dict.fromkeys(
-        ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"),
-        "devices are not counted here",
-    )
+    {"Pod": "pods are not placed on nodes here"}
     | dict.fromkeys(("MultiKueueConfig", "MultiKueueCluster"), "there is no MultiKueue here")
     | dict.fromkeys(("Checkpoint", "CheckpointPolicy"), "nobody is asked to save here")
     | {

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from queueing.translate.devices.asks import NO_SURROUNDINGS, DeviceSurroundings
 from queueing.translate.limits import NO_LIMITS, Amounts, LimitSummary
 from queueing.translate.problems import Problems
 from queueing.translate.transformations import NO_RULES, ResourceRules
@@ -20,6 +21,7 @@ class Surroundings:
     overheads: Mapping[str, Amounts] = field(default_factory=dict)
     """Per RuntimeClass."""
     rules: ResourceRules = NO_RULES
+    devices: DeviceSurroundings = NO_SURROUNDINGS
 
 
 def pod_requests(

@@ -115,9 +115,7 @@ def test_fields_of_kubernetes_are_known(text: str) -> None:
 @pytest.mark.parametrize(
     ("api_version", "kind", "why"),
     [
-        pytest.param("v1", "Node", "pods are not placed on nodes here", id="a node"),
         pytest.param("v1", "Pod", "pods are not placed on nodes here", id="a pod"),
-        pytest.param("resource.k8s.io/v1", "ResourceSlice", "devices", id="a slice of devices"),
         pytest.param("queueing.dev/v1alpha1", "CheckpointPolicy", "save", id="a checkpoint policy"),
         pytest.param(
             "kustomize.config.k8s.io/v1beta1", "Kustomization", "files", id="a kustomization"

@@ -141,10 +141,12 @@ def object_schema(model: type[KubeObject], rules: Sequence[Rule]) -> Schema:
 
 def _at(schema: Schema, path: str) -> Schema:
     for step in path.split(".") if path else ():
-        name, _, items = step.partition("[")
+        name = step.rstrip("[]{}")
         schema = schema["properties"][name]
-        if items:
+        if step.endswith("[]"):
             schema = schema["items"]
+        elif step.endswith("{}"):
+            schema = schema["additionalProperties"]
     return schema
 
 

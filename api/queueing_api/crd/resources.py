@@ -184,5 +184,16 @@ OWN_RESOURCES: Final = (
             _AGE,
         ),
     ),
+    Resource(
+        "DeviceFlavor",
+        "deviceflavors",
+        ("dflavor", "dfl"),
+        columns=(
+            Column("Flavor", ".spec.resourceFlavor", "ResourceFlavor whose nodes have the devices"),
+            Column("Resources", ".spec.resources[*].name", "Resources that are devices"),
+            _condition("Active", "Active", "Whether the flavor can be used"),
+            _AGE,
+        ),
+    ),
 )
 """Kinds of `queueing.dev`, served in one version."""

@@ -92,10 +92,23 @@ class Assignment:
         for part, choices in zip(self.outline.parts, self.choices, strict=False):
             flavors.update(dict.fromkeys(part.pod_sets, choices))
         return tuple(
-            _pod_set(one.pod_set.name, one.count, self.outline.totals[number], flavors[number])
+            _pod_set(one.pod_set.name, one.count, self._totals(number, flavors), flavors[number])
             for number, one in enumerate(self.demand.pod_sets)
             if number in flavors
         )
+
+    def _totals(
+        self, number: int, flavors: Mapping[int, Mapping[ResourceName, Choice]]
+    ) -> Mapping[ResourceName, int]:
+        """Return what a pod set is charged, devices as the flavor that it got counts them."""
+        totals, prices = self.outline.totals[number], self.outline.prices
+        if not prices:
+            return totals
+        chosen = flavors[number]
+        return {
+            one: prices.get((number, one, chosen[one].flavor), amount) if one in chosen else amount
+            for one, amount in totals.items()
+        }
 
 
 def _pod_set(

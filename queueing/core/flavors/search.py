@@ -120,8 +120,9 @@ class Search:
     def _accept(part: Part, answer: Assignment, choices: Mapping[ResourceName, Choice]) -> None:
         answer.choices.append(choices)
         for ask in part.asks:
-            answer.chosen.append(choices[ask.amounts[0][0]].flavor)
-            for resource, amount in ask.amounts:
+            flavor = choices[ask.amounts[0][0]].flavor
+            answer.chosen.append(flavor)
+            for resource, amount in ask.amounts_in(flavor):
                 choice = choices[resource]
                 key = FlavorResource(choice.flavor, resource)
                 answer.usage[key] = answer.usage.get(key, 0) + amount
@@ -176,7 +177,7 @@ class Search:
         preference = self._rules.fact.fungibility.preference
         choices: dict[ResourceName, Choice] = {}
         worst, level = Grade.FIT, 0
-        for resource, amount in ask.amounts:
+        for resource, amount in ask.amounts_in(option.name):
             key = option.resources[resource]
             grade, borrow = self._fit(key, earlier.get(key, 0) if earlier else 0, amount, obstacles)
             best = grade is Grade.FIT and not borrow

@@ -61,6 +61,8 @@ class Bound:
     """Name of a claim that all pods share; exactly one of the two is set."""
     spec: wire.ResourceClaimSpec | None = None
     """What it asks for; None while the object is not there."""
+    extended: str = ""
+    """Resource by which the scheduler makes the claim itself."""
     queue: str = ""
     """LocalQueue that a shared claim is charged to, by its label."""
 
@@ -102,7 +104,13 @@ def devices_of(
     slots, slotted = _slots(template, around.catalog, path, problems)
     asks = tuple(_classic(template.spec, around.catalog, traits, path, problems))
     own = [one for one in template.spec.resource_claims if one.name not in slotted]
-    bound = tuple(_bound(one, around) for one in own)
+    bound = (
+        *(_bound(one, around) for one in own),
+        *_extended(template.spec, around.catalog),
+    )
+    if len(asks) > 1:
+        told = f"devices of {' and '.join(one.resource for one in asks)} cannot be had in one pod"
+        problems.add(path, told)
     for ask in (*asks, *slots):
         if ask.units > DEVICES_MAX:
             told = f"{ask.units} of {ask.resource}: one claim can be given {DEVICES_MAX} devices"
@@ -131,6 +139,21 @@ def _classic(
         )
         if parts:
             yield Ask(resource=resource, parts=parts, traits=traits.get(resource, ()))
+
+
+def _extended(spec: PodSpec, catalog: Catalog) -> Iterator[Bound]:
+    """Read requests by which the scheduler itself claims devices of a class that is counted."""
+    totals: dict[str, int] = {}
+    for one in spec.containers:
+        for name, count in _counts(one).items():
+            totals[name] = totals.get(name, 0) + count
+    for name in sorted(totals):
+        device_class = catalog.extended.get(name, "")
+        if totals[name] and name not in catalog.quotas and device_class in catalog.rules:
+            exactly = wire.SubRequest(device_class_name=device_class, count=totals[name])
+            request = wire.DeviceRequest(name="devices", exactly=exactly)
+            devices = wire.DeviceClaim(requests=[request])
+            yield Bound(name="", extended=name, spec=wire.ResourceClaimSpec(devices=devices))
 
 
 def _counts(container: Container) -> dict[str, int]:

@@ -1,13 +1,13 @@
 """What a flavor's devices are to pods that ask for them: the fact that decisions depend on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from queueing.core.facts import DeviceAsk, DeviceOffer
 from queueing.core.names import ResourceName
 from queueing.translate.devices.asks import Ask, Bound, PodDevices, shape_of
 from queueing.translate.devices.catalog import Catalog
-from queueing.translate.devices.charges import device_charge
+from queueing.translate.devices.charges import claim_charges, device_charge
 from queueing.translate.devices.index import Device, Index
 from queueing.translate.devices.matching import candidates
 from queueing.translate.devices.messages import (
@@ -18,7 +18,7 @@ from queueing.translate.devices.messages import (
     unsupported,
 )
 from queueing.translate.devices.packing import Wanted, pods_served
-from queueing.translate.devices.requests import Claim
+from queueing.translate.devices.requests import Claim, claim_of
 from queueing.translate.devices.terms import UnservedError, claim_for
 from queueing.translate.wire.devices import FlavoredResource
 
@@ -36,12 +36,18 @@ class Shape:
         """Digest by which flavors name what they offer for it."""
         return shape_of(self.asks, self.bound)
 
+    def units(self, catalog: Catalog) -> int:
+        """Return what is charged per pod as long as nothing is known of any device."""
+        claims = (claim_of(one.spec) for one in self.bound if one.spec is not None)
+        charged = sum(claim_charges(one, {}, catalog).get(self.quota, 0) for one in claims)
+        return sum(ask.units for ask in self.asks) + charged
+
     def fact(self, catalog: Catalog) -> DeviceAsk:
         """Return what the core is told of it."""
         return DeviceAsk(
             resource=ResourceName(self.quota),
             shape=self.key,
-            units=sum(ask.units for ask in self.asks),
+            units=self.units(catalog),
             needs_offer=any(_needs_offer(ask, catalog) for ask in self.asks),
         )
 
@@ -58,9 +64,16 @@ class Judgement:
 def shapes_of(found: PodDevices, catalog: Catalog) -> tuple[Shape, ...]:
     """Sort what a pod asks by the resource that it is charged as, in order of names."""
     asks: dict[str, list[Ask]] = {}
+    bound: dict[str, list[Bound]] = {}
     for ask in found.asks:
         asks.setdefault(catalog.quotas[ask.resource], []).append(ask)
-    return tuple(Shape(quota=quota, asks=tuple(asks[quota])) for quota in sorted(asks))
+    for one in found.bound:
+        for quota in claim_charges(claim_of(one.spec), {}, catalog) if one.spec else ():
+            bound.setdefault(quota, []).append(one)
+    return tuple(
+        Shape(quota=quota, asks=tuple(asks.get(quota, ())), bound=tuple(bound.get(quota, ())))
+        for quota in sorted(asks.keys() | bound.keys())
+    )
 
 
 def _needs_offer(ask: Ask, catalog: Catalog) -> bool:
@@ -75,34 +88,59 @@ def judge(
 
     `labels` are those of the flavor's nodes.
     """
-    parts = [(ask, catalog.served.get((flavor, ask.resource))) for ask in shape.asks]
-    served = [(ask, one) for ask, one in parts if one is not None]
-    if len(served) < len(parts) or not parts:
+    served = [(ask, catalog.served.get((flavor, ask.resource))) for ask in shape.asks]
+    if any(one is None for _, one in served):
         return None
-    devices = index.on(labels)
-    amount, most, doubts = 0, None, ()
-    for ask, resource in served:
-        judged = _judge_ask(ask, resource, flavor, devices, (catalog, index))
-        amount += judged.offer.amount
-        if judged.refusal is not None:
-            return judged
-        most = _lower(most, judged.offer.pods_max)
-        doubts = (*doubts, *judged.doubts)
-    return Judgement(DeviceOffer(amount=amount, pods_max=most), doubts=doubts)
+    known = (index.on(labels), catalog, index)
+    judged = [_judge_ask(ask, one, flavor, known) for ask, one in served if one is not None]
+    judged += [_judge_bound(one, shape.quota, flavor, known) for one in shape.bound]
+    for one in judged:
+        if one.refusal is not None:
+            return one
+    bounds = [one.offer.pods_max for one in judged if one.offer.pods_max is not None]
+    offer = DeviceOffer(
+        amount=sum(one.offer.amount for one in judged),
+        pods_max=min(bounds, default=None),
+        together=all(one.offer.together for one in judged),
+    )
+    return Judgement(offer, doubts=tuple(text for one in judged for text in one.doubts))
 
 
-def _lower(one: int | None, other: int | None) -> int | None:
-    return other if one is None else one if other is None else min(one, other)
+Known = tuple[Sequence[Device], Catalog, Index]
+"""The devices of a flavor, and what else is known of devices."""
+
+
+def _judge_bound(one: Bound, quota: str, flavor: str, known: Known) -> Judgement:
+    """Hold a claim that the user wrote against the flavor's devices."""
+    devices, catalog, index = known
+    if one.spec is None:
+        return Judgement(DeviceOffer())
+    claim = claim_of(one.spec)
+    wanted, refusal, doubts = match(claim, devices, catalog)
+    by_request = {item.name: {way.name: found for way, found in item.ways} for item in wanted}
+    found = {
+        (position, place): by_request[request.name].get(way.name, ())
+        for position, request in enumerate(claim.requests)
+        for place, way in enumerate(request.ways)
+    }
+    amount = claim_charges(claim, found, catalog).get(quota, 0)
+    served = pods_served(index, claim, wanted) if refusal is None else 0
+    if served == 0:
+        return _refused(flavor, refusal or _why_none(claim, wanted), amount)
+    shared = bool(one.claim)
+    most = None if shared else served
+    return Judgement(DeviceOffer(amount=amount, pods_max=most, together=shared), doubts=doubts)
 
 
 def _judge_ask(
     ask: Ask,
     resource: FlavoredResource,
     flavor: str,
-    devices: Sequence[Device],
-    known: tuple[Catalog, Index],
+    known: Known,
 ) -> Judgement:
-    catalog, index = known
+    devices, catalog, index = known
+    if resource.strategy == "Native" and not resource.request.device_class_name:
+        return Judgement(DeviceOffer(amount=ask.units))
     try:
         claim = claim_for(ask, resource)
     except UnservedError as error:
@@ -113,17 +151,12 @@ def _judge_ask(
     amount = sum(each) or ask.units
     if refusal is not None:
         return _refused(flavor, refusal, amount)
-    if resource.strategy == "Native":
-        return Judgement(DeviceOffer(amount=amount), doubts=doubts)
-    if resource.sharing == "PerPodSet":
-        served = pods_served(index, claim, wanted)
-        most = None if served is None or served else 0
-        amount = 0 if False else amount
-    else:
-        served = most = pods_served(index, claim, wanted)
+    served = pods_served(index, claim, wanted)
     if served == 0:
-        return _refused(flavor, _why_none(claim, wanted, len(devices)), amount)
-    return Judgement(DeviceOffer(amount=amount, pods_max=most), doubts=doubts)
+        return _refused(flavor, _why_none(claim, wanted), amount)
+    together = resource.sharing == "PerPodSet"
+    most = None if together else served
+    return Judgement(DeviceOffer(amount=amount, pods_max=most, together=together), doubts=doubts)
 
 
 def match(
@@ -162,7 +195,7 @@ def _refused(flavor: str, refusal: Refusal, amount: int) -> Judgement:
     return Judgement(DeviceOffer(amount=amount, problem=told, pods_max=0), refusal=refusal)
 
 
-def _why_none(claim: Claim, wanted: Sequence[Wanted], looked_at: int) -> Refusal:
+def _why_none(claim: Claim, wanted: Sequence[Wanted]) -> Refusal:
     """Say why no node serves one pod although enough devices match."""
     for one in claim.constraints:
         if not one.distinct:
@@ -174,3 +207,18 @@ def _why_none(claim: Claim, wanted: Sequence[Wanted], looked_at: int) -> Refusal
             for device in devices:
                 at_node[device.node] = at_node.get(device.node, 0) + 1
     return too_few(max(at_node.values(), default=0), count, "on any one node")
+
+
+def offers(
+    shapes: Iterable[Shape],
+    flavor: str,
+    labels: Mapping[str, str],
+    *,
+    catalog: Catalog,
+    index: Index,
+) -> dict[str, DeviceOffer]:
+    """Return what a flavor offers for shapes: the part of its fact that is about devices."""
+    judged = (
+        (shape.key, judge(shape, flavor, labels, catalog=catalog, index=index)) for shape in shapes
+    )
+    return {key: one.offer for key, one in judged if one is not None}

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from queueing.core.facts import Toleration
-from queueing.translate.inbound.surroundings import toleration
 from queueing.translate.wire import devices as wire
+from queueing.translate.wire import pods
 from queueing_api.quantity import parse
 
 DEVICES_MAX = 32
@@ -96,6 +96,16 @@ def _way(found: wire.SubRequest) -> Way:
         selectors=tuple(one.cel.expression for one in found.selectors),
         count=0 if found.allocation_mode == "All" else found.count,
         capacity={name: parse(asked[name]).nano for name in sorted(asked)},
-        tolerations=tuple(map(toleration, found.tolerations)),
+        tolerations=tuple(map(_toleration, found.tolerations)),
         admin=found.admin_access,
+    )
+
+
+def _toleration(found: pods.Toleration) -> Toleration:
+    return Toleration(
+        key=found.key,
+        operator=found.operator or "Equal",
+        value=found.value,
+        effect=found.effect,
+        toleration_seconds=found.toleration_seconds,
     )

@@ -1,7 +1,11 @@
 """ResourceFlavor, AdmissionCheck, Topology and Namespace → facts."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from queueing.core.facts import (
     CheckFact,
+    DeviceOffer,
     FlavorFact,
     NamespaceFact,
     Taint,
@@ -11,9 +15,13 @@ from queueing.core.facts import (
 from queueing.core.names import CheckName, FlavorName
 from queueing.translate.wire import cluster, pods, queues
 
+NO_OFFERS: Mapping[str, DeviceOffer] = MappingProxyType({})
 
-def flavor(found: queues.ResourceFlavor) -> FlavorFact:
-    """Translate a ResourceFlavor."""
+
+def flavor(
+    found: queues.ResourceFlavor, devices: Mapping[str, DeviceOffer] = NO_OFFERS
+) -> FlavorFact:
+    """Translate a ResourceFlavor, with what its devices offer to the shapes that are asked for."""
     spec = found.spec
     return FlavorFact(
         name=FlavorName(found.metadata.name),
@@ -24,6 +32,7 @@ def flavor(found: queues.ResourceFlavor) -> FlavorFact:
         ),
         tolerations=tuple(map(toleration, spec.tolerations)),
         topology=spec.topology_name or None,
+        devices=devices,
     )
 
 

@@ -16,6 +16,8 @@ from queueing.core.facts import (
     WorkloadFact,
 )
 from queueing.core.names import CheckName, FlavorName, Key, PodSetName, QueueName, ResourceName
+from queueing.translate.devices.counting import count_devices
+from queueing.translate.devices.offers import Shape
 from queueing.translate.inbound.surroundings import toleration
 from queueing.translate.labels import ADMISSION_GATED_BY, PRIORITY_BOOST
 from queueing.translate.marks import refusal_of, refused_marks
@@ -37,19 +39,23 @@ class Asks:
     pod_sets: tuple[PodSet, ...]
     problems: str
     rules: ResourceRules = NO_RULES
+    shapes: tuple[Shape, ...] = ()
+    """What flavors have to say about the devices asked for."""
 
 
 def asks_of(found: wire.Workload, around: Surroundings = _ALONE) -> Asks:
     """Translate a Workload's pod sets in its namespace's surroundings."""
     problems = Problems()
+    shapes: dict[str, Shape] = {}
+    reader = _Reader(around, found.spec.queue_name, problems, shapes)
     pod_sets = tuple(
-        _pod_set(pod_set, around, f"spec.podSets[{position}]", problems)
+        reader.pod_set(pod_set, f"spec.podSets[{position}]")
         for position, pod_set in enumerate(found.spec.pod_sets)
     )
     for position, pod_set in enumerate(found.spec.pod_sets):
         for name in refused_marks(pod_set.template, found.metadata, around.rules.refused):
             problems.add(f"spec.podSets[{position}]", refusal_of(name))
-    return Asks(pod_sets, problems.text(), around.rules)
+    return Asks(pod_sets, problems.text(), around.rules, tuple(shapes.values()))
 
 
 def workload(found: wire.Workload, around: Surroundings = _ALONE) -> WorkloadFact:
@@ -101,23 +107,38 @@ def _local_queue(found: wire.Workload) -> Key | None:
     return Key(f"{found.metadata.namespace or 'default'}/{name}") if name else None
 
 
-def _pod_set(found: wire.PodSet, around: Surroundings, path: str, problems: Problems) -> PodSet:
-    spec = found.template.spec
-    requests = counted_requests(spec, around, path=f"{path}.template.spec", problems=problems)
-    ordered = {ResourceName(name): requests[name] for name in sorted(requests)}
-    group = found.topology_request.pod_set_group_name if found.topology_request else ""
-    return PodSet(
-        name=PodSetName(found.name),
-        count=found.count,
-        requests=ordered,
-        min_count=found.min_count,
-        node_selector=spec.node_selector,
-        node_affinity=node_affinity(spec),
-        tolerations=tuple(map(toleration, spec.tolerations)),
-        group=group or None,
-        wants_topology=_wants_topology(found.topology_request),
-        shape=_shape(found, ordered),
-    )
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Translates the pod sets of one Workload."""
+
+    around: Surroundings
+    queue: str
+    problems: Problems
+    shapes: dict[str, Shape]
+
+    def pod_set(self, found: wire.PodSet, path: str) -> PodSet:
+        spec, problems = found.template.spec, self.problems
+        own = counted_requests(spec, self.around, path=f"{path}.template.spec", problems=problems)
+        counted = count_devices(
+            found, own, self.around.devices, queue=self.queue, problems=problems
+        )
+        self.shapes.update((one.key, one) for one in counted.shapes)
+        requests = counted.requests
+        ordered = {ResourceName(name): requests[name] for name in sorted(requests)}
+        group = found.topology_request.pod_set_group_name if found.topology_request else ""
+        return PodSet(
+            name=PodSetName(found.name),
+            count=found.count,
+            requests=ordered,
+            min_count=found.min_count,
+            node_selector=spec.node_selector,
+            node_affinity=node_affinity(spec),
+            tolerations=tuple(map(toleration, spec.tolerations)),
+            group=group or None,
+            wants_topology=_wants_topology(found.topology_request),
+            shape=_shape(found, ordered),
+            devices=counted.facts,
+        )
 
 
 def _wants_topology(found: wire.TopologyRequest | None) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from queueing.translate import labels
+from queueing.translate.devices.swaps import same_but_swapped, swapped, unswapped
 from queueing.translate.jobs.composition import JobKind
 from queueing.translate.jobs.indexes import count_of_union
 from queueing.translate.jobs.injection import Injection, inject, restore
@@ -56,6 +57,9 @@ def start(job: Job, added: Injection) -> dict[str, Any]:
     """
     spec: dict[str, Any] = {"suspend": False}
     template = inject(template_of(job), added)
+    swaps = swapped(job.spec.template, added.swaps)
+    if swaps:
+        template["spec"] = {**template.get("spec", {}), **swaps}
     if template:
         spec["template"] = template
     if min_count(job) is not None:
@@ -66,7 +70,11 @@ def start(job: Job, added: Injection) -> dict[str, Any]:
 def undo(job: Job, workload: Workload) -> dict[str, Any]:
     """Return the spec of the patch that gives a stopped Job its own template back; may be empty."""
     original = workload.spec.pod_sets[0]
-    template = restore(template_of(job), original.template)
+    now = template_of(job)
+    template = restore(now, original.template)
+    swaps = unswapped(job.spec.template, now, original.template)
+    if swaps:
+        template["spec"] = {**template.get("spec", {}), **swaps}
     spec: dict[str, Any] = {"template": template} if template else {}
     if min_count(job) is not None:
         spec |= _parallelism(job, original.count)
@@ -152,12 +160,13 @@ def equivalent(job: Job, workload: Workload) -> bool:
 
 def _same_template(template: PodTemplate, want: PodSet, *, reserved: bool) -> bool:
     mine, other = template.spec, want.template.spec
-    fixed = (mine.containers, mine.init_containers, mine.resources, mine.priority_class_name)
-    if fixed != (
-        other.containers,
-        other.init_containers,
-        other.resources,
-        other.priority_class_name,
+    if (mine.resources, mine.priority_class_name) != (other.resources, other.priority_class_name):
+        return False
+    containers = (mine.containers, mine.init_containers)
+    if containers != (other.containers, other.init_containers) and not (
+        reserved
+        and same_but_swapped(mine.containers, other.containers)
+        and same_but_swapped(mine.init_containers, other.init_containers)
     ):
         return False
     if reserved:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from queueing.translate import labels
+from queueing.translate.devices.realisation import PodChanges
 from queueing.translate.wire.pods import PodTemplate, Toleration
 from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import PodSetAssignment, PodSetUpdate
@@ -36,17 +37,28 @@ class Injection:
     node_selector: Mapping[str, str] = field(default_factory=dict)
     tolerations: tuple[Toleration, ...] = ()
     scheduling_gates: tuple[str, ...] = ()
+    swaps: Mapping[str, str] = field(default_factory=dict)
+    """Extended resources, and those that take their place in every container."""
     count: int = 0
 
     def merged(self, update: PodSetUpdate) -> "Injection":
         """Add what an admission check asks for. Raises ConflictError."""
-        return Injection(
+        return replace(
+            self,
             labels=_joined("label", self.labels, update.labels),
             annotations=_joined("annotation", self.annotations, update.annotations),
             node_selector=_joined("node selector", self.node_selector, update.node_selector),
             tolerations=_together(self.tolerations, update.tolerations),
-            scheduling_gates=self.scheduling_gates,
-            count=self.count,
+        )
+
+    def with_devices(self, changes: PodChanges) -> "Injection":
+        """Add what gives the pods their devices. Raises ConflictError."""
+        return replace(
+            self,
+            labels=_joined("label", self.labels, changes.labels),
+            annotations=_joined("annotation", self.annotations, changes.annotations),
+            scheduling_gates=(*self.scheduling_gates, *changes.gates),
+            swaps={**self.swaps, **changes.swaps},
         )
 
     def handing_down(self, traceparent: str) -> "Injection":

@@ -1,9 +1,9 @@
 """What types cannot say: one table of CEL rules per version and kind.
 
-A rule stands at a path of the schema (`[]` steps into the items of a list) and is given there as
-`self`. Rules that need more than the API server's cost limit for CRDs (comparing quantities of all
-flavors, comparing pod templates, telling a number in the message) are not here: admission policies
-and webhooks check them, and may import these tables for the rest.
+A rule stands at a path of the schema (`[]` steps into the items of a list, `{}` into the values of
+a map) and is given there as `self`. Rules that need more than the API server's cost limit for CRDs
+(comparing quantities of all flavors, comparing pod templates, telling a number in the message) are
+not here: admission policies and webhooks check them, and may import these tables for the rest.
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from typing import Final
 
 from queueing_api.crd.rules.checkpoints import CHECKPOINT, CHECKPOINT_POLICY
 from queueing_api.crd.rules.credits import CREDIT_ACCOUNT, CREDIT_GRANT, CREDIT_POLICY
+from queueing_api.crd.rules.devices import DEVICE_FLAVOR
 from queueing_api.crd.rules.infrastructure import ADMISSION_CHECK, RESOURCE_FLAVOR, TOPOLOGY
 from queueing_api.crd.rules.quota import (
     CLUSTER_QUEUE,
@@ -42,6 +43,7 @@ _V1ALPHA1: Final = {
     "CreditAccount": CREDIT_ACCOUNT,
     "CreditGrant": CREDIT_GRANT,
     "CreditPolicy": CREDIT_POLICY,
+    "DeviceFlavor": DEVICE_FLAVOR,
 }
 RULES: Final[Mapping[str, Mapping[str, tuple[Rule, ...]]]] = MappingProxyType(
     {

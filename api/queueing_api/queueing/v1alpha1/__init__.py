@@ -5,5 +5,13 @@ from queueing_api.queueing.v1alpha1.checkpoint_policy import CheckpointPolicy
 from queueing_api.queueing.v1alpha1.credit_account import CreditAccount
 from queueing_api.queueing.v1alpha1.credit_grant import CreditGrant
 from queueing_api.queueing.v1alpha1.credit_policy import CreditPolicy
+from queueing_api.queueing.v1alpha1.device_flavor import DeviceFlavor
 
-__all__ = ["Checkpoint", "CheckpointPolicy", "CreditAccount", "CreditGrant", "CreditPolicy"]
+__all__ = [
+    "Checkpoint",
+    "CheckpointPolicy",
+    "CreditAccount",
+    "CreditGrant",
+    "CreditPolicy",
+    "DeviceFlavor",
+]

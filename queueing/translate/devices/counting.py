@@ -1,0 +1,84 @@
+"""What a pod set's devices count as, beside everything else that it asks for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from queueing.core.facts import DeviceAsk
+from queueing.translate.devices.asks import Bound, DeviceSurroundings, devices_of
+from queueing.translate.devices.catalog import Catalog
+from queueing.translate.devices.offers import Shape, shapes_of
+from queueing.translate.devices.requests import CONSUMERS_MAX, DEVICES_MAX, claim_of
+from queueing.translate.problems import Problems
+from queueing.translate.wire.workloads import PodSet
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Requests of one pod with its devices counted, and what flavors are asked about them."""
+
+    requests: Mapping[str, int]
+    facts: tuple[DeviceAsk, ...] = ()
+    shapes: tuple[Shape, ...] = ()
+
+
+def count_devices(
+    pod_set: PodSet,
+    requests: Mapping[str, int],
+    around: DeviceSurroundings,
+    *,
+    queue: str,
+    problems: Problems,
+) -> Counted:
+    """Count devices: resources under the name of their quota, claims by the classes they name.
+
+    `queue` is the LocalQueue of the Workload. What can never be admitted is noted as a problem.
+    """
+    catalog, path = around.catalog, f"podSets[{pod_set.name}]"
+    if catalog.is_empty:
+        return Counted(requests)
+    found = devices_of(pod_set.template, around, f"{path}.template.spec", problems)
+    if not found:
+        return Counted(requests)
+    for one in found.bound:
+        for told in _why_not(one, pod_set, queue, catalog):
+            problems.add(f"{path}.template.spec.resourceClaims[{one.name}]", told)
+    counted = dict(requests)
+    for ask in found.asks:
+        if not ask.slot:
+            counted.pop(ask.resource, None)
+    for one in found.bound:
+        if one.extended:
+            counted.pop(one.extended, None)
+    shapes = shapes_of(found, catalog)
+    for shape in shapes:
+        counted[shape.quota] = counted.get(shape.quota, 0) + shape.units(catalog)
+    return Counted(counted, tuple(one.fact(catalog) for one in shapes), shapes)
+
+
+def _why_not(one: Bound, pod_set: PodSet, queue: str, catalog: Catalog) -> list[str]:
+    """Return why a claim of the user's own can never be granted."""
+    if one.spec is None:
+        if one.claim:
+            return [f"ResourceClaim {one.claim} not found"]
+        return [f"ResourceClaimTemplate {one.template} not found"]
+    told = []
+    claim = claim_of(one.spec)
+    for request in claim.requests:
+        for way in request.ways:
+            if not way.count and not way.admin:
+                told.append(f"request {request.name}: allocationMode All cannot be counted")
+            if way.device_class not in catalog.rules and not way.admin:
+                told.append(
+                    f"DeviceClass {way.device_class} is not mapped to a resource with quota: add it"
+                    " to deviceClassMappings of the Configuration, or to a DeviceFlavor"
+                )
+    if claim.device_count > DEVICES_MAX:
+        told.append(f"{claim.device_count} devices: one claim can be given {DEVICES_MAX}")
+    if one.claim and one.queue != queue:
+        told.append(
+            f"ResourceClaim {one.claim} is shared: label it kueue.x-k8s.io/queue-name: {queue} to"
+            " charge it to this queue"
+        )
+    if one.claim and pod_set.count > CONSUMERS_MAX:
+        told.append(f"{pod_set.count} pods: one claim can be used by {CONSUMERS_MAX}")
+    return told

@@ -1,0 +1,180 @@
+"""An admitted workload → claim templates, claims, and what its pods are told about them.
+
+A pure function of the Workload with its admission and of the DeviceFlavors: a plan is never stored,
+it is computed again. Everything is named by what it is made from, so to create it twice is to
+create it once.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from queueing.translate.devices.asks import Ask, DeviceSurroundings, devices_of
+from queueing.translate.devices.names import (
+    CLASS_PREFIX,
+    FLAVOR,
+    GATE,
+    INJECT,
+    INJECT_CLAIM,
+    INJECT_RESOURCE,
+    INJECT_TEMPLATE,
+    PLAN,
+    POD_SET,
+    WORKLOAD,
+    WORKLOAD_UID,
+    digest,
+    label_value,
+    object_name,
+)
+from queueing.translate.devices.terms import UnservedError, claim_spec
+from queueing.translate.problems import Problems
+from queueing.translate.wire.devices import FlavoredResource
+from queueing.translate.wire.meta import Meta
+from queueing.translate.wire.workloads import PodSet, PodSetAssignment, Workload
+
+API_VERSION = "resource.k8s.io/v1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """The job that templates and claims belong to, and vanish with."""
+
+    api_version: str
+    kind: str
+    metadata: Meta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodChanges:
+    """What the pods of one set get besides what any admission adds."""
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    gates: tuple[str, ...] = ()
+    """Scheduling gates, until the injection policy has given a pod its claim."""
+    swaps: Mapping[str, str] = field(default_factory=dict)
+    """Names of extended resources, and those that take their place in every container."""
+
+
+NO_CHANGES = PodChanges()
+
+
+@dataclass(frozen=True, slots=True)
+class Realisation:
+    """All that an admission makes of devices."""
+
+    objects: tuple[dict[str, Any], ...] = ()
+    """ResourceClaimTemplates and ResourceClaims that must exist before the job starts."""
+    changes: Mapping[str, PodChanges] = field(default_factory=dict)
+    """By pod set; sets that get nothing are left out."""
+
+    @property
+    def plan(self) -> str:
+        """Digest of the whole: equal plans make equal objects."""
+        named = {name: (one.labels, one.annotations) for name, one in self.changes.items()}
+        swaps = {name: one.swaps for name, one in self.changes.items()}
+        return digest([one["metadata"]["name"] for one in self.objects], named, swaps)
+
+
+def realise(workload: Workload, owner: Owner, around: DeviceSurroundings) -> Realisation:
+    """Return what an admitted Workload's devices become. Raises UnservedError.
+
+    Pod sets whose flavor has no DeviceFlavor for a resource keep it: it is a device plugin's.
+    """
+    admission = workload.status.admission
+    if admission is None or around.catalog.is_empty:
+        return Realisation()
+    assigned = {one.name: one for one in admission.pod_set_assignments}
+    objects: list[dict[str, Any]] = []
+    changes: dict[str, PodChanges] = {}
+    for pod_set in workload.spec.pod_sets:
+        found = devices_of(pod_set.template, around, pod_set.name, Problems())
+        for ask in found.asks:
+            served, flavor = _served(ask, assigned.get(pod_set.name), around)
+            if served is None:
+                continue
+            made = _Made(workload, owner, pod_set, flavor)
+            change = _realise_one(ask, served, made, objects)
+            if change is not NO_CHANGES:
+                changes[pod_set.name] = change
+    return Realisation(tuple(objects), changes)
+
+
+def _served(
+    ask: Ask, assigned: PodSetAssignment | None, around: DeviceSurroundings
+) -> tuple[FlavoredResource | None, str]:
+    quota = around.catalog.quotas[ask.resource]
+    flavor = assigned.flavors.get(quota, "") if assigned is not None else ""
+    served = around.catalog.served.get((flavor, ask.resource))
+    if served is None and (ask.slot or ask.traits):
+        raise UnservedError(f"flavor {flavor} has no DeviceFlavor that serves {ask.resource}")
+    return served, flavor
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What every object of one pod set says of where it comes from."""
+
+    workload: Workload
+    owner: Owner
+    pod_set: PodSet
+    flavor: str
+
+    def object(self, kind: str, spec: Mapping[str, Any], *, name: str = "") -> dict[str, Any]:
+        """Return an object of this pod set; without a name it is named by its content."""
+        meta = self.owner.metadata
+        plan = digest(self.workload.metadata.uid, self.pod_set.name, self.flavor, spec)
+        labels = {
+            WORKLOAD: label_value(self.workload.metadata.name),
+            WORKLOAD_UID: label_value(self.workload.metadata.uid),
+            POD_SET: label_value(self.pod_set.name),
+            FLAVOR: label_value(self.flavor),
+        }
+        claim: dict[str, Any] = dict(spec)
+        if kind == "ResourceClaimTemplate":
+            claim = {"metadata": {"labels": labels}, "spec": dict(spec)}
+        return {
+            "apiVersion": API_VERSION,
+            "kind": kind,
+            "metadata": {
+                "name": name or object_name(meta.name, self.pod_set.name, plan),
+                "namespace": meta.namespace,
+                "labels": labels,
+                "annotations": {PLAN: plan},
+                "ownerReferences": [
+                    {
+                        "apiVersion": self.owner.api_version,
+                        "kind": self.owner.kind,
+                        "name": meta.name,
+                        "uid": meta.uid,
+                        "controller": True,
+                    }
+                ],
+            },
+            "spec": claim,
+        }
+
+
+def _realise_one(
+    ask: Ask, served: FlavoredResource, made: _Made, objects: list[dict[str, Any]]
+) -> PodChanges:
+    """Make the objects of one ask, and return what its pods are told."""
+    if ask.slot:
+        spec = claim_spec(ask, served)
+        objects.append(made.object("ResourceClaimTemplate", spec, name=ask.template))
+        return NO_CHANGES
+    if served.strategy == "Native":
+        return NO_CHANGES
+    if served.strategy == "Class":
+        swapped = CLASS_PREFIX + served.request.device_class_name
+        return PodChanges(swaps={ask.resource: swapped})
+    shared = served.sharing == "PerPodSet"
+    kind = "ResourceClaim" if shared else "ResourceClaimTemplate"
+    found = made.object(kind, claim_spec(ask, served))
+    objects.append(found)
+    by = INJECT_CLAIM if shared else INJECT_TEMPLATE
+    return PodChanges(
+        labels={INJECT: "true"},
+        annotations={INJECT_RESOURCE: ask.resource, by: found["metadata"]["name"]},
+        gates=(GATE,),
+    )
