@@ -13,6 +13,8 @@
             if hook.should_save():          # asked by the queue, or told to end
                 hook.save()
 
+`for step in hook.steps(range(...))` does the last two lines by itself.
+
 Needs nothing but the standard library. Where nobody can ask (no cluster, no permission), SIGTERM
 still does: the work is saved, what was saved goes into the termination message, and the process
 ends with code 85.

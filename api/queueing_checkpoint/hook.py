@@ -7,10 +7,11 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import TypeVar
 
 from queueing_checkpoint.channels import Channel, channel_of
 from queueing_checkpoint.messages import Notice, Saved
@@ -20,6 +21,7 @@ EXIT_CODE = 85
 TERMINATION_LOG_VARIABLE = "QUEUEING_TERMINATION_LOG"
 _TERMINATION_LOG = "/dev/termination-log"
 _DELIVER_S = 0.5
+Step = TypeVar("Step")
 Save = Callable[[], Saved | None]
 
 
@@ -50,6 +52,13 @@ class Hook:
     def should_save(self) -> bool:
         """Say whether the work is to be saved now: somebody asked, or the process is to end."""
         return self._wanted or self._terminating
+
+    def steps(self, of: Iterable[Step]) -> Iterator[Step]:
+        """Go through the steps of a loop, and save after one whenever that is asked for."""
+        for step in of:
+            yield step
+            if self.should_save():
+                self.save()
 
     def save(self) -> Saved | None:
         """Save, and say so; ends the process with code 85 if it was told to end.

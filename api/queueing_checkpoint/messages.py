@@ -8,6 +8,8 @@ from typing import Any
 
 URI_VARIABLE = "QUEUEING_CHECKPOINT_URI"
 STEP_VARIABLE = "QUEUEING_CHECKPOINT_STEP"
+URI = "queueing.dev/checkpoint-uri"
+STEP = "queueing.dev/checkpoint-step"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,10 @@ class Notice:
         except (ValueError, TypeError, KeyError, AttributeError):
             return None
 
+    def told(self, **parts: Any) -> str:
+        """Spell the request, for whoever reads files."""
+        return json.dumps({"requestID": self.request_id, "epoch": self.epoch, **parts})
+
     def answer(self, word: str, **parts: Any) -> str:
         """Spell an answer to this request."""
         return json.dumps(
@@ -62,11 +68,22 @@ class Notice:
 def last_checkpoint(environment: Mapping[str, str] | None = None) -> Saved | None:
     """Return what an earlier run saved; None when there is nothing.
 
-    The pod template hands it over by environment variables that read the pod's annotations:
-    `fieldRef: {fieldPath: "metadata.annotations['queueing.dev/checkpoint-uri']"}`.
+    A pod template may hand it over by environment variables that read the pod's annotations:
+    `fieldRef: {fieldPath: "metadata.annotations['queueing.dev/checkpoint-uri']"}`. Else the pod's
+    own annotations are asked for, which needs permission to get the pod. Raises ConnectionError
+    when the API server does not answer: to begin anew might throw hours of work away.
     """
     found = os.environ if environment is None else environment
-    uri, step = found.get(URI_VARIABLE, ""), found.get(STEP_VARIABLE, "")
+    if URI_VARIABLE in found or STEP_VARIABLE in found:
+        return _saved(found.get(URI_VARIABLE, ""), found.get(STEP_VARIABLE, ""))
+    from queueing_checkpoint.pod import PodChannel  # noqa: PLC0415 - ssl is slow to import
+
+    pod = PodChannel.of(found)
+    notes = pod.annotations() if pod is not None else {}
+    return _saved(str(notes.get(URI, "")), str(notes.get(STEP, "")))
+
+
+def _saved(uri: str, step: str) -> Saved | None:
     if not uri and not step:
         return None
     return Saved(uri=uri, step=int(step) if step.isdecimal() else None)

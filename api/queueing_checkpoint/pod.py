@@ -10,6 +10,7 @@ import os
 import socket
 import ssl
 import threading
+import time
 import urllib.parse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _TIMEOUT_S = 10.0
 _WATCH_S = 60
 _PAUSE_S = 2.0
+_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +79,31 @@ class PodChannel:
             except (OSError, http.client.HTTPException, ValueError):
                 # The server is away or does not let us: it is asked again, and SIGTERM remains.
                 ended.wait(_PAUSE_S)
+
+    def annotations(self) -> Mapping[str, Any]:
+        """Return the pod's annotations; none where we may not see it.
+
+        Raises ConnectionError when the server does not answer, however often it is asked.
+        """
+        last: Exception | None = None
+        for _ in range(_TRIES):
+            connection = self._open(_TIMEOUT_S)
+            try:
+                path = f"{self._place.path}/{self._place.name}"
+                connection.request("GET", path, headers=self._headers())
+                reply = connection.getresponse()
+                body = reply.read()
+                if reply.status == http.client.OK:
+                    return json.loads(body)["metadata"].get("annotations") or {}
+                if reply.status < http.client.INTERNAL_SERVER_ERROR:
+                    return {}
+                last = ConnectionError(f"{reply.status} {reply.reason}")
+            except (OSError, http.client.HTTPException, ValueError) as error:
+                last = error
+            finally:
+                connection.close()
+            time.sleep(_PAUSE_S)
+        raise ConnectionError(f"the own pod cannot be read: {last}") from last
 
     def answer(self, text: str) -> None:
         body = json.dumps({"metadata": {"annotations": {ANSWER: text}}})

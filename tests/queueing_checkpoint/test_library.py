@@ -6,7 +6,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +137,139 @@ async def test_a_pod_hears_and_answers_by_its_own_annotations(tmp_path: Path) ->
         finally:
             process.kill()
             process.communicate()
+
+
+@asynccontextmanager
+async def pod(folder: Path) -> AsyncIterator[tuple[Client, dict[str, str]]]:
+    """Have a pod on a server of its own; give what a container in it finds in its environment."""
+    async with serve() as server, Client(Cluster.plain(server.url)) as client:
+        container = {"name": "c", "image": "x"}
+        notes = {"queueing.dev/checkpoint-uri": "s3://b/7", "queueing.dev/checkpoint-step": "7"}
+        made = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "train-0", "namespace": "team", "annotations": notes},
+            "spec": {"containers": [container]},
+        }
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
+        server.load([namespace, made])
+        yield (
+            client,
+            {
+                "QUEUEING_API_SERVER": server.url,
+                "HOSTNAME": "train-0",
+                "POD_NAMESPACE": "team",
+            },
+        )
+
+
+async def ask(client: Client, **asked: Any) -> None:
+    note = {"queueing.dev/checkpoint-request": json.dumps({**ASKED, **asked})}
+    body = {"metadata": {"annotations": note}}
+    await client.patch_merge(resources.PODS.at("train-0", "team"), body)
+
+
+async def answered(client: Client, word: str, request_id: str = "r") -> dict[str, Any]:
+    """Wait until the pod carries an answer."""
+    said: dict[str, Any] = {}
+    async with asyncio.timeout(WAIT_S):
+        while (said.get("answer"), said.get("requestID")) != (word, request_id):
+            found = json.loads(await client.get(resources.PODS.at("train-0", "team")))
+            notes = found["metadata"].get("annotations", {})
+            said = json.loads(notes.get("queueing.dev/checkpoint-answer", "{}"))
+            await asyncio.sleep(0.02)
+    return said
+
+
+def request_is(folder: Path, request_id: str) -> bool:
+    return bool(json.loads((folder / "request.json").read_text())["requestID"] == request_id)
+
+
+WORK = """
+while true; do
+  if [ -e request.json ] && ! [ -e done ]; then
+    echo '{"answer": "Accepted"}' >new && mv new answer.json
+    while ! [ -e go ]; do sleep 0.05; done
+    echo '{"answer": "Saved", "uri": "/data/1", "step": 1}' >new && mv new answer.json
+    touch done
+  fi
+  sleep 0.05
+done
+"""
+
+
+async def test_a_sidecar_carries_requests_to_work_in_any_language(tmp_path: Path) -> None:
+    async with pod(tmp_path) as (client, place):
+        sidecar = subprocess.Popen(
+            [sys.executable, "-m", "queueing_checkpoint", str(tmp_path)], env=environment(**place)
+        )
+        work = subprocess.Popen(["/bin/sh", "-c", WORK], cwd=tmp_path, env=environment())
+        try:
+            await ask(client)
+            beat = await answered(client, "Heartbeat")
+            assert beat["beat"], "the sidecar beats while the work saves"
+            (tmp_path / "go").touch()
+            said = await answered(client, "Saved")
+            assert (said["uri"], said["step"], said["epoch"]) == ("/data/1", 1, 3)
+            await ask(client, requestID="r2")
+            await asyncio.to_thread(until, partial(request_is, tmp_path, "r2"))
+            assert not (tmp_path / "answer.json").exists(), "that answered the first request"
+            (tmp_path / "answer.json").write_text("it is done")
+            last = tmp_path / "last"
+            last.write_text('{"answer": "Failed", "message": "disk full"}')
+            last.replace(tmp_path / "answer.json")
+            sidecar.send_signal(signal.SIGTERM)
+            assert await asyncio.to_thread(sidecar.wait, WAIT_S) == 0
+            said = await answered(client, "Failed", "r2")
+            assert said["message"] == "disk full"
+        finally:
+            for one in (work, sidecar):
+                one.kill()
+                one.wait(WAIT_S)
+
+
+def test_a_sidecar_outside_of_a_pod_says_so(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "queueing_checkpoint", str(tmp_path)],
+        env=environment(),
+        timeout=WAIT_S,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert "KUBERNETES_SERVICE_HOST" in done.stderr
+
+
+async def test_a_run_finds_its_checkpoint_on_its_own_pod(tmp_path: Path) -> None:
+    async with pod(tmp_path) as (_, place):
+        found = await asyncio.to_thread(last_checkpoint, place)
+        assert found == Saved(uri="s3://b/7", step=7)
+        told = {**place, "QUEUEING_CHECKPOINT_URI": "", "QUEUEING_CHECKPOINT_STEP": ""}
+        assert last_checkpoint(told) is None, "the template has said that there is none"
+        gone = {**place, "HOSTNAME": "another"}
+        assert await asyncio.to_thread(last_checkpoint, gone) is None
+
+
+def test_steps_are_saved_after_whichever_one_it_is_asked(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys\n"
+        "from queueing_checkpoint import Saved, checkpointing\n"
+        "done = []\n"
+        "with checkpointing(lambda: Saved(uri='/a', step=len(done))) as hook:\n"
+        "    for step in hook.steps(range(10)):\n"
+        "        if step == 3:\n"
+        "            os.kill(os.getpid(), signal.SIGTERM)\n"
+        "        done.append(step)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment(QUEUEING_TERMINATION_LOG=str(tmp_path / "last-words")),
+        timeout=WAIT_S,
+        check=False,
+    )
+    assert done.returncode == 85
+    assert json.loads((tmp_path / "last-words").read_text())["step"] == 4
 
 
 def test_without_a_cluster_nobody_asks_and_nothing_breaks(tmp_path: Path) -> None:
