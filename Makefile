@@ -47,6 +47,10 @@ e2e: setup ## Build the real control plane (once) and run the end-to-end tests o
 bench: setup ## Measure admissions on the real API server beside their floor, and the core alone
 	$(BIN)/python -m bench $(ARGS)
 
+.PHONY: bench-credits
+bench-credits: setup ## Simulate what credits do, and write table and picture of docs/credits.md
+	$(BIN)/python -m bench.credits_page $(ARGS)
+
 .PHONY: check
 check: setup ## Format, lint, types, import rules, and that generated files are fresh
 	$(BIN)/ruff format --check .

@@ -6,8 +6,7 @@ from types import MappingProxyType
 
 import click
 
-from bench import core_alone, growth, worst_cases
-from bench import credits as credit_stories
+from bench import core_alone, credits_page, growth, worst_cases
 from bench.results import Result, machine, table, write
 from queueing.controller.cycles import BUDGET
 from queueing.core.settings import FairSharing, Settings
@@ -97,7 +96,7 @@ def _worst(_: float, __: Path) -> list[Result]:
 
 
 ALONE = MappingProxyType(
-    {"e": _core, "e-sizes": _sizes, "e-worst": _worst, "credits": credit_stories.run}
+    {"e": _core, "e-sizes": _sizes, "e-worst": _worst, "credits": credits_page.run}
 )
 """What needs no API server: functions of the scale and of the folder for pictures."""
 

@@ -54,6 +54,8 @@ class World:
     now: float = 0.0
     patience: Patiences = field(default_factory=dict)
     """What credits add to preemption by shares, by root; none without them."""
+    followed: frozenset[QueueName] = frozenset()
+    """Queues in which others wait behind the head; read only where credits bend weights."""
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from queueing.core.decisions import Admit, Mode, Preempt, Wait
 from queueing.core.fair_sharing.order import Contender, fair_order
+from queueing.core.fair_sharing.precedence import Precedence
 from queueing.core.flavors.assignment import Progress
 from queueing.core.ledger import Ledger
 from queueing.core.names import FlavorResource
@@ -85,16 +86,25 @@ def judge_round(heads: Sequence[Head], world: World) -> list[Judgement]:
 def decide_round(entries: Sequence[Entry], world: World) -> list[Judgement]:
     """Decide nominated heads in the order of the entries; patient ones that lose are left out.
 
+    So are those that stand back, where credits bend weights, while others of a queue that was
+    served have the smaller share still.
+
     On return the tree holds the usage of every Admit and is otherwise as it was.
     """
     judgements: list[Judgement] = []
     with world.tree.attempt():
-        ledger = Ledger(world)
+        ledger, precedence = Ledger(world), Precedence(world.tree)
         for entry in _ordered(entries, world):
-            if entry.head.patient and entry.assignment.fits and not ledger.fits(entry):
+            assignment = entry.assignment
+            if entry.head.patient and assignment.fits and not ledger.fits(entry):
+                continue
+            borrows = assignment.fits and assignment.borrow > 0
+            if borrows and precedence.stands_back(entry.node, assignment.usage):
                 continue
             ruling = rule(entry, ledger)
             judgements.append(_judgement(ruling))
+            if entry.head.queue in world.followed and isinstance(ruling.decision, Admit):
+                precedence.served(entry.node, assignment.usage)
     for judgement in judgements:
         if isinstance(judgement.decision, Admit):
             world.tree.add_usage(judgement.head.queue, judgement.usage)

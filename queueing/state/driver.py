@@ -8,6 +8,7 @@ tree in which nothing of this happens sets aside whoever was judged in it.
 from heapq import heappop
 
 from queueing.core.decisions import Cycle, Decision
+from queueing.core.names import QueueName
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Entry, World, decide_round, judge_round, nominations
 from queueing.state.intake import enqueue, place
@@ -221,7 +222,16 @@ def _world(memory: Memory) -> World:
         now=memory.clock,
         unready=_unready(memory),
         patience=memory.credits.patience,
+        followed=_followed(memory),
     )
+
+
+def _followed(memory: Memory) -> frozenset[QueueName]:
+    """Return the queues in which others wait behind the head, where credits count."""
+    if not memory.credits.patience:
+        return frozenset()
+    queues = (memory.queues.get(name) for name in memory.ready)
+    return frozenset(one.name for one in queues if one is not None and one.active > 1)
 
 
 def _unready(memory: Memory) -> frozenset[Node]:

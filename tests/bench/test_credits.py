@@ -1,16 +1,81 @@
-from bench.credits import FAIR_PART, Story, Tenant, by_class, simulate
+from dataclasses import replace
+
+import pytest
+
+from bench import credits as engine
+from bench import credits_model
+from bench.bursts import CAPACITY, FAIR_PART, HOARD, HOARDER, Tenant, asks, by_class, tenants
+from bench.credits import Story
+from bench.credits_page import BARS, BEGIN, MODES, table
 from queueing.core.credits.facts import Mode
+
+SHORT = Story(mode=Mode.BALANCED, slots=8)
+
+
+def satisfied(known: list[Tenant]) -> dict[float, float]:
+    return by_class(known, lambda one: one.used, lambda one: one.asked)
+
+
+def worst_to_best(known: list[Tenant]) -> float:
+    values = satisfied(known).values()
+    return min(values) / max(values)
 
 
 def test_tenants_want_as_much_as_each_other_over_time() -> None:
-    for duty in (1.0, 0.5, 0.125):
-        tenant = Tenant("t", duty, phase=7)
-        wanted = sum(tenant.wants(slot, 1.2) for slot in range(400))
-        assert abs(wanted / 400 - 1.2 * FAIR_PART) < 1
+    for tenant in tenants(1600, load=1.2, seed=1):
+        assert sum(tenant.wants) / 1600 == pytest.approx(1.2 * FAIR_PART, rel=0.1)
 
 
-def test_a_story_is_the_same_each_time_it_is_told() -> None:
-    story = Story(mode=Mode.BALANCED, slots=8)
-    first, again = simulate(story), simulate(story)
-    assert [one.got for one in first] == [one.got for one in again]
-    assert by_class(first, lambda one: one.asked)[1.0] > 0
+def test_a_hoarder_asks_for_much_also_when_it_wants_nothing() -> None:
+    tenant = Tenant(0.25, wants=[0, 100])
+    assert [asks(tenant, slot, hoards=True) for slot in (0, 1)] == [HOARD, 100]
+    assert asks(tenant, 0, hoards=False) == 0
+
+
+@pytest.mark.parametrize("way", ["lost", "waits", "hoards", "long"])
+def test_a_story_is_the_same_each_time_it_is_told(way: str) -> None:
+    lasts = (1, 2, 4) if way == "long" else (1,)
+    story = replace(SHORT, waits=way == "waits", hoards=way == "hoards", lasts=lasts)
+    first, again = engine.simulate(story), engine.simulate(story)
+    assert first == again
+    assert 0 < sum(one.used_up for one in first) <= CAPACITY * story.slots
+
+
+def test_engine_and_model_serve_whoever_needs_no_more_than_its_quota() -> None:
+    for simulate in (engine.simulate, credits_model.simulate):
+        for one in simulate(replace(SHORT, waits=True)):
+            assert one.used <= one.asked
+            assert one.waited >= 0
+
+
+def test_credits_serve_the_burstiest_better_for_the_same_utilisation() -> None:
+    story = Story(mode=Mode.OFF, slots=200, seed=28)
+    plain = engine.simulate(story)
+    balanced = engine.simulate(replace(story, mode=Mode.BALANCED))
+    ideal = credits_model.simulate(replace(story, mode=Mode.BALANCED))
+    assert worst_to_best(balanced) > 1.3 * worst_to_best(plain)
+    used = [sum(one.used_up for one in known) for known in (plain, balanced)]
+    assert used[1] == pytest.approx(used[0], rel=0.02)
+    moved = [sum(one.moved for one in known) for known in (plain, balanced)]
+    assert moved[1] < 1.25 * moved[0]
+    assert sum(one.stopped for one in balanced) < 0.05 * CAPACITY * story.slots
+    for duty, value in satisfied(ideal).items():
+        assert satisfied(balanced)[duty] == pytest.approx(value, abs=0.08), duty
+
+
+def test_the_table_says_of_each_bar_whether_it_is_held() -> None:
+    numbers = {"worst / best": 0.6, "utilisation": 0.8, "churn": 0.1, "preempted": 0.01}
+    numbers |= {"hoarder": 0.5, "wait 0.125": 10.0}
+    names = ("satisfied 1", "satisfied 0.5", "satisfied 0.25", "satisfied 0.125")
+    numbers |= dict.fromkeys((*names, "wait 1", "wait 0.5", "wait 0.25"), 1.0)
+    known = {(who, str(mode)): [numbers, numbers] for who in ("engine", "model") for mode in MODES}
+    lines = table(known).splitlines()
+    verdicts = lines[-len(BARS) :]
+    assert [("held" in one, "missed" in one) for one in verdicts] == [(True, False)] * 4 + [
+        (False, True)
+    ]
+    assert BEGIN not in table(known)
+
+
+def test_a_hoarder_is_a_tenant_that_comes_in_bursts() -> None:
+    assert tenants(400, load=1.2, seed=1)[HOARDER].wants.count(0) == 300
