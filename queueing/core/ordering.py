@@ -8,6 +8,9 @@ from queueing.core.settings import RequeuingTimestamp, Settings
 QueueKey = tuple[float, int, int, float, str]
 """Sorts ascending: usage of the LocalQueue, sticky, priority, timestamp, uid."""
 
+EntryKey = tuple[int, int, float, Uid]
+"""Sorts ascending: borrowing level, priority, timestamp, uid."""
+
 
 def queue_timestamp(workload: WorkloadFact, settings: Settings) -> float:
     """Return since when a workload queues, in seconds since the epoch.
@@ -48,7 +51,7 @@ def queue_key(
 
 def entry_key(
     workload: WorkloadFact, borrow: int, timestamp: float, settings: Settings
-) -> tuple[int, int, float, Uid]:
+) -> EntryKey:
     """Return the place of a head among those of its round, without fair sharing.
 
     Least borrowing, highest priority (where that counts), longest queued, uid. Where preemptors

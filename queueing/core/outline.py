@@ -61,6 +61,8 @@ class Outline:
     """Memo of the assignments that were spelled out, by the flavors chosen."""
     wanted: tuple[tuple[FlavorResource, int], ...] | None = field(default=None, compare=False)
     """What is asked of the first flavors that the pods may use; None with several parts."""
+    first_is_last: bool = field(default=False, compare=False)
+    """Whether no flavors are left to try after those of `wanted`."""
     fits: dict[tuple[int, ...], Any] = field(default_factory=dict, compare=False)
     """Memo of the answers where these flavors have enough (see `flavors.plain`)."""
 
@@ -79,7 +81,11 @@ def outline_of(demand: Demand, groups: Sequence[Group], quota_check: QuotaCheck)
         for index, numbers in enumerate(together.values())
     )
     kept = tuple({r: v for r, v in one.items() if r in group_of} for one in totals)
-    return Outline(parts, kept, prices, wanted=_wanted(parts))
+    wanted = _wanted(parts)
+    last = wanted is not None and all(
+        all(obstacle is not None for obstacle in one.obstacles[:-1]) for one in parts[0].asks
+    )
+    return Outline(parts, kept, prices, wanted=wanted, first_is_last=last)
 
 
 def _wanted(parts: Sequence[Part]) -> tuple[tuple[FlavorResource, int], ...] | None:

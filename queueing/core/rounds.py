@@ -44,6 +44,8 @@ class Judgement(NamedTuple):
     """All quota that was missing on the way; empty when only a change of objects can help."""
     wants_candidates: bool = False
     """Preemption was possible but found nobody, so that new or changed holders may help."""
+    borrow: int = 0
+    """How far the head would borrow when the round began, by which it had its place in it."""
 
 
 Successor = Callable[[Judgement], Head | None]
@@ -102,7 +104,7 @@ def decide_round(entries: Sequence[Entry], world: World) -> list[Judgement]:
             if borrows and precedence.stands_back(entry.node, assignment.usage):
                 continue
             ruling = rule(entry, ledger)
-            judgements.append(_judgement(ruling))
+            judgements.append(_judgement(ruling, assignment.borrow))
             if entry.head.queue in world.followed and isinstance(ruling.decision, Admit):
                 precedence.served(entry.node, assignment.usage)
     for judgement in judgements:
@@ -153,7 +155,7 @@ def _fairly_ordered(
     return (by_uid[one.uid] for one in order)
 
 
-def _judgement(ruling: Ruling) -> Judgement:
+def _judgement(ruling: Ruling, borrow: int = 0) -> Judgement:
     assignment = ruling.entry.assignment
     waits = isinstance(ruling.decision, Wait)
     return Judgement(
@@ -168,6 +170,7 @@ def _judgement(ruling: Ruling) -> Judgement:
             and not ruling.entry.rules.never_preempts
         ),
         usage=assignment.usage,
+        borrow=borrow,
     )
 
 

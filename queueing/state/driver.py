@@ -40,7 +40,7 @@ def run_cycle(memory: Memory, now: float, budget: int | None) -> Cycle:
         selection = select(memory, left)
         judged += selection.heads
         found: list[Decision] = []
-        if selection.items:
+        if selection.items or selection.foregone:
             limit = None if budget is None else max(selection.heads, budget - judged)
             found = _judge(memory, selection, now, limit)
             judged += selection.successors
@@ -48,7 +48,7 @@ def run_cycle(memory: Memory, now: float, budget: int | None) -> Cycle:
         told = []
         if decided:
             rounds.append(tuple(decided))
-        finished = not selection.items and not selection.decisions
+        finished = not (selection.items or selection.foregone or selection.decisions)
         wake_waiting(memory)
         if finished or (budget is not None and judged >= budget):
             break
@@ -194,6 +194,8 @@ def _judge(memory: Memory, selection: Selection, now: float, limit: int | None) 
     """
     if memory.as_kueue:
         return _judge_once(memory, selection, now)
+    if not selection.items:
+        return settle_all(memory, (), selection, now)
     world, succession = _world(memory), Succession(memory, selection, now=now, limit=limit)
     entries: list[Entry] = []
     for entry in nominations(succession.heads(), world, succession.after, succession.along()):

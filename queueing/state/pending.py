@@ -15,10 +15,12 @@ from queueing.core.decisions import Wait
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.ordering import QueueKey
+from queueing.core.outline import Outline
+from queueing.core.queue_rules import Offer
 from queueing.core.rounds import Head, Progress
 from queueing.core.usage import Demand
 from queueing.state.shelf import Bound, Shelves, Slot
-from queueing.state.stands import Expects, Stand
+from queueing.state.stands import Count, Expects, Stand
 
 Order = QueueKey
 
@@ -73,6 +75,8 @@ class Peers:
         "hope",
         "lacks",
         "local_queue",
+        "offer",
+        "outline",
         "priority",
         "queue",
         "size",
@@ -101,6 +105,9 @@ class Peers:
         """Any release of one of these is worth another try."""
         self.expects = Expects.RELEASE
         """What else is."""
+        self.offer: Offer | None = None
+        """Of which offer `outline` is what the demand means there."""
+        self.outline: Outline | None = None
 
     def __lt__(self, other: "Peers") -> bool:
         return id(self) < id(other)
@@ -123,16 +130,6 @@ class Peers:
 
 
 Lane = list[tuple[Order, Peers]]
-
-
-class Count:
-    """How many wait, and how many of them are inadmissible."""
-
-    __slots__ = ("inadmissible", "size")
-
-    def __init__(self) -> None:
-        self.size = 0
-        self.inadmissible = 0
 
 
 class PendingQueue:
@@ -214,7 +211,12 @@ class PendingQueue:
         """Return the head, or the one that blocks the queue."""
         if self.usage_of is None:
             lane = self.lanes.get(None)
-            return None if lane is None else _first(lane)
+            if lane is None:
+                return None
+            first = _first(lane)
+            if first is None:
+                del self.lanes[None]
+            return first
         found: tuple[float, Order, Item] | None = None
         for door in list(self.lanes):
             item = _first(self.lanes[door])
@@ -273,6 +275,8 @@ class PendingQueue:
         best = self.shelves.first(bound, self.usage_of)
         if best is None:
             return None
+        if not self.lanes:
+            return best[2]
         first = self.front()
         return best[2] if first is None or best[:2] <= self.place(first) else None
 

@@ -3,40 +3,64 @@
 After a release nearly every queue of a tree has somebody whom it could help, and few of them can
 be helped at once. Where all heads of a tree are such ones, and each fits plainly, a round decides
 them in an order that is known beforehand, and admits whoever still fits. So that is found out
-with the few numbers that it takes, and the others are not judged at all.
+with the few numbers that it takes, and nobody of that tree is judged at all.
 """
 
+from operator import itemgetter
 from typing import NamedTuple
 
+from queueing.core.decisions import Admit
 from queueing.core.facts import FlavorPolicy
-from queueing.core.names import Uid
-from queueing.core.ordering import entry_key
+from queueing.core.flavors.assignment import Assignment
+from queueing.core.flavors.plain import remembered_fit
+from queueing.core.ordering import EntryKey, entry_key
+from queueing.core.outline import Outline
+from queueing.core.queue_rules import Offer, QueueRules
 from queueing.core.quota.cell import Cell
+from queueing.core.quota.node import Node
+from queueing.core.reasons import passed_over
+from queueing.core.settings import QuotaCheck
 from queueing.state.memory import Memory
-from queueing.state.pending import Item
+from queueing.state.pending import Item, Peers
 from queueing.state.stands import Stand
+
+Needs = list[tuple[Cell, int]]
 
 
 class Prospect(NamedTuple):
-    """One who fits on the tree as it stands. Sorts as the entries of a round do."""
+    """One who fits on the tree as it stands, with the borrowing level of each thing it needs."""
 
-    place: tuple[int, int, float, Uid]
-    needs: list[tuple[Cell, int]]
+    place: EntryKey
+    """Among the entries of the round."""
     item: Item
+    peers: Peers
+    needs: Needs
+    levels: list[int]
 
 
-def admissible(memory: Memory, items: list[Item]) -> list[Item]:
-    """Return those of the heads of one tree whom a round would admit; all where that is unsure."""
+class Foregone(NamedTuple):
+    """One whom the round admits, whatever becomes of the heads of other trees."""
+
+    place: EntryKey
+    item: Item
+    needs: Needs
+    """What is to be charged for it."""
+    assignment: Assignment
+    admit: Admit
+
+
+def foregone(memory: Memory, root: Node, items: list[Item]) -> list[Foregone] | None:
+    """Return those of the heads of one tree whom a round would admit; None where that is unsure."""
     settings = memory.settings
     if settings.fair_sharing is not None or settings.block_admission_until_pods_ready:
-        return items
+        return None
     prospects: list[Prospect] = []
     for item in items:
         one = _prospect(memory, item)
         if one is None:
-            return items
+            return None
         prospects.append(one)
-    prospects.sort()
+    prospects.sort(key=itemgetter(0))
     found = []
     tree = memory.tree
     with tree.attempt():
@@ -44,35 +68,74 @@ def admissible(memory: Memory, items: list[Item]) -> list[Item]:
             if _fits(one.needs):
                 for cell, amount in one.needs:
                     tree.charge(cell, amount)
-                found.append(one.item)
-    return found
+                found.append(one)
+    return [_foregone(memory, root, one) for one in found]
 
 
 def _prospect(memory: Memory, item: Item) -> Prospect | None:
     """Return what a patient item needs and its place in the round; None if that is not plain."""
     peers = item.peers
-    if peers is None or peers.stand is not Stand.PARKED or item.progress is not None:
+    if peers is None or peers.stand is not Stand.PARKED:
         return None
-    rules = memory.objects.rules[peers.queue.name]
-    wanted = rules.offer.outline(peers.demand, memory.settings.quota_check).wanted
-    if wanted is None:
+    if item.progress is not None or item.preempting:
         return None
-    node = memory.tree.queue(peers.queue.name)
-    level, needs = 0, []
+    name = peers.queue.name
+    rules = memory.objects.rules[name]
+    settings = memory.settings
+    wanted = outline_of(peers, rules.offer, settings.quota_check).wanted
+    if wanted is None or rules.fact.checks:
+        return None
+    node = memory.tree.queue(name)
+    cells = node.cells
+    level, needs, levels = 0, [], []
     for resource, amount in wanted:
-        cell = node.cell(resource)
+        cell = cells.get(resource) or node.cell(resource)
         if amount > cell.available():
             return None
+        height = 0
         if cell.quota < cell.usage + amount:
-            level = max(level, cell.height_of_fit(amount)[0])
+            height = cell.height_of_fit(amount)[0]
+            level = max(level, height)
+        levels.append(height)
         needs.append((cell, amount))
     if level and rules.fact.fungibility.when_can_borrow is FlavorPolicy.TRY_NEXT_FLAVOR:
         return None
-    return Prospect(entry_key(item.fact, level, item.timestamp, memory.settings), needs, item)
+    place = entry_key(item.fact, level, item.timestamp, settings)
+    return Prospect(place, item, peers, needs, levels)
 
 
-def _fits(needs: list[tuple[Cell, int]]) -> bool:
+def outline_of(peers: Peers, offer: Offer, quota_check: QuotaCheck) -> Outline:
+    """Return what a demand needs from an offer; asked once as long as the offer is the same."""
+    known = peers.outline
+    if known is None or peers.offer is not offer:
+        peers.offer = offer
+        known = peers.outline = offer.outline(peers.demand, quota_check)
+    return known
+
+
+def _fits(needs: Needs) -> bool:
     for cell, amount in needs:  # noqa: SIM110 - asked of every head; a generator costs twice as much
         if amount > cell.available():
             return False
     return True
+
+
+def _foregone(memory: Memory, root: Node, one: Prospect) -> Foregone:
+    """Spell out what a judgement would say."""
+    item, peers, fact = one.item, one.peers, one.item.fact
+    rules: QueueRules = memory.objects.rules[peers.queue.name]
+    outline: Outline = outline_of(peers, rules.offer, memory.settings.quota_check)
+    node = memory.tree.queue(peers.queue.name)
+    key = (root.generation, *one.levels)
+    assignment = remembered_fit(
+        key, outline, rules=rules, node=node, demand=peers.demand, settings=memory.settings
+    )
+    admit = Admit(
+        workload=fact.key,
+        uid=fact.uid,
+        cluster_queue=peers.queue.name,
+        pod_sets=assignment.pod_sets(),
+        borrowing=assignment.borrow > 0,
+        note=passed_over(assignment.passed_over) if assignment.passed_over else "",
+    )
+    return Foregone(one.place, item, one.needs, assignment, admit)

@@ -6,8 +6,7 @@ from queueing.core.names import CohortName, FlavorResource, Key, QueueName
 from queueing.core.quota.node import Node
 from queueing.state.ledger import Tally
 from queueing.state.memory import Memory
-from queueing.state.pending import Count
-from queueing.state.stands import Stand
+from queueing.state.stands import Count, Stand
 from queueing.state.turns import UsageHistory
 from queueing.state.views import Active, Changed, Charged, CohortView, PendingItem, QueueView
 

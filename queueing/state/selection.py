@@ -8,18 +8,18 @@ ones off what they wait for: preemptors, and heads that block their queue for wa
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 from queueing.core.admissibility import Refusal, refusal
 from queueing.core.decisions import Decision, Wait
 from queueing.core.facts import ClusterQueueFact, Strategy
-from queueing.core.names import Key, QueueName, Uid, namespace_of
+from queueing.core.names import FlavorResource, Key, QueueName, Uid, namespace_of
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Head
 from queueing.state.intake import isolate
 from queueing.state.memory import Memory
 from queueing.state.pending import Item, Peers, PendingQueue
-from queueing.state.prospects import admissible
+from queueing.state.prospects import Foregone, foregone
+from queueing.state.shelf import Shelf
 from queueing.state.stands import Stand
 from queueing.state.supply import Supply
 
@@ -33,6 +33,8 @@ class Selection:
     """Heads that were looked at, also those who need not be judged."""
     successors: int = 0
     """Heads that got the turn of a hopeless one before them."""
+    foregone: list[Foregone] = field(default_factory=list)
+    """Heads of whom it is known beforehand that the round admits them, and nobody else there."""
     companions: list[Item] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
     """What was decided on the way: heads that must not be judged."""
@@ -64,8 +66,11 @@ def select(memory: Memory, budget: int | None) -> Selection:
         selection.companions = _companions(memory, taken)
     among = {memory.roots[head_queue(item)] for item in selection.companions}
     for root, items in taken.items():
-        alone = len(items) > 1 and root not in among
-        selection.items.extend(admissible(memory, items) if alone else items)
+        winners = None if root in among else foregone(memory, root, items)
+        if winners is None:
+            selection.items.extend(items)
+        else:
+            selection.foregone.extend(winners)
     return selection
 
 
@@ -182,6 +187,14 @@ def judgeable_head(
     """
     if not is_active(memory, queue.name):
         return None
+    if not queue.lanes and queue.shelves.only is not None:
+        found = _first_on(queue.shelves.only, memory, queue)
+        if found is None:
+            return None
+        if found.stand is Stand.PARKED and not found.doubtful:
+            item = found.top()
+            if item is not None and _is_let_in(memory, item, queue.name):
+                return item
     fact = memory.objects.queues[queue.name]
     while (item := _next(memory, queue, selection)) is not None:
         peers = item.peers
@@ -210,6 +223,17 @@ def judgeable_head(
     return None
 
 
+def _first_on(
+    only: tuple[FlavorResource, Shelf[Peers]], memory: Memory, queue: PendingQueue
+) -> Peers | None:
+    """Return the first for whom there is enough, in a queue in which all stand on one shelf."""
+    resource, shelf = only
+    node = memory.tree.queue(queue.name)
+    free = (node.cells.get(resource) or node.cell(resource)).available()
+    found = shelf.first(free)
+    return None if found is None else found[1]
+
+
 def _next(memory: Memory, queue: PendingQueue, selection: Selection) -> Item | None:
     """Return the head, or one before it whom a release may have helped.
 
@@ -229,7 +253,8 @@ def _covered(memory: Memory, queue: PendingQueue, selection: Selection) -> Peers
     if not queue.shelves or queue.name not in memory.roots:
         return None
     supply = selection.supply(memory, queue.name)
-    while (peers := queue.covered(partial(supply.most, queue.name))) is not None:
+    bound = supply.bound(queue.name)
+    while (peers := queue.covered(bound)) is not None:
         missing = None if peers.lacks else supply.missing(peers)
         if missing is None:
             return peers
@@ -247,16 +272,22 @@ def _still_covered(memory: Memory, peers: Peers, selection: Selection) -> bool:
 
 def _refusal(memory: Memory, item: Item, queue: ClusterQueueFact) -> Refusal | None:
     """Return why an item must not be judged; an open door is remembered until objects change."""
-    fact = item.fact
-    door = (queue.name, fact.local_queue)
-    plain = not fact.checks and not fact.misconfigured
-    if plain and door in memory.open_doors:
+    if _is_let_in(memory, item, queue.name):
         return None
+    fact = item.fact
     namespace = memory.objects.namespaces.get(namespace_of(fact.key))
     refused = refusal(fact, queue, queue_inactive=False, namespace=namespace)
-    if plain and refused is None:
-        memory.open_doors.add(door)
+    if refused is None and not fact.checks and not fact.misconfigured:
+        memory.open_doors.add((queue.name, fact.local_queue))
     return refused
+
+
+def _is_let_in(memory: Memory, item: Item, name: QueueName) -> bool:
+    """Say whether it is known that nothing keeps an item from being judged."""
+    fact = item.fact
+    if fact.checks or fact.misconfigured:
+        return False
+    return (name, fact.local_queue) in memory.open_doors
 
 
 def _set_aside(memory: Memory, item: Item, wait: Wait) -> None:

@@ -5,13 +5,13 @@ it. One that was judged where it waits, because its lack seemed covered, stays t
 faster: it is told nothing, as nothing changed for it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from queueing.core.decisions import Admit, Decision, Mode, Reason, Requeue, Wait
 from queueing.core.facts import Strategy
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key, ResourceName
-from queueing.core.ordering import queue_key
+from queueing.core.ordering import EntryKey, entry_key, queue_key
 from queueing.core.quota.node import Node
 from queueing.core.reasons import NO_LONGER_FITS
 from queueing.core.rounds import Judgement
@@ -20,6 +20,7 @@ from queueing.state.intake import has_peers, isolate, touch_charged
 from queueing.state.ledger import Charge
 from queueing.state.memory import Memory
 from queueing.state.pending import Item, Peers
+from queueing.state.prospects import Foregone
 from queueing.state.selection import Selection, is_patient
 from queueing.state.stands import Expects, Stand
 from queueing.state.wakes import preempts
@@ -30,7 +31,7 @@ TRIES_MAX = 256
 
 
 def settle_all(
-    memory: Memory, judgements: list[Judgement], selection: Selection, now: float
+    memory: Memory, judgements: Sequence[Judgement], selection: Selection, now: float
 ) -> list[Decision]:
     """Carry judgements over to the memory; companions waited before and may do so on."""
     along = {item.fact.key for item in selection.companions}
@@ -38,34 +39,35 @@ def settle_all(
     moved: set[Node] = set()
     skipped: list[Item] = []
     overtaken: set[Key] = set()
-    for judgement in judgements:
-        decision = judgement.decision
+    for one in _in_order(judgements, selection.foregone, memory):
+        if isinstance(one, Foregone):
+            decided.append(one.admit)
+            moved.add(_admit_foregone(memory, one, now))
+            continue
+        decision = one.decision
         key = decision.workload
         item = memory.items[key]
         if key in along and _says_nothing_new(item, decision):
             if isinstance(decision, Wait) and decision.mode is Mode.SKIPPED:
                 overtaken.add(key)
             continue
-        if key in along:
-            memory.ready.add(judgement.head.queue)  # whom it blocked may have their turn now
-        else:
-            _step_off(memory, item, decision)
-        decided += judgement.preemptions
+        _step_off(memory, item, one, along=key in along)
+        decided += one.preemptions
         decided.append(decision)
-        for one in (*judgement.preemptions, decision):
-            memory.stories.add(now, one)
+        for told in (*one.preemptions, decision):
+            memory.stories.add(now, told)
         if isinstance(decision, Admit):
-            _assume(memory, item, judgement, decision, now)
+            _assume(memory, item, one.usage, decision, now)
         elif decision.mode is Mode.SKIPPED:
             item.wait = decision
             if memory.as_kueue:
-                _go_on_from(memory, item, judgement)
+                _go_on_from(memory, item, one)
                 _unstick(item)
             skipped.append(item)
             continue
         else:
-            _settle(memory, item, judgement, decision)
-        moved.add(memory.roots[judgement.head.queue])
+            _settle(memory, item, one, decision)
+        moved.add(memory.roots[one.head.queue])
     for item in _losers(memory, selection, judgements, moved):
         item.wait = _too_late(item)
         memory.stories.add(now, item.wait)
@@ -81,13 +83,38 @@ def settle_hopeless(memory: Memory, judgement: Judgement, now: float) -> None:
     """Let a head wait that nothing can help, whatever is decided of others."""
     wait = judgement.decision
     item = memory.items[wait.workload]
-    _step_off(memory, item, wait)
+    _step_off(memory, item, judgement, along=False)
     memory.stories.add(now, wait)
     if isinstance(wait, Wait):
         _settle(memory, item, judgement, wait)
 
 
-def _wake_overtaken(memory: Memory, judgements: list[Judgement], overtaken: set[Key]) -> None:
+def _in_order(
+    judgements: Sequence[Judgement], foregone: Sequence[Foregone], memory: Memory
+) -> Iterable[Judgement | Foregone]:
+    """Give all that was decided in the order of the entries, as if all had been judged."""
+    if not foregone:
+        return judgements
+
+    def place(one: Judgement | Foregone) -> EntryKey:
+        if isinstance(one, Foregone):
+            return one.place
+        head = one.head
+        return entry_key(head.workload, one.borrow, head.timestamp, memory.settings)
+
+    return sorted((*judgements, *foregone), key=place)
+
+
+def _admit_foregone(memory: Memory, one: Foregone, now: float) -> Node:
+    """Charge somebody of whom no judgement was needed; return the root of its tree."""
+    for cell, amount in one.needs:
+        memory.tree.charge(cell, amount)
+    memory.stories.add(now, one.admit)
+    _assume(memory, one.item, one.assignment.usage, one.admit, now)
+    return memory.roots[one.admit.cluster_queue]
+
+
+def _wake_overtaken(memory: Memory, judgements: Sequence[Judgement], overtaken: set[Key]) -> None:
     """Let those be judged again who keep others off, where one was admitted all the same.
 
     What they wait for may have been taken, so that they need other victims or another flavor.
@@ -103,14 +130,19 @@ def _wake_overtaken(memory: Memory, judgements: list[Judgement], overtaken: set[
             memory.wake_peers(peers)
 
 
-def _step_off(memory: Memory, item: Item, decision: Admit | Wait) -> None:
-    """Let one be as a head who was judged where it waits, and found to lack something else."""
-    if is_patient(item) and item.peers is not None and not isinstance(decision, Admit):
+def _step_off(memory: Memory, item: Item, judgement: Judgement, *, along: bool) -> None:
+    """Let one be as a head who was judged where it waits, and found to lack something else.
+
+    Whom one judged `along` with the others has blocked may have their turn now.
+    """
+    if along:
+        memory.ready.add(judgement.head.queue)
+    elif is_patient(item) and item.peers is not None and isinstance(judgement.decision, Wait):
         memory.wake_peers(item.peers)
 
 
 def _losers(
-    memory: Memory, selection: Selection, judgements: list[Judgement], moved: set[Node]
+    memory: Memory, selection: Selection, judgements: Sequence[Judgement], moved: set[Node]
 ) -> list[Item]:
     """Return the patient ones of trees in which nothing moved: they must not be tried again."""
     still = [
@@ -158,7 +190,9 @@ def _stay_or_give_up(memory: Memory, item: Item, moved: set[Node]) -> None:
     peers.queue.hope(peers, _resources(memory, peers), expects=Expects.CHANGE)
 
 
-def _assume(memory: Memory, item: Item, judgement: Judgement, decision: Admit, now: float) -> None:
+def _assume(
+    memory: Memory, item: Item, usage: Mapping[FlavorResource, int], decision: Admit, now: float
+) -> None:
     fact = item.fact
     charge = Charge(
         Holder(
@@ -170,7 +204,7 @@ def _assume(memory: Memory, item: Item, judgement: Judgement, decision: Admit, n
             timestamp=item.timestamp,
             reserved_at=now,
             evicted=False,
-            usage=judgement.usage,
+            usage=usage,
         ),
         not decision.checks,
         decision,

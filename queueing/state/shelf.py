@@ -51,6 +51,9 @@ class Shelf(Generic[Waiter]):
     def __len__(self) -> int:
         return sum(map(len, self._blocks))
 
+    def __bool__(self) -> bool:
+        return bool(self._blocks)
+
     def add(self, place: QueueKey, asked: int, waiter: Waiter) -> None:
         """Put a waiter at a place that is free."""
         if not self._blocks:
@@ -117,14 +120,19 @@ class Shelves(Generic[Waiter]):
     Invariant: a waiter stands on all the shelves of its filing, at its place, and on no other.
     """
 
-    __slots__ = ("_filings", "_shelves")
+    __slots__ = ("_filings", "_shelves", "only")
 
     def __init__(self) -> None:
         self._filings: dict[Waiter, Filing] = {}
         self._shelves: dict[Slot, Shelf[Waiter]] = {}
+        self.only: tuple[FlavorResource, Shelf[Waiter]] | None = None
+        """The one shelf, where there is no other and only what is available counts there."""
 
     def __len__(self) -> int:
         return len(self._shelves)
+
+    def __bool__(self) -> bool:
+        return bool(self._shelves)
 
     def entries(self) -> int:
         """Return how many entries there are, for the invariants."""
@@ -145,6 +153,7 @@ class Shelves(Generic[Waiter]):
             shelf = self._shelves.get(slot)
             if shelf is None:
                 shelf = self._shelves[slot] = Shelf()
+                self._look_for_only()
             shelf.add(place, amount, waiter)
 
     def take(self, waiter: Waiter) -> None:
@@ -157,6 +166,7 @@ class Shelves(Generic[Waiter]):
             shelf.discard(filing.place)
             if not shelf:
                 del self._shelves[slot]
+                self._look_for_only()
 
     def first(
         self, bound: Bound, usage_of: Callable[[Key | None], float] | None
@@ -170,3 +180,10 @@ class Shelves(Generic[Waiter]):
                 if best is None or (usage, found[0]) < best[:2]:
                     best = usage, *found
         return best
+
+    def _look_for_only(self) -> None:
+        self.only = None
+        if len(self._shelves) == 1:
+            ((slot, shelf),) = self._shelves.items()
+            if slot.priority is None:
+                self.only = slot.resource, shelf

@@ -1,4 +1,4 @@
-"""Where pending workloads stand after a judgement, and which news they expect."""
+"""Where pending workloads stand after a judgement, how many do, and which news they expect."""
 
 from enum import Enum, IntEnum, auto
 
@@ -28,3 +28,13 @@ class Expects(IntEnum):
     ADMISSION = auto()
     """Anybody of its tree is admitted, even in the same cycle: a pod set that finds its flavor
     taken may leave to another one what that needs."""
+
+
+class Count:
+    """How many wait, and how many of them are inadmissible."""
+
+    __slots__ = ("inadmissible", "size")
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.inadmissible = 0

@@ -14,6 +14,7 @@ from queueing.core.quota.node import Node
 from queueing.state.ledger import ByPriority
 from queueing.state.memory import Memory
 from queueing.state.pending import Peers
+from queueing.state.shelf import Bound
 
 NOTHING: Mapping[int, int] = {}
 
@@ -52,6 +53,19 @@ class Supply:
                 else:
                     return missing
         return None
+
+    def bound(self, name: QueueName) -> Bound:
+        """Return how much can be had at most in a queue, to be asked as long as nothing changes."""
+        node = self._memory.tree.queue(name)
+        cells = node.cells
+
+        def most(resource: FlavorResource, priority: int | None) -> int:
+            if priority is not None:
+                return self.most(name, resource, priority)
+            free = (cells.get(resource) or node.cell(resource)).available()
+            return max(free, 0)
+
+        return most
 
     def most(self, name: QueueName, resource: FlavorResource, priority: int | None) -> int:
         """Return how much can be had at most; without a priority, what is available now."""

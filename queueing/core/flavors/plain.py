@@ -40,7 +40,26 @@ def plain_fit(
     if any(levels) and rules.fact.fungibility.when_can_borrow is FlavorPolicy.TRY_NEXT_FLAVOR:
         return None
     key = (node.root().generation, *levels)
-    found = outline.fits.get(key)
+    return remembered_fit(key, outline, rules=rules, node=node, demand=demand, settings=settings)
+
+
+def remembered_fit(  # noqa: PLR0913 - all that the search takes, and where its answer is kept
+    key: tuple[int, ...],
+    outline: Outline,
+    *,
+    rules: QueueRules,
+    node: Node,
+    demand: Demand,
+    settings: Settings,
+) -> Assignment:
+    """Return the search's answer for a demand that fits plainly, as `plain_fit` found out.
+
+    The key is the generation of the tree, and how far each wanted resource borrows. Only how far
+    the search came depends on the generation, so that does not count where it comes to the end.
+    """
+    if outline.first_is_last:
+        key = key[1:]
+    found: Assignment | None = outline.fits.get(key)
     if found is None:
         found = Search(rules, node, oracle=None, settings=settings).assign(demand)
         if len(outline.fits) >= FITS_MAX:

@@ -47,11 +47,12 @@ class Cell:
         parent = self.parent
         if parent is None:
             return self.quota - self.usage
+        is_root = parent.parent is None  # most often; that spares a call of what is asked most
+        above = parent.quota - parent.usage if is_root else parent.available()
         local, usage = self.local, self.usage
-        above = parent.available()
         limit = self.limits.borrowing_limit
         if limit is not None:
-            most = self.quota + limit - (max(local, usage))
+            most = self.quota + limit - (usage if usage > local else local)  # noqa: FURB136 - as above
             above = min(above, most)
         return above + local - usage if usage < local else above
 
