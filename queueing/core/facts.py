@@ -170,6 +170,8 @@ class ClusterQueueFact:
     fair_weight: Fraction = Fraction(1)
     admission_fair_sharing: bool = False
     deleting: bool = False
+    preemptions_max: int | None = None
+    """How many of its workloads may be on their way out when one more is preempted."""
     misconfigured: str = ""
     """Why the object cannot be used although the API server let it in; empty when it can."""
 
@@ -182,6 +184,8 @@ class CohortFact:
     parent: CohortName | None = None
     groups: tuple[ResourceGroup, ...] = ()
     fair_weight: Fraction = Fraction(1)
+    preemptions_max: int | None = None
+    """The same of all workloads below it."""
     misconfigured: str = ""
 
 

@@ -1,10 +1,11 @@
 """What the entries of a round took and will free, beside what the tree says."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 
 from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.nomination import Entry, World
+from queueing.core.preemption.limits import Departures
 from queueing.core.quota.cell import Cell
 from queueing.core.quota.node import Node
 from queueing.core.quota.view import View
@@ -18,13 +19,22 @@ class Ledger:
     `_future` without the victims, and `_actual` without the claims.
     """
 
-    __slots__ = ("_actual", "_claims", "_future", "admitted_in", "victims", "world")
+    __slots__ = (
+        "_actual",
+        "_claims",
+        "_departures",
+        "_future",
+        "admitted_in",
+        "victims",
+        "world",
+    )
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.victims: dict[Uid, None] = {}
         self.admitted_in: set[Node] = set()
         """Roots in which this round admitted."""
+        self._departures = Departures(world.bounds)
         self._claims: dict[Node, list[tuple[Cell, int]]] = {}
         self._future: dict[Node, View] = {}
         self._actual: dict[Node, View] = {}
@@ -55,7 +65,19 @@ class Ledger:
             node = self.world.tree.queue(queue)
             for resource, amount in usage.items():
                 future.charge(node.cell(resource), -amount)
+        new = list(self._new_victims(entry))
         self.victims.update(dict.fromkeys(target.holder.uid for target in entry.targets))
+
+        self._departures.note(new)
+
+    def may_free(self, entry: Entry) -> bool:
+        """Say whether no limit keeps the victims of an entry from leaving now."""
+        return self._departures.allow(self._new_victims(entry))
+
+    def _new_victims(self, entry: Entry) -> Iterator[Node]:
+        for target in entry.targets:
+            if not target.holder.evicted and target.holder.uid not in self.victims:
+                yield self.world.tree.queue(target.holder.queue)
 
     @contextmanager
     def without_victims(self, entry: Entry) -> Generator[None]:

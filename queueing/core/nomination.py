@@ -15,6 +15,7 @@ from queueing.core.holders import Holders
 from queueing.core.names import QueueName, Uid
 from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.preemption.classical import classical_targets
+from queueing.core.preemption.limits import Bounds
 from queueing.core.preemption.query import Preemptor, Target
 from queueing.core.preemption.search import Preemption, Strategy
 from queueing.core.queue_rules import QueueRules
@@ -52,6 +53,8 @@ class World:
     unready: frozenset[Node] = frozenset()
     """Roots with admitted workloads whose pods are not ready; read only if admission waits."""
     now: float = 0.0
+    bounds: Bounds = field(default_factory=dict)
+    """Queues and cohorts that limit how many are preempted at once."""
     patience: Patiences = field(default_factory=dict)
     """What credits add to preemption by shares, by root; none without them."""
     followed: frozenset[QueueName] = frozenset()

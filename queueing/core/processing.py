@@ -18,6 +18,7 @@ from queueing.core.reasons import (
     NO_LONGER_FITS,
     OVERLAPPING,
     PODS_NOT_READY,
+    TOO_MANY_LEAVE,
     passed_over,
     pending_preemption,
 )
@@ -81,6 +82,9 @@ def _rule(entry: Entry, ledger: Ledger, *, overlaps: bool, deferred: bool) -> Ru
         return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_PREEMPTED, OVERLAPPING)
     if not ledger.fits(entry):
         return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, NO_LONGER_FITS)
+    if entry.targets and not ledger.may_free(entry):
+        entry.targets = []  # it takes nothing, and so keeps nothing from others either
+        return _retry(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, TOO_MANY_LEAVE)
     if entry.targets:
         return _preempt(entry, ledger)
     return _admit(entry, ledger)

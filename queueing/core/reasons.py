@@ -15,6 +15,9 @@ NO_LONGER_FITS = "Workload no longer fits after processing another workload"
 AWAITS_RELEASE = (
     "Workload fits only once the workloads preempted for another one have released their quota"
 )
+TOO_MANY_LEAVE = (
+    "Workload requires preemption, and as many workloads as its cohort allows are leaving already"
+)
 GATED = "Workload requires preemption, but it's gated"
 PODS_NOT_READY = "waiting for all admitted workloads to be in PodsReady condition"
 

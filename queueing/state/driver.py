@@ -9,6 +9,7 @@ from heapq import heappop
 
 from queueing.core.decisions import Cycle, Decision
 from queueing.core.names import QueueName
+from queueing.core.preemption.limits import Bound
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Entry, World, decide_round, judge_round, nominations
 from queueing.state.intake import enqueue, place
@@ -222,6 +223,7 @@ def _world(memory: Memory) -> World:
         holders=memory.ledger,
         settings=memory.settings,
         now=memory.clock,
+        bounds=_bounds(memory),
         unready=_unready(memory),
         patience=memory.credits.patience,
         followed=_followed(memory),
@@ -234,6 +236,25 @@ def _followed(memory: Memory) -> frozenset[QueueName]:
         return frozenset()
     queues = (memory.queues.get(name) for name in memory.ready)
     return frozenset(one.name for one in queues if one is not None and one.active > 1)
+
+
+def _bounds(memory: Memory) -> dict[Node, Bound]:
+    """Return how many leave from under each queue and cohort that limits that; none in Kueue."""
+    objects, tree = memory.objects, memory.tree
+    if memory.as_kueue or not (objects.limited_queues or objects.limited_cohorts):
+        return {}
+    limited = [(tree.queue(name), most) for name, most in objects.limited_queues.items()]
+    for cohort, most in objects.limited_cohorts.items():
+        node = tree.cohort(cohort)
+        if node is not None and not tree.in_cycle(node):
+            limited.append((node, most))
+    return {node: Bound(most, _leaving(memory, node)) for node, most in limited}
+
+
+def _leaving(memory: Memory, node: Node) -> int:
+    leaving = memory.ledger.leaving
+    below = (node,) if node.is_queue else memory.tree.queues_of(node)
+    return sum(leaving.get(QueueName(one.name), 0) for one in below) if leaving else 0
 
 
 def _unready(memory: Memory) -> frozenset[Node]:

@@ -88,6 +88,7 @@ class Ledger:
         "asleep",
         "charges",
         "evicting",
+        "leaving",
         "locals",
         "tallies",
         "tidings",
@@ -102,6 +103,8 @@ class Ledger:
         self.charges: dict[Key, Charge] = {}
         self.evicting: dict[Key, None] = {}
         """Victims whose eviction was decided and that no fact shows as Evicted yet."""
+        self.leaving: dict[QueueName, int] = {}
+        """How many of each queue are evicted and still hold quota."""
         self.tallies: dict[QueueName, Tally] = {}
         self.locals: dict[Key, Tally] = {}
         self.tidings = Tidings()
@@ -261,6 +264,10 @@ class Ledger:
             _remove(self._by_queue, holder.queue, holder.key)
             _remove(self._victims, holder.queue, holder.key)
         _tally(self.tallies, holder.queue, charge, sign)
+        if holder.evicted:
+            self.leaving[holder.queue] = self.leaving.get(holder.queue, 0) + sign
+            if not self.leaving[holder.queue]:
+                del self.leaving[holder.queue]
         if holder.local_queue is not None:
             _tally(self.locals, holder.local_queue, charge, sign)
             if self.turns is not None:

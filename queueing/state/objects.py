@@ -6,7 +6,7 @@ Invariant: a fact equal to the known one changes nothing.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from queueing.core.admissibility import inactivity
 from queueing.core.facts import (
@@ -25,6 +25,8 @@ from queueing.core.names import CheckName, CohortName, FlavorName, Key, QueueNam
 from queueing.core.queue_rules import Catalog, QueueRules, compile_rules
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.views import Active
+
+_Name = TypeVar("_Name", QueueName, CohortName)
 
 ObjectFact = (
     ClusterQueueFact
@@ -68,6 +70,9 @@ class Objects:
     rules: dict[QueueName, QueueRules] = field(default_factory=dict)
     doors: dict[QueueName, dict[Key, None]] = field(default_factory=dict)
     """LocalQueues by the ClusterQueue that they name."""
+    limited_queues: dict[QueueName, int] = field(default_factory=dict)
+    limited_cohorts: dict[CohortName, int] = field(default_factory=dict)
+    """Those that limit how many are preempted at once, and the limit."""
     _activity: dict[QueueName, Active] = field(default_factory=dict)
     _catalog: Catalog = field(default_factory=Catalog)
 
@@ -157,6 +162,7 @@ class Objects:
 
     def _queue_changed(self, name: QueueName) -> Ripple:
         fact = self.queues.get(name)
+        _limit(self.limited_queues, name, fact)
         if fact is None:
             self.rules.pop(name, None)
             self.tree.drop_queue(name)
@@ -168,6 +174,7 @@ class Objects:
 
     def _cohort_changed(self, name: CohortName) -> Ripple:
         fact = self.cohorts.get(name)
+        _limit(self.limited_cohorts, name, fact)
         if fact is None:
             self.tree.drop_cohort(name)
         else:
@@ -194,6 +201,15 @@ class Objects:
             if recompile:
                 self.rules[name] = compile_rules(self.queues[name], self.flavors, self._catalog)
         return Ripple(queues=tuple(reached))
+
+
+def _limit(
+    limits: dict[_Name, int], name: _Name, fact: ClusterQueueFact | CohortFact | None
+) -> None:
+    """Note the limit of a queue or cohort, or that it has none."""
+    limits.pop(name, None)
+    if fact is not None and fact.preemptions_max is not None:
+        limits[name] = fact.preemptions_max
 
 
 def _names_flavor(queue: ClusterQueueFact, flavor: FlavorName) -> bool:

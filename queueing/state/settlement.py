@@ -13,7 +13,7 @@ from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key, ResourceName
 from queueing.core.ordering import EntryKey, entry_key, queue_key
 from queueing.core.quota.node import Node
-from queueing.core.reasons import NO_LONGER_FITS
+from queueing.core.reasons import NO_LONGER_FITS, TOO_MANY_LEAVE
 from queueing.core.rounds import Judgement
 from queueing.state.feuds import Feuds
 from queueing.state.intake import has_peers, isolate, touch_charged
@@ -312,6 +312,8 @@ def _stand(memory: Memory, peers: Peers, stand: Stand) -> None:
 
 
 def _stand_of(memory: Memory, peers: Peers, wait: Wait) -> Stand:
+    if wait.message == TOO_MANY_LEAVE:
+        return Stand.BLOCKING  # else a storm has everybody behind it judged to no avail
     return _aside(memory, peers) if wait.requeue is Requeue.IMMEDIATE else Stand.PARKED
 
 

@@ -16,6 +16,7 @@ from queueing.core.decisions import Reason
 from queueing.core.facts import Preemption, PreemptionPolicy
 from queueing.core.names import FlavorResource, QueueName, namespace_of
 from queueing.core.quota.node import Node
+from queueing.core.reasons import TOO_MANY_LEAVE
 from queueing.state.ledger import Tidings
 from queueing.state.memory import Memory
 from queueing.state.pending import Peers
@@ -187,6 +188,8 @@ def _wake_fickle(memory: Memory, roots: set[Node | None]) -> None:
 
 def _concerns(memory: Memory, peers: Peers, news: News) -> bool:
     """Say whether what happened is what hopeful peers wait for."""
+    if (news.released is not None or news.newcomers) and _awaits_departures(memory, peers):
+        return True
     if news.released and not peers.hope.isdisjoint(news.released):
         return True
     if peers.expects is Expects.RELEASE or not news.newcomers:
@@ -199,6 +202,13 @@ def _concerns(memory: Memory, peers: Peers, news: News) -> bool:
     return _may_take(policies.within_cluster_queue, peers, own) or _may_take(
         policies.reclaim_within_cohort, peers, others
     )
+
+
+def _awaits_departures(memory: Memory, peers: Peers) -> bool:
+    """Say whether too many were leaving when peers would have preempted: of whatever they hold."""
+    limited = memory.objects.limited_queues or memory.objects.limited_cohorts
+    wait = peers.wait
+    return bool(limited) and wait is not None and wait.message == TOO_MANY_LEAVE
 
 
 def _may_take(policy: PreemptionPolicy, peers: Peers, priority: int | None) -> bool:

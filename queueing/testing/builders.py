@@ -101,6 +101,7 @@ class QueueFields(TypedDict, total=False):
     fair_weight: Fraction
     admission_fair_sharing: bool
     deleting: bool
+    preemptions_max: int | None
     misconfigured: str
 
 

@@ -33,5 +33,8 @@ GANG_ON_FAILURE = "queueing.dev/gang-on-failure"
 GANG_STATE = "queueing.dev/gang-state"
 """Annotation of ours on a Job whose gang is not complete or cannot be: what it waits for."""
 
+PREEMPTIONS_MAX = "queueing.dev/max-preemptions-in-flight"
+"""Annotation of a ClusterQueue or Cohort: how many below it may be preempted at once."""
+
 TRACE_PARENT = "traceparent"
 """W3C trace context of the submitter, on the Job and handed to its pods."""

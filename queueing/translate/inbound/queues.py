@@ -1,5 +1,6 @@
 """ClusterQueue, Cohort and LocalQueue → facts."""
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from enum import StrEnum
@@ -20,6 +21,7 @@ from queueing.core.facts import (
 )
 from queueing.core.names import CheckName, CohortName, FlavorName, QueueName, ResourceName
 from queueing.translate.inbound.quotas import resource_groups
+from queueing.translate.labels import PREEMPTIONS_MAX
 from queueing.translate.problems import Problems
 from queueing.translate.selectors import selector
 from queueing.translate.times import seconds
@@ -27,6 +29,8 @@ from queueing.translate.wire import queues as wire
 from queueing_api.quantity import NANO_PER_UNIT, QuantityError, parse
 
 USAGE_BASED = "UsageBasedAdmissionFairSharing"
+_PREEMPTIONS_MOST = 1_000_000
+_NUMBER = re.compile(r"^[0-9]{1,7}$")
 Word = TypeVar("Word", bound=StrEnum)
 
 
@@ -52,6 +56,7 @@ def cluster_queue(found: wire.ClusterQueue) -> ClusterQueueFact:
         fair_weight=problems.weight("spec.fairSharing.weight", spec.fair_sharing.weight),
         admission_fair_sharing=spec.admission_scope.admission_mode == USAGE_BASED,
         deleting=found.metadata.deleting,
+        preemptions_max=_preemptions_max(found.metadata.annotations, problems),
         misconfigured=problems.text(),
     )
 
@@ -66,6 +71,7 @@ def cohort(found: wire.Cohort) -> CohortFact:
         parent=CohortName(spec.parent_name) if has_parent else None,
         groups=resource_groups(spec.resource_groups, problems),
         fair_weight=problems.weight("spec.fairSharing.weight", spec.fair_sharing.weight),
+        preemptions_max=_preemptions_max(found.metadata.annotations, problems),
         misconfigured=problems.text(),
     )
 
@@ -84,6 +90,20 @@ def local_queue(found: wire.LocalQueue) -> LocalQueueFact:
         consumed=() if history is None else _consumed(history),
         sampled_at=None if history is None else seconds(history.last_update),
     )
+
+
+def _preemptions_max(annotations: Mapping[str, str], problems: Problems) -> int | None:
+    """Read how many may be preempted at once."""
+    text = annotations.get(PREEMPTIONS_MAX)
+    if text is None:
+        return None
+    if not _NUMBER.match(text) or not 0 < int(text) <= _PREEMPTIONS_MOST:
+        problems.add(
+            f"metadata.annotations[{PREEMPTIONS_MAX}]",
+            f"{text[:100]!r} must be a whole number from 1 to {_PREEMPTIONS_MOST}",
+        )
+        return None
+    return int(text)
 
 
 def _consumed(history: wire.UsageHistory) -> tuple[tuple[ResourceName, float], ...]:
