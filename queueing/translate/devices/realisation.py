@@ -93,7 +93,7 @@ def realise(workload: Workload, owner: Owner, around: DeviceSurroundings) -> Rea
             served, flavor = _served(ask, assigned.get(pod_set.name), around)
             if served is None:
                 continue
-            made = _Made(workload, owner, pod_set, flavor)
+            made = _Made(workload, owner, pod_set, flavor, ask.resource)
             change = _realise_one(ask, served, made, objects)
             if change is not NO_CHANGES:
                 changes[pod_set.name] = change
@@ -119,6 +119,7 @@ class _Made:
     owner: Owner
     pod_set: PodSet
     flavor: str
+    resource: str
 
     def object(self, kind: str, spec: Mapping[str, Any], *, name: str = "") -> dict[str, Any]:
         """Return an object of this pod set; without a name it is named by its content."""
@@ -130,9 +131,13 @@ class _Made:
             POD_SET: label_value(self.pod_set.name),
             FLAVOR: label_value(self.flavor),
         }
+        annotations = {INJECT_RESOURCE: self.resource}
         claim: dict[str, Any] = dict(spec)
         if kind == "ResourceClaimTemplate":
-            claim = {"metadata": {"labels": labels}, "spec": dict(spec)}
+            claim = {
+                "metadata": {"labels": labels, "annotations": annotations},
+                "spec": dict(spec),
+            }
         return {
             "apiVersion": API_VERSION,
             "kind": kind,
@@ -140,7 +145,7 @@ class _Made:
                 "name": name or object_name(meta.name, self.pod_set.name, plan),
                 "namespace": meta.namespace,
                 "labels": labels,
-                "annotations": {PLAN: plan},
+                "annotations": {**annotations, PLAN: plan},
                 "ownerReferences": [
                     {
                         "apiVersion": self.owner.api_version,

@@ -141,12 +141,10 @@ def pod_template(
     spec: Wire = {"restartPolicy": "Never", "containers": list(containers)}
     if claims is not None:
         spec["resourceClaims"] = claims
-    return {"metadata": {"annotations": annotations or {}}, "spec": spec}
-
-
-def container(name: str = "train", **limits: str) -> Wire:
-    named = {key.replace("__", "/").replace("_", "."): value for key, value in limits.items()}
-    return {"name": name, "image": "i", "resources": {"requests": {"cpu": "1"}, "limits": named}}
+    metadata: Wire = {"labels": {"app": "train"}}
+    if annotations:
+        metadata["annotations"] = annotations
+    return {"metadata": metadata, "spec": spec}
 
 
 def gpus(count: int, name: str = "train") -> Wire:
