@@ -105,6 +105,28 @@ def helm() -> str:
     return str(folder / "helm")
 
 
+def selectors() -> str:
+    """Return the path of the program that evaluates device selectors as Kubernetes does.
+
+    Raises BuildError as `binaries` does.
+    """
+    cache = cache_folder()
+    digest = hashlib.sha256()
+    for source in ("selectors/main.go", "go.mod", "go.sum"):
+        digest.update((SOURCES / source).read_bytes())
+    folder = cache / f"selectors-{digest.hexdigest()[:16]}"
+    if not folder.is_dir():
+        cache.mkdir(parents=True, exist_ok=True)
+        with _only_one(cache / "build.lock"), tempfile.TemporaryDirectory(dir=cache) as temporary:
+            if not folder.is_dir():
+                out = Path(temporary) / "bin"
+                out.mkdir()
+                command = [_go(cache), "build", "-trimpath", "-o", str(out), "./selectors"]
+                _run("selectors", command)
+                out.rename(folder)
+    return str(folder / "selectors")
+
+
 def _build(cache: Path, folder: Path) -> None:
     go = _go(cache)
     _say(f"building Kubernetes {KUBERNETES}, etcd {ETCD} and KWOK {KWOK} with {go}")

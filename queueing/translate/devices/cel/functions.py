@@ -148,7 +148,6 @@ METHODS: Mapping[str, Mapping[Signature, Function]] = MappingProxyType(
         "asInteger": {("quantity",): whole},
         "isInteger": {("quantity",): lambda a: _is(whole, a)},
         "asApproximateFloat": {("quantity",): lambda a: a.nano / NANO_PER_UNIT},
-        "sign": {("quantity",): lambda a: (a.nano > 0) - (a.nano < 0)},
         "add": {
             ("quantity", "quantity"): lambda a, b: Amount(a.nano + b.nano),
             ("quantity", "int"): lambda a, b: Amount(a.nano + _units(b).nano),

@@ -1,0 +1,72 @@
+"""Device selectors: answered as Kubernetes answers, or said not to be evaluated."""
+
+import pytest
+
+from queueing.translate.devices.cel.selector import Answer, selector
+from tests.translate.devices.selector_cases import (
+    DEVICES,
+    EXPRESSIONS,
+    answers,
+    variables,
+)
+
+RECORDED = answers()
+VARIABLES = [variables(device) for device in DEVICES]
+REFUSED = {"Aborts", "Invalid"}
+NOT_EVALUATED = {
+    "sets.contains([1, 2], [1])",
+    "b'abc' == b'abc'",
+    "1u == 1u",
+    "timestamp('2026-01-01T00:00:00Z') > timestamp('2025-01-01T00:00:00Z')",
+    "ip('10.0.0.1').family() == 4",
+    "math.greatest(1, 2) == 2",
+    "'a-b'.format(['x']) == 'a-b'",
+    "[1, 2].sum() == 3",
+    "type(1) == int",
+    "duration('1h') > duration('1m')",
+}
+
+
+def test_every_expression_has_an_answer_of_kubernetes() -> None:
+    assert list(RECORDED) == list(EXPRESSIONS)
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_an_expression_is_answered_as_kubernetes_answers_it(expression: str) -> None:
+    for at, theirs in enumerate(RECORDED[expression]):
+        ours = selector(expression).judge(VARIABLES[at]).answer
+        if expression in NOT_EVALUATED:
+            assert ours is Answer.UNSUPPORTED
+        elif theirs in REFUSED:
+            assert ours in REFUSED
+        else:
+            assert ours == theirs
+
+
+def test_an_attribute_that_is_missing_is_named() -> None:
+    verdict = selector("device.attributes['dra.example.com'].nope == 1").judge(VARIABLES[0])
+    assert (verdict.answer, verdict.missing) == (Answer.ABORTS, "nope")
+
+
+def test_what_is_not_evaluated_is_named() -> None:
+    verdict = selector("ip('10.0.0.1').family() == 4").judge(VARIABLES[0])
+    assert verdict.why == "the function ip is not evaluated here"
+
+
+@pytest.mark.parametrize(
+    ("expression", "why"),
+    [
+        pytest.param("device.nope", "undefined field 'nope' of device", id="a field"),
+        pytest.param("nope", "undeclared reference to 'nope'", id="a variable"),
+        pytest.param("true &&", "syntax error at position 8: unexpected the end", id="an end"),
+        pytest.param("x" * 10241, "must be at most 10240 characters", id="its length"),
+    ],
+)
+def test_what_is_wrong_with_an_expression_is_said(expression: str, why: str) -> None:
+    verdict = selector(expression).judge(VARIABLES[0])
+    assert (verdict.answer, verdict.why) == (Answer.INVALID, why)
+
+
+def test_an_expression_nested_without_an_end_does_not_end_the_program() -> None:
+    deep = "(" * 500 + "true" + ")" * 500
+    assert selector(deep).judge(VARIABLES[0]).answer is Answer.UNSUPPORTED
