@@ -139,13 +139,13 @@ class Turns:
         for key in reached:
             account = self._accounts.get(key)
             if account is not None and _is_behind(account):
-                self._bring(account, now)
+                self._bring(account, now, sampled=False)
         point = self._point(now)
         if point > self._sampled:
             self._sampled = point
             for key, account in self._accounts.items():
                 if account.at is None or account.at < point:
-                    self._bring(account, now if account.at is None else point)
+                    self._bring(account, now if account.at is None else point, sampled=True)
                     reached[key] = None
         return sorted(reached)
 
@@ -185,16 +185,21 @@ class Turns:
         interval = self.settings.sampling_interval_s
         return now // interval * interval if interval > 0 else now
 
-    def _bring(self, account: Account, now: float) -> None:
-        """Let the history go up to `now`; a clock that went back changes nothing."""
+    def _bring(self, account: Account, now: float, *, sampled: bool) -> None:
+        """Let the history go up to `now`; a clock that went back changes nothing.
+
+        With a half-life of 0 it is emptied at sampling points, and only there.
+        """
         before = now if account.at is None else account.at
         running = account.used if account.running is None else account.running
-        history = consumed(
-            account.history,
-            _whole(running),
-            elapsed_s=max(0.0, now - before),
-            half_life_s=self.settings.half_life_s,
-        )
+        history = dict(account.history)
+        if sampled or self.settings.half_life_s > 0:
+            history = consumed(
+                account.history,
+                _whole(running),
+                elapsed_s=max(0.0, now - before),
+                half_life_s=self.settings.half_life_s,
+            )
         for resource, amount in penalty(_whole(account.arrived), self.settings).items():
             history[resource] = history.get(resource, 0.0) + amount
         account.history = {
