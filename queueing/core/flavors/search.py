@@ -11,7 +11,7 @@ from queueing.core.outline import Ask, Part
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
 from queueing.core.reasons import Excess, Obstacle, Severity, Shortage, uncovered
-from queueing.core.settings import Settings
+from queueing.core.settings import Compatibility, Settings
 from queueing.core.usage import Demand
 
 
@@ -88,7 +88,10 @@ class Search:
             if part.uncovered is not None and part.uncovered < ask.amounts[0][0]:
                 break
             place = (part.index, ask.group.index)
-            scan = self._scan(ask, answer.usage, start.get(place, -1) + 1)
+            first = start.get(place, -1) + 1
+            if first and self._starts_anew(part, ask, answer):
+                first = 0
+            scan = self._scan(ask, answer.usage, first)
             if scan.grade is Grade.FIT:
                 answer.passed_over += [(names[0], scan.obstacles)] if scan.obstacles else []
             else:
@@ -107,6 +110,12 @@ class Search:
         if obstacles:
             answer.troubles += [(name, obstacles) for name in names]
         return True
+
+    def _starts_anew(self, part: Part, ask: Ask, answer: Assignment) -> bool:
+        """Say whether the search forgets where it stopped: Kueue asks the first pod set only."""
+        totals = answer.outline.totals[part.pod_sets[0]]
+        as_kueue = self._settings.compatibility is Compatibility.KUEUE
+        return as_kueue and ask.amounts[0][0] not in totals
 
     @staticmethod
     def _fail(

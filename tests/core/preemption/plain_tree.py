@@ -1,4 +1,4 @@
-"""A quota tree without memory: every number is computed anew whenever it is needed."""
+"""A quota tree without memory of usage: that is computed anew whenever it is needed."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -38,6 +38,10 @@ class Knot:
     claimed: Amounts = field(default_factory=dict)
     """What earlier heads of a round took."""
     is_queue: bool = False
+    quota_of: Amounts = field(default_factory=dict)
+    """Quota of the subtree, which is the same as long as the tree stands."""
+    turns: dict[str, float] = field(default_factory=dict)
+    """Usage histories by LocalQueue, where these take turns in a queue."""
 
     @property
     def height(self) -> int:
@@ -47,8 +51,10 @@ class Knot:
         return self.quotas.get(one, Quota(nominal=0))
 
     def quota(self, one: FlavorResource) -> int:
-        lent = sum(child.quota(one) - child.local(one) for child in self.children)
-        return self.limits(one).nominal + lent
+        if one not in self.quota_of:
+            lent = sum(child.quota(one) - child.local(one) for child in self.children)
+            self.quota_of[one] = self.limits(one).nominal + lent
+        return self.quota_of[one]
 
     def local(self, one: FlavorResource) -> int:
         lending = self.limits(one).lending_limit
@@ -82,6 +88,13 @@ class Knot:
             yield above
             above = above.parent
 
+    def root(self) -> "Knot":
+        return self if self.parent is None else self.parent.root()
+
+    def everything(self) -> set[FlavorResource]:
+        """Return the flavor-resources that anybody below has a quota of."""
+        return set(self.quotas).union(*(child.everything() for child in self.children))
+
     def queues(self) -> Iterator["Knot"]:
         if self.is_queue:
             yield self
@@ -95,8 +108,9 @@ class Knot:
         if self.parent is None:
             return 0, 0
         ratio = Fraction(0)
-        for name in sorted({one.resource for one in RESOURCES}):
-            mine = [one for one in RESOURCES if one.resource == name]
+        everything = self.root().everything()
+        for name in sorted({one.resource for one in everything}):
+            mine = [one for one in everything if one.resource == name]
             borrowed = sum(max(0, self.usage(one) - self.quota(one)) for one in mine)
             lendable = sum(self.parent.potential(one) for one in mine)
             if lendable > 0:
@@ -157,9 +171,11 @@ def allowed(policy: PreemptionPolicy, world: World, holder: Holder) -> bool:
     )
 
 
-def place(holder: Holder, own: Knot) -> tuple[bool, bool, int, float, str]:
-    other = holder.queue != own.name
-    return not holder.evicted, not other, holder.priority, -holder.reserved_at, holder.uid
+def place(holder: Holder, own: Knot) -> tuple[bool, bool, float, int, float, str]:
+    mine = holder.queue == own.name
+    turn = own.turns.get(holder.local_queue or "", 0.0) if mine else 0.0
+    order = holder.priority, -holder.reserved_at, holder.uid
+    return not holder.evicted, mine, -turn, *order
 
 
 def filled_back(world: World, taken: Taken, *, borrowing: bool) -> Victims:
