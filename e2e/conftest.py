@@ -130,9 +130,10 @@ def launching(cluster: Cluster) -> Iterator[Launch]:
         settings: Mapping[str, Any] | None = None,
         *,
         kubeconfig: Path | None = None,
+        ours: Mapping[str, Any] | None = None,
     ) -> Controller:
         own_name = f"{name}-{secrets.token_hex(2)}"
-        started = start(cluster, own_name, settings, kubeconfig=kubeconfig)
+        started = start(cluster, own_name, settings, kubeconfig=kubeconfig, ours=ours)
         running.append(started)
         started.wait_ready()
         return started

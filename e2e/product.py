@@ -85,8 +85,12 @@ def start(
     settings: Mapping[str, Any] | None = None,
     *,
     kubeconfig: Path | None = None,
+    ours: Mapping[str, Any] | None = None,
 ) -> Controller:
-    """Start the product under its service account; `settings` go into its Configuration."""
+    """Start the product under its service account; `settings` go into its Configuration.
+
+    `ours` is what its other file says, the one that Kueue does not know.
+    """
     health, metrics, webhook, visibility = free_ports(4)
     configuration = {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
@@ -101,6 +105,11 @@ def start(
     config = cluster.folder / f"{name}.yaml"
     config.write_text(yaml.safe_dump(configuration))
     command = [*COMMAND, f"--config={config}"]
+    if ours is not None:
+        own = cluster.folder / f"{name}-queueing.yaml"
+        kind = {"apiVersion": "config.queueing.dev/v1alpha1", "kind": "QueueingConfiguration"}
+        own.write_text(yaml.safe_dump({**kind, **ours}))
+        command.append(f"--queueing-config={own}")
     access = str(kubeconfig or cluster.kubeconfig(identities.CONTROLLER))
     process = cluster.run(name, command, KUBECONFIG=access, PYTHONUNBUFFERED="1")
     return Controller(cluster, process, health, metrics)

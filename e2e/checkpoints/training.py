@@ -1,6 +1,7 @@
 """A training Job that saves, and what its pods say: shared by the tests of requests to save."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from e2e.jobs import running, wait_job
@@ -45,10 +46,10 @@ LED: dict[str, Any] = {
 """Terms by which nobody is asked before a test makes one pod the leader."""
 
 
-def make(space: World, **terms: Any) -> None:
+def make(space: World, pool: Mapping[str, str] = POOL, **terms: Any) -> None:
     """Have a training Job run that an urgent one will preempt."""
     space.make(
-        flavor(space.name("any"), nodeLabels=POOL),
+        flavor(space.name("any"), nodeLabels=dict(pool)),
         cluster_queue(
             space.name("cq"),
             {space.name("any"): {"cpu": "2"}},

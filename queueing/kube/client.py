@@ -4,7 +4,7 @@ Replies are not parsed here, so that a hot path decodes just what it uses. Failu
 `KubeError`s.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from http import HTTPStatus
@@ -49,6 +49,7 @@ __all__ = [
 _WHOLE_LIST_TIMEOUT_S = 120.0
 _SERVER_SHARE = 0.9
 _WATCH_SILENCE_S = 150.0
+_FRAME_MAX = 2**20
 
 
 class Client:
@@ -215,6 +216,40 @@ class Client:
             yield _chunks(response, what)
         finally:
             response.close()
+
+    @asynccontextmanager
+    async def websocket(
+        self, target: Target, query: Sequence[tuple[str, str]], protocol: str
+    ) -> AsyncGenerator[aiohttp.ClientWebSocketResponse]:
+        """Open a connection in both directions, with one subprotocol.
+
+        Raises a KubeError when the server will not have it.
+        """
+        if self._session is None:
+            raise RuntimeError("the client is not open: use `async with Client(...)`")
+        grant = await self._grant()
+        headers = {"Authorization": grant.authorization} if grant.authorization else {}
+        url = f"{self.cluster.server}{target.path}?{urlencode(query)}"
+        with named_failures(f"open {target.path}"):
+            try:
+                opened = await self._session.ws_connect(
+                    URL(url, encoded=True),
+                    protocols=(protocol,),
+                    headers=headers,
+                    proxy=self.cluster.proxy,
+                    max_msg_size=_FRAME_MAX,
+                    server_hostname=self.cluster.server_name,
+                    timeout=aiohttp.ClientWSTimeout(ws_close=CONNECT_TIMEOUT_S),
+                )
+            except aiohttp.WSServerHandshakeError as error:
+                if error.status < HTTPStatus.BAD_REQUEST:
+                    raise
+                message = {"message": f"{error.status} {error.message}"}
+                raise error_of(error.status, msgspec.json.encode(message), "") from error
+        try:
+            yield opened
+        finally:
+            await opened.close()
 
     def _open(
         self, request: Request, call: Call, limits: aiohttp.ClientTimeout, grant: Grant

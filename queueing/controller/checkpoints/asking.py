@@ -1,10 +1,12 @@
 """Pods that are asked: found, told by an annotation or only followed, and listened to."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
+from queueing.controller.checkpoints.executing import Executing
 from queueing.controller.checkpoints.hook_jobs import HookJobs
 from queueing.controller.checkpoints.notices import NoticeError
 from queueing.controller.checkpoints.posting import Posting
@@ -30,11 +32,21 @@ class _Pods(msgspec.Struct):
     items: list[Pod]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ways:
+    """How pods are asked otherwise than by their annotations."""
+
+    posting: Posting
+    hooks: HookJobs
+    executing: Executing
+
+
 class Asking:
     """Tells pods by patching them, so that the same patch also lets us follow them."""
 
-    def __init__(self, saves: Saves, hand: Hand, posting: Posting, hooks: HookJobs) -> None:
-        self._saves, self._hand, self._posting, self._hooks = saves, hand, posting, hooks
+    def __init__(self, saves: Saves, hand: Hand, ways: Ways) -> None:
+        self._saves, self._hand = saves, hand
+        self._posting, self._hooks, self._executing = ways.posting, ways.hooks, ways.executing
 
     async def tell(self, record: Record, jobs: Sequence[Job], seen: Seen) -> tuple[str, ...]:
         """Tell those who are to answer; return their names. Raises NoticeError or KubeError."""
@@ -54,20 +66,31 @@ class Asking:
                 raise NoticeError(problem)
         return names
 
-    async def listen(self, record: Record, jobs: Sequence[Job], namespace: str) -> None:
+    async def listen(self, record: Record, jobs: Sequence[Job], seen: Seen) -> None:
         """Ask those how far they are who do not say so by themselves."""
+        namespace = seen.meta.namespace
         match record.request.terms.driver:
             case Driver.HTTP:
                 await self._posting.listen(record, jobs, _keys(namespace, record.asked))
             case Driver.JOB:
                 await self._hooks.listen(record, namespace)
-            case _:
+            case Driver.EXEC:
+                self._executing.listen(record, jobs, seen)
+            case Driver.ANNOTATION | Driver.TERMINATION_ONLY:
                 pass
 
     async def give_up(self, record: Record, namespace: str) -> None:
         """End what still saves although nobody waits for it any more."""
         if record.request.terms.driver is Driver.JOB:
             await self._hooks.end(record, namespace)
+
+    def forget(self, record: Record, namespace: str) -> None:
+        """Let go of what a request that is over was told."""
+        keys = _keys(namespace, record.asked)
+        self._executing.end(keys)
+        for key in keys:
+            self._saves.pods.pop(key, None)
+            self._saves.said.pop(key, None)
 
     async def stand_down(self, record: Record, jobs: Sequence[Job], namespace: str) -> None:
         """Tell the pods that were asked that they stay."""
@@ -80,7 +103,9 @@ class Asking:
                 await self._posting.tell(record, jobs, asked, cancelled=True)
             case Driver.JOB:
                 await self._hooks.end(record, namespace)
-            case Driver.TERMINATION_ONLY | Driver.EXEC:
+            case Driver.EXEC:
+                self._executing.end(_keys(namespace, record.asked))
+            case Driver.TERMINATION_ONLY:
                 pass
 
     def voices(self, record: Record, namespace: str) -> dict[str, Voice]:

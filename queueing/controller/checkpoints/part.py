@@ -8,8 +8,9 @@ from typing import Any
 
 from queueing.clock import Clock
 from queueing.controller.checkpoints.account import Account
-from queueing.controller.checkpoints.asking import Asking
+from queueing.controller.checkpoints.asking import Asking, Ways
 from queueing.controller.checkpoints.barrier import Barrier
+from queueing.controller.checkpoints.executing import Executing
 from queueing.controller.checkpoints.hook_jobs import HookJobs
 from queueing.controller.checkpoints.intake import Intake
 from queueing.controller.checkpoints.policies import PolicyReconciler
@@ -65,6 +66,7 @@ class Checkpoints:
         self.policies = PolicyReconciler(saves, around.hand, around.clock)
         self.intake = Intake(saves, self._changed, self._policy_changed)
         self.barrier = Barrier(around.objects, around.records, self.queue.add)
+        self._executing = Executing(saves, around.hand, around.clock, self._changed)
         means = Means(
             objects=around.objects,
             hand=around.hand,
@@ -75,8 +77,11 @@ class Checkpoints:
             asking=Asking(
                 saves,
                 around.hand,
-                Posting(saves, around.clock),
-                HookJobs(around.objects, around.hand, around.clock),
+                Ways(
+                    posting=Posting(saves, around.clock),
+                    hooks=HookJobs(around.objects, around.hand, around.clock),
+                    executing=self._executing,
+                ),
             ),
             account=Account(around.objects, around.metrics, around.chronicle),
             attend=self._attend,
@@ -107,6 +112,7 @@ class Checkpoints:
 
     def close(self) -> None:
         """Drop what was to be looked at later."""
+        self._executing.close()
         self.queue.close()
         self.policy_keys.close()
 

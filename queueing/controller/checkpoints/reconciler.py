@@ -138,7 +138,7 @@ class CheckpointReconciler:
         tries = choice is OnFailure.TRY_OTHER_VICTIM
         spared = self._saves.spared_for(cause.preemptor) if tries else 0
         if before.phase in _LISTENS:
-            await means.asking.listen(before, jobs, seen.meta.namespace)
+            await means.asking.listen(before, jobs, seen)
         now = means.clock.now()
         record = settle(self._observed(seen, workload, jobs), now, spared_before=spared)
         if DUTIES[record.phase] is Duty.NOTIFY and notice_due_at(record) <= now:
@@ -231,9 +231,7 @@ class CheckpointReconciler:
         if not record.is_open:
             self._heard.pop(meta.key, None)
             self._returned.pop(meta.key, None)
-            for name in record.asked:
-                self._saves.pods.pop(Key(f"{meta.namespace}/{name}"), None)
-                self._saves.said.pop(Key(f"{meta.namespace}/{name}"), None)
+            self._means.asking.forget(record, meta.namespace)
             if not any(True for _ in self._saves.open_workloads()):
                 self._saves.preemptors.clear()
             await self._prune(seen)

@@ -104,7 +104,7 @@ def said(request: Request, job: Job | None, pods: Sequence[Pod], beat: str) -> b
     if not succeeded:
         full = "; ".join([message, *words])[:_MESSAGE_MAX]
         return msgspec.json.encode(told | {"answer": Word.FAILED, "message": full})
-    parts = next((found for text in words if (found := _parts(text))), {})
+    parts = next((found for text in words if (found := parts_of(text))), {})
     if parts.get("answer", Word.SAVED) not in _ENDS:
         parts = {"answer": Word.FAILED, "message": f"it answered {parts['answer']}"}
     return msgspec.json.encode({"answer": Word.SAVED, **parts, **told})
@@ -120,7 +120,7 @@ def _last_words(pod: Pod, *, succeeded: bool) -> list[str]:
     ]
 
 
-def _parts(text: str) -> dict[str, Any]:
+def parts_of(text: str) -> dict[str, Any]:
     """Read what was saved; empty for a text that does not say."""
     if URI.match(text):
         return {"uri": text}

@@ -1,0 +1,119 @@
+"""Commands that save in containers, for the driver Exec, where the operator allows it.
+
+A command runs as long as its connection; that it runs is the heartbeat. A replica that takes over
+runs it again, since nobody can tell whether the one before has ended.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from queueing.clock import Clock
+from queueing.controller.hand import Hand
+from queueing.controller.saves import Saves, Seen
+from queueing.core.checkpoints.answers import Word
+from queueing.core.checkpoints.record import Record
+from queueing.core.names import Key
+from queueing.kube.errors import KubeError
+from queueing.kube.execution import Ended, Place, execute
+from queueing.translate.checkpoints.hook_job import parts_of, surroundings
+from queueing.translate.wire.jobs import Job
+
+_VARIABLE = re.compile(r"\$\(([A-Z_]+)\)")
+_MESSAGE_MAX = 500
+
+
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """A command that was begun for one asking."""
+
+    asking: str
+    task: "asyncio.Task[None]"
+    begun: bool = False
+
+
+class Executing:
+    """Runs commands; what they amount to is kept in `Saves`, as for pods that are called."""
+
+    def __init__(
+        self, saves: Saves, hand: Hand, clock: Clock, changed: Callable[[Key], None]
+    ) -> None:
+        self._saves, self._hand, self._clock, self._changed = saves, hand, clock, changed
+        self._runs: dict[Key, _Run] = {}
+
+    def listen(self, record: Record, jobs: Sequence[Job], seen: Seen) -> None:
+        """See that the command of each pod runs, and take its running for a heartbeat."""
+        beat = str(int(self._clock.now() / record.request.terms.heartbeat_s))
+        for name in record.asked:
+            key = Key(f"{seen.meta.namespace}/{name}")
+            run = self._runs.get(key)
+            if run is None or run.asking != record.asking_id:
+                if self._hand.may_send(self._hand.client.write_timeout_s):
+                    self._begin(record, jobs, seen, key)
+            elif run.begun and not run.task.done():
+                self._saves.said[key] = _told(record, {"answer": Word.HEARTBEAT, "beat": beat})
+
+    def end(self, asked: Sequence[Key]) -> None:
+        """Wait for commands no more; whether they run on is for the container to say."""
+        for key in asked:
+            run = self._runs.pop(key, None)
+            if run is not None:
+                run.task.cancel()
+
+    def close(self) -> None:
+        """Wait for no command any more."""
+        self.end(list(self._runs))
+
+    def _begin(self, record: Record, jobs: Sequence[Job], seen: Seen, key: Key) -> None:
+        self.end([key])
+        self._saves.said.pop(key, None)
+        task = asyncio.get_running_loop().create_task(self._run(record, jobs, seen, key))
+        self._runs[key] = _Run(asking=record.asking_id, task=task)
+
+    async def _run(self, record: Record, jobs: Sequence[Job], seen: Seen, key: Key) -> None:
+        command = record.request.terms.command
+        _, _, workload = seen.workload.partition("/")
+        namespace, _, name = key.partition("/")
+        told = surroundings(record.request, workload, jobs) | {"QUEUEING_CHECKPOINT_POD": name}
+        words = expanded(command.words, told) if command is not None else ()
+        place = Place(namespace=namespace, pod=name, container=command.container if command else "")
+        left_s = max(record.request.save_by - self._clock.now(), 1.0)
+        try:
+            async with asyncio.timeout(left_s):
+                ended = await execute(
+                    self._hand.client, place, words, lambda: self._mark_begun(key)
+                )
+            said = _answer(ended)
+        except KubeError as error:
+            said = {"answer": Word.FAILED, "message": str(error)[:_MESSAGE_MAX]}
+        except TimeoutError:
+            said = {"answer": Word.FAILED, "message": "the command did not end in time"}
+        self._saves.said[key] = _told(record, said)
+        self._changed(seen.workload)
+
+    def _mark_begun(self, key: Key) -> None:
+        self._runs[key].begun = True
+
+
+def expanded(words: Sequence[str], told: Mapping[str, str]) -> tuple[str, ...]:
+    """Replace $(NAME) by what is told; other names stand as they are."""
+    return tuple(_VARIABLE.sub(lambda m: told.get(m[1], m[0]), word) for word in words)
+
+
+def _answer(ended: Ended) -> dict[str, object]:
+    """Read the end of a command: the last line of its output may say what was saved."""
+    if ended.code != 0:
+        lines = ended.errors.strip().splitlines()
+        said = lines[-1] if lines else ended.message
+        message = f"the command ended with code {ended.code}: {said}"
+        return {"answer": Word.FAILED, "message": message[:_MESSAGE_MAX]}
+    lines = ended.output.strip().splitlines()
+    return {"answer": Word.SAVED, **(parts_of(lines[-1]) if lines else {})}
+
+
+def _told(record: Record, said: Mapping[str, object]) -> bytes:
+    told = {"requestID": record.asking_id, "epoch": record.request.epoch}
+    return msgspec.json.encode({**said, **told})
