@@ -11,6 +11,7 @@ from queueing.sim.documents import Document, Step
 from queueing.sim.unknown_fields import unknown_field_warnings
 from queueing.sim.yaml_text import ManifestError
 from queueing.webhooks.cluster_queues import check_cluster_queue, check_cohort
+from queueing.webhooks.device_flavors import check_device_flavor
 from queueing.webhooks.findings import Finding
 from queueing.webhooks.flavors import check_flavor, check_topology
 from queueing.webhooks.jobs import check_job
@@ -92,6 +93,7 @@ CHECKS: Mapping[str, Callable[[dict[str, Any]], list[Finding]]] = MappingProxyTy
     {
         "ClusterQueue": check_cluster_queue,
         "Cohort": check_cohort,
+        "DeviceFlavor": check_device_flavor,
         "Job": check_job,
         "ResourceFlavor": check_flavor,
         "Topology": check_topology,

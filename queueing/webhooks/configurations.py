@@ -70,6 +70,7 @@ _VALIDATING: Final = (
     _Hook(kind="cohort", resource="cohorts"),
     _Hook(kind="resourceflavor", resource="resourceflavors"),
     _Hook(kind="workload", resource="workloads"),
+    _Hook(kind="deviceflavor", resource="deviceflavors", group="queueing.dev", version="v1alpha1"),
     # Before the definition of Workloads goes, we let go of what has our finalizer.
     _Hook(
         kind="customresourcedefinition",

@@ -8,6 +8,7 @@ import pytest
 from queueing.webhooks.admission import CHECKS as CHECKS_OF_REVIEWS
 from queueing.webhooks.admission import Review, Rules
 from queueing.webhooks.cluster_queues import check_cohort
+from queueing.webhooks.device_flavors import check_device_flavor
 from queueing.webhooks.findings import Finding, Wire
 from queueing.webhooks.flavors import (
     check_admission_check,
@@ -34,6 +35,7 @@ CHECKS: dict[str, Callable[..., list[Finding]]] = {
     "ClusterQueue": check_queue,
     "Cohort": lambda new, _old: check_cohort(new),
     "ResourceFlavor": check_flavor,
+    "DeviceFlavor": lambda new, _old: check_device_flavor(new),
     "Topology": check_topology,
     "LocalQueue": check_local_queue,
     "AdmissionCheck": check_admission_check,
