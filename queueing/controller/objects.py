@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from queueing.controller.census import Census
+from queueing.controller.device_memory import DeviceMemory
 from queueing.controller.indexes import Index
 from queueing.controller.roster import Roster
 from queueing.controller.saves import Saves
@@ -67,9 +68,13 @@ class Objects:
     """Jobs by the Workload that they name."""
     job_keys: dict[str, Key] = field(default_factory=dict)
     """Key of a live job by its uid."""
+    workload_keys: dict[str, Key] = field(default_factory=dict)
+    """Key of a Workload by its uid."""
     gangs: Roster = field(default_factory=Roster)
     saves: Saves = field(default_factory=Saves)
     """Checkpoints and what belongs to them."""
+    devices: DeviceMemory = field(default_factory=DeviceMemory)
+    """Hardware, and the templates and claims for it."""
     census: Census = field(default_factory=Census)
     """How many Workloads stand where, for metrics."""
 
@@ -78,6 +83,7 @@ class Objects:
         key = found.metadata.key
         self._unindex_workload(key)
         self.workloads[key] = found
+        self.workload_keys[found.metadata.uid] = key
         for uid in owner_uids(found.metadata):
             self.workloads_by_owner.add(uid, key)
         self.workloads_by_namespace.add(found.metadata.namespace, key)
@@ -94,6 +100,7 @@ class Objects:
         self.facts.pop(key, None)
         if found is None:
             return
+        self.workload_keys.pop(found.metadata.uid, None)
         for uid in owner_uids(found.metadata):
             self.workloads_by_owner.drop(uid, key)
         self.workloads_by_namespace.drop(found.metadata.namespace, key)

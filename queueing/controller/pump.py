@@ -11,8 +11,9 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from queueing.controller.checkpoints.stakes import stake_of
+from queueing.controller.keeping import keep
 from queueing.controller.objects import Objects, owner_uids
-from queueing.core.facts import Fact, Gone, Kind
+from queueing.core.facts import Fact, FlavorFact, Gone, Kind
 from queueing.core.names import Key
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.checkpoints.names import POLICY
@@ -209,7 +210,7 @@ class Pump:
 
     def on_runtime_class(self, event: WatchEvent[RuntimeClass]) -> None:
         """Count every pod's overhead anew."""
-        if _keep(event, self._objects.runtime_classes):
+        if keep(event, self._objects.runtime_classes):
             for namespace in list(self._surroundings):
                 self._reobserve(namespace)
 
@@ -244,6 +245,8 @@ class Pump:
         if known is not None and known[:2] == (meta.uid, meta.generation) and known[2] is around:
             return known[3]
         asks = asks_of(found, around)
+        if asks.shapes and self._objects.devices.learn(asks.shapes):
+            self._observe_flavors()
         if meta.generation:
             self._asks[meta.key] = (meta.uid, meta.generation, around, asks)
         return asks
@@ -255,6 +258,7 @@ class Pump:
                 limits=self._objects.limits_in(namespace),
                 overheads=self._objects.overheads(),
                 rules=self._rules,
+                devices=self._objects.devices.surroundings(namespace),
             )
         return around
 
@@ -303,8 +307,31 @@ class Pump:
 
     def on_flavor(self, event: WatchEvent[wire.ResourceFlavor]) -> None:
         """Take in a ResourceFlavor."""
-        self._admin(event, self._objects.flavors, surroundings.flavor, Kind.FLAVOR)
+        self._objects.devices.forget_flavor(_name(event))
+        self._admin(event, self._objects.flavors, self._flavor, Kind.FLAVOR)
         self._attention.finalizers()
+
+    def _flavor(self, found: wire.ResourceFlavor) -> FlavorFact:
+        return surroundings.flavor(found, self._objects.devices.offers_of(found))
+
+    def _observe_flavors(self) -> None:
+        """Tell the engine what devices are to those who ask for them."""
+        for found in self._objects.flavors.values():
+            self._observe(self._flavor(found))
+
+    def devices_changed(self, *, rules: bool) -> None:
+        """Judge by other devices, and with `rules` also by other rules of what asks for them."""
+        devices = self._objects.devices
+        devices.forget_shapes_but(shape for one in self._asks.values() for shape in one[3].shapes)
+        if rules:
+            self._surroundings.clear()
+            for found in list(self._objects.workloads.values()):
+                self._observe_workload(found)
+        self._observe_flavors()
+
+    def users_devices_changed(self, namespace: str) -> None:
+        """Judge the namespace's Workloads by its templates and claims."""
+        self._reobserve(namespace)
 
     def on_check(self, event: WatchEvent[wire.AdmissionCheck]) -> None:
         """Take in an AdmissionCheck."""
@@ -329,7 +356,7 @@ class Pump:
 
     def on_workload_priority_class(self, event: WatchEvent[wire.WorkloadPriorityClass]) -> None:
         """Give its Workloads the new value, and Jobs that wait for the class a chance."""
-        if not _keep(event, self._objects.workload_priority_classes):
+        if not keep(event, self._objects.workload_priority_classes):
             return
         name = _name(event)
         for key, found in self._objects.workloads.items():
@@ -340,7 +367,7 @@ class Pump:
 
     def on_priority_class(self, event: WatchEvent[PriorityClass]) -> None:
         """Give Jobs that wait for the class a chance."""
-        if _keep(event, self._objects.priority_classes):
+        if keep(event, self._objects.priority_classes):
             self._tell_jobs(self._objects.jobs)
 
     def _admin(
@@ -350,7 +377,7 @@ class Pump:
         translate: Callable[[W], Fact],
         kind: Kind,
     ) -> None:
-        if not _keep(event, store):
+        if not keep(event, store):
             return
         found = store.get(_name(event))
         self._observe(translate(found) if found is not None else Gone(kind, _name(event)))
@@ -379,18 +406,6 @@ def _changes_lives(before: wire.ClusterQueue, after: wire.ClusterQueue) -> bool:
         before.spec.stop_policy != after.spec.stop_policy
         or before.spec.admission_checks_strategy != after.spec.admission_checks_strategy
     )
-
-
-def _keep(event: WatchEvent[W], store: MutableMapping[str, W]) -> bool:
-    """Bring the store up to date; False for an event without an object."""
-    match event:
-        case Added(object=found) | Modified(object=found):
-            store[found.metadata.name] = found
-        case Deleted(key=key):
-            store.pop(key, None)
-        case _:
-            return False
-    return True
 
 
 def _name(event: WatchEvent[W]) -> str:

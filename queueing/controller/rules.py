@@ -39,6 +39,8 @@ class ControllerRules:
     life: LifeRules
     jobs: JobRules
     identity: str
+    configuration: Configuration | None = None
+    """As it was read, for the mappings of device classes."""
     drivers: frozenset[Driver] = USUAL_DRIVERS
     """How workloads may be asked to save."""
     budget: int = BUDGET
@@ -71,6 +73,7 @@ def controller_rules(
             refused=refused_annotations(configuration),
         ),
         identity=identity,
+        configuration=configuration,
     )
 
 

@@ -17,6 +17,7 @@ from queueing.controller.checkpoints import part as checkpoints
 from queueing.controller.containment import Look, contained
 from queueing.controller.credits import part as credit_part
 from queueing.controller.cycles import Cycles
+from queueing.controller.devices import part as device_part
 from queueing.controller.effects import Effects, Shell
 from queueing.controller.finalizers import Finalizers
 from queueing.controller.gangs.reconciler import GangReconciler
@@ -34,6 +35,7 @@ from queueing.controller.witness import Witness
 from queueing.controller.workloads import Lives, WorkloadReconciler
 from queueing.core.decisions import Cycle
 from queueing.core.names import Key
+from queueing.core.settings import Compatibility
 from queueing.kube import resources
 from queueing.kube.backoff import Backoff
 from queueing.kube.client import Client
@@ -109,6 +111,7 @@ class Session:
         self.hand.covered = self.credits.accounts.covered
         self.hand.recorded = self.credits.accounts.recorded
         self.checkpoints = self._make_checkpoints()
+        self.devices = self._make_devices()
         self._finalizers = Finalizers(self.objects, self.engine, self.hand)
         self._waits = Waits(
             self.objects, self.hand, self._records, clock, reason_of=self.engine.waiting
@@ -121,6 +124,7 @@ class Session:
             clock=clock,
             latecomers=latecomers,
             barrier=self.checkpoints.barrier,
+            devices=self.devices.start,
         )
         self._jobs = JobReconciler(self.objects, self.hand, self._rules.jobs, attendants)
         self._gangs = GangReconciler(
@@ -156,6 +160,20 @@ class Session:
                 chronicle=self._around.witness.chronicle,
                 claimed=self.engine.is_claimed,
                 weigh_anew=self.pump.weigh_anew,
+            )
+        )
+
+    def _make_devices(self) -> device_part.Devices:
+        memory = self.objects.devices
+        memory.configuration = self._rules.configuration
+        memory.by_labels = self._rules.settings.compatibility is not Compatibility.KUEUE
+        return device_part.Devices(
+            device_part.Around(
+                objects=self.objects,
+                pump=self.pump,
+                hand=self.hand,
+                records=self._records,
+                now=self._around.clock.now,
             )
         )
 
@@ -202,9 +220,12 @@ class Session:
             self.workload_keys.close()
             self.gang_keys.close()
             self.checkpoints.close()
+            self.devices.close()
 
     async def _follow(self, group: asyncio.TaskGroup) -> None:
         """Start the reflectors and wait until each has listed everything."""
+        # First what flavors and Workloads are judged by.
+        await self.devices.follow(group, self._around.client)
         reflectors = list(self._reflectors())
         for reflector, name in reflectors:
             group.create_task(reflector.run(), name=f"reflector {name}")
@@ -243,6 +264,10 @@ class Session:
                 self._serve(self.checkpoints.policy_keys, self.checkpoints.policies.look),
                 name="checkpoint policies",
             )
+            start(self.devices.run(), name="devices")
+            for number in range(device_part.WORKERS):
+                sweep = self.devices.sweep.look
+                start(self._serve(self.devices.queue, sweep), name=f"claims {number}")
             for number in range(checkpoints.WORKERS):
                 look = self.checkpoints.reconciler.look
                 start(self._serve(self.checkpoints.queue, look), name=f"checkpoints {number}")
@@ -293,6 +318,7 @@ class Session:
         self.workload_keys.add(key)
         self._waits.expect(key)
         self.checkpoints.workload_changed(key)
+        self.devices.workload_changed(key)
 
     def _attend_credited(self, key: Key) -> None:
         """Have a Workload looked at whose end is stored, and the Jobs that it belongs to."""

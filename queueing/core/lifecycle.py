@@ -97,6 +97,11 @@ class Cause(StrEnum):
     REQUEUING_LIMIT_EXCEEDED = "RequeuingLimitExceeded"
     MAXIMUM_EXECUTION_TIME_EXCEEDED = "MaximumExecutionTimeExceeded"
     ADMISSION_CHECK = "AdmissionCheck"
+    DEVICE_REQUEST_INVALID = "DeviceRequestInvalid"
+    """The API server does not take the claims that an admission would be given."""
+    UNSUPPORTED_DEVICE_REQUEST = "UnsupportedDeviceRequest"
+    NAME_CONFLICT = "NameConflict"
+    """A claim template of somebody else has the name that ours must have."""
 
 
 class Return(StrEnum):

@@ -14,6 +14,7 @@ from queueing.controller.hand import Hand
 from queueing.controller.jobs.priorities import resolve
 from queueing.controller.jobs.reconciler import Attendants, JobRules, life
 from queueing.controller.objects import Objects
+from queueing.controller.refusals import DevicesRefusedError
 from queueing.core.backoff import Backoff
 from queueing.core.lifecycle import Evict, EvictionReason
 from queueing.core.names import Key
@@ -45,7 +46,7 @@ class GangReconciler:
         self._objects, self._hand, self._rules = objects, hand, rules
         self._records, self._witness = attendants.records, attendants.witness
         self._clock, self._latecomers = attendants.clock, attendants.latecomers
-        self._barrier = attendants.barrier
+        self._barrier, self._devices = attendants.barrier, attendants.devices
         self._gathering = Gathering(objects, hand, rules)
         self._telling = Telling(hand, attendants.records, attendants.clock, queue)
 
@@ -87,7 +88,8 @@ class GangReconciler:
         workload, now = action.workload, self._clock.now()
         match action:
             case notes.Release():
-                await self._hand.release(workload, now)
+                if not self._devices.holds(workload):
+                    await self._hand.release(workload, now)
                 return
             case notes.Finish(reason=reason, message=message):
                 body = outbound.finish(workload, reason, message, now)
@@ -153,7 +155,7 @@ class GangReconciler:
             return
         began = self._clock.now()
         try:
-            await start(self._hand, prepare(self._objects, parts))
+            await start(self._hand, await prepare(self._objects, parts, self._devices))
         except ConflictError as error:
             if begun:
                 await self._evict(workload, self._refused(workload, str(error)))
@@ -161,7 +163,7 @@ class GangReconciler:
             body = outbound.finish(workload, "FailedToStart", str(error), self._clock.now())
             await self._hand.patch_workload(workload, body)
             return
-        except RefusedStartError as error:
+        except (RefusedStartError, DevicesRefusedError) as error:
             await self._evict(workload, self._refused(workload, str(error)))
             return
         self._witness.started(workload, began)

@@ -12,6 +12,7 @@ from queueing.controller.gangs.parts import Part
 from queueing.controller.gangs.writing import outcomes
 from queueing.controller.hand import Hand
 from queueing.controller.jobs.additions import additions
+from queueing.controller.jobs.reconciler import DeviceMaker
 from queueing.controller.objects import Objects
 from queueing.kube.client import Call
 from queueing.kube.errors import BadRequestError, ForbiddenError, InvalidError, KubeError
@@ -35,14 +36,20 @@ class Prepared:
     body: bytes
 
 
-def prepare(objects: Objects, parts: Sequence[Part]) -> list[Prepared]:
-    """Make the patches. Raises ConflictError (of injection) when a template cannot take it."""
-    return [
-        Prepared(job, patch(job.metadata, {"spec": batch.start(job, added)}))
-        for job, added in (
-            (one.job, additions(objects, one.job, one.view)) for one in parts if one.job is not None
-        )
-    ]
+async def prepare(objects: Objects, parts: Sequence[Part], devices: DeviceMaker) -> list[Prepared]:
+    """Make the claims and the patches.
+
+    Raises ConflictError (of injection) when a template cannot take it, DevicesRefusedError when
+    devices can never be had.
+    """
+    made = []
+    for one in parts:
+        if one.job is not None:
+            added = additions(objects, one.job, one.view)
+            added = added.with_devices(await devices.prepare(one.job, one.view))
+            body = patch(one.job.metadata, {"spec": batch.start(one.job, added)})
+            made.append(Prepared(one.job, body))
+    return made
 
 
 async def start(hand: Hand, prepared: Sequence[Prepared]) -> None:

@@ -15,13 +15,16 @@ from queueing.controller.jobs.priorities import resolve
 from queueing.controller.latecomers import Latecomers
 from queueing.controller.objects import Objects
 from queueing.controller.records import Records
+from queueing.controller.refusals import DevicesRefusedError
 from queueing.core.facts import Selector
+from queueing.core.lifecycle import Cause, Condemn
 from queueing.core.names import Key
 from queueing.core.selectors import selects
 from queueing.kube.client import Call
 from queueing.kube.errors import AlreadyExistsError
 from queueing.kube.resources import WORKLOADS
 from queueing.translate import labels
+from queueing.translate.devices.realisation import PodChanges
 from queueing.translate.inbound.surroundings import namespace as namespace_fact
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import (
@@ -71,6 +74,13 @@ class Witness(Protocol):
     def evicted(self, workload: Workload, reason: str, cause: str) -> None: ...
 
 
+class DeviceMaker(Protocol):
+    """Who sees to the devices of what is started."""
+
+    async def prepare(self, job: Job, workload: Workload) -> PodChanges: ...
+    def holds(self, workload: Workload) -> bool: ...
+
+
 class Barrier(Protocol):
     """Who says whether the Jobs of an evicted Workload may be suspended yet."""
 
@@ -86,6 +96,7 @@ class Attendants:
     clock: Clock
     latecomers: Latecomers
     barrier: Barrier
+    devices: DeviceMaker
 
 
 class JobReconciler:
@@ -97,7 +108,7 @@ class JobReconciler:
         self._objects, self._hand, self._rules = objects, hand, rules
         self._records, self._witness = attendants.records, attendants.witness
         self._clock, self._latecomers = attendants.clock, attendants.latecomers
-        self._barrier = attendants.barrier
+        self._barrier, self._devices = attendants.barrier, attendants.devices
 
     async def look(self, key: Key) -> None:
         """Do the next write for a Job, if one is due. Raises KubeError to be called again later."""
@@ -182,7 +193,8 @@ class JobReconciler:
         workload, now = action.workload, self._clock.now()
         match action:
             case notes.Release():
-                await self._hand.release(workload, now)
+                if not self._devices.holds(workload):
+                    await self._hand.release(workload, now)
                 return
             case notes.Finish(reason=reason, message=message):
                 body = outbound.finish(workload, reason, message, now)
@@ -236,7 +248,12 @@ class JobReconciler:
             )
             return
         try:
-            spec = batch.start(job, additions(self._objects, job, workload))
+            added = additions(self._objects, job, workload)
+            changes = await self._devices.prepare(job, workload)
+            spec = batch.start(job, added.with_devices(changes))
+        except DevicesRefusedError as error:
+            await self._condemn(workload, error)
+            return
         except ConflictError as error:
             body = outbound.finish(workload, "FailedToStart", str(error), self._clock.now())
             await self._hand.patch_workload(workload, body)
@@ -249,6 +266,13 @@ class JobReconciler:
         admission = workload.status.admission
         queue = admission.cluster_queue if admission else ""
         self._records.job(job.metadata, "Started", f"Admitted by clusterQueue {queue}")
+
+    async def _condemn(self, workload: Workload, error: DevicesRefusedError) -> None:
+        """Take a Workload out whose devices can never be had: somebody has to mend something."""
+        step = Condemn(cause=Cause(error.reason), message=error.message)
+        body = outbound.condemn(workload, step, self._clock.now())
+        await self._hand.patch_workload(workload, body)
+        self._records.workload(workload.metadata, error.reason, error.message, warning=True)
 
     async def _restore(self, job: Job, workload: Workload) -> None:
         """Make the template what it was; the server allows that once the start time is gone."""

@@ -1,0 +1,168 @@
+"""What is known of devices: the rules, the hardware, and the templates and claims for it.
+
+Plain memory: filled by the intake, read by the pump and the reconcilers.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from queueing.controller.indexes import Index as Keys
+from queueing.core.facts import DeviceOffer
+from queueing.core.names import Key
+from queueing.translate.devices.asks import DeviceSurroundings
+from queueing.translate.devices.catalog import NO_CATALOG, Catalog, catalog_of
+from queueing.translate.devices.index import Index, Slice, index_of
+from queueing.translate.devices.names import WORKLOAD, WORKLOAD_UID, label_value
+from queueing.translate.devices.offers import Shape, offers
+from queueing.translate.wire import devices as wire
+from queueing.translate.wire.meta import Meta
+from queueing.translate.wire.queues import ResourceFlavor
+from queueing_api.config.v1beta2 import Configuration
+
+NO_DEVICES = Index()
+
+
+@dataclass(slots=True)
+class DeviceMemory:
+    """All of one term."""
+
+    configuration: Configuration | None = None
+    """For its `deviceClassMappings`."""
+    by_labels: bool = True
+    """Whether only devices of a flavor's own nodes serve it; in Kueue mode all do."""
+    flavors: dict[str, wire.DeviceFlavor] = field(default_factory=dict)
+    classes: dict[str, wire.DeviceClass] = field(default_factory=dict)
+    slices: dict[str, Slice] = field(default_factory=dict)
+    nodes: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    templates: dict[Key, wire.ResourceClaimTemplate] = field(default_factory=dict)
+    claims: dict[Key, wire.ResourceClaim] = field(default_factory=dict)
+    catalog: Catalog = NO_CATALOG
+    index: Index = NO_DEVICES
+    _shapes: dict[str, Shape] = field(default_factory=dict)
+    _offers: dict[str, tuple[set[str], dict[str, DeviceOffer]]] = field(default_factory=dict)
+    """By flavor: the shapes it was judged for, and what it offers; until something changes."""
+    _templates_of: Keys[str] = field(default_factory=Keys)
+    _claims_of: Keys[str] = field(default_factory=Keys)
+    _uids: Keys[str] = field(default_factory=Keys)
+    """Lives of Workloads that have templates, by namespace and the name in their label."""
+
+    # Rules and hardware -----------------------------------------------------------------------
+
+    def join_rules(self) -> bool:
+        """Make the catalog anew; False when it is what it was."""
+        found = catalog_of(self.flavors.values(), self.classes.values(), self.configuration)
+        if found == self.catalog:
+            return False
+        self.catalog = found
+        self._offers.clear()
+        return True
+
+    def join_hardware(self) -> None:
+        """Make the index of devices anew."""
+        self.index = index_of(self.slices.values(), self.nodes)
+        self._offers.clear()
+
+    def learn(self, shapes: Iterable[Shape]) -> bool:
+        """Remember what is asked for; True when flavors have not been asked about it yet."""
+        new = {one.key: one for one in shapes if one.key not in self._shapes}
+        self._shapes |= new
+        return bool(new)
+
+    def forget_shapes_but(self, kept: Iterable[Shape]) -> None:
+        """Forget what nobody asks for any more, and what was said of it."""
+        self._shapes = {one.key: one for one in kept}
+        self._offers.clear()
+
+    def forget_flavor(self, name: str) -> None:
+        """Judge a ResourceFlavor anew: its nodes may be others."""
+        self._offers.pop(name, None)
+
+    def offers_of(self, flavor: ResourceFlavor) -> Mapping[str, DeviceOffer]:
+        """Return what a flavor's devices are to all that is asked for."""
+        name = flavor.metadata.name
+        labels = flavor.spec.node_labels if self.by_labels else {}
+        seen, known = self._offers.setdefault(name, (set(), {}))
+        new = [one for key, one in self._shapes.items() if key not in seen]
+        if new:
+            made = offers(new, name, labels, catalog=self.catalog, index=self.index)
+            seen.update(one.key for one in new)
+            known = known | made
+            self._offers[name] = (seen, known)
+        return known
+
+    # Templates and claims ---------------------------------------------------------------------
+
+    def put_template(self, found: wire.ResourceClaimTemplate) -> None:
+        """Replace a template."""
+        self.drop_template(found.metadata.key)
+        self.templates[found.metadata.key] = found
+        uid, key = workload_uid(found.metadata), found.metadata.key
+        self._templates_of.add(uid, key)
+        if uid:
+            self._uids.add(_workload(found.metadata), Key(uid))
+
+    def drop_template(self, key: Key) -> None:
+        """Forget a template."""
+        found = self.templates.pop(key, None)
+        if found is None:
+            return
+        uid = workload_uid(found.metadata)
+        self._templates_of.drop(uid, key)
+        if not self._templates_of[uid]:
+            self._uids.drop(_workload(found.metadata), Key(uid))
+
+    def put_claim(self, found: wire.ResourceClaim) -> None:
+        """Replace a claim."""
+        self.drop_claim(found.metadata.key)
+        self.claims[found.metadata.key] = found
+        self._claims_of.add(workload_uid(found.metadata), found.metadata.key)
+
+    def drop_claim(self, key: Key) -> None:
+        """Forget a claim."""
+        found = self.claims.pop(key, None)
+        if found is not None:
+            self._claims_of.drop(workload_uid(found.metadata), key)
+
+    def templates_of(self, uid: str) -> Iterator[wire.ResourceClaimTemplate]:
+        """Return the templates that we made for a life of a Workload, in order of their names."""
+        return (self.templates[key] for key in sorted(self._templates_of[uid]))
+
+    def claims_of(self, uid: str) -> Iterator[wire.ResourceClaim]:
+        """Return the claims of a life of a Workload, those made of templates among them."""
+        return (self.claims[key] for key in sorted(self._claims_of[uid]))
+
+    def has_any(self, uid: str) -> bool:
+        """Say whether there is a template or claim for a life of a Workload."""
+        return bool(self._templates_of[uid] or self._claims_of[uid])
+
+    def uids_named(self, key: Key) -> tuple[str, ...]:
+        """Return the lives for which there are templates, of Workloads that have a key."""
+        namespace, _, name = key.partition("/")
+        return self._uids[f"{namespace}/{label_value(name)}"]
+
+    def surroundings(self, namespace: str) -> DeviceSurroundings:
+        """Return what the devices of a namespace's pods depend on besides their template."""
+        if self.catalog.is_empty:
+            return DeviceSurroundings()
+        return DeviceSurroundings(
+            catalog=self.catalog,
+            templates={
+                one.metadata.name: one
+                for key in self._templates_of[""]
+                if (one := self.templates[key]).metadata.namespace == namespace
+            },
+            claims={
+                claim.metadata.name: claim
+                for key in self._claims_of[""]
+                if (claim := self.claims[key]).metadata.namespace == namespace
+            },
+        )
+
+
+def workload_uid(meta: Meta) -> str:
+    """Return whose template or claim it is; empty for one that we did not make."""
+    return meta.labels.get(WORKLOAD_UID, "")
+
+
+def _workload(meta: Meta) -> str:
+    return f"{meta.namespace}/{meta.labels.get(WORKLOAD, '')}"

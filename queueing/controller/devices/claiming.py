@@ -1,0 +1,156 @@
+"""Templates and claims of a start: tried on the server, created, and compared with what is there.
+
+They are named by what they are made from, so that to create one twice is to create it once. The
+server compiles the selectors of a dry run, which the scheduler would stumble over much later.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from queueing.controller.device_memory import DeviceMemory, workload_uid
+from queueing.controller.hand import Hand
+from queueing.controller.refusals import DevicesRefusedError
+from queueing.core.names import Key
+from queueing.kube.client import Call
+from queueing.kube.errors import (
+    AlreadyExistsError,
+    BadRequestError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+    NotSentError,
+)
+from queueing.kube.resources import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS, Resource
+from queueing.translate.devices.messages import DeviceReason
+from queueing.translate.devices.names import PLAN, digest
+from queueing.translate.wire import devices as wire
+from queueing.translate.wire.meta import Meta, Wire
+
+TRIED_MAX = 4096
+"""Specs remembered as tried; a thousand Jobs of one kind are tried once."""
+_QUOTA = "exceeded quota"
+_RESOURCES = {one.kind: one for one in (RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS)}
+_template = msgspec.json.Decoder(wire.ResourceClaimTemplate)
+_claim = msgspec.json.Decoder(wire.ResourceClaim)
+
+
+class _Named(Wire, frozen=True):
+    """Any object, read for whose it is."""
+
+    metadata: Meta
+
+
+_named = msgspec.json.Decoder(_Named)
+
+
+@dataclass(slots=True)
+class Claiming:
+    """Makes templates and claims, in one term."""
+
+    memory: DeviceMemory
+    hand: Hand
+    _tried: dict[str, None] = field(default_factory=dict)
+
+    async def make(self, wanted: dict[str, Any]) -> None:
+        """See that a template or claim exists.
+
+        Raises DevicesRefusedError when it never can, KubeError to be called again.
+        """
+        if self._is_there(wanted):
+            return
+        meta = wanted["metadata"]
+        target = _RESOURCES[wanted["kind"]].within(meta["namespace"])
+        await self._try(wanted)
+        try:
+            reply = await self.hand.create(target, msgspec.json.encode(wanted))
+        except AlreadyExistsError:
+            await self._compare(wanted, target.resource)
+        except ForbiddenError as error:
+            raise _forbidden(error) from error
+        else:
+            self._absorb(wanted["kind"], reply)
+
+    def _is_there(self, wanted: dict[str, Any]) -> bool:
+        """Say whether the memory holds it as it is wanted."""
+        meta = wanted["metadata"]
+        key = Key(f"{meta['namespace']}/{meta['name']}")
+        shared = wanted["kind"] == RESOURCE_CLAIMS.kind
+        known = self.memory.claims.get(key) if shared else self.memory.templates.get(key)
+        return known is not None and _is_equal(known.metadata, meta)
+
+    async def _try(self, wanted: dict[str, Any]) -> None:
+        """Let the server say what it thinks of a spec, once."""
+        spec = digest(wanted["kind"], wanted["metadata"]["namespace"], _claim_spec(wanted))
+        if spec in self._tried:
+            return
+        meta = wanted["metadata"]
+        target = _RESOURCES[wanted["kind"]].within(meta["namespace"])
+        unnamed = {key: value for key, value in meta.items() if key != "name"}
+        trial = {**wanted, "metadata": {**unnamed, "generateName": "kq-trial-"}}
+        try:
+            await self.hand.client.create(target, msgspec.json.encode(trial), Call(dry_run=True))
+        except (InvalidError, BadRequestError) as error:
+            raise DevicesRefusedError(DeviceReason.INVALID, error.message) from error
+        except ForbiddenError as error:
+            raise _forbidden(error) from error
+        self._tried[spec] = None
+        if len(self._tried) > TRIED_MAX:
+            del self._tried[next(iter(self._tried))]
+
+    async def _compare(self, wanted: dict[str, Any], resource: Resource) -> None:
+        """Learn whose the object of that name is: ours as wanted, ours of before, or foreign."""
+        meta = wanted["metadata"]
+        target = resource.at(meta["name"], meta["namespace"])
+        reply = await self.hand.client.get(target)
+        found = _named.decode(reply).metadata
+        if _is_equal(found, meta):
+            self._absorb(wanted["kind"], reply)
+            return
+        if not workload_uid(found):
+            told = f"{target.label} exists and is not of this admission: delete it, or rename yours"
+            raise DevicesRefusedError(DeviceReason.NAME_CONFLICT, told)
+        if any(one.status.allocation for one in self.memory.claims_of(workload_uid(found))):
+            raise NotSentError(f"{target.label} is of an earlier start whose pods are not gone yet")
+        body = msgspec.json.encode({"preconditions": {"uid": found.uid}})
+        try:
+            await self.hand.delete(target, body)
+        finally:
+            self.memory.drop_template(found.key)
+        raise NotSentError(f"{target.label} of an earlier start is being replaced")
+
+    def _absorb(self, kind: str, reply: bytes) -> None:
+        if kind == RESOURCE_CLAIMS.kind:
+            self.memory.put_claim(_claim.decode(reply))
+        else:
+            self.memory.put_template(_template.decode(reply))
+
+    async def remove(self, resource: Resource, meta: Meta) -> None:
+        """Delete a template or claim of ours in this life of it."""
+        body = msgspec.json.encode({"preconditions": {"uid": meta.uid}})
+        try:
+            await self.hand.delete(resource.at(meta.name, meta.namespace), body)
+        except NotFoundError:
+            return
+
+
+def _claim_spec(wanted: dict[str, Any]) -> Any:
+    spec = wanted["spec"]
+    return spec["spec"] if wanted["kind"] == RESOURCE_CLAIM_TEMPLATES.kind else spec
+
+
+def _is_equal(found: Meta, wanted: dict[str, Any]) -> bool:
+    owners = {one.uid for one in found.owner_references}
+    return (
+        not found.deleting
+        and found.annotations.get(PLAN) == wanted["annotations"][PLAN]
+        and wanted["ownerReferences"][0]["uid"] in owners
+    )
+
+
+def _forbidden(error: ForbiddenError) -> Exception:
+    """Tell a namespace that is full, which may change, from what nobody may do."""
+    if _QUOTA in error.message:
+        return NotSentError(f"{DeviceReason.NAMESPACE_QUOTA}: {error.message}")
+    return DevicesRefusedError(DeviceReason.INVALID, error.message)

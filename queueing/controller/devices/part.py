@@ -1,0 +1,170 @@
+"""The composition of this package within one term: what it watches, and who works for it."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from queueing.controller.checkpoints.part import is_known
+from queueing.controller.devices.claiming import Claiming
+from queueing.controller.devices.intake import Ears, Intake
+from queueing.controller.devices.standing import Standings
+from queueing.controller.devices.starting import DeviceStart
+from queueing.controller.devices.sweeping import Sweep
+from queueing.controller.hand import Hand
+from queueing.controller.objects import Objects
+from queueing.controller.pump import Pump
+from queueing.controller.records import Records
+from queueing.core.names import Key
+from queueing.kube import resources
+from queueing.kube.client import Client
+from queueing.kube.reflector import Reflector
+from queueing.kube.workqueue import WorkQueue
+from queueing.translate.wire import devices as wire
+from queueing.translate.wire.workloads import Workload
+
+WORKERS = 4
+GATHER_S = 0.05
+"""Slices of one pool come one after the other."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What the term lends."""
+
+    objects: Objects
+    pump: Pump
+    hand: Hand
+    records: Records
+    now: Callable[[], float]
+
+
+class Devices:
+    """Devices in one term of leadership."""
+
+    def __init__(self, around: Around) -> None:
+        self._pump, self._objects = around.pump, around.objects
+        self._memory = memory = around.objects.devices
+        self.queue: WorkQueue[Key] = WorkQueue()
+        self._rules_changed = self._hardware_changed = False
+        self._due, self._needed = asyncio.Event(), asyncio.Event()
+        self._intake = Intake(
+            memory,
+            Ears(
+                rules=self._hear_of_rules,
+                hardware=self._hear_of_hardware,
+                users=self._hear_of_users,
+                ours=self._hear_of_ours,
+            ),
+        )
+        claiming = Claiming(memory, around.hand)
+        self.start = DeviceStart(memory, claiming)
+        self.sweep = Sweep(
+            objects=around.objects,
+            memory=memory,
+            start=self.start,
+            claiming=claiming,
+            records=around.records,
+            workload_of=self._workload_of,
+        )
+        self._standings = Standings(memory, around.hand, around.now)
+
+    async def follow(self, group: asyncio.TaskGroup, client: Client) -> None:
+        """Know all rules; where there are any, know the devices too before anybody decides."""
+        intake = self._intake
+        made: list[Reflector[Any]] = [
+            Reflector(
+                client, resources.DEVICE_FLAVORS.within(), wire.DeviceFlavor, intake.on_flavor
+            ),
+            Reflector(client, resources.DEVICE_CLASSES.within(), wire.DeviceClass, intake.on_class),
+        ]
+        await _started(group, made)
+        self.refresh()
+        if self._memory.catalog.is_empty:
+            group.create_task(self._follow_when_needed(group, client), name="devices to come")
+        else:
+            await self._follow_hardware(group, client)
+
+    async def run(self) -> NoReturn:
+        """Judge by new rules and devices soon after they changed, for ever."""
+        while True:
+            await self._due.wait()
+            await asyncio.sleep(GATHER_S)
+            self.refresh()
+            await self._standings.write()
+
+    def refresh(self) -> None:
+        """Join what changed, and have flavors and Workloads judged by it."""
+        self._due.clear()
+        rules = self._rules_changed and self._memory.join_rules()
+        if self._hardware_changed:
+            self._memory.join_hardware()
+        if rules or self._hardware_changed:
+            self._pump.devices_changed(rules=rules)
+        self._rules_changed = self._hardware_changed = False
+        if not self._memory.catalog.is_empty:
+            self._needed.set()
+
+    def workload_changed(self, key: Key) -> None:
+        """Look at the templates and claims of a Workload, which may be gone."""
+        found = self._objects.workloads.get(key)
+        uids = (found.metadata.uid,) if found is not None else self._memory.uids_named(key)
+        for uid in uids:
+            if self._memory.has_any(uid):
+                self.queue.add(Key(uid))
+
+    def close(self) -> None:
+        """Drop what was to be looked at later."""
+        self.queue.close()
+
+    async def _follow_when_needed(self, group: asyncio.TaskGroup, client: Client) -> None:
+        await self._needed.wait()
+        await self._follow_hardware(group, client)
+
+    async def _follow_hardware(self, group: asyncio.TaskGroup, client: Client) -> None:
+        await _started(group, list(self._hardware(client)))
+        self._hear_of_hardware()
+        self.refresh()
+
+    def _hardware(self, client: Client) -> Iterator[Reflector[Any]]:
+        intake = self._intake
+        for resource, kind, on_event in (
+            (resources.NODES, wire.Node, intake.on_node),
+            (resources.RESOURCE_SLICES, wire.ResourceSlice, intake.on_slice),
+            (
+                resources.RESOURCE_CLAIM_TEMPLATES,
+                wire.ResourceClaimTemplate,
+                intake.on_template,
+            ),
+            (resources.RESOURCE_CLAIMS, wire.ResourceClaim, intake.on_claim),
+        ):
+            made: Reflector[Any] = Reflector(client, resource.within(), kind, on_event)
+            yield made
+
+    def _hear_of_rules(self) -> None:
+        self._rules_changed = True
+        self._due.set()
+
+    def _hear_of_hardware(self) -> None:
+        self._hardware_changed = True
+        self._due.set()
+
+    def _hear_of_users(self, namespace: str) -> None:
+        self._pump.users_devices_changed(namespace)
+
+    def _hear_of_ours(self, uid: str) -> None:
+        self.queue.add(Key(uid))
+        found = self._workload_of(uid)
+        if found is not None:
+            self._pump.attend(found)
+
+    def _workload_of(self, uid: str) -> Workload | None:
+        key = self._objects.workload_keys.get(uid)
+        return None if key is None else self._objects.workloads.get(key)
+
+
+async def _started(group: asyncio.TaskGroup, made: list[Reflector[Any]]) -> None:
+    for reflector in made:
+        group.create_task(reflector.run(), name="reflector of devices")
+    for reflector in made:
+        await is_known(reflector)

@@ -1,0 +1,55 @@
+"""Says of each DeviceFlavor whether it can be used."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from queueing.controller.device_memory import DeviceMemory
+from queueing.controller.hand import Hand
+from queueing.kube.errors import KubeError
+from queueing.kube.resources import DEVICE_FLAVORS
+from queueing.translate.devices.messages import DeviceReason
+from queueing.translate.outbound.conditions import Conditions, patch
+from queueing.translate.wire.devices import DeviceFlavor
+
+READY = "Ready"
+CONTRADICTED = "Contradicted"
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """Keeps the conditions of DeviceFlavors."""
+
+    memory: DeviceMemory
+    hand: Hand
+    now: Callable[[], float]
+
+    async def write(self) -> None:
+        """Bring all conditions up to date; one that cannot be written is tried next time."""
+        for found in list(self.memory.flavors.values()):
+            reason, message = self._judged(found)
+            meta = found.metadata
+            conditions = Conditions(
+                found.status.conditions, now=self.now(), generation=meta.generation
+            )
+            before = conditions.wire()
+            conditions.set("Active", true=reason == READY, reason=reason, message=message)
+            if conditions.wire() == before:
+                continue
+            target = DEVICE_FLAVORS.at(meta.name, subresource="status")
+            body = patch(meta, {"status": {"conditions": conditions.wire()}})
+            try:
+                await self.hand.patch(target, body)
+            except KubeError:
+                continue  # its own change brings us here again
+
+    def _judged(self, found: DeviceFlavor) -> tuple[str, str]:
+        catalog = self.memory.catalog
+        problem = catalog.problems.get(found.metadata.name)
+        if problem:
+            return CONTRADICTED, problem
+        for one in found.spec.resources:
+            name = one.request.device_class_name
+            if name not in catalog.classes:
+                told = f"DeviceClass {name} of {one.name} is not installed"
+                return DeviceReason.CLASS_NOT_FOUND, told
+        return READY, "The flavor can be used"

@@ -1,0 +1,78 @@
+"""What the start of a Job needs of devices, and when its quota may be given back."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from queueing.controller.device_memory import DeviceMemory
+from queueing.controller.devices.claiming import Claiming
+from queueing.controller.objects import Objects
+from queueing.controller.refusals import DevicesRefusedError
+from queueing.translate.devices.messages import DeviceReason
+from queueing.translate.devices.realisation import (
+    NO_CHANGES,
+    Owner,
+    PodChanges,
+    Realisation,
+    realise,
+)
+from queueing.translate.devices.terms import UnservedError
+from queueing.translate.jobs import batch
+from queueing.translate.jobs.gang import gang_key, part_of, pod_set_name
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.workloads import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceStart:
+    """Asked by those who start Jobs, and by those who give quota back."""
+
+    memory: DeviceMemory
+    claiming: Claiming
+
+    async def prepare(self, job: Job, workload: Workload) -> PodChanges:
+        """Make what the pods of a Workload's only pod set will name, and return what they are told.
+
+        Raises DevicesRefusedError when that can never be, KubeError to be called again.
+        """
+        if self.memory.catalog.is_empty:
+            return NO_CHANGES
+        try:
+            made = self.realise(job, workload)
+        except UnservedError as error:
+            raise DevicesRefusedError(DeviceReason.UNSUPPORTED, str(error)) from error
+        for wanted in made.objects:
+            await self.claiming.make(wanted)
+        return next(iter(made.changes.values()), NO_CHANGES)
+
+    def realise(self, job: Job, workload: Workload) -> Realisation:
+        """Return what an admission makes of devices for one Job. Raises UnservedError."""
+        owner = Owner(
+            api_version=batch.KIND.api_version, kind=batch.KIND.kind, metadata=job.metadata
+        )
+        return realise(workload, owner, self.memory.surroundings(job.metadata.namespace))
+
+    def holds(self, workload: Workload) -> bool:
+        """Say whether devices are still allocated to a Workload, so that its quota is not free."""
+        claims = self.memory.claims_of(workload.metadata.uid)
+        return any(one.status.allocation is not None for one in claims)
+
+
+def parts_of(objects: Objects, workload: Workload) -> Iterator[tuple[Job, Workload]]:
+    """Yield the Jobs of a Workload, each with the Workload as it is for that Job alone."""
+    gang = gang_key(workload.metadata)
+    for owner in workload.metadata.owner_references:
+        key = objects.job_keys.get(owner.uid)
+        if key is not None:
+            job = objects.jobs[key]
+            alone = workload
+            if gang is not None:
+                alone = part_of(workload, pod_set_name(job.metadata))
+            yield job, alone
+
+
+def named_by(job: Job, names: Mapping[str, str]) -> Iterator[str]:
+    """Yield the templates and claims that the pods of a started Job are told to use."""
+    annotations: Mapping[str, Any] = batch.template_of(job).metadata.annotations
+    for name in names:
+        yield from (one for one in annotations.get(name, "").split(",") if one)

@@ -1,0 +1,77 @@
+"""Templates and claims that nobody needs any more are deleted; what running work needs stays.
+
+Looked at per life of a Workload (its uid). While the work runs, a template that somebody deleted is
+made again, so that its next pods start.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from queueing.controller.checkpoints.observing import condition
+from queueing.controller.device_memory import DeviceMemory
+from queueing.controller.devices.claiming import Claiming
+from queueing.controller.devices.starting import DeviceStart, named_by, parts_of
+from queueing.controller.objects import Objects
+from queueing.controller.records import Records
+from queueing.controller.refusals import DevicesRefusedError
+from queueing.core.names import Key
+from queueing.kube.resources import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
+from queueing.translate.devices.names import INJECT_CLAIM, INJECT_TEMPLATE
+from queueing.translate.devices.terms import UnservedError
+from queueing.translate.wire.workloads import Workload
+
+_TOLD = {INJECT_TEMPLATE: "", INJECT_CLAIM: ""}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep:
+    """Looks at the templates and claims of one life of a Workload at a time."""
+
+    objects: Objects
+    memory: DeviceMemory
+    start: DeviceStart
+    claiming: Claiming
+    records: Records
+    workload_of: Callable[[str], Workload | None]
+
+    async def look(self, uid: Key) -> None:
+        """Delete what is not needed, make what is. Raises KubeError to be called again."""
+        workload = self.workload_of(uid)
+        if workload is not None and condition(workload, "Evicted") and _holds_quota(workload):
+            return  # it drains: its pods may still be on their way out
+        needed = set() if workload is None else await self._needed(workload)
+        for template in list(self.memory.templates_of(uid)):
+            if template.metadata.name not in needed:
+                await self.claiming.remove(RESOURCE_CLAIM_TEMPLATES, template.metadata)
+        for claim in list(self.memory.claims_of(uid)):
+            of_a_pod = any(one.kind == "Pod" for one in claim.metadata.owner_references)
+            if not of_a_pod and claim.metadata.name not in needed:
+                await self.claiming.remove(RESOURCE_CLAIMS, claim.metadata)
+
+    async def _needed(self, workload: Workload) -> set[str]:
+        """Return the names that an admitted Workload needs, and see that they are there."""
+        needed: set[str] = set()
+        if not _holds_quota(workload) or condition(workload, "Finished"):
+            return needed
+        for job, alone in parts_of(self.objects, workload):
+            if not job.spec.suspend:
+                # What its pods were told stays, also when the rules have changed since.
+                needed.update(named_by(job, _TOLD))
+            try:
+                wanted = self.start.realise(job, alone).objects
+            except UnservedError:
+                continue
+            needed.update(one["metadata"]["name"] for one in wanted)
+            if job.spec.suspend:
+                continue
+            try:
+                for one in wanted:
+                    await self.claiming.make(one)
+            except DevicesRefusedError as error:
+                meta = workload.metadata
+                self.records.workload(meta, error.reason, error.message, warning=True)
+        return needed
+
+
+def _holds_quota(workload: Workload) -> bool:
+    return workload.status.admission is not None
