@@ -13,7 +13,7 @@ from tests.core.rounds.letter_of_cycles import Answer, Cycles, Flavors
 from tests.core.rounds.random_cases import NOW, case_of
 
 ROUNDS = 4
-FEW, MANY = 16, 3_016
+FEW, MANY = 16, 2_016
 CHUNK = 100
 TOLD = {Mode.NO_FIT, Mode.NO_CANDIDATES, Mode.PREEMPT}
 """Modes whose message says which quota is missing."""
