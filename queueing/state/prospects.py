@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from queueing.core.decisions import Admit
 from queueing.core.facts import FlavorPolicy
+from queueing.core.fair_sharing.order import Contender, FlatOrder, Score
 from queueing.core.flavors.assignment import Assignment
 from queueing.core.flavors.plain import remembered_fit
 from queueing.core.ordering import EntryKey, entry_key
@@ -25,13 +26,14 @@ from queueing.state.pending import Item, Peers
 from queueing.state.stands import Stand
 
 Needs = list[tuple[Cell, int]]
+Place = EntryKey | Score
+"""Among the entries of the tree that are decided in a round; by shares where these count."""
 
 
 class Prospect(NamedTuple):
     """One who fits on the tree as it stands, with the borrowing level of each thing it needs."""
 
-    place: EntryKey
-    """Among the entries of the round."""
+    place: Place
     item: Item
     peers: Peers
     needs: Needs
@@ -41,7 +43,7 @@ class Prospect(NamedTuple):
 class Foregone(NamedTuple):
     """One whom the round admits, whatever becomes of the heads of other trees."""
 
-    place: EntryKey
+    place: Place
     item: Item
     needs: Needs
     """What is to be charged for it."""
@@ -51,12 +53,15 @@ class Foregone(NamedTuple):
 
 def foregone(memory: Memory, root: Node, items: list[Item]) -> list[Foregone] | None:
     """Return those of the heads of one tree whom a round would admit; None where that is unsure."""
-    settings = memory.settings
-    if settings.fair_sharing is not None or settings.block_admission_until_pods_ready:
+    settings, fair = memory.settings, memory.settings.fair_sharing
+    if settings.block_admission_until_pods_ready or memory.credits.patience:
         return None
+    order = None
+    if fair is not None:
+        order = FlatOrder(prefers_non_borrowing=fair.prioritize_non_borrowing)
     prospects: list[Prospect] = []
     for item in items:
-        one = _prospect(memory, item)
+        one = _prospect(memory, item, order)
         if one is None:
             return None
         prospects.append(one)
@@ -72,7 +77,7 @@ def foregone(memory: Memory, root: Node, items: list[Item]) -> list[Foregone] | 
     return [_foregone(memory, root, one) for one in found]
 
 
-def _prospect(memory: Memory, item: Item) -> Prospect | None:
+def _prospect(memory: Memory, item: Item, order: FlatOrder | None) -> Prospect | None:
     """Return what a patient item needs and its place in the round; None if that is not plain."""
     peers = item.peers
     if peers is None or peers.stand is not Stand.PARKED:
@@ -100,7 +105,14 @@ def _prospect(memory: Memory, item: Item) -> Prospect | None:
         needs.append((cell, amount))
     if level and rules.fact.fungibility.when_can_borrow is FlavorPolicy.TRY_NEXT_FLAVOR:
         return None
-    place = entry_key(item.fact, level, item.timestamp, settings)
+    if order is None:
+        place: Place = entry_key(item.fact, level, item.timestamp, settings)
+    elif node.parent is not None and node.parent.parent is not None:
+        return None
+    else:
+        priority = item.fact.priority if settings.priority_sorting_within_cohort else 0
+        asks = Contender(node, dict(wanted), priority, item.timestamp, item.fact.uid)
+        place = order.place(asks)
     return Prospect(place, item, peers, needs, levels)
 
 

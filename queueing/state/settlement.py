@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from queueing.core.decisions import Admit, Decision, Mode, Reason, Requeue, Wait
 from queueing.core.facts import Strategy
+from queueing.core.fair_sharing.order import tree_place
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key, ResourceName
-from queueing.core.ordering import EntryKey, entry_key, queue_key
+from queueing.core.ordering import entry_key, queue_key
 from queueing.core.quota.node import Node
 from queueing.core.reasons import NO_LONGER_FITS, TOO_MANY_LEAVE
 from queueing.core.rounds import Judgement
@@ -96,13 +97,21 @@ def _in_order(
     if not foregone:
         return judgements
 
-    def place(one: Judgement | Foregone) -> EntryKey:
-        if isinstance(one, Foregone):
-            return one.place
-        head = one.head
-        return entry_key(head.workload, one.borrow, head.timestamp, memory.settings)
+    settings = memory.settings
 
-    return sorted((*judgements, *foregone), key=place)
+    def place(one: Judgement | Foregone) -> tuple[object, ...]:
+        if isinstance(one, Foregone):
+            return True, *one.place
+        head = one.head
+        goes_first = settings.prioritize_preemptors and head.preempting
+        return not goes_first, *entry_key(head.workload, one.borrow, head.timestamp, settings)
+
+    def tree_of(one: Judgement | Foregone) -> tuple[bool, str]:
+        name = one.admit.cluster_queue if isinstance(one, Foregone) else one.head.queue
+        return tree_place(memory.roots[name])
+
+    by_tree = settings.fair_sharing is not None
+    return sorted((*judgements, *foregone), key=tree_of if by_tree else place)
 
 
 def _admit_foregone(memory: Memory, one: Foregone, now: float) -> Node:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from queueing.core.fair_sharing.shares import Shares, is_borrowing
+from queueing.core.fair_sharing.shares import Share, Shares, is_borrowing
 from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
@@ -44,9 +44,33 @@ def fair_order(
     trees: dict[Node, list[Contender]] = {}
     for one in contenders:
         trees.setdefault(one.node.root(), []).append(one)
-    for root in sorted(trees, key=lambda node: (node.is_queue, node.name)):
+    for root in sorted(trees, key=tree_place):
         tournament = _Tournament(tree, prefers_non_borrowing=prefers_non_borrowing)
         yield from tournament.play(root, trees[root])
+
+
+class FlatOrder:
+    """The order in one tree whose heads are of queues just below the root, one head of each.
+
+    What is charged for one of them changes no share of another, so all places are known at once,
+    and are those that the tournament gives.
+    """
+
+    __slots__ = ("_prefers_non_borrowing", "_shares")
+
+    def __init__(self, *, prefers_non_borrowing: bool) -> None:
+        self._prefers_non_borrowing = prefers_non_borrowing
+        self._shares = Shares()
+
+    def place(self, contender: Contender) -> Score:
+        """Return a contender's place as usage stands; the smallest comes first."""
+        borrows, share = _with_its_usage(contender, self._shares)
+        return _score(contender, share, borrows=borrows and self._prefers_non_borrowing)
+
+
+def tree_place(root: Node) -> tuple[bool, str]:
+    """Return the place of a tree among the others of a round."""
+    return root.is_queue, root.name
 
 
 class _Tournament:
@@ -104,18 +128,31 @@ class _Tournament:
         """Measure a child of a cohort with the contender's usage added."""
         usage = contender.usage
         if child is contender.node:
-            cells = [(child.cell(resource), amount) for resource, amount in usage.items()]
-            borrows = any(cell.usage + amount > cell.quota for cell, amount in cells)
-            infinite, share = self._shares.of(child, usage)
+            borrows, share = _with_its_usage(contender, self._shares)
         else:
             with self._tree.attempt():
                 self._tree.add_usage(QueueName(contender.node.name), usage)
                 borrows = is_borrowing(child, usage)
-                infinite, share = self._shares.of(child)
-        borrows = borrows and self._prefers_non_borrowing
-        near = share.numerator / share.denominator
-        order = -contender.priority, contender.timestamp, contender.uid
-        return not contender.goes_first, borrows, infinite, near, share, *order
+                share = self._shares.of(child)
+        return _score(contender, share, borrows=borrows and self._prefers_non_borrowing)
+
+
+def _with_its_usage(contender: Contender, shares: Shares) -> tuple[bool, Share]:
+    """Say whether its queue would borrow with a contender, and which share it would have."""
+    node, usage = contender.node, contender.usage
+    borrows = False
+    for resource, amount in usage.items():
+        cell = node.cell(resource)
+        if cell.usage + amount > cell.quota:
+            borrows = True
+    return borrows, shares.of(node, usage)
+
+
+def _score(contender: Contender, share: Share, *, borrows: bool) -> Score:
+    infinite, value = share
+    near = value.numerator / value.denominator
+    order = -contender.priority, contender.timestamp, contender.uid
+    return not contender.goes_first, borrows, infinite, near, value, *order
 
 
 def _height(node: Node) -> tuple[int, str]:

@@ -47,6 +47,10 @@ class Shares:
         if not borrowed:
             return NO_SHARE
         lendable = self._lendable_of(parent)
+        if len(borrowed) == 1 and node.weight == 1 and node.bend is None:
+            ((name, amount),) = borrowed.items()
+            whole = lendable.get(name, 0)
+            return (0, Fraction(amount * 1000, whole)) if whole > 0 else NO_SHARE
         ratios = [
             Fraction(amount * 1000, lendable[name])
             for name, amount in borrowed.items()
