@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from queueing.controller.indexes import Index
+from queueing.core.checkpoints.interruptions import Interruption
 from queueing.core.checkpoints.record import Record, Saved
 from queueing.core.checkpoints.terms import USUAL_DRIVERS, Driver
 from queueing.core.names import Key
@@ -38,6 +39,8 @@ class Saves:
     """Where the Workload of a uid was, for those that somebody makes room for."""
     said: dict[Key, bytes] = field(default_factory=dict)
     """What pods that are asked over HTTP answered last."""
+    nodes: dict[str, Interruption | None] = field(default_factory=dict)
+    """All nodes, with the end of those that go away."""
     unreadable: dict[Key, None] = field(default_factory=dict)
     """Checkpoints that mean nothing: whoever they speak of is stopped without."""
     _seen: dict[Key, Seen] = field(default_factory=dict)

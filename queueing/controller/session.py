@@ -159,6 +159,7 @@ class Session:
                 metrics=self._around.witness.metrics,
                 chronicle=self._around.witness.chronicle,
                 claimed=self.engine.is_claimed,
+                evicted=self._around.witness.evicted,
                 weigh_anew=self.pump.weigh_anew,
             )
         )
@@ -268,6 +269,10 @@ class Session:
             for number in range(device_part.WORKERS):
                 sweep = self.devices.sweep.look
                 start(self._serve(self.devices.queue, sweep), name=f"claims {number}")
+            start(
+                self._serve(self.checkpoints.node_keys, self.checkpoints.nodes.look),
+                name="nodes that go away",
+            )
             for number in range(checkpoints.WORKERS):
                 look = self.checkpoints.reconciler.look
                 start(self._serve(self.checkpoints.queue, look), name=f"checkpoints {number}")

@@ -87,6 +87,8 @@ class EvictionReason(StrEnum):
     CLUSTER_QUEUE_STOPPED = "ClusterQueueStopped"
     LOCAL_QUEUE_STOPPED = "LocalQueueStopped"
     DEACTIVATED = "Deactivated"
+    NODE_FAILURES = "NodeFailures"
+    """A node that it runs on goes away, or does not answer."""
     GANG_INTERRUPTED = "GangInterrupted"
     """A member of a gang is gone, or cannot start: all of them stop."""
 

@@ -4,12 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from queueing.controller.objects import Objects
+from queueing.core.checkpoints.interruptions import Interruption
 from queueing.core.checkpoints.phases import Event, Phase
 from queueing.core.checkpoints.record import Record
 from queueing.core.checkpoints.step import Happening
 from queueing.core.lifecycle import EvictionReason
 from queueing.core.names import Key
 from queueing.state.claims import preemptor_of
+from queueing.translate.checkpoints.nodes import named_in
 from queueing.translate.jobs import batch
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Condition
@@ -17,6 +19,8 @@ from queueing.translate.wire.workloads import Workload
 
 _NOT_ASKED = frozenset({EvictionReason.PODS_READY_TIMEOUT, EvictionReason.GANG_INTERRUPTED})
 """Evictions of workloads that do not run as a whole: nobody could save."""
+_UNKNOWN = Interruption("")
+"""Of a node that nobody knows: it is gone."""
 _DRAIN = "HoldAndDrain"
 
 
@@ -114,6 +118,10 @@ def _withdrawn(workload: Workload, world: World) -> str:
             local = objects.local_queues.get(Key(door))
             opened = local is not None and local.spec.stop_policy != _DRAIN
             return "the LocalQueue is open again" if opened else ""
+        case EvictionReason.NODE_FAILURES:
+            node, _ = named_in(evicted.message)
+            stays = objects.saves.nodes.get(node, _UNKNOWN) is None
+            return f"node {node} stays" if stays else ""
         case EvictionReason.DEACTIVATED:
             return "it is active again" if workload.spec.active else ""
         case _:

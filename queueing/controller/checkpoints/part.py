@@ -13,6 +13,7 @@ from queueing.controller.checkpoints.barrier import Barrier
 from queueing.controller.checkpoints.executing import Executing
 from queueing.controller.checkpoints.hook_jobs import HookJobs
 from queueing.controller.checkpoints.intake import Intake
+from queueing.controller.checkpoints.nodes import Hearing, NodeReconciler
 from queueing.controller.checkpoints.policies import PolicyReconciler
 from queueing.controller.checkpoints.posting import Posting
 from queueing.controller.checkpoints.reconciler import CheckpointReconciler, Means
@@ -27,7 +28,7 @@ from queueing.kube.errors import RefusedError
 from queueing.kube.reflector import Reflector, ReflectorSettings
 from queueing.kube.workqueue import WorkQueue
 from queueing.observe.metrics import Metrics
-from queueing.translate.checkpoints import names, wire
+from queueing.translate.checkpoints import names, nodes, wire
 from queueing.translate.jobs.gang import gang_key
 from queueing.translate.wire.workloads import Workload
 
@@ -51,6 +52,8 @@ class Around:
     chronicle: Chronicle | None
     claimed: Callable[[Key], bool]
     """Says whether somebody waits for what a victim holds."""
+    evicted: Callable[[Workload, str, str], None]
+    """Hears of each eviction: the Workload, its reason, its underlying cause."""
     weigh_anew: Callable[[], None]
     """Has what is at stake in running workloads worked out again: terms changed."""
 
@@ -63,6 +66,7 @@ class Checkpoints:
         saves = around.objects.saves
         self.queue: WorkQueue[Key] = WorkQueue()
         self.policy_keys: WorkQueue[Key] = WorkQueue()
+        self.node_keys: WorkQueue[Key] = WorkQueue()
         self.policies = PolicyReconciler(saves, around.hand, around.clock)
         self.intake = Intake(saves, self._changed, self._policy_changed)
         self.barrier = Barrier(around.objects, around.records, self.queue.add)
@@ -88,6 +92,15 @@ class Checkpoints:
             claimed=around.claimed,
         )
         self.reconciler = CheckpointReconciler(means)
+        self.nodes = NodeReconciler(
+            around.objects,
+            around.hand,
+            around.records,
+            clock=around.clock,
+            hearing=Hearing(
+                node=self.node_keys.add, workload=self.queue.add, evicted=around.evicted
+            ),
+        )
 
     def reflectors(self, client: Client) -> Iterator[tuple[Reflector[Any], str]]:
         """Make what follows our kinds; a server that does not serve them must not stop us."""
@@ -106,6 +119,7 @@ class Checkpoints:
                 ReflectorSettings(),
             ),
             (resources.PODS, wire.Pod, self.intake.on_pod, followed),
+            (resources.NODES, nodes.Node, self.nodes.on_node, ReflectorSettings()),
         ):
             made: Reflector[Any] = Reflector(client, resource.within(), kind, on_event, settings)
             yield made, resource.plural
@@ -115,6 +129,7 @@ class Checkpoints:
         self._executing.close()
         self.queue.close()
         self.policy_keys.close()
+        self.node_keys.close()
 
     def job_changed(self, key: Key) -> None:
         """Look at the requests that a Job belongs to."""

@@ -112,7 +112,7 @@ class CheckpointReconciler:
         cause = Cause(evicted.reason if evicted is not None else "", preemptor_uid(workload))
         identity = outbound.request_id(workload, epoch)
         now = means.clock.now()
-        patience_s = patience(means.objects, workload, found.terms)
+        patience_s = patience(means.objects, workload, found.terms, now)
         request = Request.made(identity, epoch, cause, terms=found.terms, now=now)
         request = request.hurried(patience_s)
         origin = outbound.Origin(workload=workload, jobs=tuple(jobs), policy=found.policy)

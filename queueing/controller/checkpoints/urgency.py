@@ -8,10 +8,13 @@ from collections.abc import Mapping
 
 from queueing.controller.checkpoints.observing import condition, preemptor_uid, workload_of
 from queueing.controller.objects import Objects
+from queueing.core.checkpoints.interruptions import time_to_save
 from queueing.core.checkpoints.terms import Terms
 from queueing.core.decisions import PreemptionReason
+from queueing.core.lifecycle import EvictionReason
 from queueing.core.names import Key
 from queueing.translate.checkpoints import names
+from queueing.translate.checkpoints.nodes import named_in
 from queueing.translate.wire.workloads import Workload
 from queueing_api.config.duration import seconds_of
 
@@ -19,9 +22,12 @@ RECLAIM_GRACE_S = 120.0
 """How long a queue waits for its own quota where its annotation says nothing else."""
 
 
-def patience(objects: Objects, workload: Workload, terms: Terms) -> float | None:
+def patience(objects: Objects, workload: Workload, terms: Terms, now: float) -> float | None:
     """Return for how many seconds a workload that is evicted may be asked; None: as terms say."""
-    preempted = condition(workload, "Preempted")
+    evicted, preempted = condition(workload, "Evicted"), condition(workload, "Preempted")
+    if evicted is not None and evicted.reason == EvictionReason.NODE_FAILURES:
+        _, until = named_in(evicted.message)
+        return None if until is None else time_to_save(until, terms.grace_s, now)
     if preempted is None:
         return None
     preemptor = workload_of(preemptor_uid(workload), objects)

@@ -27,7 +27,7 @@ from tests.controller.harness import MakeWorld, true
 
 TERMS = Terms(driver=Driver.ANNOTATION, grace_s=60)
 AT = "2026-01-01T00:00:00Z"
-AT_S = 1_767_225_600.0
+AT_S = NOW = 1_767_225_600.0
 
 
 def condition(kind: str, reason: str, message: str = "", at: str = AT) -> dict[str, Any]:
@@ -94,13 +94,13 @@ def test_the_shortest_patience_counts(
     wait: str | None, grace: str | None, reason: str, want: float | None
 ) -> None:
     found, _ = surroundings(wait, grace)
-    assert patience(found, victim(reason), TERMS) == want
+    assert patience(found, victim(reason), TERMS, NOW) == want
 
 
 def test_a_preemptor_that_is_gone_leaves_what_reclaim_grants() -> None:
-    assert patience(Objects(), victim("InCohortReclamation"), TERMS) == 120.0
+    assert patience(Objects(), victim("InCohortReclamation"), TERMS, NOW) == 120.0
     drained = workload("v", condition("Evicted", "ClusterQueueStopped"))
-    assert patience(Objects(), drained, TERMS) is None
+    assert patience(Objects(), drained, TERMS, NOW) is None
 
 
 def test_what_is_at_stake_is_read_from_policy_and_conditions() -> None:

@@ -1,0 +1,115 @@
+"""Workloads on a node that goes away are evicted while their pods can still save.
+
+Only those for which a policy holds: the others are left to whoever ends their pods.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from queueing.clock import Clock
+from queueing.controller.checkpoints.effective import effective
+from queueing.controller.checkpoints.observing import condition, owners
+from queueing.controller.hand import Hand
+from queueing.controller.objects import Objects
+from queueing.controller.records import Records
+from queueing.core.checkpoints.interruptions import interruption
+from queueing.core.lifecycle import Evict, EvictionReason
+from queueing.core.names import Key
+from queueing.kube.client import ListQuery
+from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
+from queueing.kube.resources import PODS
+from queueing.translate.checkpoints.nodes import Node, message, taints
+from queueing.translate.outbound import workloads as outbound
+from queueing.translate.wire.meta import Meta, Wire
+from queueing.translate.wire.workloads import Workload
+
+_JOB_LABEL = "batch.kubernetes.io/controller-uid"
+
+
+class _Pod(Wire, frozen=True):
+    metadata: Meta
+
+
+class _Pods(msgspec.Struct):
+    items: list[_Pod]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hearing:
+    """Who hears what happens to nodes."""
+
+    node: Callable[[Key], None]
+    """Has a node looked at."""
+    workload: Callable[[Key], None]
+    """Has the requests to a Workload looked at."""
+    evicted: Callable[[Workload, str, str], None]
+    """Hears of each eviction."""
+
+
+class NodeReconciler:
+    """Looks at one node at a time."""
+
+    def __init__(
+        self, objects: Objects, hand: Hand, records: Records, *, clock: Clock, hearing: Hearing
+    ) -> None:
+        self._objects, self._hand, self._records = objects, hand, records
+        self._clock, self._hearing = clock, hearing
+
+    def on_node(self, event: WatchEvent[Node]) -> None:
+        """Take in a node: whether it stays."""
+        nodes = self._objects.saves.nodes
+        match event:
+            case Added(object=found) | Modified(object=found):
+                name = found.metadata.name
+                known = nodes.get(name)
+                end = interruption(taints(found), self._clock.now())
+                if known is not None and end is not None and known.taint == end.taint:
+                    return
+                nodes[name] = end
+                if known != end:
+                    self._hearing.node(Key(name))
+            case Deleted(key=key):
+                nodes.pop(key, None)
+            case Synced():
+                pass
+
+    async def look(self, key: Key) -> None:
+        """Evict who should save before a node ends. Raises KubeError to be called again later."""
+        saves = self._objects.saves
+        end = saves.nodes.get(key)
+        if end is None:
+            for asked in dict.fromkeys(saves.open_workloads()):
+                self._hearing.workload(asked)
+            return
+        if not saves.policies:
+            return
+        for workload in await self._concerned(key):
+            step = Evict(reason=EvictionReason.NODE_FAILURES, message=message(key, end))
+            body = outbound.evict(workload, step, self._clock.now())
+            await self._hand.patch_workload(workload, body)
+            reason = f"EvictedDueTo{step.wire_reason}"
+            self._records.workload(workload.metadata, reason, step.message, warning=True)
+            self._hearing.evicted(workload, step.reason, step.cause)
+
+    async def _concerned(self, node: str) -> list[Workload]:
+        """Return the Workloads that run there, are to be asked, and do not leave already."""
+        query = ListQuery(
+            field_selector=f"spec.nodeName={node}", label_selector=_JOB_LABEL, limit=0
+        )
+        reply = await self._hand.client.list_page(PODS.within(), query)
+        found = {
+            one.metadata.key: one for one in self._running(msgspec.json.decode(reply, type=_Pods))
+        }
+        return [found[key] for key in sorted(found)]
+
+    def _running(self, pods: _Pods) -> Iterator[Workload]:
+        objects = self._objects
+        for uid in dict.fromkeys(pod.metadata.labels[_JOB_LABEL] for pod in pods.items):
+            for workload in objects.workloads_of(uid):
+                if condition(workload, "Admitted") is None or condition(workload, "Evicted"):
+                    continue
+                jobs = owners(objects, workload)
+                if effective(objects, objects.saves, workload, jobs).terms is not None:
+                    yield workload
