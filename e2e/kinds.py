@@ -70,5 +70,6 @@ KINDS: dict[str, Resource] = {
     "DeviceFlavor": Resource("queueing.dev/v1alpha1", "deviceflavors", namespaced=False),
     "CreditPolicy": Resource("queueing.dev/v1alpha1", "creditpolicies", namespaced=False),
     "CreditGrant": Resource("queueing.dev/v1alpha1", "creditgrants", namespaced=False),
+    "CreditBudget": Resource("queueing.dev/v1alpha1", "creditbudgets", namespaced=False),
     "CreditAccount": Resource("queueing.dev/v1alpha1", "creditaccounts", namespaced=False),
 }

@@ -27,6 +27,7 @@ KINDS = (
     "RuntimeClass",
     "CreditPolicy",
     "CreditGrant",
+    "CreditBudget",
     "CreditAccount",
     "DeviceFlavor",
     "DeviceClass",

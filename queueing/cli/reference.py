@@ -80,6 +80,13 @@ REASONS: Mapping[Reason, tuple[str, str]] = MappingProxyType(
             "spec.active is false: by hand, or because a limit was exceeded.",
             "Set spec.active to true to queue it again.",
         ),
+        Reason.BUDGET_EXHAUSTED: (
+            (
+                "A run for the declared maximum execution time may cost more than a CreditBudget"
+                " has left; the message names it and the end of its period."
+            ),
+            "Declare a shorter time or ask for less; or wait for others to end, or for the period.",
+        ),
     }
 )
 

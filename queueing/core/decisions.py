@@ -26,6 +26,8 @@ class Reason(StrEnum):
     ADMISSION_GATED = "AdmissionGated"
     ON_HOLD = "OnHold"
     DEACTIVATED = "Deactivated"
+    BUDGET_EXHAUSTED = "BudgetExhausted"
+    """A CreditBudget does not cover a run. Ours; Kueue has no such reason."""
 
 
 class PreemptionReason(StrEnum):

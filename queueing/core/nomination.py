@@ -1,9 +1,10 @@
 """Nomination: what each head of a round would get, judged on the tree as it stands."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
+from queueing.core.credits.allowance import LOWEST_PRIORITY, Allowance
 from queueing.core.facts import WorkloadFact
 from queueing.core.fair_sharing.patience import NO_PATIENCE, Patiences
 from queueing.core.fair_sharing.preemption import fair_targets
@@ -59,6 +60,8 @@ class World:
     """What credits add to preemption by shares, by root; none without them."""
     followed: frozenset[QueueName] = frozenset()
     """Queues in which others wait behind the head; read only where credits bend weights."""
+    allowance: Allowance | None = None
+    """What is left of budgets; None without any. Admissions lower it."""
 
 
 @dataclass(slots=True)
@@ -70,6 +73,10 @@ class Entry:
     node: Node
     assignment: Assignment
     targets: list[Target] = field(default_factory=list)
+    barred: str | None = None
+    """Why budgets make it wait, though it would fit; None when they do not."""
+    demoted: str | None = None
+    """Why it may run only where nobody else wants to; None when it may as any other."""
 
 
 def nominate(
@@ -79,12 +86,38 @@ def nominate(
 
     A workload that may run with fewer pods is reduced as little as makes it fit, by preemption if
     need be. If nothing helps, the full assignment is returned without targets. Heads nominated on
-    the same usage share `borrowers`.
+    the same usage share `borrowers`. What budgets do not cover counts as not fitting; what they
+    demote has no victims.
     """
+    entry = _nominate(head, world, borrowers, spared=spared)
+    return entry if world.allowance is None else _within_means(entry, world.allowance)
+
+
+def _within_means(entry: Entry, allowance: Allowance) -> Entry:
+    """Note that budgets bar an entry, or let it run only without standing."""
+    if not entry.assignment.fits and not entry.targets:
+        return entry
+    head, usage = entry.head, entry.assignment.usage
+    entry.barred = allowance.bars(head.workload, head.queue, usage)
+    if entry.barred is None:
+        entry.demoted = allowance.demotes(head.workload, head.queue, usage)
+    if entry.demoted is not None:
+        entry.head = replace(head, workload=replace(head.workload, priority=LOWEST_PRIORITY))
+        entry.targets = []
+    return entry
+
+
+def _is_covered(head: Head, world: World, assignment: Assignment) -> bool:
+    """Say whether budgets let a head run so."""
+    allowance = world.allowance
+    return allowance is None or not allowance.bars(head.workload, head.queue, assignment.usage)
+
+
+def _nominate(head: Head, world: World, borrowers: Borrowers, *, spared: frozenset[Uid]) -> Entry:
     rules, node = world.rules[head.queue], world.tree.queue(head.queue)
     if head.progress is None:
         plain = plain_fit(rules, node, head.demand, world.settings)
-        if plain is not None:
+        if plain is not None and _is_covered(head, world, plain):
             return Entry(head, rules, node, plain)
     preemption = (
         None
@@ -93,15 +126,17 @@ def nominate(
     )
     search = Search(rules, node, oracle=preemption, settings=world.settings)
     full = search.assign(head.demand, head.progress)
-    if full.fits:
+    if full.fits and _is_covered(head, world, full):
         return Entry(head, rules, node, full)
     targets = _targets(preemption, full)
-    if targets:
+    if targets and _is_covered(head, world, full):
         return Entry(head, rules, node, full, targets)
     if world.settings.partial_admission and head.demand.may_shrink:
 
         def judge(demand: Demand) -> Entry | None:
             assignment = search.assign(demand, head.progress)
+            if not _is_covered(head, world, assignment):
+                return None
             if assignment.fits:
                 return Entry(head, rules, node, assignment)
             targets = _targets(preemption, assignment)
@@ -110,7 +145,7 @@ def nominate(
         reduced = largest_that_fits(head.demand, judge)
         if reduced is not None:
             return reduced
-    return Entry(head, rules, node, full)
+    return Entry(head, rules, node, full, targets)
 
 
 def _targets(preemption: Preemption | None, assignment: Assignment) -> list[Target]:

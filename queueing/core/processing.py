@@ -54,12 +54,16 @@ def rule_hopeless(entry: Entry) -> Ruling | None:
     """
     assignment = entry.assignment
     strict = entry.rules.strategy is Strategy.STRICT_FIFO
-    if assignment.fits or (strict and assignment.progress is None):
+    if strict and assignment.progress is None:
+        return None
+    if entry.barred is not None:
+        return _barred(entry, entry.barred)
+    if assignment.fits:
         return None
     if not assignment.needs_preemption:
         return _wait(entry, Mode.NO_FIT, assignment.reason, assignment.message)
     if not entry.targets:
-        return _wait(entry, Mode.NO_CANDIDATES, assignment.reason, assignment.message)
+        return _without_candidates(entry)
     if entry.head.workload.preemption_gated:
         return _wait(entry, Mode.PREEMPT, Reason.WAITING_FOR_QUOTA, GATED)
     return None
@@ -67,12 +71,15 @@ def rule_hopeless(entry: Entry) -> Ruling | None:
 
 def _rule(entry: Entry, ledger: Ledger, *, overlaps: bool, deferred: bool) -> Ruling:
     assignment = entry.assignment
+    if entry.barred is not None:
+        return _barred(entry, entry.barred)
     if not assignment.fits and not assignment.needs_preemption:
         return _wait(entry, Mode.NO_FIT, assignment.reason, assignment.message)
     if assignment.needs_preemption and not entry.targets:
-        if entry.rules.fact.preemption.reclaim_within_cohort is not PreemptionPolicy.ANY:
+        reclaim = entry.rules.fact.preemption.reclaim_within_cohort
+        if reclaim is not PreemptionPolicy.ANY and entry.demoted is None:
             ledger.claim(entry, _reservation(entry))
-        return _wait(entry, Mode.NO_CANDIDATES, assignment.reason, assignment.message)
+        return _without_candidates(entry)
     if assignment.needs_preemption and entry.head.workload.preemption_gated:
         return _wait(entry, Mode.PREEMPT, Reason.WAITING_FOR_QUOTA, GATED)
     if deferred:
@@ -88,6 +95,18 @@ def _rule(entry: Entry, ledger: Ledger, *, overlaps: bool, deferred: bool) -> Ru
     if entry.targets:
         return _preempt(entry, ledger)
     return _admit(entry, ledger)
+
+
+def _barred(entry: Entry, why: str) -> Ruling:
+    """Say that a budget does not cover an entry."""
+    return _wait(entry, Mode.NO_FIT, Reason.BUDGET_EXHAUSTED, why)
+
+
+def _without_candidates(entry: Entry) -> Ruling:
+    """Say that an entry found nobody to preempt, or runs beyond a budget and so may not."""
+    words = (entry.assignment.message, entry.demoted)
+    message = ". ".join(one for one in words if one)
+    return _wait(entry, Mode.NO_CANDIDATES, entry.assignment.reason, message)
 
 
 def _preempt(entry: Entry, ledger: Ledger) -> Ruling:
@@ -129,6 +148,12 @@ def _admit(entry: Entry, ledger: Ledger) -> Ruling:
     if world.settings.block_admission_until_pods_ready and _awaits_pods(entry, ledger):
         ledger.claim(entry, assignment.usage)
         return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_PODS_READY, PODS_NOT_READY)
+    allowance = world.allowance
+    if allowance is not None:
+        barred = allowance.bars(head.workload, head.queue, assignment.usage)
+        if barred is not None:
+            return _retry(entry, Mode.SKIPPED, Reason.BUDGET_EXHAUSTED, barred)
+        allowance.take(head.workload, head.queue, assignment.usage)
     ledger.admit(entry)
     pod_sets = assignment.pod_sets()
     admit = Admit(
@@ -138,9 +163,15 @@ def _admit(entry: Entry, ledger: Ledger) -> Ruling:
         pod_sets=pod_sets,
         borrowing=assignment.borrow > 0,
         checks=_open_checks(entry, applying_checks(entry.rules.fact, pod_sets)),
-        note=passed_over(assignment.passed_over),
+        note=_note(entry),
     )
     return Ruling(entry, admit)
+
+
+def _note(entry: Entry) -> str:
+    """Tell what may surprise who sees the admission."""
+    found = (passed_over(entry.assignment.passed_over), entry.demoted)
+    return ". ".join(one for one in found if one)
 
 
 def _awaits_pods(entry: Entry, ledger: Ledger) -> bool:

@@ -112,6 +112,9 @@ CREDIT_ACCOUNTS = Resource(
 CREDIT_GRANTS = Resource(
     QUEUEING_GROUP, "v1alpha1", "creditgrants", "CreditGrant", namespaced=False
 )
+CREDIT_BUDGETS = Resource(
+    QUEUEING_GROUP, "v1alpha1", "creditbudgets", "CreditBudget", namespaced=False
+)
 CHECKPOINT_POLICIES = Resource(QUEUEING_GROUP, "v1alpha1", "checkpointpolicies", "CheckpointPolicy")
 CHECKPOINTS = Resource(QUEUEING_GROUP, "v1alpha1", "checkpoints", "Checkpoint")
 DEVICE_FLAVORS = Resource(

@@ -26,8 +26,8 @@ from queueing.sim.kinds import (
     without_effect,
 )
 from queueing.sim.yaml_text import ManifestError
+from queueing.translate import budgets, credits_wire
 from queueing.translate import credits as credit_objects
-from queueing.translate import credits_wire
 from queueing.translate.configuration import rules_of, settings_of, unknown_gates
 from queueing.translate.gates import without_effect as without_effect_gates
 from queueing.translate.inbound import manifests, queues, surroundings, workloads
@@ -201,6 +201,11 @@ class _Reader:
             *(
                 credit_objects.account(one)
                 for one in self._wire("CreditAccount", credits_wire.CreditAccount)
+            ),
+            *(
+                read(one)
+                for one in self._wire("CreditBudget", credits_wire.CreditBudget)
+                for read in (budgets.budget, budgets.budget_account)
             ),
         )
 

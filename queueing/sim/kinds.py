@@ -56,6 +56,7 @@ MODELS: Mapping[tuple[str, str], type[BaseModel]] = MappingProxyType(
         (f"{CONFIG}/v1beta2", "Configuration"): Configuration,
         (f"{CONFIG}/v1beta1", "Configuration"): Configuration,
         (f"{OWN}/v1alpha1", "CreditAccount"): v1alpha1.CreditAccount,
+        (f"{OWN}/v1alpha1", "CreditBudget"): v1alpha1.CreditBudget,
         (f"{OWN}/v1alpha1", "CreditGrant"): v1alpha1.CreditGrant,
         (f"{OWN}/v1alpha1", "CreditPolicy"): v1alpha1.CreditPolicy,
         (f"{OWN}/v1alpha1", "DeviceFlavor"): v1alpha1.DeviceFlavor,

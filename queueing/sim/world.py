@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from queueing.core.credits.facts import (
+    BudgetAccountFact,
+    BudgetFact,
     CreditAccountFact,
     CreditFact,
     CreditGone,
@@ -25,6 +27,15 @@ from queueing.core.settings import Settings
 from queueing.sim import transitions
 from queueing.state.engine import Engine
 
+CREDIT_FACTS = (
+    CreditPolicyFact,
+    CreditGrantFact,
+    CreditAccountFact,
+    BudgetFact,
+    BudgetAccountFact,
+    CreditGone,
+)
+
 
 class World:
     """Facts that do not change by themselves; only `round` and `drain` change workloads."""
@@ -37,9 +48,7 @@ class World:
         self._doors: dict[Key, LocalQueueFact] = {}
         self._workloads: dict[Key, WorkloadFact] = {}
         for fact in facts:
-            if isinstance(
-                fact, CreditPolicyFact | CreditGrantFact | CreditAccountFact | CreditGone
-            ):
+            if isinstance(fact, CREDIT_FACTS):
                 self.engine.observe_credit(fact)
             else:
                 self.observe(fact)

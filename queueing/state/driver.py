@@ -7,12 +7,12 @@ tree in which nothing of this happens sets aside whoever was judged in it.
 
 from heapq import heappop
 
-from queueing.core.decisions import Cycle, Decision
+from queueing.core.decisions import Cycle, Decision, Reason
 from queueing.core.names import QueueName
 from queueing.core.preemption.limits import Bound
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Entry, World, decide_round, judge_round, nominations
-from queueing.state.intake import enqueue, place
+from queueing.state.intake import enqueue, leave, place
 from queueing.state.memory import Memory
 from queueing.state.selection import (
     Selection,
@@ -130,6 +130,7 @@ def _take_credits(memory: Memory) -> None:
     credit, fair = memory.credits, memory.settings.fair_sharing is not None
     changed = credit.advance(memory.tree, memory.workloads, memory.clock, bends=fair)
     memory.reshaped |= changed
+    _take_budgets(memory)
     for key in credit.wakes(memory.clock):
         charge = memory.ledger.charges.get(key)
         if charge is not None:
@@ -143,6 +144,25 @@ def _end_protection(memory: Memory) -> None:
         charge = memory.ledger.charges.get(heappop(protected)[1])
         if charge is not None:
             memory.ledger.tidings.welcome(charge.holder)
+
+
+def _take_budgets(memory: Memory) -> None:
+    """Work out what budgets leave; let those be judged again who may be covered now."""
+    news = memory.credits.allow(memory.tree, memory.ledger.charges, memory.workloads)
+    for key in news.reclassified:
+        fact = memory.workloads.get(key)
+        if fact is not None and fact.holds_quota:
+            place(memory, fact)
+    if news.regrouped:
+        for key in list(memory.items):
+            fact = memory.workloads[key]
+            leave(memory, key)
+            enqueue(memory, fact)
+    if news.loosened:
+        for queue in memory.queues.values():
+            for peers in list(queue.waiting):
+                if peers.wait is not None and peers.wait.reason is Reason.BUDGET_EXHAUSTED:
+                    memory.wake_peers(peers)
 
 
 def _take_turns(memory: Memory) -> None:
@@ -227,6 +247,7 @@ def _world(memory: Memory) -> World:
         unready=_unready(memory),
         patience=memory.credits.patience,
         followed=_followed(memory),
+        allowance=memory.credits.allowance,
     )
 
 

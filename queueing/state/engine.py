@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from queueing.core.credits.facts import CreditAccountFact, CreditFact
+from queueing.core.credits.facts import BudgetAccountFact, CreditAccountFact, CreditFact
 from queueing.core.decisions import Admit, Cycle, Outcome, Verdict, Wait
 from queueing.core.facts import (
     Fact,
@@ -108,6 +108,10 @@ class Engine:
     def credit_accounts(self) -> tuple[CreditAccountFact, ...]:
         """Return the credit ledgers as of the last cycle, for storing; none without a policy."""
         return tuple(self._memory.credits.records(self._memory.workloads))
+
+    def credit_budgets(self) -> tuple[BudgetAccountFact, ...]:
+        """Return what budgets have spent and hold, as of the last cycle, for storing."""
+        return tuple(self._memory.credits.budgets(self._memory.tree, self._memory.workloads))
 
     def credits_cover(self, workload: Key) -> bool:
         """Say whether a finished workload may be forgotten: the stored accounts hold its end."""

@@ -5,8 +5,10 @@ Invariant: after `place` a workload is charged, or pending in one queue, or held
 """
 
 from collections.abc import Hashable
+from dataclasses import replace
 from heapq import heappush
 
+from queueing.core.credits.allowance import LOWEST_PRIORITY, seconds_of
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.facts import LocalQueueFact, StopPolicy, Strategy, WorkloadFact
 from queueing.core.holders import Holder, holder_of
@@ -171,7 +173,8 @@ def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
     if known is not None and goes_on:
         _go_on_with(item, known)
     queue = memory.queue(name)
-    token: Hashable = (demand.shape, fact.priority, fact.local_queue)
+    length = seconds_of(fact) if memory.credits.has_budgets else None
+    token: Hashable = (demand.shape, fact.priority, fact.local_queue, length)
     if not has_peers(memory, name):
         token = ("alone", fact.uid)
     first = queue.add(item, token, demand)
@@ -205,6 +208,8 @@ def _material(fact: WorkloadFact) -> tuple[object, ...]:
         fact.preemption_gated,
         fact.misconfigured,
         fact.requeue_at,
+        fact.max_execution_s,
+        fact.past_execution_s,
     )
 
 
@@ -225,7 +230,10 @@ def _hold_quota(memory: Memory, fact: WorkloadFact) -> None:
         memory.unknown.discard(key)
         _spare_unless_evicted(memory, fact)
     admitted = fact.is_true("Admitted")
-    charge = Charge(holder_of(fact, memory.settings), admitted)
+    holder = holder_of(fact, memory.settings)
+    if memory.credits.is_demoted(fact.uid):
+        holder = replace(holder, priority=LOWEST_PRIORITY)
+    charge = Charge(holder, admitted)
     old = memory.ledger.charges.get(key)
     if old is not None and _doors(old) != _doors(charge):
         touch_charged(memory, old)

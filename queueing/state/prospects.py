@@ -56,6 +56,8 @@ def foregone(memory: Memory, root: Node, items: list[Item]) -> list[Foregone] | 
     settings, fair = memory.settings, memory.settings.fair_sharing
     if settings.block_admission_until_pods_ready or memory.credits.patience:
         return None
+    if memory.credits.has_budgets:
+        return None
     order = None
     if fair is not None:
         order = FlatOrder(prefers_non_borrowing=fair.prioritize_non_borrowing)

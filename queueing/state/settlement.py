@@ -7,6 +7,7 @@ faster: it is told nothing, as nothing changed for it.
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from queueing.core.credits.allowance import LOWEST_PRIORITY
 from queueing.core.decisions import Admit, Decision, Mode, Reason, Requeue, Wait
 from queueing.core.facts import Strategy
 from queueing.core.fair_sharing.order import tree_place
@@ -58,6 +59,8 @@ def settle_all(
         for told in (*one.preemptions, decision):
             memory.stories.add(now, told)
         if isinstance(decision, Admit):
+            if one.head.workload.priority < item.fact.priority:
+                memory.credits.demote(item.fact.uid)
             _assume(memory, item, one.usage, decision, now)
         elif decision.mode is Mode.SKIPPED:
             item.wait = decision
@@ -209,7 +212,7 @@ def _assume(
             uid=fact.uid,
             queue=decision.cluster_queue,
             local_queue=fact.local_queue,
-            priority=fact.priority,
+            priority=LOWEST_PRIORITY if memory.credits.is_demoted(fact.uid) else fact.priority,
             timestamp=item.timestamp,
             reserved_at=now,
             evicted=False,
@@ -260,7 +263,7 @@ def _settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> Non
         memory.claims.drop(item.fact.key)
     else:
         memory.step_down(item.fact.key)
-    if not memory.as_kueue:
+    if not memory.as_kueue and wait.reason is not Reason.BUDGET_EXHAUSTED:
         _note_hopes(memory, peers, item, judgement)
     item.tries = 0
 
@@ -281,6 +284,8 @@ def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:
     """Set aside, as Kueue does, who asks the same with the same priority by another LocalQueue."""
     queue = peers.queue
     if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES) or not has_peers(memory, queue.name):
+        return
+    if wait.reason is Reason.BUDGET_EXHAUSTED:
         return
     for other in list(queue.peers.values()):
         if (

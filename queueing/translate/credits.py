@@ -19,7 +19,15 @@ from queueing.core.credits.facts import (
     Sink,
 )
 from queueing.core.credits.prices import Prices
-from queueing.core.names import CohortName, FlavorName, FlavorResource, QueueName, ResourceName, Uid
+from queueing.core.names import (
+    CohortName,
+    FlavorName,
+    FlavorResource,
+    Key,
+    QueueName,
+    ResourceName,
+    Uid,
+)
 from queueing.translate import credits_wire as wire
 from queueing.translate.times import timestamp
 from queueing_api.config.duration import seconds_of
@@ -30,7 +38,7 @@ def policy(found: wire.CreditPolicy, *, lag_s: int = 0) -> CreditPolicyFact:
     """Read a policy that its schema let in."""
     spec = found.spec
     mode = Mode(spec.mode)
-    factors = sorted((one.min_priority, _number(one.factor)) for one in spec.class_factors)
+    factors = sorted((one.min_priority, number(one.factor)) for one in spec.class_factors)
     return CreditPolicyFact(
         name=found.metadata.name,
         mode=mode,
@@ -40,7 +48,7 @@ def policy(found: wire.CreditPolicy, *, lag_s: int = 0) -> CreditPolicyFact:
         half_life_s=_seconds(spec.half_life),
         horizon_s=_seconds(spec.horizon),
         bound=BOUNDS[mode] if spec.bound is None else spec.bound,
-        hysteresis=_number(spec.hysteresis),
+        hysteresis=number(spec.hysteresis),
         minimum_runtime_s=_seconds(spec.minimum_runtime) if spec.minimum_runtime else 0,
         class_factors=tuple(factors),
         debt_limit_s=_seconds(spec.debt_limit) if spec.debt_limit else None,
@@ -53,7 +61,7 @@ def prices(spec: wire.CreditPolicySpec) -> Prices:
     return Prices(
         {
             (FlavorName(one.flavor) if one.flavor else None, ResourceName(one.resource)): int(
-                _number(one.price) * MICRO
+                number(one.price) * MICRO
             )
             for one in spec.prices
         },
@@ -68,7 +76,7 @@ def grant(found: wire.CreditGrant) -> CreditGrantFact:
         name=found.metadata.name,
         uid=found.metadata.life,
         receiver=Member(spec.receiver.kind, spec.receiver.name),
-        amount=int(_number(spec.amount) * HOUR * MICRO),
+        amount=int(number(spec.amount) * HOUR * MICRO),
         at=int(found.metadata.created),
         expires_at=int(spec.expires_at.timestamp()) if spec.expires_at else None,
     )
@@ -88,22 +96,25 @@ def account(found: wire.CreditAccount) -> CreditAccountFact:
             for one in status.sinks
             if one.name in list(Sink)
         },
-        leavers=tuple(
-            LeaverRecord(
-                uid=Uid(one.uid),
-                queue=QueueName(one.cluster_queue),
-                priority=one.priority,
-                since=int(one.since.timestamp()),
-                until=int(one.until.timestamp()) if one.until else None,
-                usage={
-                    FlavorResource(FlavorName(use.flavor), ResourceName(use.resource)): use.amount
-                    for use in one.usage
-                },
-            )
-            for one in status.leavers
-        ),
+        leavers=tuple(leaver(one) for one in status.leavers),
         grants={Uid(one.uid): one.expired for one in status.grants},
         grant_names={Uid(one.uid): one.name for one in status.grants},
+    )
+
+
+def leaver(one: wire.Leaver) -> LeaverRecord:
+    """Read what was written of one who was about to leave."""
+    return LeaverRecord(
+        uid=Uid(one.uid),
+        queue=QueueName(one.cluster_queue),
+        priority=one.priority,
+        since=int(one.since.timestamp()),
+        until=int(one.until.timestamp()) if one.until else None,
+        usage={
+            FlavorResource(FlavorName(use.flavor), ResourceName(use.resource)): use.amount
+            for use in one.usage
+        },
+        local_queue=Key(one.local_queue) if one.local_queue else None,
     )
 
 
@@ -122,7 +133,7 @@ def account_status(found: CreditAccountFact) -> dict[str, Any]:
             {"name": str(sink), "microCredits": value // PART, "remainder": value % PART}
             for sink, value in found.sinks.items()
         ],
-        "leavers": [_leaver_entry(one) for one in found.leavers],
+        "leavers": [leaver_entry(one) for one in found.leavers],
         "grants": [
             {"uid": uid, "name": found.grant_names.get(uid, ""), "expired": expired}
             for uid, expired in found.grants.items()
@@ -178,10 +189,13 @@ def _partners(found: tuple[tuple[str, int], ...], unit: str) -> list[dict[str, A
     ]
 
 
-def _leaver_entry(one: LeaverRecord) -> dict[str, Any]:
+def leaver_entry(one: LeaverRecord) -> dict[str, Any]:
+    """Spell what is written of one who is about to leave."""
     until = {} if one.until is None else {"until": timestamp(one.until)}
+    door = {} if one.local_queue is None else {"localQueue": one.local_queue}
     return {
         **until,
+        **door,
         "uid": one.uid,
         "clusterQueue": one.queue,
         "priority": one.priority,
@@ -201,5 +215,6 @@ def _seconds(text: str) -> int:
     return int(seconds_of(text))
 
 
-def _number(quantity: str | float) -> Fraction:
+def number(quantity: str | float) -> Fraction:
+    """Read a quantity exactly."""
     return Fraction(parse(quantity).nano, NANO_PER_UNIT)

@@ -1,4 +1,4 @@
-"""CreditPolicy, CreditGrant and CreditAccount as they are read."""
+"""CreditPolicy, CreditGrant, CreditAccount and CreditBudget as they are read."""
 # ruff: noqa: RUF012 - msgspec gives every instance its own copy of an empty default
 
 from datetime import datetime
@@ -127,6 +127,7 @@ class Leaver(Wire, frozen=True):
     until: datetime | None = None
     priority: int = 0
     usage: list[Used] = []
+    local_queue: str = ""
 
 
 class GrantEntry(Wire, frozen=True):
@@ -161,3 +162,39 @@ class CreditAccount(Wire, frozen=True):
     metadata: Meta
     spec: CreditAccountSpec = CreditAccountSpec()
     status: CreditAccountStatus = CreditAccountStatus()
+
+
+class BudgetHolder(Wire, frozen=True):
+    """Whose workloads spend it."""
+
+    kind: str
+    name: str
+    namespace: str = ""
+
+
+class CreditBudgetSpec(Wire, frozen=True):
+    """What may be spent."""
+
+    holder: BudgetHolder
+    grant: Quantity = 0
+    period: str = "Monthly"
+    on_exhausted: str = "Block"
+
+
+class CreditBudgetStatus(Wire, frozen=True):
+    """What was spent."""
+
+    as_of: datetime | None = None
+    period_start: datetime | None = None
+    spent_micro_credits: int = 0
+    opportunistic: list[str] = []
+    leavers: list[Leaver] = []
+    conditions: list[Condition] = []
+
+
+class CreditBudget(Wire, frozen=True):
+    """A CreditBudget."""
+
+    metadata: Meta
+    spec: CreditBudgetSpec
+    status: CreditBudgetStatus = CreditBudgetStatus()

@@ -27,6 +27,16 @@ GRANT: Wire = {
         "reason": "a deadline",
     },
 }
+BUDGET: Wire = {
+    "apiVersion": "queueing.dev/v1alpha1",
+    "kind": "CreditBudget",
+    "metadata": {"name": "daily"},
+    "spec": {
+        "holder": {"kind": "LocalQueue", "namespace": "team", "name": "a"},
+        "grant": "1",
+        "period": "Daily",
+    },
+}
 FAIR = {"preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]}
 
 
@@ -116,3 +126,38 @@ async def test_a_policy_without_fair_sharing_says_so_and_a_grant_says_when_it_is
         assert micros(account) == {"a": 0, "b": 2 * 3600 * 1_000_000}
         assert [one["name"] for one in account["status"]["grants"]] == ["gift"]
         assert {one["weightFactor"] for one in account["status"]["children"]} == {"1"}
+
+
+def timed(name: str, seconds: int) -> Wire:
+    """A Job of two cores that says how long it may last."""
+    labels = {
+        "kueue.x-k8s.io/queue-name": "a",
+        "kueue.x-k8s.io/max-exec-time-seconds": str(seconds),
+    }
+    return job(name, "2", 60, labels=labels)
+
+
+async def test_a_budget_names_itself_to_who_waits_for_it_and_is_settled_by_who_ends(
+    world: MakeWorld,
+) -> None:
+    async with world() as w:
+        await start(w, BUDGET)
+        await w.until("CreditBudget", "daily", true("Effective"))
+        await w.make(timed("first", 1200), timed("second", 7200))
+
+        def waits(one: Wire) -> bool:
+            conditions = one.get("status", {}).get("conditions", [])
+            return any(
+                c["reason"] == "BudgetExhausted" and "CreditBudget daily" in c["message"]
+                for c in conditions
+            )
+
+        await w.workload("second", waits)
+        held = await w.workload("first", true("Finished"))
+        lasted = since(held, "Finished") - since(held, "QuotaReserved")
+        free = await w.workload("first", lambda one: not one["metadata"].get("finalizers"))
+        assert free["metadata"]["uid"] == held["metadata"]["uid"]
+        kept = (await w.get("CreditBudget", "daily"))["status"]
+        assert at(kept["asOf"]) >= since(held, "Finished")
+        assert kept["spentMicroCredits"] == 2 * lasted * 1_000_000
+        assert kept["heldMicroCredits"] == 0

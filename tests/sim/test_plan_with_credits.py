@@ -2,7 +2,7 @@
 
 import pytest
 
-from queueing.core.decisions import Preempt
+from queueing.core.decisions import Preempt, Reason, Wait
 from queueing.core.settings import Compatibility
 from queueing.sim.documents import parse
 from queueing.sim.intake import read_world
@@ -108,3 +108,28 @@ def test_who_has_credits_goes_first(more: str, first: str) -> None:
     decided = [one.workload for one in plan.rounds[0] if not isinstance(one, Preempt)]
     assert decided[0] == first
     assert world.warnings == ()
+
+
+BUDGET = """
+---
+apiVersion: queueing.dev/v1alpha1
+kind: CreditBudget
+metadata: {name: monthly}
+spec:
+  holder: {kind: ClusterQueue, name: a}
+  grant: 10
+  onExhausted: Block
+status:
+  asOf: "2027-01-15T07:59:59Z"
+  periodStart: "2027-01-01T00:00:00Z"
+  spentMicroCredits: 35999000000
+"""
+
+
+def test_a_plan_says_which_budget_does_not_cover_a_workload() -> None:
+    documents = parse(WORLD + BUDGET, file="world.yaml")
+    world = read_world(documents, now=NOW, compatibility=Compatibility.QUEUEING)
+    plan = until_stable(world.facts, settings=world.settings, now=NOW)
+    [wait] = [one for one in plan.rounds[0] if isinstance(one, Wait)]
+    assert (wait.workload, wait.reason) == ("team/of-a", Reason.BUDGET_EXHAUSTED)
+    assert "CreditBudget monthly" in wait.message

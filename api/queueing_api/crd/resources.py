@@ -159,6 +159,22 @@ OWN_RESOURCES: Final = (
         ),
     ),
     Resource(
+        "CreditBudget",
+        "creditbudgets",
+        ("cbud",),
+        columns=(
+            Column("Holder", ".spec.holder.name", "Whose workloads spend it"),
+            Column("Period", ".spec.period", "How often it is granted anew"),
+            Column("Spent", ".status.spent", "What was spent in this period"),
+            Column("Held", ".status.held", "What those who run may still cost"),
+            Column("Left", ".status.left", "What is neither spent nor held"),
+            Column("Until", ".status.periodEnd", "When the period ends", "date"),
+            Column("On exhausted", ".spec.onExhausted", "What happens beyond", priority=1),
+            _condition("Effective", "Effective", "Whether it binds anybody"),
+            _AGE,
+        ),
+    ),
+    Resource(
         "CreditGrant",
         "creditgrants",
         ("cgrant",),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from queueing.clock import Clock
+from queueing.controller.credits.budgets import Budgets
 from queueing.controller.credits.intake import Intake, lag_of
 from queueing.controller.hand import Hand
 from queueing.core.credits.facts import CreditAccountFact
@@ -48,6 +49,7 @@ class Accounts:
         self._last: dict[str, float] = {}
         self._waiting: dict[Key, None] = {}
         self._leaving: dict[Key, None] = {}
+        self._budgets = Budgets(means.engine, means.hand, means.clock, means.intake)
         self.urgent = asyncio.Event()
         """Somebody waits for the next write."""
 
@@ -88,7 +90,8 @@ class Accounts:
     def is_due(self) -> bool:
         """Say whether half a minute is over for any account."""
         now, every_s = self._means.clock.monotonic(), self.every_s
-        return not self._last or any(now - one >= every_s for one in self._last.values())
+        accounts_due = not self._last or any(now - one >= every_s for one in self._last.values())
+        return accounts_due or self._budgets.is_due(every_s)
 
     async def write(self, *, at_once: bool = False) -> None:
         """Write what differs from what is stored and is due; with `at_once` whether due or not."""
@@ -99,6 +102,7 @@ class Accounts:
                 self._last[record.cohort] = now
             if due and self._differs(record):
                 await self._write(record)
+        await self._budgets.write(every_s, at_once=at_once, anyhow=bool(self._waiting))
         for key in list(self._waiting):
             if self._means.engine.credits_cover(key):
                 del self._waiting[key]

@@ -5,8 +5,10 @@ from collections.abc import Callable
 
 from queueing.core.credits.facts import CreditFact, CreditGone, CreditKind
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
+from queueing.translate import budgets
 from queueing.translate import credits as translate
 from queueing.translate import credits_wire as wire
+from queueing.translate.wire.meta import Meta
 from queueing_api.quantity import QuantityError
 
 logger = logging.getLogger(__name__)
@@ -28,6 +30,7 @@ class Intake:
         self.policies: dict[str, wire.CreditPolicy] = {}
         self.grants: dict[str, wire.CreditGrant] = {}
         self.accounts: dict[str, wire.CreditAccount] = {}
+        self.budgets: dict[str, wire.CreditBudget] = {}
         self.broken: dict[str, str] = {}
         """Policies and grants that cannot be used, and why."""
 
@@ -66,15 +69,34 @@ class Intake:
             case Synced():
                 pass
 
+    def on_budget(self, event: WatchEvent[wire.CreditBudget]) -> None:
+        """Take in a CreditBudget, and what its status tells; an older one changes nothing."""
+        match event:
+            case Added(object=found) | Modified(object=found):
+                self.take_budget(found)
+            case Deleted(key=key):
+                self.budgets.pop(key, None)
+                self._take(f"budget/{key}", lambda: CreditGone(CreditKind.BUDGET, key))
+            case Synced():
+                pass
+
+    def take_budget(self, found: wire.CreditBudget) -> None:
+        """Take in a budget as it is stored."""
+        name = found.metadata.name
+        known = self.budgets.get(name)
+        if known is not None and _is_older(found, known):
+            return
+        self.budgets[name] = found
+        if known is None or known.spec != found.spec:
+            self._take(f"budget/{name}", lambda: budgets.budget(found))
+        if f"budget/{name}" not in self.broken:
+            self._observe(budgets.budget_account(found))
+
     def take_account(self, found: wire.CreditAccount) -> None:
         """Take in an account as it is stored."""
         name = found.metadata.name
         known = self.accounts.get(name)
-        if (
-            known is not None
-            and _version(known) >= _version(found)
-            and (known.metadata.uid == found.metadata.uid)
-        ):
+        if known is not None and _is_older(found, known):
             return
         self.accounts[name] = found
         self._observe(translate.account(found))
@@ -87,7 +109,7 @@ class Intake:
             self.broken[name] = str(error)
             logger.warning("%s cannot be used: %s", name, error)
             kind, _, bare = name.partition("/")
-            fact = CreditGone(CreditKind.POLICY if kind == "policy" else CreditKind.GRANT, bare)
+            fact = CreditGone(_KINDS[kind], bare)
         self._observe(fact)
         self._changed()
 
@@ -97,5 +119,16 @@ def _policy(found: wire.CreditPolicy) -> CreditFact:
     return translate.policy(found, lag_s=lag_of(fact.horizon_s))
 
 
-def _version(found: wire.CreditAccount) -> int:
-    return int(found.metadata.resource_version or 0)
+_KINDS = {"policy": CreditKind.POLICY, "grant": CreditKind.GRANT, "budget": CreditKind.BUDGET}
+
+
+def _is_older(
+    found: wire.CreditAccount | wire.CreditBudget, known: wire.CreditAccount | wire.CreditBudget
+) -> bool:
+    """Say whether what was found says nothing new of the same life."""
+    same = found.metadata.uid == known.metadata.uid
+    return same and _version(known.metadata) >= _version(found.metadata)
+
+
+def _version(meta: Meta) -> int:
+    return int(meta.resource_version or 0)

@@ -71,6 +71,7 @@ class Credits:
             (resources.CREDIT_POLICIES, wire.CreditPolicy, self.intake.on_policy),
             (resources.CREDIT_GRANTS, wire.CreditGrant, self.intake.on_grant),
             (resources.CREDIT_ACCOUNTS, wire.CreditAccount, self.intake.on_account),
+            (resources.CREDIT_BUDGETS, wire.CreditBudget, self.intake.on_budget),
         ):
             made: Reflector[Any] = Reflector(client, resource.within(), kind, on_event)
             yield made, resource.plural
@@ -87,7 +88,8 @@ class Credits:
             if woken:
                 await self.accounts.write()
                 await self._standings.write()
-            woken = bool(self.intake.policies) and self.accounts.is_due()
+            counts = bool(self.intake.policies or self.intake.budgets)
+            woken = counts and self.accounts.is_due()
             if woken:
                 self._around.wake()
             elif self.intake.policies or self.intake.grants:

@@ -6,8 +6,9 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import NamedTuple
 
+from queueing.core.credits.period import Period
 from queueing.core.credits.prices import Prices
-from queueing.core.names import CohortName, FlavorResource, QueueName, Uid
+from queueing.core.names import CohortName, FlavorResource, Key, QueueName, Uid
 
 PART = 1 << 32
 """Parts of a micro-credit: the unit in which balances are kept, so that nothing is rounded off."""
@@ -127,6 +128,7 @@ class LeaverRecord:
     until: int | None = None
     """None while it still holds quota."""
     usage: Mapping[FlavorResource, int]
+    local_queue: Key | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,12 +147,57 @@ class CreditAccountFact:
     grant_names: Mapping[Uid, str] = field(default_factory=dict)
 
 
+class HolderKind(StrEnum):
+    """What a budget may be for."""
+
+    LOCAL_QUEUE = "LocalQueue"
+    CLUSTER_QUEUE = "ClusterQueue"
+    COHORT = "Cohort"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetFact:
+    """A CreditBudget, which counts from its creation on."""
+
+    name: str
+    kind: HolderKind
+    holder: str
+    """Name of the holder; the key of a LocalQueue."""
+    grant: int
+    """Micro-credits in each period."""
+    period: Period = field(default_factory=Period)
+    blocks: bool = True
+    """What it does not cover waits; else it runs without standing."""
+    created: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetAccountFact:
+    """What a CreditBudget's status tells: stored, and read again after a restart."""
+
+    name: str
+    as_of: int | None = None
+    period_start: int | None = None
+    period_end: int | None = None
+    spent: int = 0
+    """Micro-credits, in the period that began at `period_start`."""
+    held: int = 0
+    left: int = 0
+    unit: str = ""
+    opportunistic: tuple[Uid, ...] = ()
+    """Who runs without spending the budget."""
+    leavers: tuple[LeaverRecord, ...] = ()
+    bound: bool = False
+    """Whether the holder exists and has prices."""
+
+
 class CreditKind(StrEnum):
     """Kinds of objects that the ledger is told of."""
 
     POLICY = "CreditPolicy"
     GRANT = "CreditGrant"
     ACCOUNT = "CreditAccount"
+    BUDGET = "CreditBudget"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,4 +208,11 @@ class CreditGone:
     name: str
 
 
-CreditFact = CreditPolicyFact | CreditGrantFact | CreditAccountFact | CreditGone
+CreditFact = (
+    CreditPolicyFact
+    | CreditGrantFact
+    | CreditAccountFact
+    | BudgetFact
+    | BudgetAccountFact
+    | CreditGone
+)

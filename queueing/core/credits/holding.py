@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from queueing.core.credits.allowance import seconds_of
 from queueing.core.facts import WorkloadFact
-from queueing.core.names import FlavorResource, QueueName, Uid
+from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.usage import held_usage
 
 
@@ -18,6 +19,9 @@ class Holding:
     usage: Mapping[FlavorResource, int]
     since: int
     until: int | None = None
+    local_queue: Key | None = None
+    may_last: int | None = None
+    """Seconds from `since` after which it is to be over; None when the workload does not say."""
 
 
 def holding_of(fact: WorkloadFact) -> Holding | None:
@@ -34,6 +38,8 @@ def holding_of(fact: WorkloadFact) -> Holding | None:
         usage=held_usage(fact),
         since=int(reserved.changed),
         until=int(finished.changed) if over and finished is not None else None,
+        local_queue=fact.local_queue,
+        may_last=seconds_of(fact),
     )
 
 

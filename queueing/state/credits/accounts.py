@@ -5,44 +5,47 @@ held before, or name it: else a start from them would count too little.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Generic, TypeVar
 
-from queueing.core.credits.facts import CreditAccountFact, LeaverRecord
+from queueing.core.credits.facts import BudgetAccountFact, CreditAccountFact, LeaverRecord
 from queueing.core.credits.holding import Holding
 from queueing.core.names import CohortName, Uid
 from queueing.core.quota.node import Node
 from queueing.state.credits.book import Book
 
+Stored = TypeVar("Stored", CreditAccountFact, BudgetAccountFact)
 
-class Accounts:
-    """The accounts that were stored last, by cohort."""
+
+class Accounts(Generic[Stored]):
+    """The accounts that were stored last, by name: that of the cohort, or that of the budget."""
 
     __slots__ = ("_stored",)
 
     def __init__(self) -> None:
-        self._stored: dict[CohortName, CreditAccountFact] = {}
+        self._stored: dict[str, Stored] = {}
 
-    def put(self, fact: CreditAccountFact) -> None:
+    def put(self, name: str, fact: Stored) -> None:
         """Take in a stored account."""
-        self._stored[fact.cohort] = fact
+        self._stored[name] = fact
 
-    def drop(self, cohort: CohortName) -> None:
+    def drop(self, name: str) -> None:
         """Forget an account that is gone."""
-        self._stored.pop(cohort, None)
+        self._stored.pop(name, None)
 
-    def stored(self, cohort: CohortName) -> CreditAccountFact | None:
-        """Return what is stored of a cohort."""
-        return self._stored.get(cohort)
+    def stored(self, name: str) -> Stored | None:
+        """Return what is stored under a name."""
+        return self._stored.get(name)
 
-    def reaches(self, until: int, cohort: CohortName) -> bool:
-        """Say whether the account of a cohort reaches the time at which a holding ended."""
-        known = self._stored.get(cohort)
+    def reaches(self, until: int, name: str) -> bool:
+        """Say whether an account reaches the time at which a holding ended."""
+        known = self._stored.get(name)
         return known is not None and known.as_of is not None and known.as_of >= until
 
-    def tells_of(self, holding: Holding, cohort: CohortName) -> bool:
-        """Say whether the account of a cohort tells as much of a holding as we know."""
-        if holding.until is not None and self.reaches(holding.until, cohort):
+    def tells_of(self, holding: Holding, name: str) -> bool:
+        """Say whether an account tells as much of a holding as we know."""
+        if holding.until is not None and self.reaches(holding.until, name):
             return True
-        known = self._stored.get(cohort)
+        known = self._stored.get(name)
         leavers = () if known is None else known.leavers
         wanted = holding.uid, holding.since, holding.until
         return any((one.uid, one.since, one.until) == wanted for one in leavers)
@@ -66,7 +69,7 @@ def records(
             children=book.group.records(book.exponents),
             sinks=dict(book.group.sinks),
             leavers=tuple(
-                _leaver(one)
+                leaver_record(one)
                 for one in in_order
                 if one.queue in names and (one.until is None or one.until > book.group.at)
             ),
@@ -84,10 +87,12 @@ def recalled(leaver: LeaverRecord) -> Holding:
         usage=leaver.usage,
         since=leaver.since,
         until=leaver.until,
+        local_queue=leaver.local_queue,
     )
 
 
-def _leaver(holding: Holding) -> LeaverRecord:
+def leaver_record(holding: Holding) -> LeaverRecord:
+    """Spell what is written of somebody who is about to leave."""
     return LeaverRecord(
         uid=holding.uid,
         queue=holding.queue,
@@ -95,6 +100,7 @@ def _leaver(holding: Holding) -> LeaverRecord:
         since=holding.since,
         until=holding.until,
         usage=holding.usage,
+        local_queue=holding.local_queue,
     )
 
 

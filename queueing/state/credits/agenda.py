@@ -51,6 +51,20 @@ class Agenda:
         heappush(self._planned, (when, self._last, event))
         return self._last
 
+    @property
+    def next_at(self) -> int | None:
+        """When the next event happens; None for never."""
+        return self._planned[0][0] if self._planned else None
+
+    def ends(self) -> Iterator[tuple[int, int, Holding | None]]:
+        """Go over the ends to come: time, number, and the holding if it has not begun yet."""
+        begins = {
+            number: event.holding for _, number, event in self._planned if isinstance(event, Begin)
+        }
+        for when, _, event in self._planned:
+            if isinstance(event, End):
+                yield when, event.token, begins.get(event.token)
+
     def due(self, at: int) -> Iterator[tuple[int, int, Event]]:
         """Take out what happens until `at`: time, number and event."""
         while self._planned and self._planned[0][0] <= at:

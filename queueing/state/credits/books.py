@@ -17,7 +17,7 @@ class Books:
 
     __slots__ = ("_accounts", "_counted", "_terms", "by_cohort")
 
-    def __init__(self, terms: Terms, accounts: Accounts) -> None:
+    def __init__(self, terms: Terms, accounts: Accounts[CreditAccountFact]) -> None:
         self._terms, self._accounts = terms, accounts
         self.by_cohort: dict[CohortName, Book] = {}
         self._counted: dict[int, Holding] = {}

@@ -1,9 +1,12 @@
 """The door to credits: news in, ledgers up to a time, and what follows from them out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import floor
 
+from queueing.core.credits.allowance import Allowance
 from queueing.core.credits.facts import (
+    BudgetAccountFact,
+    BudgetFact,
     CreditAccountFact,
     CreditFact,
     CreditGone,
@@ -14,16 +17,18 @@ from queueing.core.credits.facts import (
 from queueing.core.credits.holding import Holding
 from queueing.core.facts import WorkloadFact
 from queueing.core.fair_sharing.patience import Patiences
-from queueing.core.names import CohortName, Key
+from queueing.core.names import CohortName, Key, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits import accounts, grants
 from queueing.state.credits.accounts import Accounts
 from queueing.state.credits.agenda import Agenda, Begin, End, Give
 from queueing.state.credits.books import Books
+from queueing.state.credits.budgets import Budgets, News
 from queueing.state.credits.grants import Grants
 from queueing.state.credits.presence import Presence
 from queueing.state.credits.shares import Bending, Undisturbed
 from queueing.state.credits.terms import Terms
+from queueing.state.ledger import Charge
 
 
 class Credits:
@@ -34,6 +39,7 @@ class Credits:
         "_agenda",
         "_bending",
         "_books",
+        "_budgets",
         "_grants",
         "_presence",
         "_reshaped",
@@ -44,10 +50,11 @@ class Credits:
 
     def __init__(self) -> None:
         self._terms = Terms()
-        self._accounts = Accounts()
+        self._accounts = Accounts[CreditAccountFact]()
         self._agenda = Agenda()
         self._grants = Grants(self._agenda)
         self._books = Books(self._terms, self._accounts)
+        self._budgets = Budgets(self._terms)
         self._bending = Bending(self._terms)
         self._undisturbed = Undisturbed(self._terms)
         self._presence = Presence(self._agenda, self._undisturbed)
@@ -64,13 +71,19 @@ class Credits:
             case CreditGrantFact():
                 self._grants.put(fact)
             case CreditAccountFact():
-                self._accounts.put(fact)
+                self._accounts.put(fact.cohort, fact)
+            case BudgetFact():
+                self._reshaped |= self._budgets.put(fact)
+            case BudgetAccountFact():
+                self._budgets.accounts.put(fact.name, fact)
             case CreditGone(kind=CreditKind.POLICY, name=name):
                 self._reshaped |= self._terms.drop(name)
             case CreditGone(kind=CreditKind.GRANT, name=name):
                 self._grants.drop(name)
+            case CreditGone(kind=CreditKind.BUDGET, name=name):
+                self._reshaped |= self._budgets.drop(name)
             case CreditGone(name=name):
-                self._accounts.drop(CohortName(name))
+                self._accounts.drop(name)
 
     def note(self, key: Key, fact: WorkloadFact | None) -> None:
         """Note what a workload's status says now; None when it is gone."""
@@ -84,7 +97,7 @@ class Credits:
     @property
     def _counts(self) -> bool:
         """Whether any policy counts, or did until now."""
-        return bool(self._terms or self._books.by_cohort)
+        return bool(self._terms or self._books.by_cohort or self._budgets)
 
     # Time ---------------------------------------------------------------------------------------
 
@@ -106,6 +119,7 @@ class Credits:
         self._grants.plan()
         self._carry_out(tree, at)
         self._books.advance(at)
+        self._budgets.advance(at)
         if bends:
             self._undisturbed.look(tree, now)
             if changed or self._bending.is_due(at):
@@ -113,19 +127,34 @@ class Credits:
         self._started = True
         return changed
 
+    def allow(
+        self,
+        tree: QuotaTree,
+        charges: Mapping[Key, Charge],
+        workloads: Mapping[Key, WorkloadFact],
+    ) -> News:
+        """Work out what budgets leave to those who wait; say what that changes."""
+        return self._budgets.allow(tree, charges, workloads, self._agenda.ends())
+
     def wakes(self, now: float) -> list[Key]:
         """Return who has run long enough by now to be a victim for the sake of shares."""
         return self._undisturbed.wakes(now)
 
     def next_at(self) -> float | None:
         """Return when time alone may change a share, or whom shares may take; None for never."""
-        if not self._books.by_cohort:
-            return None
-        tick, runtime = self._bending.next_tick, self._undisturbed.next_at
-        times = [] if tick is None else [float(tick + self._terms.lag_s)]
-        if runtime is not None:
-            times.append(runtime)
+        times = [float(one + self._terms.lag_s) for one in self._next_in_ledgers()]
+        if self._books.by_cohort and self._undisturbed.next_at is not None:
+            times.append(self._undisturbed.next_at)
         return min(times, default=None)
+
+    def _next_in_ledgers(self) -> Iterator[int]:
+        """Return times of the ledgers that somebody may wait for."""
+        if self._books.by_cohort and self._bending.next_tick is not None:
+            yield self._bending.next_tick
+        if self._budgets.next_at is not None:
+            yield self._budgets.next_at
+            if self._agenda.next_at is not None:
+                yield self._agenda.next_at
 
     def _reshape(self, tree: QuotaTree, workloads: dict[Key, WorkloadFact], at: int) -> None:
         """Open and close ledgers, and let all go by the present quotas from `at` on."""
@@ -133,7 +162,9 @@ class Credits:
         if not self._books.by_cohort:
             self._presence.look_again(workloads)
         for stored in self._books.reshape(tree, at, started=self._started):
-            self._presence.recall(stored)
+            self._presence.recall(stored.leavers)
+        for purse in self._budgets.reshape(tree, at, started=self._started):
+            self._presence.recall(purse.leavers)
 
     def _carry_out(self, tree: QuotaTree, at: int) -> None:
         """Let everything happen that was planned until `at`."""
@@ -141,11 +172,39 @@ class Credits:
             match event:
                 case Begin(holding):
                     self._books.count_in(number, holding, tree, when)
+                    self._budgets.count_in(number, holding, tree, when)
                 case End(token):
                     self._presence.was_counted_out(token)
                     self._books.count_out(token, tree, when)
+                    self._budgets.count_out(token, when)
                 case Give():
                     grants.carry_out(event, self._books.by_cohort.values(), when)
+
+    # Budgets ------------------------------------------------------------------------------------
+
+    @property
+    def has_budgets(self) -> bool:
+        """Whether there is any budget, so that execution times matter."""
+        return bool(self._budgets)
+
+    @property
+    def allowance(self) -> Allowance | None:
+        """What budgets leave as of this cycle; None without budgets."""
+        return self._budgets.allowance
+
+    def demote(self, uid: Uid) -> None:
+        """Note that a workload was let in beyond a budget."""
+        self._budgets.demote(uid)
+
+    def is_demoted(self, uid: Uid) -> bool:
+        """Say whether a workload runs beyond a budget, so that anybody may preempt it."""
+        return self._budgets.is_demoted(uid)
+
+    def budgets(
+        self, tree: QuotaTree, workloads: Mapping[Key, WorkloadFact]
+    ) -> Iterator[BudgetAccountFact]:
+        """Return what every budget's status is to say, by name."""
+        return self._budgets.records(tree, list(self._presence.leaving(workloads)))
 
     # Answers ------------------------------------------------------------------------------------
 
@@ -165,8 +224,9 @@ class Credits:
         if held is None or held.until is None:
             return not self._presence.is_unheard(key)
         until = held.until
-        return all(
-            self._accounts.reaches(until, one) for one in self._books.above(held.queue, tree)
+        above = self._books.above(held.queue, tree)
+        return all(self._accounts.reaches(until, one) for one in above) and all(
+            self._budgets.accounts.reaches(until, one) for one in self._budgets.over(tree, held)
         )
 
     def recorded(self, key: Key, tree: QuotaTree) -> bool:
@@ -186,4 +246,7 @@ class Credits:
     def _names(self, holding: Holding, tree: QuotaTree) -> bool:
         """Say whether every stored account above a holding tells as much of it as we know."""
         above = self._books.above(holding.queue, tree)
-        return all(self._accounts.tells_of(holding, one) for one in above)
+        over = self._budgets.over(tree, holding)
+        return all(self._accounts.tells_of(holding, one) for one in above) and all(
+            self._budgets.accounts.tells_of(holding, one) for one in over
+        )

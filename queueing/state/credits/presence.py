@@ -4,10 +4,10 @@ Every holding gets a number of its own when it begins: the same workload may com
 other terms. What a status no longer tells of is remembered until an account tells of it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from queueing.core.credits.facts import CreditAccountFact
+from queueing.core.credits.facts import LeaverRecord
 from queueing.core.credits.holding import Holding, holding_of, released_at
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
@@ -55,13 +55,13 @@ class Presence:
         """Take what all statuses say now as news: so far nobody listened."""
         self._changed.update((key, [fact]) for key, fact in workloads.items())
 
-    def recall(self, stored: CreditAccountFact) -> None:
+    def recall(self, leavers: Iterable[LeaverRecord]) -> None:
         """Count workloads that were about to leave when this was stored, if they have since left.
 
         Whoever still holds the same quota is known by its status. Nobody can tell when one left
         that has gone altogether, or holds quota again: it counts up to what was stored.
         """
-        for one in stored.leavers:
+        for one in leavers:
             holding = recalled(one)
             key = _leaver_key(holding)
             self._changed[key] = []
@@ -136,7 +136,9 @@ class Presence:
         """Begin anew, from now on, a holding of which only what it holds changed."""
         if not _is_same_stay(old.holding, found):
             return None
-        return self._begin(key, replace(found, since=max(now, found.since)), told=found)
+        since = max(now, found.since)
+        left = None if found.may_last is None else max(0, found.may_last - (since - found.since))
+        return self._begin(key, replace(found, since=since, may_last=left), told=found)
 
     def _settle_leaver(
         self, key: Key, left: Holding, workloads: Mapping[Key, WorkloadFact]

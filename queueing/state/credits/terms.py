@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from queueing.core.credits.facts import CreditPolicyFact, Mode
-from queueing.core.names import CohortName
+from queueing.core.names import CohortName, QueueName
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 
@@ -51,6 +51,11 @@ class Terms:
         """The longest time, in seconds, that any policy lets a workload run undisturbed."""
         return max((one.minimum_runtime_s for one in self._policies.values()), default=0)
 
+    @property
+    def unit(self) -> str:
+        """Name of 3600 credits, where no one policy is meant."""
+        return next((one.unit for _, one in sorted(self._policies.items())), "credits")
+
     # By tree ------------------------------------------------------------------------------------
 
     def trees(self, tree: QuotaTree) -> Iterator[tuple[Node, CreditPolicyFact]]:
@@ -62,6 +67,17 @@ class Terms:
             policy = next(named, None) or next(general, None)
             if policy is not None and policy.mode is not Mode.OFF:
                 yield root, policy
+
+    def policy_of(self, tree: QuotaTree, queue: QueueName) -> CreditPolicyFact | None:
+        """Return the policy that a queue goes by, also where it is in no cohort; None without."""
+        if not tree.has_queue(queue):
+            return None
+        root = tree.queue(queue).root()
+        if root.is_queue:
+            general = (one for _, one in sorted(self._policies.items()) if not one.root_cohorts)
+            found = next(general, None)
+            return None if found is None or found.mode is Mode.OFF else found
+        return next((policy for one, policy in self.trees(tree) if one is root), None)
 
     def cohorts(self, tree: QuotaTree) -> Iterator[tuple[Node, CreditPolicyFact]]:
         """Go over the cohorts that are to have a ledger."""

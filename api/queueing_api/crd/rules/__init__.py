@@ -11,7 +11,12 @@ from types import MappingProxyType
 from typing import Final
 
 from queueing_api.crd.rules.checkpoints import CHECKPOINT, CHECKPOINT_POLICY
-from queueing_api.crd.rules.credits import CREDIT_ACCOUNT, CREDIT_GRANT, CREDIT_POLICY
+from queueing_api.crd.rules.credits import (
+    CREDIT_ACCOUNT,
+    CREDIT_BUDGET,
+    CREDIT_GRANT,
+    CREDIT_POLICY,
+)
 from queueing_api.crd.rules.devices import DEVICE_FLAVOR
 from queueing_api.crd.rules.infrastructure import ADMISSION_CHECK, RESOURCE_FLAVOR, TOPOLOGY
 from queueing_api.crd.rules.quota import (
@@ -41,6 +46,7 @@ _V1ALPHA1: Final = {
     "Checkpoint": CHECKPOINT,
     "CheckpointPolicy": CHECKPOINT_POLICY,
     "CreditAccount": CREDIT_ACCOUNT,
+    "CreditBudget": CREDIT_BUDGET,
     "CreditGrant": CREDIT_GRANT,
     "CreditPolicy": CREDIT_POLICY,
     "DeviceFlavor": DEVICE_FLAVOR,

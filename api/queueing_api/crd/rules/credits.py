@@ -1,4 +1,4 @@
-"""Rules of CreditPolicy, CreditGrant and CreditAccount."""
+"""Rules of CreditPolicy, CreditGrant, CreditAccount and CreditBudget."""
 
 from typing import Final
 
@@ -42,3 +42,22 @@ CREDIT_GRANT: Final = (
     _between("spec", "amount", "-1000000000", "1000000000", "at most 1000000000, either way"),
 )
 CREDIT_ACCOUNT: Final = (Rule("spec", "self == oldSelf", FIELD_IS_IMMUTABLE),)
+_NAMED_PERIODS: Final = "['Daily', 'Weekly', 'Monthly', 'Yearly']"
+CREDIT_BUDGET: Final = (
+    _between("spec", "grant", "0", "1000000000", "between 0 and 1000000000"),
+    Rule(
+        "spec",
+        f"!has(self.period) || self.period in {_NAMED_PERIODS}"
+        " || (duration(self.period) >= duration('10s')"
+        " && duration(self.period) <= duration('87600h'))",
+        "period must be Daily, Weekly, Monthly, Yearly, or between 10s and 87600h",
+        field=".period",
+    ),
+    Rule(
+        "spec",
+        "(self.holder.kind == 'LocalQueue') == has(self.holder.__namespace__)",
+        "holder.namespace is for a LocalQueue, which needs it",
+        field=".holder",
+    ),
+    Rule("spec", "self.holder == oldSelf.holder", FIELD_IS_IMMUTABLE, field=".holder"),
+)

@@ -3,6 +3,7 @@
 from queueing_api.queueing.v1alpha1.checkpoint import Checkpoint
 from queueing_api.queueing.v1alpha1.checkpoint_policy import CheckpointPolicy
 from queueing_api.queueing.v1alpha1.credit_account import CreditAccount
+from queueing_api.queueing.v1alpha1.credit_budget import CreditBudget
 from queueing_api.queueing.v1alpha1.credit_grant import CreditGrant
 from queueing_api.queueing.v1alpha1.credit_policy import CreditPolicy
 from queueing_api.queueing.v1alpha1.device_flavor import DeviceFlavor
@@ -11,6 +12,7 @@ __all__ = [
     "Checkpoint",
     "CheckpointPolicy",
     "CreditAccount",
+    "CreditBudget",
     "CreditGrant",
     "CreditPolicy",
     "DeviceFlavor",

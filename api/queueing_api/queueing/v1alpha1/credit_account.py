@@ -96,6 +96,8 @@ class CreditLeaver(Wire):
     """When it gave it back. Unset while it holds it."""
     usage: Annotated[list[CreditUsage], Field(max_length=256), ATOMIC] = Field(default_factory=list)
     """What it holds."""
+    local_queue: str = ""
+    """Namespace and name of its LocalQueue."""
 
 
 class CreditGrantEntry(Wire):

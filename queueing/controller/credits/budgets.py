@@ -1,0 +1,72 @@
+"""Writes down what budgets have spent: the status of each CreditBudget, seldom, in one write."""
+
+import logging
+from dataclasses import replace
+
+import msgspec
+
+from queueing.clock import Clock
+from queueing.controller.credits.intake import Intake
+from queueing.controller.hand import Hand
+from queueing.core.credits.facts import BudgetAccountFact
+from queueing.kube.errors import KubeError
+from queueing.kube.resources import CREDIT_BUDGETS
+from queueing.state.engine import Engine
+from queueing.translate import budgets as translate
+from queueing.translate import credits_wire as wire
+from queueing.translate.outbound.conditions import Conditions, patch
+
+logger = logging.getLogger(__name__)
+
+
+class Budgets:
+    """Knows which budgets differ from what their status tells."""
+
+    def __init__(self, engine: Engine, hand: Hand, clock: Clock, intake: Intake) -> None:
+        self._engine, self._hand, self._clock, self._intake = engine, hand, clock, intake
+        self._written: dict[str, BudgetAccountFact] = {}
+        self._last: dict[str, float] = {}
+
+    def is_due(self, every_s: float) -> bool:
+        """Say whether any budget may be written again."""
+        now = self._clock.monotonic()
+        return any(now - self._last.get(name, -every_s) >= every_s for name in self._intake.budgets)
+
+    async def write(self, every_s: float, *, at_once: bool, anyhow: bool) -> None:
+        """Write what differs and is due; `at_once` whether due or not, `anyhow` also the same."""
+        now = self._clock.monotonic()
+        for record in self._engine.credit_budgets():
+            if record.name not in self._intake.budgets:
+                continue
+            if at_once or now - self._last.get(record.name, -every_s) >= every_s:
+                self._last[record.name] = now
+                if anyhow or self._differs(record):
+                    await self._write(record)
+
+    def _differs(self, record: BudgetAccountFact) -> bool:
+        known = self._written.get(record.name)
+        return known is None or replace(known, as_of=record.as_of) != record
+
+    async def _write(self, record: BudgetAccountFact) -> None:
+        found = self._intake.budgets[record.name]
+        status = {**translate.budget_status(record), "conditions": self._conditions(found, record)}
+        target = CREDIT_BUDGETS.at(record.name, subresource="status")
+        try:
+            reply = await self._hand.patch(target, patch(found.metadata, {"status": status}))
+            self._intake.take_budget(msgspec.json.decode(reply, type=wire.CreditBudget))
+            self._written[record.name] = record
+        except KubeError as error:
+            self._written.pop(record.name, None)
+            logger.info("CreditBudget %s was not written: %s", record.name, error)
+
+    def _conditions(self, found: wire.CreditBudget, record: BudgetAccountFact) -> object:
+        conditions = Conditions(
+            found.status.conditions, now=self._clock.now(), generation=found.metadata.generation
+        )
+        verdict = (
+            ("Effective", "Workloads are let in only as far as it covers them")
+            if record.bound
+            else ("NoPrices", "No CreditPolicy that counts has prices for its holder")
+        )
+        conditions.set("Effective", true=record.bound, reason=verdict[0], message=verdict[1])
+        return conditions.wire()

@@ -1,0 +1,122 @@
+"""What budgets let a workload do: run, run without standing, or wait.
+
+A run may cost at most what the workload asks, by the prices of its tree, for its declared maximum
+execution time. Invariant: what is spent and what is held never exceed a grant by an admission.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from queueing.core.credits.facts import HOUR, MICRO
+from queueing.core.credits.period import spelled
+from queueing.core.credits.prices import Prices
+from queueing.core.facts import WorkloadFact
+from queueing.core.names import FlavorName, FlavorResource, Key, QueueName, ResourceName
+
+LOWEST_PRIORITY = -(2**31)
+"""Of a workload that runs beyond a budget: nobody stands below it, and everybody may preempt it."""
+
+
+@dataclass(slots=True)
+class Limit:
+    """What is left of one budget, in micro-credits, until its period ends."""
+
+    name: str
+    grant: int
+    left: int
+    ends_at: int
+    blocks: bool = True
+    unit: str = "GPUh"
+
+
+Limits = Callable[[QueueName, Key | None], Sequence[Limit]]
+"""The budgets that workloads of a ClusterQueue and a LocalQueue fall under, sorted by name."""
+
+
+@dataclass(slots=True)
+class Allowance:
+    """The budgets as one cycle sees them; `take` lowers what is left for those who come later."""
+
+    limits: Limits
+    prices: Callable[[QueueName], Prices | None]
+    has_barred: bool = False
+    """Whether anybody was told to wait."""
+
+    def bars(
+        self, workload: WorkloadFact, queue: QueueName, usage: Mapping[FlavorResource, int]
+    ) -> str | None:
+        """Return why budgets make a workload wait, None when they do not."""
+        cost = self._cost(workload, queue, usage)
+        for limit in self.limits(queue, workload.local_queue):
+            if limit.blocks and not _covers(limit, cost, seconds_of(workload)):
+                self.has_barred = True
+                return _sentence(limit, cost, seconds_of(workload))
+        return None
+
+    def demotes(
+        self, workload: WorkloadFact, queue: QueueName, usage: Mapping[FlavorResource, int]
+    ) -> str | None:
+        """Return why a workload may run only where nobody else wants to, None when it may."""
+        cost = self._cost(workload, queue, usage)
+        for limit in self.limits(queue, workload.local_queue):
+            if not limit.blocks and not _covers(limit, cost, seconds_of(workload)):
+                return (
+                    f"Only what is free may be used: {_sentence(limit, cost, seconds_of(workload))}"
+                )
+        return None
+
+    def take(
+        self, workload: WorkloadFact, queue: QueueName, usage: Mapping[FlavorResource, int]
+    ) -> None:
+        """Hold what a run may cost, in every budget that covers it."""
+        cost, seconds = self._cost(workload, queue, usage), seconds_of(workload)
+        for limit in self.limits(queue, workload.local_queue):
+            if seconds is not None and _covers(limit, cost, seconds):
+                limit.left -= cost * seconds
+
+    def _cost(
+        self, workload: WorkloadFact, queue: QueueName, usage: Mapping[FlavorResource, int]
+    ) -> int:
+        prices = self.prices(queue) if self.limits(queue, workload.local_queue) else None
+        return 0 if prices is None else cost_of(usage, prices)
+
+
+def seconds_of(workload: WorkloadFact) -> int | None:
+    """Return how long a run may last at most; None when the workload does not say."""
+    if workload.max_execution_s is None:
+        return None
+    return max(0, workload.max_execution_s - workload.past_execution_s)
+
+
+def cost_of(usage: Mapping[FlavorResource, int], prices: Prices) -> int:
+    """Return what usage costs, in micro-credits per second: the sum over flavors of their bills."""
+    by_flavor: dict[FlavorName, dict[ResourceName, int]] = {}
+    for (flavor, resource), amount in usage.items():
+        by_flavor.setdefault(flavor, {})[resource] = amount
+    return sum(prices.bill(flavor, amounts) for flavor, amounts in by_flavor.items())
+
+
+def _covers(limit: Limit, cost: int, seconds: int | None) -> bool:
+    return cost == 0 or (seconds is not None and cost * seconds <= limit.left)
+
+
+def _sentence(limit: Limit, cost: int, seconds: int | None) -> str:
+    if seconds is None:
+        return (
+            f"CreditBudget {limit.name} lets in only workloads that declare a maximum execution"
+            " time (label kueue.x-k8s.io/max-exec-time-seconds)"
+        )
+    needed = cost * seconds
+    if needed > limit.grant:
+        return (
+            f"CreditBudget {limit.name} grants {_hours(limit.grant, limit)} in each period, and a"
+            f" run of {seconds}s may cost {_hours(needed, limit)}"
+        )
+    return (
+        f"CreditBudget {limit.name} has {_hours(limit.left, limit)} left until"
+        f" {spelled(limit.ends_at)}, and a run of {seconds}s may cost {_hours(needed, limit)}"
+    )
+
+
+def _hours(micro: int, limit: Limit) -> str:
+    return f"{max(0, micro) / MICRO / HOUR:.2f} {limit.unit}"

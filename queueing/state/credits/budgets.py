@@ -1,0 +1,307 @@
+"""Budgets: what each has spent in its period, and what it leaves to those who wait.
+
+A purse follows the time of the ledgers and counts the holdings that they count, at whole seconds,
+so that it is the same sum after a restart. What is left is worked out anew in each cycle, from what
+is charged then, also by admissions of which no status tells yet: so nothing is promised twice.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from queueing.core.credits.allowance import Allowance, Limit, cost_of, seconds_of
+from queueing.core.credits.facts import BudgetAccountFact, BudgetFact, HolderKind
+from queueing.core.credits.holding import Holding
+from queueing.core.credits.prices import Prices
+from queueing.core.facts import WorkloadFact
+from queueing.core.names import Key, QueueName, Uid
+from queueing.core.quota.tree import QuotaTree
+from queueing.state.credits.accounts import Accounts, leaver_record
+from queueing.state.credits.purse import Purse
+from queueing.state.credits.terms import Terms
+from queueing.state.ledger import Charge
+
+Door = tuple[QueueName, Key | None]
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What differs from the last cycle."""
+
+    loosened: bool = False
+    """Some budget leaves more than before."""
+    regrouped: bool = False
+    """There are budgets now and were none before, or the other way round."""
+    reclassified: tuple[Key, ...] = ()
+    """Who gained or lost the cover of a budget."""
+
+
+NO_NEWS = News()
+
+
+@dataclass(slots=True)
+class Budgets:
+    """All budgets, by name."""
+
+    terms: Terms
+    accounts: Accounts[BudgetAccountFact] = field(default_factory=Accounts)
+    purses: dict[str, Purse] = field(default_factory=dict)
+    allowance: Allowance | None = None
+    """What is left as of this cycle; None without budgets."""
+    _facts: dict[str, BudgetFact] = field(default_factory=dict)
+    _counted: dict[int, Holding] = field(default_factory=dict)
+    _decided: dict[Uid, None] = field(default_factory=dict)
+    """Who was let in beyond a budget, and does not count yet."""
+    _demoted: dict[Uid, None] = field(default_factory=dict)
+    _left: dict[str, Limit] = field(default_factory=dict)
+    _held: dict[str, int] = field(default_factory=dict)
+    _doors: dict[Door, tuple[str, ...]] = field(default_factory=dict)
+    _prices: dict[QueueName, Prices | None] = field(default_factory=dict)
+    _had: bool = False
+    _waited_for: bool = False
+    _reshaped: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self._facts or self.purses)
+
+    # News ---------------------------------------------------------------------------------------
+
+    def put(self, fact: BudgetFact) -> bool:
+        """Take in a budget; say whether it is news."""
+        if self._facts.get(fact.name) == fact:
+            return False
+        self._facts[fact.name] = fact
+        return True
+
+    def drop(self, name: str) -> bool:
+        """Forget a budget and its account."""
+        self.accounts.drop(name)
+        return self._facts.pop(name, None) is not None
+
+    def demote(self, uid: Uid) -> None:
+        """Note that a workload was let in beyond a budget."""
+        self._decided[uid] = self._demoted[uid] = None
+
+    def is_demoted(self, uid: Uid) -> bool:
+        """Say whether a workload runs beyond a budget."""
+        return uid in self._demoted
+
+    # Holdings, in the time of the ledgers -------------------------------------------------------
+
+    def advance(self, at: int) -> None:
+        """Bring all purses up to a time."""
+        for purse in self.purses.values():
+            purse.advance(at)
+
+    def count_in(self, token: int, holding: Holding, tree: QuotaTree, when: int) -> None:
+        """Count a holding under a number that is new."""
+        self._counted[token] = holding
+        for purse in self._over(tree, holding):
+            purse.advance(when)
+            purse.count_in(token, holding, self._cost(tree, holding))
+        self._decided.pop(holding.uid, None)
+
+    def count_out(self, token: int, when: int) -> None:
+        """Count the holding of this number no more."""
+        if self._counted.pop(token, None) is None:
+            return
+        for purse in self.purses.values():
+            if purse.counts(token):
+                purse.advance(when)
+                purse.count_out(token)
+
+    def reshape(self, tree: QuotaTree, at: int, *, started: bool) -> list[BudgetAccountFact]:
+        """Open and close purses, and let all go by the present prices and grants from `at` on.
+
+        Return the accounts that were read at the start, when not `started`.
+        """
+        self.advance(at)
+        self._reshaped = True
+        self._doors.clear()
+        self._prices.clear()
+        before, self.purses = self.purses, {}
+        read: list[BudgetAccountFact] = []
+        for name, fact in sorted(self._facts.items()):
+            purse, stored = before.get(name), self.accounts.stored(name)
+            if purse is None:
+                begin = max(fact.created, at) if started else fact.created
+                purse = Purse.opened(fact, begin or at, stored)
+                if started:
+                    purse.advance(at)
+                elif stored is not None and stored.as_of is not None:
+                    read.append(stored)
+            purse.fact = fact
+            self.purses[name] = purse
+        for purse in self.purses.values():
+            mine = (
+                (token, holding, self._cost(tree, holding))
+                for token, holding in sorted(self._counted.items())
+                if purse in self._over(tree, holding)
+            )
+            purse.recount(mine)
+        return read
+
+    # What is left, in the time of the clock -----------------------------------------------------
+
+    def allow(
+        self,
+        tree: QuotaTree,
+        charges: Mapping[Key, Charge],
+        workloads: Mapping[Key, WorkloadFact],
+        ends: Iterable[tuple[int, int, Holding | None]],
+    ) -> News:
+        """Work out what every budget leaves; say what that changes.
+
+        `ends` are those that the ledgers have not reached: time, number, and the holding if it
+        does not count yet.
+        """
+        had, self._had = self._had, bool(self._facts)
+        if not self._had and not had:
+            return NO_NEWS
+        self._held = dict.fromkeys(self.purses, 0)
+        reclassified = self._reclassify(charges)
+        for key, charge in charges.items():
+            self._hold(tree, charge, workloads.get(key))
+        for until, token, begins in ends:
+            holding = begins or self._counted.get(token)
+            if holding is not None:
+                self._hold_ended(tree, holding, until)
+        before, self._left = self._left, {}
+        for name, purse in self.purses.items():
+            self._left[name] = Limit(
+                name=name,
+                grant=purse.fact.grant,
+                left=purse.fact.grant - purse.spent - self._held[name],
+                ends_at=purse.span.end,
+                blocks=purse.fact.blocks,
+                unit=self._unit(),
+            )
+        if self.allowance is not None:
+            self._waited_for |= self.allowance.has_barred
+        loosened, self._reshaped = self._reshaped, False
+        loosened |= any(
+            name in self._left and self._left[name].left > one.left for name, one in before.items()
+        )
+        if loosened:
+            self._waited_for = False
+        self.allowance = None
+        if self._left:
+            self.allowance = Allowance(
+                lambda queue, door: self._limits(tree, (queue, door)),
+                lambda queue: self._prices_of(tree, queue),
+            )
+        return News(loosened, had != self._had, reclassified)
+
+    @property
+    def next_at(self) -> int | None:
+        """When a period ends, in the time of the ledgers, if anybody waits for that."""
+        if self.allowance is None or not (self._waited_for or self.allowance.has_barred):
+            return None
+        return min((one.span.end for one in self.purses.values()), default=None)
+
+    def over(self, tree: QuotaTree, holding: Holding) -> tuple[str, ...]:
+        """Return the budgets that a holding falls under."""
+        return self._names(tree, (holding.queue, holding.local_queue))
+
+    def records(self, tree: QuotaTree, leaving: Iterable[Holding]) -> Iterator[BudgetAccountFact]:
+        """Return every purse as it is to be stored, by name."""
+        in_order = sorted(leaving, key=lambda one: (one.uid, one.since))
+        for name, purse in sorted(self.purses.items()):
+            held = self._held.get(name, 0)
+            yield BudgetAccountFact(
+                name=name,
+                as_of=purse.at,
+                period_start=purse.span.begin,
+                period_end=purse.span.end,
+                spent=purse.spent,
+                held=held,
+                left=purse.fact.grant - purse.spent - held,
+                unit=self._unit(),
+                opportunistic=purse.opportunistic(),
+                leavers=tuple(
+                    leaver_record(one)
+                    for one in in_order
+                    if name in self.over(tree, one) and (one.until is None or one.until > purse.at)
+                ),
+                bound=self._binds(tree, purse.fact),
+            )
+
+    # Inside -------------------------------------------------------------------------------------
+
+    def _hold(self, tree: QuotaTree, charge: Charge, fact: WorkloadFact | None) -> None:
+        """Hold what a run may still cost, counted from the time up to which it is spent."""
+        holder = charge.holder
+        names = self._names(tree, (holder.queue, holder.local_queue))
+        seconds = None if fact is None or not names else seconds_of(fact)
+        prices = None if seconds is None else self._prices_of(tree, holder.queue)
+        if seconds is None or prices is None:
+            return
+        since = int(holder.reserved_at)
+        cost = cost_of(holder.usage, prices)
+        for name in names:
+            purse = self.purses[name]
+            if purse.fact.blocks or holder.uid not in self._demoted:
+                passed = max(0, purse.at - since)
+                self._held[name] += cost * max(0, seconds - passed)
+
+    def _hold_ended(self, tree: QuotaTree, holding: Holding, until: int) -> None:
+        """Hold what one will have cost whose end lies ahead of the ledgers."""
+        for name in self.over(tree, holding):
+            purse = self.purses[name]
+            if purse.fact.blocks or holding.uid not in self._demoted:
+                seconds = max(0, until - max(purse.at, holding.since))
+                self._held[name] += self._cost(tree, holding) * seconds
+
+    def _reclassify(self, charges: Mapping[Key, Charge]) -> tuple[Key, ...]:
+        """Follow the purses in who runs beyond them; those who do not count yet stay so."""
+        before = self._demoted
+        found = {uid: None for one in self.purses.values() for uid in one.opportunistic()}
+        self._demoted = {**found, **self._decided}
+        changed = before.keys() ^ self._demoted.keys()
+        if not changed:
+            return ()
+        return tuple(key for key, one in charges.items() if one.holder.uid in changed)
+
+    def _limits(self, tree: QuotaTree, door: Door) -> tuple[Limit, ...]:
+        return tuple(self._left[name] for name in self._names(tree, door))
+
+    def _names(self, tree: QuotaTree, door: Door) -> tuple[str, ...]:
+        found = self._doors.get(door)
+        if found is None:
+            queue, local_queue = door
+            holders = {(HolderKind.CLUSTER_QUEUE, str(queue))}
+            if local_queue is not None:
+                holders.add((HolderKind.LOCAL_QUEUE, str(local_queue)))
+            if tree.has_queue(queue):
+                above = tree.queue(queue).ancestors()
+                holders |= {(HolderKind.COHORT, node.name) for node in above}
+            found = tuple(
+                name
+                for name, one in sorted(self.purses.items())
+                if (one.fact.kind, one.fact.holder) in holders
+            )
+            self._doors[door] = found
+        return found
+
+    def _over(self, tree: QuotaTree, holding: Holding) -> list[Purse]:
+        return [self.purses[name] for name in self.over(tree, holding)]
+
+    def _cost(self, tree: QuotaTree, holding: Holding) -> int:
+        prices = self._prices_of(tree, holding.queue)
+        return 0 if prices is None else cost_of(holding.usage, prices)
+
+    def _prices_of(self, tree: QuotaTree, queue: QueueName) -> Prices | None:
+        if queue not in self._prices:
+            policy = self.terms.policy_of(tree, queue)
+            self._prices[queue] = None if policy is None else policy.prices
+        return self._prices[queue]
+
+    def _unit(self) -> str:
+        return self.terms.unit
+
+    def _binds(self, tree: QuotaTree, fact: BudgetFact) -> bool:
+        """Say whether a budget's holder is known to go by a policy, so that anything costs."""
+        if fact.kind is HolderKind.CLUSTER_QUEUE:
+            return self._prices_of(tree, QueueName(fact.holder)) is not None
+        if fact.kind is HolderKind.COHORT:
+            return any(fact.holder == node.name for node, _ in self.terms.cohorts(tree))
+        return bool(self.terms)
