@@ -56,11 +56,7 @@ def cell(column: Column, obj: Object, now: float) -> Any:
     """Return one cell of a column that is a JSONPath."""
     value = first_value(obj, column.path)
     if value is None:
-        return (
-            "<unknown>"
-            if column.type == "date" and not column.path.startswith(".metadata.creation")
-            else None
-        )
+        return None
     if column.type == "date":
         return age(str(value), now)
     if column.type == "integer":

@@ -18,8 +18,8 @@ def columns(answer: Any) -> list[str]:
 def test_a_custom_table_has_the_definitions_columns(server: Server) -> None:
     answer = server.call("GET", server.gadgets, accept=TABLE)
     assert (answer["kind"], answer["apiVersion"]) == ("Table", "meta.k8s.io/v1")
-    assert columns(answer) == ["Name", "Size", "Color", "Ready", "Mode", "Age"]
-    assert [column["priority"] for column in answer["columnDefinitions"]] == [0, 0, 0, 0, 1, 0]
+    assert columns(answer) == ["Name", "Size", "Color", "Ready", "Mode", "Age", "When"]
+    assert [column["priority"] for column in answer["columnDefinitions"]] == [0, 0, 0, 0, 1, 0, 0]
     assert answer["columnDefinitions"][1]["type"] == "integer"
     assert answer["columnDefinitions"][1]["description"] == "How big it is."
 
@@ -37,6 +37,7 @@ def test_an_absent_cell_is_empty(server: Server) -> None:
     server.gadget()
     row = server.call("GET", server.gadgets, accept=TABLE)["rows"][0]
     assert row["cells"][1:4] == [None, None, None]
+    assert row["cells"][6] is None
 
 
 def test_one_object_is_a_table_of_one_row(server: Server) -> None:
