@@ -122,8 +122,11 @@ def problem(terms: Terms) -> str:
         ("saveDeadline", terms.save_s),
         ("heartbeat", terms.heartbeat_s),
         ("terminationGrace", terms.grace_s),
+        ("freshEnough", terms.fresh_s),
+        ("refusalDelayMax", terms.refusal_delay_s),
+        ("forceDeleteAfter", terms.force_after_s),
     ):
-        if not 0 < value <= DAY_S:
+        if value is not None and not 0 < value <= DAY_S:
             return f"spec.{name}: must be longer than 0s and at most 24h"
     if not 0 <= terms.minimum_runtime_s <= DAY_S:
         return "spec.minimumRuntime: must be at most 24h"
