@@ -6,6 +6,7 @@ were told the same changes of rates at the same times are equal, however often t
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from queueing.core.credits.decay import Decay, shrink
 from queueing.core.credits.facts import PART, ChildRecord, Member, Sink
@@ -34,8 +35,7 @@ class Account:
     stakes: dict[FlavorName, Stake] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """What a child does in one flavor from now on; see `market.Stake`."""
 
     idle: int
@@ -61,6 +61,7 @@ class Group:
         "_next_point",
         "_pool_rate",
         "_pool_so_far",
+        "_stale",
         "_weights",
         "accounts",
         "at",
@@ -77,6 +78,8 @@ class Group:
         self.partners = Partners()
         self._decay, self._debt_limit_s = decay, debt_limit_s
         self._next_point = decay.next_point(at)
+        self._stale: dict[Market, None] = {}
+        """Markets in which somebody took another position since time last passed."""
         self._pool_rate = self._pool_so_far = self._weights = 0
 
     # Time -------------------------------------------------------------------------------------
@@ -91,6 +94,8 @@ class Group:
                 self._shrink()
 
     def _pass_time(self, seconds: int) -> None:
+        if self._stale:
+            self._reprice()
         whole = 0
         for market in self.markets.values():
             market.pass_time(seconds)
@@ -152,24 +157,15 @@ class Group:
                 taken_mark=market.taken_so_far,
                 pooled_mark=market.pooled_so_far,
             )
-        elif (stake.idle, stake.borrowed, stake.paying) == (
-            position.idle,
-            position.borrowed,
-            position.paying,
-        ):
+        elif (stake.idle, stake.borrowed, stake.paying) == position:
             return
         self._settle(member, account)
         account.paying += position.paying - stake.paying
         market.idle += position.idle - stake.idle
         market.borrowed += position.borrowed - stake.borrowed
         market.paying += position.paying - stake.paying
-        stake.idle, stake.borrowed, stake.paying = (
-            position.idle,
-            position.borrowed,
-            position.paying,
-        )
-        market.reprice()
-        self._reprice_pool()
+        stake.idle, stake.borrowed, stake.paying = position
+        self._stale[market] = None
 
     def reshape(self, members: Mapping[Member, Standing], pools: Mapping[FlavorName, int]) -> None:
         """Set who the children are, and what the cohort itself has; positions come after it.
@@ -201,8 +197,7 @@ class Group:
         for flavor in {*pools, *self.markets}:
             market = self._market(flavor)
             market.pool = pools.get(flavor, 0)
-            market.reprice()
-        self._reprice_pool()
+            self._stale[market] = None
 
     def give(self, member: Member, amount: int) -> bool:
         """Book a grant of so many parts, negative to take; False when there is no such child."""
@@ -275,6 +270,10 @@ class Group:
         self.sinks[sink] += account.balance - balance
         account.balance = balance
 
-    def _reprice_pool(self) -> None:
+    def _reprice(self) -> None:
+        """Work out the rates that hold from now on, where positions are others than before."""
+        for market in self._stale:
+            market.reprice()
+        self._stale.clear()
         pooled = sum(market.pooled for market in self.markets.values())
         self._pool_rate = PART * pooled // self._weights if self._weights else 0

@@ -20,7 +20,7 @@ class Stake:
     pooled_mark: int = 0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Market:
     """The sums over the children, and how what is borrowed is covered.
 

@@ -28,7 +28,12 @@ class Prices:
 
     def cost(self, flavor: FlavorName, resource: ResourceName, amount: int) -> int:
         """Return what an amount of one resource costs."""
+        price, per = self.rate(flavor, resource)
+        return price * amount // per
+
+    def rate(self, flavor: FlavorName, resource: ResourceName) -> tuple[int, int]:
+        """Return a resource's price, and of how many of the parts that amounts count."""
         price = self.table.get((flavor, resource))
         if price is None:
             price = self.table.get((None, resource), 0)
-        return price * amount // _THOUSANDTHS.get(resource, 1)
+        return price, _THOUSANDTHS.get(resource, 1)

@@ -5,7 +5,6 @@ which also holds what is only assumed. Quotas and limits are the tree's.
 """
 
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
 
 from queueing.core.credits import bend
 from queueing.core.credits.decay import Decay
@@ -19,6 +18,28 @@ from queueing.core.quota.node import Node
 CLASS_UNIT = 1000
 
 
+class Row:
+    """One resource of one child in one flavor: what it costs, and how much all below use."""
+
+    __slots__ = ("cell", "per", "price", "usage")
+
+    def __init__(self, cell: Cell, price: int, per: int) -> None:
+        self.cell, self.price, self.per = cell, price, per
+        self.usage = 0
+
+
+class Post:
+    """What one child does in one flavor."""
+
+    __slots__ = ("flavor", "member", "plain", "rows", "weighed")
+
+    def __init__(self, member: Member, flavor: FlavorName) -> None:
+        self.member, self.flavor = member, flavor
+        self.rows: dict[FlavorResource, Row] = {}
+        self.plain = self.weighed = 0
+        """What the workloads of the child cost in all, and that times their factors."""
+
+
 def member_of(node: Node) -> Member:
     """Name a child of a cohort."""
     return Member("ClusterQueue" if node.is_queue else "Cohort", node.name)
@@ -28,8 +49,8 @@ class Book:
     """A cohort's group and the usage of all below it."""
 
     __slots__ = (
-        "_billed",
-        "_cells",
+        "_moved",
+        "_posts",
         "_usage",
         "children",
         "exponents",
@@ -47,9 +68,18 @@ class Book:
         self.grants: dict[Uid, bool] = {}
         """Grants that were booked, and whether they were taken back."""
         self._usage: dict[tuple[Node, FlavorResource], int] = {}
-        self._billed: dict[tuple[Node, FlavorName], tuple[int, int]] = {}
-        """What the workloads of a child cost in all, and that times their factors."""
-        self._cells: dict[tuple[Node, FlavorName], list[tuple[ResourceName, Cell]]] = {}
+        """Of the nodes below the children."""
+        self._posts: dict[tuple[Node, FlavorName], Post] = {}
+        self._moved: dict[Post, None] = {}
+        """Whose usage is another than when time last passed."""
+
+    def advance(self, to: int) -> None:
+        """Let time pass; before it does, what was counted at one and the same time takes effect."""
+        if to > self.group.at:
+            for post in self._moved:
+                self._position(post)
+            self._moved.clear()
+            self.group.advance(to)
 
     def reshape(self, holdings: Iterable[tuple[Node, Holding]]) -> None:
         """Take over quotas, weights and children as they are now, with these who hold quota."""
@@ -65,22 +95,20 @@ class Book:
             standings[member] = Standing(weights[child], own + part)
         self.group.reshape(standings, pools)
         self._usage.clear()
-        self._billed.clear()
-        self._cells.clear()
-        for child in children:
+        self._posts.clear()
+        self._moved.clear()
+        for member, child in self.children.items():
             for resource, cell in sorted(child.cells.items()):
-                place = self._cells.setdefault((child, resource.flavor), [])
-                place.append((resource.resource, cell))
+                post = self._posts.get((child, resource.flavor))
+                if post is None:
+                    post = self._posts[child, resource.flavor] = Post(member, resource.flavor)
+                price, per = self.policy.prices.rate(resource.flavor, resource.resource)
+                post.rows[resource] = Row(cell, price, per)
         for queue, holding in holdings:
-            self._count(queue, holding, 1)
-        for child, flavor in self._cells:
-            self._position(child, flavor)
-
-    def book(self, queue: Node, holding: Holding, sign: int) -> None:
-        """Count a holding in, or with sign -1 out, from the group's time on."""
-        child = self._count(queue, holding, sign)
-        for flavor in sorted({one.flavor for one in holding.usage}):
-            self._position(child, flavor)
+            self.count(queue, holding, 1)
+        for post in self._posts.values():
+            self._position(post)
+        self._moved.clear()
 
     def measure(self) -> dict[Member, int]:
         """Return by how many steps each child's weight is to be bent now."""
@@ -96,58 +124,75 @@ class Book:
         }
         return self.exponents
 
-    def _count(self, queue: Node, holding: Holding, sign: int) -> Node:
-        """Add to the usage of the nodes from a queue up to the child; return that."""
-        child = queue
-        while child.parent is not self.node:
-            if child.parent is None:
+    def count(self, queue: Node, holding: Holding, sign: int) -> None:
+        """Count a holding in, or with sign -1 out, from the group's time on."""
+        child = self._child_above(queue)
+        for resource, amount in holding.usage.items():
+            left = sign * amount
+            if queue is not child:
+                left = self._spilled(queue, child, resource, left)
+            post = self._posts.get((child, resource.flavor))
+            row = None if post is None else post.rows.get(resource)
+            if post is not None and row is not None:
+                row.usage += left
+                self._moved[post] = None
+        if self.policy.class_factors:
+            self._bill(child, holding, sign)
+
+    def _child_above(self, queue: Node) -> Node:
+        """Return the child that a queue is, or is below."""
+        child, parent = queue, queue.parent
+        while parent is not self.node:
+            if parent is None:
                 msg = f"{queue.path()} is not below {self.node.path()}"
                 raise ValueError(msg)
-            child = child.parent
-        for resource, amount in holding.usage.items():
-            node, left = queue, sign * amount
-            while node is not child and node.parent is not None:
-                left = self._add(node, resource, left)
-                node = node.parent
-            self._add(child, resource, left)
-        if self.policy.class_factors:
-            factor = self.policy.factor(holding.priority)
-            for flavor, cost in self._by_flavor(holding.usage).items():
-                plain, weighed = self._billed.get((child, flavor), (0, 0))
-                weight = int(cost * factor * CLASS_UNIT)
-                self._billed[child, flavor] = plain + sign * cost, weighed + sign * weight
+            child, parent = parent, parent.parent
         return child
 
-    def _add(self, node: Node, resource: FlavorResource, amount: int) -> int:
-        """Add to a node's usage; return what of it spills over to the parent."""
-        before = self._usage.get((node, resource), 0)
-        now = self._usage[node, resource] = before + amount
-        cell = node.cells.get(resource)
-        local = 0 if cell is None else cell.local
-        return max(now, local) - max(before, local)
+    def _spilled(self, queue: Node, child: Node, resource: FlavorResource, amount: int) -> int:
+        """Add to the usage of the nodes from a queue up to below a child; return what it gets."""
+        node = queue
+        while node is not child and node.parent is not None:
+            before = self._usage.get((node, resource), 0)
+            now = self._usage[node, resource] = before + amount
+            cell = node.cells.get(resource)
+            local = 0 if cell is None else cell.local
+            amount = max(now, local) - max(before, local)
+            node = node.parent
+        return amount
 
-    def _position(self, child: Node, flavor: FlavorName) -> None:
+    def _bill(self, child: Node, holding: Holding, sign: int) -> None:
+        """Count what a holding costs, with and without the factor of its class."""
+        factor = self.policy.factor(holding.priority)
+        for flavor, cost in self._by_flavor(holding.usage).items():
+            post = self._posts.get((child, flavor))
+            if post is not None:
+                post.plain += sign * cost
+                post.weighed += sign * int(cost * factor * CLASS_UNIT)
+                self._moved[post] = None
+
+    def _position(self, post: Post) -> None:
         """Tell the group what a child does in a flavor now: idle = min(quota - usage, limit)."""
-        idle: dict[ResourceName, int] = {}
-        over: dict[ResourceName, int] = {}
-        for resource, cell in self._cells.get((child, flavor), ()):
-            usage = self._usage.get((child, FlavorResource(flavor, resource)), 0)
-            idle[resource] = max(0, min(cell.quota - usage, cell.quota - cell.local))
-            over[resource] = max(0, usage - cell.quota)
-        borrowed = self.policy.prices.bill(flavor, over)
-        position = Position(
-            idle=self.policy.prices.bill(flavor, idle),
-            borrowed=borrowed,
-            paying=self._cost(child, flavor, borrowed),
-        )
-        self.group.place(member_of(child), flavor, position)
+        sums = self.policy.prices.add_up
+        idle = borrowed = 0
+        for row in post.rows.values():
+            cell, usage = row.cell, row.usage
+            quota = cell.quota
+            if usage > quota:
+                over = row.price * (usage - quota) // row.per
+                borrowed = borrowed + over if sums else max(borrowed, over)
+            else:
+                free = row.price * max(0, min(quota - usage, quota - cell.local)) // row.per
+                idle = idle + free if sums else max(idle, free)
+        position = Position(idle, borrowed, self._cost(post, borrowed))
+        self.group.place(post.member, post.flavor, position)
 
-    def _cost(self, child: Node, flavor: FlavorName, borrowed: int) -> int:
+    @staticmethod
+    def _cost(post: Post, borrowed: int) -> int:
         """Return what borrowing costs: by the mean factor of all that the child runs."""
-        plain, weighed = self._billed.get((child, flavor), (0, 0))
-        if plain <= 0:
+        if post.plain <= 0:
             return borrowed
-        return int(Fraction(borrowed * weighed, plain * CLASS_UNIT))
+        return borrowed * post.weighed // (post.plain * CLASS_UNIT)
 
     def _by_flavor(self, amounts: Mapping[FlavorResource, int]) -> dict[FlavorName, int]:
         sums: dict[FlavorName, dict[ResourceName, int]] = {}

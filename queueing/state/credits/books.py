@@ -26,7 +26,7 @@ class Books:
     def advance(self, at: int) -> None:
         """Bring all ledgers up to a time."""
         for book in self.by_cohort.values():
-            book.group.advance(at)
+            book.advance(at)
 
     # Holdings -----------------------------------------------------------------------------------
 
@@ -52,8 +52,8 @@ class Books:
         """Count a holding in or out in every ledger above its queue."""
         for cohort in self.above(holding.queue, tree):
             book = self.by_cohort[cohort]
-            book.group.advance(when)
-            book.book(tree.queue(holding.queue), holding, sign)
+            book.advance(when)
+            book.count(tree.queue(holding.queue), holding, sign)
 
     # Structure ----------------------------------------------------------------------------------
 
@@ -78,7 +78,7 @@ class Books:
             else:
                 book = self.by_cohort[name] = _resumed(stored, node, policy, stored.as_of)
                 if started:
-                    book.group.advance(at)
+                    book.advance(at)
                 else:
                     read.append(stored)
         for book in before.values():
