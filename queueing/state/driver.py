@@ -252,8 +252,8 @@ def _world(memory: Memory) -> World:
 
 
 def _followed(memory: Memory) -> frozenset[QueueName]:
-    """Return the queues in which others wait behind the head, where credits count."""
-    if not memory.credits.patience:
+    """Return the queues in which others wait behind the head, while credits bend any weight."""
+    if not memory.credits.bends:
         return frozenset()
     queues = (memory.queues.get(name) for name in memory.ready)
     return frozenset(one.name for one in queues if one is not None and one.active > 1)

@@ -1,7 +1,7 @@
 """Since when, and until when, a workload holds quota, by the times in its status."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from queueing.core.credits.allowance import seconds_of
 from queueing.core.facts import WorkloadFact
@@ -9,8 +9,7 @@ from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.usage import held_usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holding:
+class Holding(NamedTuple):
     """Quota held by one workload, from `since` to `until` (None: still)."""
 
     uid: Uid
@@ -24,8 +23,13 @@ class Holding:
     """Seconds from `since` after which it is to be over; None when the workload does not say."""
 
 
-def holding_of(fact: WorkloadFact) -> Holding | None:
-    """Read what a status says; None when it tells of no quota, held or held before the end."""
+def holding_of(
+    fact: WorkloadFact, *, usage: Mapping[FlavorResource, int] | None = None
+) -> Holding | None:
+    """Read what a status says; None when it tells of no quota, held or held before the end.
+
+    `usage` is what the admission charges, for those who know it already.
+    """
     reserved = fact.conditions.get("QuotaReserved")
     if fact.admission is None or reserved is None or not reserved.status:
         return None
@@ -35,7 +39,7 @@ def holding_of(fact: WorkloadFact) -> Holding | None:
         uid=fact.uid,
         queue=fact.admission.cluster_queue,
         priority=fact.priority,
-        usage=held_usage(fact),
+        usage=held_usage(fact) if usage is None else usage,
         since=int(reserved.changed),
         until=int(finished.changed) if over and finished is not None else None,
         local_queue=fact.local_queue,

@@ -20,16 +20,26 @@ class Precedence:
     who needs no more than its quota.
     """
 
-    __slots__ = ("_next", "_shares", "_tree")
+    __slots__ = ("_next", "_served", "_shares", "_tree")
 
     def __init__(self, tree: QuotaTree) -> None:
         self._tree = tree
         self._shares = Shares()
+        self._served: list[tuple[Node, Mapping[FlavorResource, int]]] = []
+        """Not measured yet: that takes time, and in many rounds nobody asks."""
         self._next: dict[Node, tuple[Share, Node]] = {}
         """By cohort, the smallest of the shares of its children, and whose it is."""
 
+    def served(self, queue: Node, usage: Mapping[FlavorResource, int]) -> None:
+        """Note that a queue was given quota, and that others wait in it."""
+        self._served.append((queue, usage))
+
     def stands_back(self, queue: Node, usage: Mapping[FlavorResource, int]) -> bool:
         """Say whether one that borrows would have a larger share than another's next."""
+        if self._served:
+            for one in self._served:
+                self._measure(*one)
+            self._served.clear()
         if not self._next:
             return False
         for node, share in self._shares_with(queue, usage):
@@ -40,8 +50,7 @@ class Precedence:
                 return True
         return False
 
-    def served(self, queue: Node, usage: Mapping[FlavorResource, int]) -> None:
-        """Note that a queue was given quota, and that others wait in it."""
+    def _measure(self, queue: Node, usage: Mapping[FlavorResource, int]) -> None:
         for node, share in self._shares_with(queue, usage):
             parent = node.parent
             if parent is None:
@@ -54,6 +63,9 @@ class Precedence:
         self, queue: Node, usage: Mapping[FlavorResource, int]
     ) -> list[tuple[Node, Share]]:
         """Return the shares, from a queue up to below the root, with so much more in use."""
+        own = (queue, self._shares.of(queue, usage))
+        if queue.parent is None or queue.parent.parent is None:
+            return [own]
         with self._tree.attempt():
             self._tree.add_usage(QueueName(queue.name), usage)
-            return [(node, self._shares.of(node)) for node in (queue, *queue.ancestors())]
+            return [own, *((node, self._shares.of(node)) for node in queue.ancestors())]

@@ -6,20 +6,19 @@ What falls into one second happens in the order in which it was planned.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 from queueing.core.credits.facts import CreditGrantFact
 from queueing.core.credits.holding import Holding
 
 
-@dataclass(frozen=True, slots=True)
-class Begin:
+class Begin(NamedTuple):
     """A holding counts from now on, under the number of this event."""
 
     holding: Holding
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(NamedTuple):
     """The holding of this number counts no more."""
 
     token: int

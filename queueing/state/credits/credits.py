@@ -213,6 +213,11 @@ class Credits:
         """What keeps shares from taking too soon in each tree, by its root."""
         return self._undisturbed.patience
 
+    @property
+    def bends(self) -> bool:
+        """Say whether any balance bends a weight now."""
+        return bool(self._books.by_cohort) and self._bending.is_any
+
     def records(self, workloads: dict[Key, WorkloadFact]) -> Iterator[CreditAccountFact]:
         """Return every ledger as it is to be stored, by name of the cohort."""
         leaving = list(self._presence.leaving(workloads))

@@ -5,7 +5,7 @@ other terms. What a status no longer tells of is remembered until an account tel
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from queueing.core.credits.facts import LeaverRecord
 from queueing.core.credits.holding import Holding, holding_of, released_at
@@ -15,16 +15,19 @@ from queueing.state.credits.accounts import recalled
 from queueing.state.credits.agenda import Agenda, Begin, End
 from queueing.state.credits.shares import Undisturbed
 
+_HOW_IT_ENDS = Holding._fields.index("until")
+"""All before it is the same as long as a holding lasts."""
 _RECALLED = -1
 """The number of one who was read from an account and does not count yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entered:
+class Entered(NamedTuple):
     """A holding that was told of, under a number of its own."""
 
     token: int
     holding: Holding
+    told: WorkloadFact | None = None
+    """The status that told of it; None where an account did."""
 
 
 class Presence:
@@ -53,7 +56,9 @@ class Presence:
 
     def look_again(self, workloads: Mapping[Key, WorkloadFact]) -> None:
         """Take what all statuses say now as news: so far nobody listened."""
-        self._changed.update((key, [fact]) for key, fact in workloads.items())
+        self._changed.update(
+            (key, [fact]) for key, fact in workloads.items() if fact.admission is not None
+        )
 
     def recall(self, leavers: Iterable[LeaverRecord]) -> None:
         """Count workloads that were about to leave when this was stored, if they have since left.
@@ -109,7 +114,7 @@ class Presence:
 
     def _take_change(self, key: Key, fact: WorkloadFact | None, now: int) -> None:
         known = self._entered.get(key)
-        found = None if fact is None else holding_of(fact)
+        found = None if fact is None else _read(fact, known)
         if known is not None and not (found and _continues(known.holding, found)):
             same = found is not None and _is_same_stay(known.holding, found)
             when = _end_of(known.holding, fact, found, now)
@@ -121,9 +126,10 @@ class Presence:
             return
         if known is None:
             known = self._begin(key, found)
+            self._entered[key] = known = known._replace(told=fact)
         if found.until is not None and known.holding.until is None:
-            self._end(known, found.until, is_told=True)
-            self._entered[key] = Entered(known.token, found)
+            self._agenda.plan(max(found.until, known.holding.since), End(known.token))
+            self._entered[key] = Entered(known.token, found, fact)
 
     def _forget_or_remember(self, key: Key, fact: WorkloadFact | None, ended: Holding) -> None:
         """Remember what a workload held that lives on without telling of it."""
@@ -138,7 +144,7 @@ class Presence:
             return None
         since = max(now, found.since)
         left = None if found.may_last is None else max(0, found.may_last - (since - found.since))
-        return self._begin(key, replace(found, since=since, may_last=left), told=found)
+        return self._begin(key, found._replace(since=since, may_last=left), told=found)
 
     def _settle_leaver(
         self, key: Key, left: Holding, workloads: Mapping[Key, WorkloadFact]
@@ -151,13 +157,16 @@ class Presence:
         until = left.until
         if until is None and fact is not None and found is None:
             until = released_at(fact)
-        entered = self._begin(key, replace(left, until=None))
+        entered = self._begin(key, left._replace(until=None))
         del self._entered[key]
         self._end(entered, left.since if until is None else until)
 
     def _begin(self, key: Key, holding: Holding, *, told: Holding | None = None) -> Entered:
         token = self._agenda.plan(holding.since, Begin(holding))
-        entered = self._entered[key] = Entered(token, replace(told or holding, until=None))
+        known = told or holding
+        if known.until is not None:
+            known = known._replace(until=None)
+        entered = self._entered[key] = Entered(token, known)
         self._undisturbed.began(key, holding.since)
         return entered
 
@@ -166,22 +175,30 @@ class Presence:
         if entered.holding.until is not None:
             return entered.holding
         until = max(when, entered.holding.since)
-        ended = replace(entered.holding, until=until)
+        ended = entered.holding._replace(until=until)
         if not is_told:
             self._ends[entered.token] = ended
         self._agenda.plan(until, End(entered.token))
         return ended
 
 
+def _read(fact: WorkloadFact, known: Entered | None) -> Holding | None:
+    """Read what a status says; what the admission charges only if that is another than before."""
+    before = None if known is None else known.told
+    if (
+        known is None
+        or before is None
+        or before.admission is not fact.admission
+        or before.reclaimable != fact.reclaimable
+        or before.pod_sets is not fact.pod_sets
+    ):
+        return holding_of(fact)
+    return holding_of(fact, usage=known.holding.usage)
+
+
 def _continues(known: Holding, found: Holding) -> bool:
     """Say whether a status tells of the holding that is known, perhaps of its end."""
-    return (known.uid, known.since, known.queue, known.priority, known.usage) == (
-        found.uid,
-        found.since,
-        found.queue,
-        found.priority,
-        found.usage,
-    )
+    return known[:_HOW_IT_ENDS] == found[:_HOW_IT_ENDS]
 
 
 def _is_same_stay(known: Holding, found: Holding) -> bool:

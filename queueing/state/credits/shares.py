@@ -16,12 +16,14 @@ from queueing.state.credits.terms import Terms
 class Bending:
     """The times at which weights follow balances."""
 
-    __slots__ = ("_terms", "next_tick")
+    __slots__ = ("_terms", "is_any", "next_tick")
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
         self.next_tick: int | None = None
         """When balances are measured next, in the time of the ledgers; None before the first."""
+        self.is_any = False
+        """Whether any weight is bent now."""
 
     def is_due(self, at: int) -> bool:
         """Say whether balances are to be measured, though nothing else changed."""
@@ -29,12 +31,14 @@ class Bending:
 
     def bend(self, books: Iterable[Book], tree: QuotaTree, at: int) -> bool:
         """Bend weights by balances; say whether any changed."""
-        changed = False
+        changed = self.is_any = False
         step = self._terms.tick_s
         self.next_tick = (at // step + 1) * step
         for book in books:
             before = book.exponents
-            if book.measure() == before:
+            same = book.measure() == before
+            self.is_any = self.is_any or any(book.exponents.values())
+            if same:
                 continue
             changed = True
             for member, steps in book.exponents.items():

@@ -13,10 +13,12 @@ TICKS_PER_HORIZON = 256
 class Terms:
     """The policies of a cluster, by name."""
 
-    __slots__ = ("_policies",)
+    __slots__ = ("_policies", "minimum_runtime_s")
 
     def __init__(self) -> None:
         self._policies: dict[str, CreditPolicyFact] = {}
+        self.minimum_runtime_s = 0
+        """The longest time, in seconds, that any policy lets a workload run undisturbed."""
 
     def __bool__(self) -> bool:
         """Say whether there is any policy."""
@@ -27,11 +29,18 @@ class Terms:
         if self._policies.get(fact.name) == fact:
             return False
         self._policies[fact.name] = fact
+        self._measure()
         return True
 
     def drop(self, name: str) -> bool:
         """Forget a policy; say whether it was known."""
-        return self._policies.pop(name, None) is not None
+        known = self._policies.pop(name, None) is not None
+        self._measure()
+        return known
+
+    def _measure(self) -> None:
+        runtimes = (one.minimum_runtime_s for one in self._policies.values())
+        self.minimum_runtime_s = max(runtimes, default=0)
 
     # Of all policies ----------------------------------------------------------------------------
 
@@ -45,11 +54,6 @@ class Terms:
         """How many seconds lie between two bends of weights."""
         horizons = (one.horizon_s for one in self._policies.values())
         return min((max(1, one // TICKS_PER_HORIZON) for one in horizons), default=1)
-
-    @property
-    def minimum_runtime_s(self) -> int:
-        """The longest time, in seconds, that any policy lets a workload run undisturbed."""
-        return max((one.minimum_runtime_s for one in self._policies.values()), default=0)
 
     @property
     def unit(self) -> str:
