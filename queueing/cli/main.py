@@ -17,6 +17,7 @@ COMMANDS: Mapping[str, Entry] = MappingProxyType(
         ),
         "credits": Entry("queueing.cli.credits", "Show who lent to whom, and what it does now."),
         "usage": Entry("queueing.cli.usage", "Show who used how much, and what it costs."),
+        "devices": Entry("queueing.cli.devices", "Show devices of flavors, and who holds them."),
         "run": Entry("queueing.cli.run", "Run the controller on a cluster."),
         "suspend": Entry("queueing.cli.suspend", "Stop a workload; its work is saved first."),
         "resume": Entry("queueing.cli.resume", "Let a suspended workload queue again."),

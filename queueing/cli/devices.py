@@ -1,0 +1,109 @@
+"""`queueing devices`: a flavor's devices, node by node, and who holds them."""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any
+
+import click
+
+from queueing.cli.output import UsageProblem, columns, output_option, structured
+from queueing.sim.documents import Document, load, parse
+from queueing.sim.fleet import KINDS, Standing, amount, standings
+from queueing.sim.yaml_text import ManifestError
+
+EPILOG = """\b
+Examples:
+  queueing devices                      nodes of all flavors, a sign per device
+  queueing devices --flavor h100 --list a line per device: what it is, who holds it
+  queueing devices -f slices.yaml -o json
+"""
+SIGNS = {"Free": ".", "Held": "#", "Shared": "%", "Blocked": "x"}
+LEGEND = ". free   # held   % shared   x free, but others hold what it is made of"
+WIDTH_MAX = 64
+"""Signs in one cell; a node may have hundreds of partitions."""
+
+
+@click.command(epilog=EPILOG)
+@click.option(
+    "-f", "--filename", "files", multiple=True, metavar="FILE", help="Read files instead."
+)
+@click.option("--kubeconfig", metavar="FILE", help="Kubeconfig of the cluster.")
+@click.option("--context", "context_name", metavar="NAME", help="Its context.")
+@click.option("--flavor", metavar="NAME", help="Only the devices of this ResourceFlavor.")
+@click.option("--list", "listed", is_flag=True, help="A line per device.")
+@output_option()
+def command(files: tuple[str, ...], output: str, **options: Any) -> None:
+    """Show the devices that flavors can give, which are held, and by whom."""
+    try:
+        documents = load(files) if files else _live(options)
+        found, told = standings(list(documents))
+    except ManifestError as error:
+        raise UsageProblem(str(error)) from error
+    for line in told:
+        click.echo(f"Warning: {line}", err=True)
+    if options["flavor"]:
+        found = [one for one in found if one.flavor == options["flavor"]]
+    if output != "table":
+        click.echo(structured({"devices": [one.as_json() for one in found]}, output))
+    elif not found:
+        click.echo("No devices: no ResourceSlice is published, or none that the flavor reaches.")
+    else:
+        click.echo(_list(found) if options["listed"] else _drawing(found))
+
+
+def _live(options: dict[str, Any]) -> Iterable[Document]:
+    from queueing.cli.live import read_cluster  # noqa: PLC0415 - half a second of imports
+
+    text = read_cluster(options["kubeconfig"], options["context_name"], KINDS)
+    return parse(text, file="cluster")
+
+
+def _drawing(found: Sequence[Standing]) -> str:
+    rows = []
+    for (flavor, node), group in groupby(found, key=lambda one: (one.flavor, _node(one))):
+        devices = list(group)
+        signs = "".join(SIGNS[one.state] for one in devices)
+        shown = signs if len(signs) <= WIDTH_MAX else f"{signs[: WIDTH_MAX - 1]}…"
+        free = sum(one.state == "Free" for one in devices)
+        rows.append((flavor, node, f"{free}/{len(devices)}", shown, _users(devices)))
+    header = ("FLAVOR", "NODE", "FREE", "DEVICES", "HELD BY")
+    return f"{columns(header, rows)}\n\n{LEGEND}"
+
+
+def _node(one: Standing) -> str:
+    return one.device.node or f"(pool {one.device.name.pool})"
+
+
+def _users(devices: Iterable[Standing]) -> str:
+    """Name the claims on some devices, the largest holders first, and how much they hold."""
+    counted: dict[str, int] = {}
+    for one in devices:
+        for holder in one.holders:
+            counted[holder.claim] = counted.get(holder.claim, 0) + 1
+    named = sorted(counted, key=lambda claim: (-counted[claim], claim))
+    shown = [f"{claim} ({counted[claim]})" for claim in named[:3]]
+    more = [f"{len(named) - 3} more"] if len(named) > 3 else []  # noqa: PLR2004 - what fits
+    return ", ".join(shown + more) or "-"
+
+
+def _list(found: Iterable[Standing]) -> str:
+    rows = [
+        (
+            one.flavor,
+            _node(one),
+            one.device.name.device,
+            one.state,
+            ",".join(f"{name}={amount(it.value)}" for name, it in one.device.capacity.items())
+            or "-",
+            "; ".join(_holder(one, at) for at in range(len(one.holders))) or "-",
+        )
+        for one in found
+    ]
+    return columns(("FLAVOR", "NODE", "DEVICE", "STATE", "CAPACITY", "HELD BY"), rows)
+
+
+def _holder(one: Standing, at: int) -> str:
+    holder = one.holders[at]
+    taken = ",".join(f"{name}={amount(size)}" for name, size in (holder.consumed or {}).items())
+    pods = f" for {', '.join(holder.users)}" if holder.users else ""
+    return f"{holder.claim}{f' {taken}' if taken else ''}{pods}"
