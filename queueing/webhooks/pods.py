@@ -10,22 +10,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from queueing.translate.devices import names
 from queueing.webhooks.findings import Wire, dig, entries
 
-INJECT: Final = "queueing.dev/inject"
-"""Label of pods to be rewritten."""
-RESOURCES: Final = "queueing.dev/resource"
-"""Annotation: the resources that claims stand for, separated by commas, at most `SLOTS`."""
-TEMPLATE: Final = "queueing.dev/template"
-"""Annotation: for each of them the ResourceClaimTemplate of the pod's claim, or nothing."""
-SHARED: Final = "queueing.dev/claim"
-"""Annotation: for each of them the ResourceClaim that all pods share, or nothing."""
-GATE: Final = "queueing.dev/claims"
-"""Scheduling gate of pods that still have to be rewritten."""
+INJECT: Final = names.INJECT
+RESOURCES: Final = names.INJECT_RESOURCE
+TEMPLATE: Final = names.INJECT_TEMPLATE
+SHARED: Final = names.INJECT_CLAIM
+GATE: Final = names.GATE
+SLOTS: Final = names.INJECTED_MAX
 CLAIM: Final = "kq-dra"
 """Name of the first claim within the pod; the next is `kq-dra-1`."""
-SLOTS: Final = 4
-"""How many resources of one pod may come by claims."""
 
 
 @dataclass(frozen=True, slots=True)

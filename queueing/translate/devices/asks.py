@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from queueing.translate.devices.catalog import NO_CATALOG, Catalog
-from queueing.translate.devices.names import SLOT, TRAITS, digest
+from queueing.translate.devices.names import INJECTED_MAX, SLOT, TRAITS, digest
 from queueing.translate.devices.requests import DEVICES_MAX
 from queueing.translate.problems import Problems
 from queueing.translate.wire import devices as wire
@@ -108,8 +108,8 @@ def devices_of(
         *(_bound(one, around) for one in own),
         *_extended(template.spec, around.catalog),
     )
-    if len(asks) > 1:
-        told = f"devices of {' and '.join(one.resource for one in asks)} cannot be had in one pod"
+    if len(asks) > INJECTED_MAX:
+        told = f"{len(asks)} resources of one pod are devices; at most {INJECTED_MAX} can be"
         problems.add(path, told)
     for ask in (*asks, *slots):
         if ask.units > DEVICES_MAX:

@@ -89,14 +89,18 @@ def realise(workload: Workload, owner: Owner, around: DeviceSurroundings) -> Rea
     changes: dict[str, PodChanges] = {}
     for pod_set in workload.spec.pod_sets:
         found = devices_of(pod_set.template, around, pod_set.name, Problems())
+        slots: list[_Slot] = []
+        swaps: dict[str, str] = {}
         for ask in found.asks:
             served, flavor = _served(ask, assigned.get(pod_set.name), around)
             if served is None:
                 continue
             made = _Made(workload, owner, pod_set, flavor, ask.resource)
-            change = _realise_one(ask, served, made, objects)
-            if change is not NO_CHANGES:
-                changes[pod_set.name] = change
+            slots += _realise_one(ask, served, made, objects)
+            if served.strategy == "Class" and not ask.slot:
+                swaps[ask.resource] = CLASS_PREFIX + served.request.device_class_name
+        if slots or swaps:
+            changes[pod_set.name] = _changes(slots, swaps)
     return Realisation(tuple(objects), changes)
 
 
@@ -160,26 +164,50 @@ class _Made:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """A claim that pods get when they are created, and the resource that it stands for."""
+
+    resource: str
+    template: str = ""
+    shared: str = ""
+
+
 def _realise_one(
     ask: Ask, served: FlavoredResource, made: _Made, objects: list[dict[str, Any]]
-) -> PodChanges:
-    """Make the objects of one ask, and return what its pods are told."""
+) -> list[_Slot]:
+    """Make the objects of one ask, and return what has to be injected for it."""
     if ask.slot:
         spec = claim_spec(ask, served)
         objects.append(made.object("ResourceClaimTemplate", spec, name=ask.template))
-        return NO_CHANGES
-    if served.strategy == "Native":
-        return NO_CHANGES
-    if served.strategy == "Class":
-        swapped = CLASS_PREFIX + served.request.device_class_name
-        return PodChanges(swaps={ask.resource: swapped})
+        return []
+    if served.strategy in ("Native", "Class"):
+        return []
+    if served.strategy == "Slot":
+        raise UnservedError(
+            f"flavor {made.flavor} gives {ask.resource} only to pods that declare a claim for it"
+        )
     shared = served.sharing == "PerPodSet"
     kind = "ResourceClaim" if shared else "ResourceClaimTemplate"
     found = made.object(kind, claim_spec(ask, served))
     objects.append(found)
-    by = INJECT_CLAIM if shared else INJECT_TEMPLATE
+    name = found["metadata"]["name"]
+    return [_Slot(ask.resource, shared=name) if shared else _Slot(ask.resource, template=name)]
+
+
+def _changes(slots: list[_Slot], swaps: dict[str, str]) -> PodChanges:
+    """Tell the pods: lists in one order, with nothing at places that do not apply."""
+    if not slots:
+        return PodChanges(swaps=swaps)
+    lists = {
+        INJECT_TEMPLATE: [one.template for one in slots],
+        INJECT_CLAIM: [one.shared for one in slots],
+    }
+    named = {key: ",".join(names) for key, names in lists.items() if any(names)}
+    resources = ",".join(one.resource for one in slots)
     return PodChanges(
         labels={INJECT: "true"},
-        annotations={INJECT_RESOURCE: ask.resource, by: found["metadata"]["name"]},
+        annotations={INJECT_RESOURCE: resources, **named},
         gates=(GATE,),
+        swaps=swaps,
     )

@@ -149,4 +149,5 @@ def pod_template(
 
 def gpus(count: int, name: str = "train") -> Wire:
     limits = {"nvidia.com/gpu": str(count)}
-    return {"name": name, "image": "i", "resources": {"requests": {"cpu": "1"}, "limits": limits}}
+    requests = {"cpu": "1", **limits}
+    return {"name": name, "image": "i", "resources": {"requests": requests, "limits": limits}}

@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 import yaml
 
-from queueing.translate.devices.inject import inject_pod
 from queueing.translate.devices.realisation import Owner, Realisation, realise
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.injection import Injection
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
+from queueing.webhooks.pods import inject_claims
 from tests.translate.devices.fleet import Wire, around
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parent / "manifests"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def made(one: Golden) -> Wire:
     return {
         "objects": list(realised(one).objects),
         "patch": patch_of(one),
-        "pod": applied(template, inject_pod(template)),
+        "pod": inject_claims(template),
     }
 
 
@@ -99,26 +99,6 @@ def merged(base: Any, patch: Any) -> Any:
         else:
             result[key] = merged(result.get(key), value)
     return result
-
-
-def applied(document: Wire, operations: list[Wire]) -> Wire:
-    """Apply add and remove of a JSON patch (RFC 6902)."""
-    result: Any = copy.deepcopy(document)
-    for operation in operations:
-        *steps, last = [
-            step.replace("~1", "/").replace("~0", "~") for step in operation["path"].split("/")[1:]
-        ]
-        target = result
-        for step in steps:
-            target = target[int(step)] if isinstance(target, list) else target[step]
-        if operation["op"] == "remove":
-            del target[int(last) if isinstance(target, list) else last]
-        elif isinstance(target, list):
-            target.append(operation["value"])
-        else:
-            target[last] = operation["value"]
-    changed: Wire = result
-    return changed
 
 
 def write(path: Path, content: Wire) -> None:
