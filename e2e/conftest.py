@@ -15,6 +15,8 @@ from e2e.attached import attached
 from e2e.cluster import Cluster
 from e2e.components import Options
 from e2e.controlplane.build import Binaries, BuildError, binaries
+from e2e.gate import Gate
+from e2e.identities import CONTROLLER
 from e2e.loopback import control_plane
 from e2e.nodes import POOL, delete_nodes, make_nodes
 from e2e.product import Controller, Residents, install, start
@@ -186,3 +188,11 @@ def audited_controller(audited: Cluster, residents: Residents) -> Controller:
     """Lend the one replica that runs, where writes can be counted."""
     install(audited)
     return residents.at(audited)
+
+
+@pytest.fixture
+def gate(installed: Cluster, residents: Residents) -> Iterator[Gate]:
+    """Lend a gate before the API server that stops the product between two writes."""
+    residents.leave(installed)
+    with Gate(installed, CONTROLLER) as made:
+        yield made

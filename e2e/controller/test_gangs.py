@@ -1,20 +1,17 @@
 """Several Jobs as one: together or not at all, whoever is deleted or killed in between."""
 
 import itertools
-import secrets
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import pytest
 
-from e2e import identities, product
 from e2e.api import condition, holds
 from e2e.cluster import Cluster
 from e2e.gate import Gate
 from e2e.jobs import running, stopped, wait_job
+from e2e.killing import finishes_through_a_kill, replica
 from e2e.nodes import POOL
 from e2e.objects import (
     PRIORITY_CLASS,
@@ -25,7 +22,7 @@ from e2e.objects import (
     local_queue,
     workload_priority,
 )
-from e2e.product import LEASE, Controller, Residents
+from e2e.product import Controller
 from e2e.quota import wait_nothing_held
 from e2e.wire import Object
 from e2e.world import World
@@ -37,7 +34,6 @@ NAMES = ("a", "b", "c")
 PREEMPTING = {"withinClusterQueue": "LowerPriority"}
 ENDLESS = Pods(run_s=None)
 HELD_S = 60.0
-WAIT_S = 120.0
 ROUNDS_MAX = 20
 # A start takes at least a creation, a status, three dry runs and three patches.
 MANY_WRITES = 6
@@ -96,26 +92,6 @@ def wait_no_workload(space: World) -> None:
     space.api.wait("Workload", lambda found: not found, namespace=space.namespace, what="none")
 
 
-@contextmanager
-def replica(gate: Gate, cluster: Cluster) -> Iterator[Controller]:
-    """Run a controller that reaches the server through the gate; its predecessor left no Lease."""
-    cluster.api().delete("Lease", LEASE, identities.CONTROLLER_NAMESPACE)
-    name = f"gated-{secrets.token_hex(2)}"
-    started = product.start(cluster, name, kubeconfig=gate.kubeconfig)
-    try:
-        started.wait_ready()
-        yield started
-    finally:
-        started.stop()
-
-
-@pytest.fixture
-def gate(installed: Cluster, residents: Residents) -> Iterator[Gate]:
-    residents.leave(installed)
-    with Gate(installed, identities.CONTROLLER) as made:
-        yield made
-
-
 def test_three_jobs_start_together_and_one_deleted_during_the_start_stops_all(
     space: World, installed: Cluster, gate: Gate
 ) -> None:
@@ -163,7 +139,9 @@ def test_a_controller_killed_between_any_two_writes_is_continued_by_the_next(
         )
         for phase, act, done in phases:
             after = number if phase in left else None
-            if not finishes_through_a_kill(space, gate, act, done, after):
+            if not finishes_through_a_kill(
+                space, gate, act, done, after=after, counted=counted(space)
+            ):
                 left.discard(phase)
         for name in names:
             delete_job(space, name)
@@ -175,44 +153,9 @@ def test_a_controller_killed_between_any_two_writes_is_continued_by_the_next(
         wait_nothing_held(space.api, space.namespace, [space.name("cq")])
 
 
-def finishes_through_a_kill(
-    space: World,
-    gate: Gate,
-    act: Callable[[], None],
-    done: Callable[[], bool],
-    after: int | None,
-) -> bool:
-    """Act, kill the controller instead of its next write but so many, and see the next one finish.
-
-    Returns False when all was done without that write.
-    """
-    with replica(gate, space.cluster) as first:
-        if after is not None:
-            gate.hold_after(after, counted(space))
-        act()
-        wait_until(lambda: gate.held.is_set() or done())
-        if not gate.held.is_set():
-            gate.lift()
-            return False
-        first.kill()
-        gate.lift()
-        assert_none_runs_unadmitted(space)
-    with replica(gate, space.cluster):
-        wait_until(done)
-    return True
-
-
 def counted(space: World) -> str:
     """Return the pattern of what is written for a gang: neither events nor queues."""
     return f"/namespaces/{space.namespace}/(jobs|workloads)"
-
-
-def wait_until(holds_now: Callable[[], bool]) -> None:
-    """Wait for something that no single watch can tell."""
-    deadline = time.monotonic() + WAIT_S
-    while not holds_now():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.2)
 
 
 def delete_job(space: World, name: str) -> None:
@@ -245,18 +188,6 @@ def plain(jobs: Sequence[Object], before: dict[str, Object]) -> bool:
         and "tolerations" not in one["spec"]["template"]["spec"]
         for one in jobs
     )
-
-
-def assert_none_runs_unadmitted(space: World) -> None:
-    """Nobody writes at this moment, so that two lists show one state."""
-    admitted = {
-        owner["uid"]
-        for one in space.api.items("Workload", space.namespace)
-        if holds(one, "Admitted")
-        for owner in one["metadata"].get("ownerReferences", [])
-    }
-    for one in space.api.items("Job", space.namespace):
-        assert one["spec"]["suspend"] or one["metadata"]["uid"] in admitted
 
 
 def test_a_gang_is_preempted_and_readmitted_as_one(space: World, controller: Controller) -> None:
