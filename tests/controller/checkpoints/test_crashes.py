@@ -149,3 +149,46 @@ async def test_a_controller_killed_while_it_spares_a_victim_spares_it(
         await at.workload("train", false("Evicted", "Spared"))
         assert not (await at.get("Job", "train"))["spec"]["suspend"]
         assert (await at.get("Job", "urgent"))["spec"]["suspend"]
+
+
+HOOK: Wire = {
+    "metadata": {"annotations": {}},
+    "spec": {
+        "template": {
+            "metadata": {
+                "annotations": {
+                    "queueing.dev/simulate-seconds": "10",
+                    "queueing.dev/simulate-message": "snap://volume/1",
+                }
+            },
+            "spec": {"containers": [{"name": "snapshot", "image": "x"}]},
+        }
+    },
+}
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        pytest.param(write, marks=[] if write == 3 else [pytest.mark.slow], id=f"write {write}")
+        for write in range(12)
+    ],
+)
+async def test_a_controller_killed_before_any_write_makes_one_job_that_saves(
+    definitions: list[Wire], write: int
+) -> None:
+    nobody = says({"answer": "Accepted"})
+    async with saving_world(definitions, nobody, driver="Job", job={"template": HOOK}) as at:
+        await at.make(saving())
+        await at.until("Job", "train", lambda one: one.get("status", {}).get("active", 0) > 0)
+        await at.until("CheckpointPolicy", "save", true("Active"))
+        at.kill_before(write)
+        await at.make(urgent())
+        await at.wait_killed(lambda: at.running.get("urgent", False))
+        await at.restart()
+        await at.workload("urgent", true("Admitted"))
+        found = await checkpoint(at, phase("Requeued"))
+        assert found["status"]["outcome"] == "Saved"
+        assert found["status"]["checkpoint"]["uri"] == "snap://volume/1"
+        hooks = [one for one in at.running if one.startswith("save-")]
+        assert hooks == [f"save-{found['spec']['requestID']}"]
