@@ -79,6 +79,7 @@ chart: ## Assemble the Helm chart in dist/chart from charts/ and config/
 	cp config/crd/webhook/*.x-k8s.io_*.yaml config/crd/webhook/queueing.dev_*.yaml dist/chart/files/always/
 	cp config/rbac/manager.yaml config/rbac/kinds.yaml config/webhook/webhooks.yaml config/visibility/apiservices.yaml dist/chart/files/always/
 	cp config/flowcontrol/flowcontrol.yaml dist/chart/files/
+	cp config/exec/role.yaml dist/chart/files/exec.yaml
 	@echo "dist/chart is ready: helm install kueue dist/chart --namespace kueue-system --create-namespace"
 
 .PHONY: clean

@@ -73,6 +73,10 @@ def config(found: Rendered) -> str:
     return str(found["ConfigMap", "kueue-manager-config"]["data"]["controller_manager_config.yaml"])
 
 
+def own_config(found: Rendered) -> str:
+    return str(found["ConfigMap", "kueue-manager-config"]["data"]["queueing_config.yaml"])
+
+
 def gates(*names: str) -> list[dict[str, Any]]:
     return [{"name": name, "enabled": True} for name in names]
 
@@ -113,6 +117,21 @@ def test_a_real_server_takes_everything(program: str, chart: Path, installed: Cl
             lambda found: manager(found)["args"][-1],
             "--feature-gates=PriorityBoost=true,TASProfileMixed=true",
             id="controllerManager.featureGates",
+        ),
+        pytest.param(
+            {"queueingConfig": {"compatibility": "Kueue"}},
+            lambda found: (
+                manager(found)["args"][-1],
+                yaml.safe_load(own_config(found))["compatibility"],
+            ),
+            ("--queueing-config=/etc/queueing/queueing_config.yaml", "Kueue"),
+            id="queueingConfig",
+        ),
+        pytest.param(
+            {"queueingConfig": {"checkpointDrivers": ["Annotation", "Exec"]}},
+            lambda found: found["ClusterRole", "kueue-manager-exec-role"]["rules"][0]["resources"],
+            ["pods/exec"],
+            id="queueingConfig.checkpointDrivers",
         ),
         pytest.param(
             {"controllerManager": {"manager": {"image": {"repository": "here/q", "tag": "v9"}}}},
