@@ -1,6 +1,6 @@
 """`queueing credits`: who lent to whom, where everybody stands, and what that does now."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
@@ -8,6 +8,7 @@ import click
 from queueing.cli.output import UsageProblem, columns, output_option, structured
 from queueing.sim.documents import Document, load, parse
 from queueing.sim.yaml_text import ManifestError
+from queueing.translate.credits import hours_text
 
 EPILOG = """\b
 Examples:
@@ -16,6 +17,7 @@ Examples:
   queueing credits -f accounts.yaml -o json from a file, for a program
 """
 KINDS = ("CreditAccount",)
+HEADER = ("COHORT", "CHILD", "BALANCE", "WEIGHT", "LENT TO", "BORROWED FROM", "WASTED", "AS OF")
 
 
 @click.command(epilog=EPILOG)
@@ -39,8 +41,19 @@ def command(files: tuple[str, ...], output: str, **options: Any) -> None:
         click.echo(structured({"accounts": accounts}, output))
         return
     rows = [row for account in accounts for row in _rows(account)]
-    header = ("COHORT", "CHILD", "BALANCE", "WEIGHT", "LENT TO", "BORROWED FROM", "AS OF")
-    click.echo(columns(header, rows) if rows else "No CreditAccount: no CreditPolicy counts yet.")
+    click.echo(columns(HEADER, rows) if rows else _nothing(files, options["cohort"]))
+
+
+def _nothing(files: Sequence[str], cohort: str | None) -> str:
+    """Say why there is nothing to show, and what to do about it."""
+    whose = f"No CreditAccount of cohort {cohort}" if cohort else "No CreditAccount"
+    if files:
+        where = ", ".join(files)
+        return (
+            f"{whose} in {where}: save some with `kubectl get creditaccounts -o yaml`, or leave"
+            " out -f to ask the cluster."
+        )
+    return f"{whose}: no CreditPolicy counts there yet. Make one, and have queues in a cohort."
 
 
 def _live(options: dict[str, Any]) -> Iterable[Document]:
@@ -74,6 +87,7 @@ def _rows(account: dict[str, Any]) -> Iterable[tuple[str, ...]]:
             f"x{child.get('weightFactor', '1')}",
             _partners(child.get("lentTo")),
             _partners(child.get("borrowedFrom")),
+            hours_text(int(child.get("wasted") or 0), account["unit"]).rstrip(),
             account["asOf"],
         )
 

@@ -1,4 +1,4 @@
-"""`queueing usage`: who used how much, within quota and borrowed, and what it costs."""
+"""`queueing usage`: who used how much, within quota, borrowed and held idle, and what it costs."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ from queueing.cli.output import UsageProblem, columns
 from queueing.cli.usage_page import page
 from queueing.clock import SystemClock
 from queueing.core.credits.facts import HOUR, MICRO, CreditPolicyFact
-from queueing.core.credits.holding import Holding, holding_of
+from queueing.core.credits.holding import Holding, holding_of, running_since
 from queueing.core.credits.prices import Prices
 from queueing.core.credits.usage import Line, usage_lines
 from queueing.core.facts import ClusterQueueFact, WorkloadFact
@@ -35,6 +35,7 @@ Examples:
 USER_LABEL = "queueing.dev/user"
 FORMATS = ("table", "csv", "json", "html")
 FREE = Prices({})
+AMOUNTS = ("used", "withinQuota", "borrowed", "idleHeld")
 _IN_GIB = ("memory", "ephemeral-storage")
 _PER_UNIT = {"cpu": 1000} | dict.fromkeys(_IN_GIB, 2**30)
 """Amounts in what people count by: cores, GiB, and pieces of everything else."""
@@ -111,7 +112,13 @@ def _lines(
         "queue": lambda one: QueueName(one.queue),
         "flavor": lambda _: "",
     }
-    return usage_lines(holdings, quotas, payer=payers[by], between=between)
+    return usage_lines(
+        holdings,
+        quotas,
+        payer=payers[by],
+        running_since=lambda one: running_since(facts[one.uid]),
+        between=between,
+    )
 
 
 def _users(documents: Sequence[Document]) -> dict[str, str]:
@@ -134,6 +141,7 @@ def _row(line: Line, prices: Prices) -> Row:
         "used": _hours(line.used, line.resource),
         "withinQuota": _hours(line.within_quota, line.resource),
         "borrowed": _hours(line.borrowed, line.resource),
+        "idleHeld": _hours(line.idle, line.resource),
         "cost": prices.cost(flavor, resource, int(line.used)) / MICRO / HOUR,
     }
 
@@ -150,13 +158,13 @@ def _table(rows: list[Row], frame: Frame) -> str:
     by, unit, begin, end = frame
     if not rows:
         return f"Nothing was used between {begin} and {end}."
-    header = (by.upper(), "FLAVOR", "RESOURCE", "USED", "IN QUOTA", "BORROWED", "COST")
+    header = (by.upper(), "FLAVOR", "RESOURCE", "USED", "IN QUOTA", "BORROWED", "IDLE", "COST")
     lines = [
         (
             row["payer"],
             row["flavor"],
             row["resource"],
-            *(f"{row[name]:.2f}{row['unit']}" for name in ("used", "withinQuota", "borrowed")),
+            *(f"{row[name]:.2f}{row['unit']}" for name in AMOUNTS),
             f"{row['cost']:.2f} {unit}".rstrip(),
         )
         for row in rows
@@ -172,7 +180,7 @@ def _csv(rows: list[Row], frame: Frame) -> str:
         "ChargePeriodStart", "ChargePeriodEnd", "ChargeCategory", "SubAccountName",
         "ServiceName", "ResourceType", "SkuId", "ConsumedQuantity", "ConsumedUnit",
         "BilledCost", "EffectiveCost", "BillingCurrency", "x_GroupedBy", "x_InQuotaQuantity",
-        "x_BorrowedQuantity",
+        "x_BorrowedQuantity", "x_IdleHeldQuantity",
     )  # fmt: skip
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(header)
@@ -194,6 +202,7 @@ def _csv(rows: list[Row], frame: Frame) -> str:
                 by,
                 row["withinQuota"],
                 row["borrowed"],
+                row["idleHeld"],
             )
         )
     return out.getvalue().rstrip("\n")

@@ -20,12 +20,13 @@ def page(rows: list[dict[str, Any]], frame: tuple[str, str, str, str]) -> str:
     head = "".join(
         f"<th>{name}</th>"
         for name in (by, "flavor", "resource", "used", "in quota", "borrowed",
-                     f"cost ({unit or '-'})")
+                     "held idle",                     f"cost ({unit or '-'})")
     )  # fmt: skip
     body = "".join(
         f"<tr><td>{escape(row['payer'])}</td><td>{escape(row['flavor'])}</td>"
         f"<td>{escape(row['resource'])} ({row['unit']})</td><td>{row['used']:.2f}</td>"
         f"<td>{row['withinQuota']:.2f}</td><td>{row['borrowed']:.2f}</td>"
+        f"<td>{row['idleHeld']:.2f}</td>"
         f"<td>{row['cost']:.2f}</td></tr>"
         for row in rows
     )

@@ -160,6 +160,7 @@ class Session:
                 chronicle=self._around.witness.chronicle,
                 claimed=self.engine.is_claimed,
                 evicted=self._around.witness.evicted,
+                saved=self.engine.observe_credit,
                 weigh_anew=self.pump.weigh_anew,
             )
         )

@@ -11,6 +11,7 @@ from queueing.core.credits.facts import (
     CreditGone,
     CreditGrantFact,
     CreditPolicyFact,
+    SavedFact,
 )
 from queueing.core.decisions import Admit, Cycle, Outcome, Preempt, Verdict, Wait
 from queueing.core.facts import (
@@ -33,6 +34,7 @@ CREDIT_FACTS = (
     CreditAccountFact,
     BudgetFact,
     BudgetAccountFact,
+    SavedFact,
     CreditGone,
 )
 

@@ -113,6 +113,10 @@ class Engine:
         """Return what budgets have spent and hold, as of the last cycle, for storing."""
         return tuple(self._memory.credits.budgets(self._memory.tree, self._memory.workloads))
 
+    def credits_altered(self) -> bool:
+        """Say, once, that ledgers should be stored: quotas, prices or reclaimable pods changed."""
+        return self._memory.credits.is_altered(self._memory.clock)
+
     def credits_cover(self, workload: Key) -> bool:
         """Say whether a finished workload may be forgotten: the stored accounts hold its end."""
         return self._memory.credits.covers(workload, self._memory.tree)

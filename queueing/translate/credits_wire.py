@@ -96,6 +96,7 @@ class Child(Wire, frozen=True):
     remainder: int = 0
     earned: int = 0
     spent: int = 0
+    wasted: int = 0
     lent_to: list[Partner] = []
     borrowed_from: list[Partner] = []
     entitlement: int = 0

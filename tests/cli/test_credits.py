@@ -105,6 +105,7 @@ def test_balances_are_shown_with_what_they_do(tmp_path: Path) -> None:
 
 def test_balances_of_another_cohort_are_left_out(tmp_path: Path) -> None:
     assert "No CreditAccount" in invoke(tmp_path, ACCOUNT, "credits", "--cohort", "x").output
+    assert "leave out -f to ask the cluster" in invoke(tmp_path, WORLD, "credits").output
     found = json.loads(invoke(tmp_path, ACCOUNT, "credits", "-o", "json").stdout)
     assert [one["cohort"] for one in found["accounts"]] == ["all"]
 
@@ -117,6 +118,25 @@ def test_what_two_workloads_borrow_together_is_shared_between_them(tmp_path: Pat
     assert rows["blue"]["used"] == pytest.approx(4 + 3)
     assert rows["blue"]["borrowed"] == pytest.approx(5 * 5 / 9)
     assert rows["red"]["cost"] == pytest.approx(4)
+
+
+@pytest.mark.parametrize(
+    ("condition", "idle"),
+    [
+        pytest.param('{type: PodsReady, status: "True"', 4 * 0.5, id="ready after half an hour"),
+        pytest.param('{type: PodsReady, status: "False"', 4 * 2, id="never ready"),
+    ],
+)
+def test_what_is_held_while_no_pod_runs_is_told_apart(
+    tmp_path: Path, condition: str, idle: float
+) -> None:
+    more = f"""  conditions:
+  - {condition}, reason: x, message: "", lastTransitionTime: "2027-01-15T06:30:00Z"}}"""
+    head, tail = WORLD.split("name: one,", 1)
+    world = f"{head}name: one,{tail.replace('  conditions:', more, 1)}"
+    flags = ("usage", "--since", "4h", "--now", NOW, "-o", "json")
+    rows = {row["payer"]: row for row in json.loads(invoke(tmp_path, world, *flags).stdout)["rows"]}
+    assert rows["red"]["idleHeld"] == pytest.approx(idle)
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,24 @@
 """What people may try with credits, and what comes of it: two queues of 4 cores in one cohort."""
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from queueing.core.credits.facts import MICRO, PART, CreditPolicyFact
+from queueing.core.credits.facts import (
+    MICRO,
+    PART,
+    CreditAccountFact,
+    CreditGrantFact,
+    CreditPolicyFact,
+    Member,
+    SavedFact,
+)
 from queueing.core.credits.prices import Prices
-from queueing.core.facts import Condition, Fact, Gone, Kind
-from queueing.core.names import Key, ResourceName
+from queueing.core.decisions import Preempt
+from queueing.core.facts import Condition, Fact, Gone, Kind, PreemptionPolicy
+from queueing.core.names import Key, ResourceName, Uid
 from queueing.core.settings import FairSharing, Settings
 from queueing.sim.world import World
 from queueing.testing.builders import (
@@ -17,6 +27,7 @@ from queueing.testing.builders import (
     flavor,
     local_queue,
     namespace,
+    preemption,
     workload,
 )
 
@@ -163,3 +174,178 @@ def test_a_higher_priority_costs_more_where_the_policy_says_so() -> None:
     made = world(class_factors=((100, 2),))
     run(made, "dear", "a", 8, at=START, priority=100)
     assert balances(made, START + 100)["a"] == -800
+
+
+# Preempted work ---------------------------------------------------------------------------------
+
+
+def choose(made: World, name: str, at: float) -> None:
+    """Let a workload be evicted that still holds its quota."""
+    fact = made.workloads[Key(f"team/{name}")]
+    evicted = Condition(type="Evicted", status=True, reason="Preempted", changed=at)
+    made.observe(replace(fact, conditions={**fact.conditions, "Evicted": evicted}))
+
+
+def evict(made: World, name: str, at: float) -> None:
+    """Let a workload give its quota back."""
+    fact = made.workloads[Key(f"team/{name}")]
+    released = Condition(type="QuotaReserved", status=False, reason="Pending", changed=at)
+    evicted = Condition(type="Evicted", status=True, reason="Preempted", changed=at)
+    held = Condition(type="Requeued", status=False, reason="Preempted", changed=at)
+    conditions = {**fact.conditions}
+    conditions |= {one.type: one for one in (released, evicted, held)}
+    made.observe(replace(fact, admission=None, conditions=conditions))
+
+
+def saved(name: str, at: float) -> SavedFact:
+    return SavedFact(name=f"team/{name}-1", uid=Uid(f"team/{name}"), at=int(at))
+
+
+def child(made: World, name: str) -> tuple[float, float]:
+    """Return what a queue has, and what evictions lost of its work."""
+    [account] = made.engine.credit_accounts()
+    [one] = [each for each in account.children if each.member.name == name]
+    return round(one.balance / PART / MICRO, 2), one.wasted / PART / MICRO
+
+
+@pytest.mark.parametrize(
+    ("save_at", "balance", "wasted"),
+    [
+        pytest.param(None, -4000, 8000, id="nothing saved: nothing back, all is lost"),
+        pytest.param(900, -4000 + 400, 800, id="saved: what was paid since comes back"),
+        pytest.param(1000, -4000, 0, id="saved at the end: nothing was lost"),
+        pytest.param(10, -4000 + 3600, 7920, id="saved long ago: a quarter of an hour at most"),
+    ],
+)
+def test_what_was_paid_for_work_since_its_checkpoint_comes_back(
+    save_at: int | None, balance: float, wasted: float
+) -> None:
+    made = world()
+    run(made, "victim", "a", 8, at=START)
+    if save_at is not None:
+        made.engine.observe_credit(saved("victim", START + save_at))
+    evict(made, "victim", START + 1000)
+    balances(made, START + 1100)
+    assert child(made, "a") == (balance, wasted)
+
+
+def test_saving_without_being_preempted_gains_nothing() -> None:
+    made = world()
+    run(made, "own", "a", 8, at=START)
+    made.engine.observe_credit(saved("own", START + 50))
+    end(made, "own", START + 100)
+    balances(made, START + 200)
+    assert child(made, "a") == (-400, 0)
+
+
+@pytest.mark.parametrize("written_at", [950, 1000, 1050])
+def test_a_restart_refunds_and_counts_waste_once(written_at: int) -> None:
+    made = world()
+    stored: tuple[CreditAccountFact, ...] = ()
+    run(made, "victim", "a", 8, at=START)
+    run(made, "other", "a", 2, at=START)
+    save = saved("victim", START + 900)
+    for at in range(0, 1101, 50):
+        if at == 900:
+            made.engine.observe_credit(save)
+        if at == 950:
+            choose(made, "victim", START + at)
+            choose(made, "other", START + at)
+        if at == 1000:
+            evict(made, "victim", START + at)
+            evict(made, "other", START + at)
+        made.cycle(START + at)
+        if at <= written_at:
+            stored = made.engine.credit_accounts()
+    again = World([cohort("all"), flavor(), namespace()], settings=SETTINGS)
+    for name in QUEUES:
+        again.observe(queue(name))
+        again.observe(local_queue(f"team/{name}", name))
+    for fact in made.workloads.values():
+        again.observe(fact)
+    prices = Prices({(None, ResourceName("cpu")): MICRO})
+    again.engine.observe_credit(CreditPolicyFact(name="p", prices=prices, half_life_s=10**9))
+    again.engine.observe_credit(save)
+    for account in stored:
+        again.engine.observe_credit(account)
+    again.cycle(START + 1100)
+    assert child(again, "a") == child(made, "a")
+
+
+# Shapes -----------------------------------------------------------------------------------------
+
+
+def pool(*, weights: tuple[float, float] = (1, 1)) -> World:
+    """Make two queues without quota of their own, and a pool of 4 cores and 4 gpus."""
+    fair = FairSharing(strategies=("LessThanOrEqualToFinalShare", "LessThanInitialShare"))
+    quotas = {"default": {"cpu": 4000, "gpu": 4}}
+    made = World(
+        [cohort("all", quotas=quotas), flavor(), namespace()], settings=Settings(fair_sharing=fair)
+    )
+    for name, weight in zip("ab", weights, strict=True):
+        made.observe(
+            cluster_queue(
+                name,
+                {"default": {"cpu": 0, "gpu": 0}},
+                cohort="all",
+                preemption=preemption(reclaim=PreemptionPolicy.ANY),
+                fair_weight=Fraction(weight),
+            )
+        )
+        made.observe(local_queue(f"team/{name}", name))
+    prices = Prices(
+        {(None, ResourceName(one)): price for one, price in (("cpu", MICRO), ("gpu", MICRO))}
+    )
+    made.engine.observe_credit(CreditPolicyFact(name="p", prices=prices, half_life_s=10**9))
+    made.cycle(START)
+    return made
+
+
+def give(made: World, name: str, seconds: int) -> None:
+    """Give a queue so many seconds of a core."""
+    grant = CreditGrantFact(
+        name="gift",
+        uid=Uid("gift"),
+        receiver=Member("ClusterQueue", name),
+        amount=seconds * MICRO,
+        at=int(START),
+    )
+    made.engine.observe_credit(grant)
+
+
+@pytest.mark.parametrize(
+    ("credit", "victims"),
+    [
+        pytest.param(0, [], id="not without credits"),
+        pytest.param(10**6, ["team/s0", "team/s1", "team/s2", "team/s3"], id="with credits"),
+    ],
+)
+def test_credits_buy_a_gang_that_is_larger_than_its_share(credit: int, victims: list[str]) -> None:
+    made = pool()
+    for number in range(4):
+        run(made, f"s{number}", "a", 1, at=START)
+    if credit:
+        give(made, "b", credit)
+    made.cycle(START + 1)
+    made.observe(workload("gang", {"cpu": 4000}, local_queue="team/b", created=START + 5))
+    decided = made.engine.cycle(START + 200).decisions
+    assert sorted(one.workload for one in decided if isinstance(one, Preempt)) == victims
+
+
+def test_credits_help_nobody_whose_weight_is_zero() -> None:
+    made = pool(weights=(0, 1))
+    give(made, "a", 10**6)
+    for name in "ab":
+        made.observe(workload(name, {"cpu": 4000}, local_queue=f"team/{name}", created=START + 1))
+    made.cycle(START + 10)
+    assert made.workloads[Key("team/b")].holds_quota
+    assert not made.workloads[Key("team/a")].holds_quota
+
+
+def test_a_debt_for_one_resource_starves_nobody_of_another() -> None:
+    made = pool()
+    run(made, "cores", "a", 4, at=START)
+    made.cycle(START + 10**5)
+    made.observe(workload("gpus", {"gpu": 4}, local_queue="team/a", created=START + 10**5))
+    made.cycle(START + 10**5)
+    assert made.workloads[Key("team/gpus")].holds_quota

@@ -428,3 +428,24 @@ def test_debt_outlives_a_queue_that_is_deleted_and_made_again() -> None:
     made.observe(next(one for one in two_queues() if getattr(one, "name", "") == "a"))
     made.cycle(START + 300)
     assert balances(made)["a"] == -200
+
+
+@pytest.mark.parametrize(
+    ("lag", "asked"),
+    [pytest.param(0, True, id="at once"), pytest.param(5, False, id="not before it is counted")],
+)
+def test_accounts_are_to_be_written_when_terms_change_and_once(lag: int, *, asked: bool) -> None:
+    made = world(terms=policy(lag_s=lag))
+    submit(made, "big", "a", 4, now=START)
+    made.cycle(START + 60)
+    made.engine.credits_altered()
+    assert not made.engine.credits_altered(), "nothing has changed"
+    fact = made.workloads[Key("team/big")]
+    made.observe(replace(fact, reclaimable={fact.pod_sets[0].name: 1}))
+    made.cycle(START + 100)
+    assert made.engine.credits_altered() is asked
+    made.cycle(START + 100 + lag)
+    assert made.engine.credits_altered() is not asked
+    made.observe(cluster_queue("a", {"default": {"cpu": quota(2000)}}, cohort="all"))
+    made.cycle(START + 200)
+    assert made.engine.credits_altered()

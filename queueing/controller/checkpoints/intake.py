@@ -6,7 +6,8 @@ from collections.abc import Callable
 import msgspec
 
 from queueing.controller.saves import Saves, Seen
-from queueing.core.names import Key
+from queueing.core.credits.facts import SavedFact
+from queueing.core.names import Key, Uid
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.checkpoints import inbound
 from queueing.translate.checkpoints.pods import has_ended
@@ -21,9 +22,15 @@ class Intake:
     """Keeps `Saves` up to date; `changed` hears of Workloads, `policy` of policies."""
 
     def __init__(
-        self, saves: Saves, changed: Callable[[Key], None], policy: Callable[[Key], None]
+        self,
+        saves: Saves,
+        changed: Callable[[Key], None],
+        policy: Callable[[Key], None],
+        *,
+        saved: Callable[[SavedFact], None],
     ) -> None:
         self._saves, self._changed, self._policy = saves, changed, policy
+        self._saved = saved
 
     def on_checkpoint(self, event: WatchEvent[Checkpoint]) -> None:
         """Take in a Checkpoint."""
@@ -111,7 +118,16 @@ class Intake:
                     record=record,
                 )
             )
+            self._tell_of_saved(found)
         self._changed(workload)
+
+    def _tell_of_saved(self, found: Checkpoint) -> None:
+        """Tell since when work is safe: what an eviction loses is counted from there."""
+        saved = found.status.checkpoint
+        if saved is not None and saved.at is not None:
+            uid = Uid(found.spec.workload.uid)
+            at = int(saved.at.timestamp())
+            self._saved(SavedFact(name=found.metadata.key, uid=uid, at=at))
 
     def _lose(self, key: Key) -> None:
         seen = self._saves.get(key)

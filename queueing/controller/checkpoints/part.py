@@ -21,6 +21,7 @@ from queueing.controller.chronicle import Chronicle
 from queueing.controller.hand import Hand
 from queueing.controller.objects import Objects
 from queueing.controller.records import Records
+from queueing.core.credits.facts import SavedFact
 from queueing.core.names import Key
 from queueing.kube import resources
 from queueing.kube.client import Client
@@ -54,6 +55,8 @@ class Around:
     """Says whether somebody waits for what a victim holds."""
     evicted: Callable[[Workload, str, str], None]
     """Hears of each eviction: the Workload, its reason, its underlying cause."""
+    saved: Callable[[SavedFact], None]
+    """Hears what work is safe, and since when."""
     weigh_anew: Callable[[], None]
     """Has what is at stake in running workloads worked out again: terms changed."""
 
@@ -68,7 +71,7 @@ class Checkpoints:
         self.policy_keys: WorkQueue[Key] = WorkQueue()
         self.node_keys: WorkQueue[Key] = WorkQueue()
         self.policies = PolicyReconciler(saves, around.hand, around.clock)
-        self.intake = Intake(saves, self._changed, self._policy_changed)
+        self.intake = Intake(saves, self._changed, self._policy_changed, saved=around.saved)
         self.barrier = Barrier(around.objects, around.records, self.queue.add)
         self._executing = Executing(saves, around.hand, around.clock, self._changed)
         means = Means(

@@ -80,6 +80,8 @@ class Credits:
         """Write accounts and conditions when they are due, for ever."""
         woken = False
         while True:
+            if self._around.engine.credits_altered():
+                self.accounts.urgent.set()
             if self.accounts.urgent.is_set():
                 self.accounts.urgent.clear()
                 self._around.wake()

@@ -48,6 +48,7 @@ class Sink(StrEnum):
     FORGIVEN = "Forgiven"
     GRANTED = "Granted"
     ADJUSTED = "Adjusted"
+    REFUNDED = "Refunded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +115,8 @@ class ChildRecord:
     lent_to: tuple[tuple[str, int], ...] = ()
     """Sibling and micro-credits, the most first."""
     borrowed_from: tuple[tuple[str, int], ...] = ()
+    wasted: int = 0
+    """What was used for work that evictions lost, in parts."""
     departed_at: int | None = None
 
 
@@ -191,6 +194,16 @@ class BudgetAccountFact:
     """Whether the holder exists and has prices."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedFact:
+    """The work of one life of a workload was saved, as a Checkpoint tells."""
+
+    name: str
+    """Key of the Checkpoint."""
+    uid: Uid
+    at: int
+
+
 class CreditKind(StrEnum):
     """Kinds of objects that the ledger is told of."""
 
@@ -198,6 +211,7 @@ class CreditKind(StrEnum):
     GRANT = "CreditGrant"
     ACCOUNT = "CreditAccount"
     BUDGET = "CreditBudget"
+    SAVED = "Checkpoint"
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,5 +228,6 @@ CreditFact = (
     | CreditAccountFact
     | BudgetFact
     | BudgetAccountFact
+    | SavedFact
     | CreditGone
 )

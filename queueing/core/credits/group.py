@@ -28,6 +28,7 @@ class Account:
     balance: int = 0
     earned: int = 0
     spent: int = 0
+    wasted: int = 0
     paying: int = 0
     at: int = 0
     pool_mark: int = 0
@@ -50,6 +51,18 @@ class Standing:
     weight: int
     """In millionths."""
     entitlement: int
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Work that an eviction lost in one flavor; costs in micro-credits per second."""
+
+    cost: int
+    whole: int
+    """What all that the child holds in the flavor costs, `cost` included."""
+    seconds: int
+    refunded_s: int = 0
+    """For how many of them the child gets back its part of what it paid."""
 
 
 class Group:
@@ -216,6 +229,16 @@ class Group:
             left = min(max(account.balance, 0), amount)
             self._adjust(account, account.balance - left, Sink.GRANTED)
 
+    def lose(self, member: Member, flavor: FlavorName, loss: Loss) -> None:
+        """Note work that an eviction lost, and give back what its child paid for a part of it."""
+        account = self.accounts[member]
+        self._settle(member, account)
+        account.wasted += PART * loss.cost * loss.seconds
+        stake = account.stakes.get(flavor)
+        if stake is not None and loss.refunded_s and loss.whole:
+            refund = PART * stake.paying * loss.cost // loss.whole * loss.refunded_s
+            self._adjust(account, account.balance + refund, Sink.REFUNDED)
+
     # Reading ----------------------------------------------------------------------------------
 
     def balance(self, member: Member) -> int:
@@ -239,6 +262,7 @@ class Group:
                 exponent=exponents.get(member, 0),
                 lent_to=self.partners.lent_by(member),
                 borrowed_from=self.partners.borrowed_by(member),
+                wasted=account.wasted,
                 departed_at=account.departed_at,
             )
             for member, account in sorted(self.accounts.items())
@@ -252,6 +276,7 @@ class Group:
                 balance=one.balance,
                 earned=one.earned,
                 spent=one.spent,
+                wasted=one.wasted,
                 at=self.at,
                 departed_at=one.departed_at,
             )

@@ -51,3 +51,16 @@ def released_at(fact: WorkloadFact) -> int | None:
     """Return when a workload that holds nothing gave its quota back; None when it never had any."""
     reserved = fact.conditions.get("QuotaReserved")
     return int(reserved.changed) if reserved is not None and not reserved.status else None
+
+
+def running_since(fact: WorkloadFact) -> int | None:
+    """Return since when all pods of a workload run; None as long as they do not.
+
+    Of one that finished before they were all ready it is the time of its admission.
+    """
+    ready, admitted = fact.conditions.get("PodsReady"), fact.conditions.get("Admitted")
+    if ready is not None and ready.status:
+        return int(ready.changed)
+    if fact.is_true("Finished") and admitted is not None and admitted.status:
+        return int(admitted.changed)
+    return None

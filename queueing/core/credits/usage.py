@@ -22,6 +22,8 @@ class Line:
     resource: FlavorResource
     used: float
     borrowed: float
+    idle: float = 0.0
+    """Held while the pods did not run: before all of them were ready."""
 
     @property
     def within_quota(self) -> float:
@@ -49,6 +51,7 @@ class _Cell:
 class _Sums:
     used: dict[tuple[str, FlavorResource], float] = field(default_factory=dict)
     borrowed: dict[tuple[str, FlavorResource], float] = field(default_factory=dict)
+    idle: dict[tuple[str, FlavorResource], float] = field(default_factory=dict)
 
 
 def usage_lines(
@@ -56,9 +59,13 @@ def usage_lines(
     quotas: Quotas,
     *,
     payer: Callable[[Holding], str],
+    running_since: Callable[[Holding], int | None] = lambda one: one.since,
     between: tuple[int, int],
 ) -> tuple[Line, ...]:
-    """Return who used what in a period, sorted by payer, flavor and resource."""
+    """Return who used what in a period, sorted by payer, flavor and resource.
+
+    `running_since` says since when all pods of a holding run; None for not yet.
+    """
     begin, end = between
     cells: dict[tuple[QueueName, FlavorResource], _Cell] = {}
     marks: dict[tuple[int, FlavorResource], float] = {}
@@ -81,8 +88,17 @@ def usage_lines(
             part = cell.borrowed_part - marks[number, resource]
             sums.used[key] = sums.used.get(key, 0.0) + amount * lasted
             sums.borrowed[key] = sums.borrowed.get(key, 0.0) + amount * part
+            runs = running_since(holding)
+            waited = (when if runs is None else min(runs, when)) - max(holding.since, begin)
+            sums.idle[key] = sums.idle.get(key, 0.0) + amount * max(0, waited)
     return tuple(
-        Line(payer=name, resource=resource, used=used, borrowed=sums.borrowed[name, resource])
+        Line(
+            payer=name,
+            resource=resource,
+            used=used,
+            borrowed=sums.borrowed[name, resource],
+            idle=sums.idle[name, resource],
+        )
         for (name, resource), used in sorted(sums.used.items())
         if used
     )

@@ -22,6 +22,8 @@ class End(NamedTuple):
     """The holding of this number counts no more."""
 
     token: int
+    evicted: bool = False
+    """What it did since it was last saved is lost."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,15 @@ from collections.abc import Iterable, Mapping
 from queueing.core.credits import bend
 from queueing.core.credits.decay import Decay
 from queueing.core.credits.facts import CreditPolicyFact, Member
-from queueing.core.credits.group import WEIGHT_UNIT, Group, Position, Standing
+from queueing.core.credits.group import WEIGHT_UNIT, Group, Loss, Position, Standing
 from queueing.core.credits.holding import Holding
 from queueing.core.names import FlavorName, FlavorResource, ResourceName, Uid
 from queueing.core.quota.cell import Cell
 from queueing.core.quota.node import Node
 
 CLASS_UNIT = 1000
+REFUND_S = 900
+"""For how long, at most, what was paid for lost work is given back."""
 
 
 class Row:
@@ -58,6 +60,7 @@ class Book:
         "group",
         "node",
         "policy",
+        "read_at",
     )
 
     def __init__(self, node: Node, policy: CreditPolicyFact, at: int) -> None:
@@ -67,6 +70,8 @@ class Book:
         self.exponents: dict[Member, int] = {}
         self.grants: dict[Uid, bool] = {}
         """Grants that were booked, and whether they were taken back."""
+        self.read_at = -1
+        """Up to when what was read from an account holds all that happened."""
         self._usage: dict[tuple[Node, FlavorResource], int] = {}
         """Of the nodes below the children."""
         self._posts: dict[tuple[Node, FlavorName], Post] = {}
@@ -138,6 +143,30 @@ class Book:
                 self._moved[post] = None
         if self.policy.class_factors:
             self._bill(child, holding, sign)
+
+    def lose(self, queue: Node, holding: Holding, when: int, saved: int | None) -> None:
+        """Note an eviction: what was used since the work was saved, or ever, is lost.
+
+        Where it was saved, what was paid for that is given back, for a quarter of an hour at most.
+        """
+        if when <= self.read_at:
+            return
+        self.advance(when)
+        child = self._child_above(queue)
+        since = holding.since if saved is None else max(holding.since, min(saved, when))
+        seconds = max(0, when - since)
+        for flavor, cost in self._by_flavor(holding.usage).items():
+            post = self._posts.get((child, flavor))
+            if post is None:
+                continue
+            used = {resource.resource: row.usage for resource, row in post.rows.items()}
+            loss = Loss(
+                cost=cost,
+                whole=max(cost, self.policy.prices.bill(flavor, used)),
+                seconds=seconds,
+                refunded_s=0 if saved is None else min(seconds, REFUND_S),
+            )
+            self.group.lose(post.member, flavor, loss)
 
     def _child_above(self, queue: Node) -> Node:
         """Return the child that a queue is, or is below."""

@@ -41,6 +41,17 @@ class Books:
         if holding is not None:
             self._book(tree, holding, when, -1)
 
+    def lose(self, token: int, tree: QuotaTree, when: int, saved: int | None) -> None:
+        """Note in every ledger that the holding of this number ends by an eviction."""
+        holding = self._counted.get(token)
+        if holding is not None:
+            for cohort in self.above(holding.queue, tree):
+                self.by_cohort[cohort].lose(tree.queue(holding.queue), holding, when, saved)
+
+    def holding(self, token: int) -> Holding | None:
+        """Return what is counted under a number."""
+        return self._counted.get(token)
+
     def above(self, queue: QueueName, tree: QuotaTree) -> list[CohortName]:
         """Return the cohorts above a queue that have a ledger; none when there is no such queue."""
         if not tree.has_queue(queue):
@@ -103,12 +114,14 @@ def _under_terms(known: Book, node: Node, policy: CreditPolicyFact) -> Book:
     book = Book(node, policy, known.group.at)
     book.group.resume(known.group.records({}), known.group.sinks)
     book.grants.update(known.grants)
+    book.read_at = known.read_at
     return book
 
 
 def _resumed(stored: CreditAccountFact, node: Node, policy: CreditPolicyFact, as_of: int) -> Book:
     """Go on from what was stored."""
     book = Book(node, policy, as_of)
+    book.read_at = as_of
     book.group.resume(stored.children, stored.sinks)
     book.grants.update(stored.grants)
     return book

@@ -1,7 +1,9 @@
 """The door to credits: news in, ledgers up to a time, and what follows from them out."""
 
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from math import floor
+from operator import itemgetter
 
 from queueing.core.credits.allowance import Allowance
 from queueing.core.credits.facts import (
@@ -13,6 +15,7 @@ from queueing.core.credits.facts import (
     CreditGrantFact,
     CreditKind,
     CreditPolicyFact,
+    SavedFact,
 )
 from queueing.core.credits.holding import Holding
 from queueing.core.facts import WorkloadFact
@@ -21,11 +24,12 @@ from queueing.core.names import CohortName, Key, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits import accounts, grants
 from queueing.state.credits.accounts import Accounts
-from queueing.state.credits.agenda import Agenda, Begin, End, Give
+from queueing.state.credits.agenda import Agenda, Begin, End, Event, Give
 from queueing.state.credits.books import Books
 from queueing.state.credits.budgets import Budgets, News
 from queueing.state.credits.grants import Grants
 from queueing.state.credits.presence import Presence
+from queueing.state.credits.saves import Saves
 from queueing.state.credits.shares import Bending, Undisturbed
 from queueing.state.credits.terms import Terms
 from queueing.state.ledger import Charge
@@ -37,12 +41,14 @@ class Credits:
     __slots__ = (
         "_accounts",
         "_agenda",
+        "_altered_at",
         "_bending",
         "_books",
         "_budgets",
         "_grants",
         "_presence",
         "_reshaped",
+        "_saves",
         "_started",
         "_terms",
         "_undisturbed",
@@ -58,7 +64,9 @@ class Credits:
         self._bending = Bending(self._terms)
         self._undisturbed = Undisturbed(self._terms)
         self._presence = Presence(self._agenda, self._undisturbed)
+        self._saves = Saves()
         self._reshaped = False
+        self._altered_at: int | None = None
         self._started = False
 
     # News ---------------------------------------------------------------------------------------
@@ -76,6 +84,10 @@ class Credits:
                 self._reshaped |= self._budgets.put(fact)
             case BudgetAccountFact():
                 self._budgets.accounts.put(fact.name, fact)
+            case SavedFact():
+                self._saves.put(fact)
+            case CreditGone(kind=CreditKind.SAVED, name=name):
+                self._saves.drop(name)
             case CreditGone(kind=CreditKind.POLICY, name=name):
                 self._reshaped |= self._terms.drop(name)
             case CreditGone(kind=CreditKind.GRANT, name=name):
@@ -115,7 +127,10 @@ class Credits:
         changed = self._reshaped
         if self._reshaped:
             self._reshape(tree, workloads, at)
+            self._altered_at = at
         self._presence.take_changes(workloads, floor(now))
+        if self._presence.altered_at is not None:
+            self._altered_at, self._presence.altered_at = self._presence.altered_at, None
         self._grants.plan()
         self._carry_out(tree, at)
         self._books.advance(at)
@@ -168,17 +183,32 @@ class Credits:
 
     def _carry_out(self, tree: QuotaTree, at: int) -> None:
         """Let everything happen that was planned until `at`."""
-        for when, number, event in self._agenda.due(at):
-            match event:
-                case Begin(holding):
-                    self._books.count_in(number, holding, tree, when)
-                    self._budgets.count_in(number, holding, tree, when)
-                case End(token):
-                    self._presence.was_counted_out(token)
-                    self._books.count_out(token, tree, when)
-                    self._budgets.count_out(token, when)
-                case Give():
-                    grants.carry_out(event, self._books.by_cohort.values(), when)
+        for when, happening in groupby(self._agenda.due(at), key=itemgetter(0)):
+            events = list(happening)
+            # First what evictions lost: it depends on what was held before anything of that second.
+            for _, _, event in events:
+                if isinstance(event, End) and event.evicted:
+                    self._lose(event.token, tree, when)
+            for _, number, event in events:
+                self._let_happen(event, number, tree, when)
+
+    def _lose(self, token: int, tree: QuotaTree, when: int) -> None:
+        holding = self._books.holding(token)
+        if holding is not None:
+            saved = self._saves.last(holding.uid, holding.since, when)
+            self._books.lose(token, tree, when, saved)
+
+    def _let_happen(self, event: Event, number: int, tree: QuotaTree, when: int) -> None:
+        match event:
+            case Begin(holding):
+                self._books.count_in(number, holding, tree, when)
+                self._budgets.count_in(number, holding, tree, when)
+            case End(token):
+                self._presence.was_counted_out(token)
+                self._books.count_out(token, tree, when)
+                self._budgets.count_out(token, when)
+            case Give():
+                grants.carry_out(event, self._books.by_cohort.values(), when)
 
     # Budgets ------------------------------------------------------------------------------------
 
@@ -222,6 +252,16 @@ class Credits:
         """Return every ledger as it is to be stored, by name of the cohort."""
         leaving = list(self._presence.leaving(workloads))
         return accounts.records(self._books.by_cohort, leaving, self._grants.names())
+
+    def is_altered(self, now: float) -> bool:
+        """Say, once, that ledgers have gone by other terms since, of which no object tells when.
+
+        Whoever stores them now lets a start from there go by the same terms.
+        """
+        if self._altered_at is None or self._altered_at > floor(now) - self._terms.lag_s:
+            return False
+        self._altered_at = None
+        return True
 
     def covers(self, key: Key, tree: QuotaTree) -> bool:
         """Say whether the end of a workload stands in the accounts that were stored last."""

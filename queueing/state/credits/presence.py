@@ -33,7 +33,15 @@ class Entered(NamedTuple):
 class Presence:
     """Who was told to hold quota, and who left; plans both for the ledgers."""
 
-    __slots__ = ("_agenda", "_changed", "_ends", "_entered", "_released", "_undisturbed")
+    __slots__ = (
+        "_agenda",
+        "_changed",
+        "_ends",
+        "_entered",
+        "_released",
+        "_undisturbed",
+        "altered_at",
+    )
 
     def __init__(self, agenda: Agenda, undisturbed: Undisturbed) -> None:
         self._agenda, self._undisturbed = agenda, undisturbed
@@ -44,6 +52,8 @@ class Presence:
         """Who gave quota back without having finished, as long as the books do not count it."""
         self._released: dict[Key, Holding] = {}
         """The last of these of each workload."""
+        self.altered_at: int | None = None
+        """When a workload last came to hold something else, of which no status tells the time."""
 
     # News ---------------------------------------------------------------------------------------
 
@@ -118,7 +128,8 @@ class Presence:
         if known is not None and not (found and _continues(known.holding, found)):
             same = found is not None and _is_same_stay(known.holding, found)
             when = _end_of(known.holding, fact, found, now)
-            ended = self._end(known, when, is_told=same)
+            evicted = fact is not None and fact.uid == known.holding.uid and not same
+            ended = self._end(known, when, is_told=same, evicted=evicted)
             del self._entered[key]
             self._forget_or_remember(key, fact, ended)
             known = None if found is None else self._changed_terms(known, found, key, now)
@@ -142,7 +153,7 @@ class Presence:
         """Begin anew, from now on, a holding of which only what it holds changed."""
         if not _is_same_stay(old.holding, found):
             return None
-        since = max(now, found.since)
+        since = self.altered_at = max(now, found.since)
         left = None if found.may_last is None else max(0, found.may_last - (since - found.since))
         return self._begin(key, found._replace(since=since, may_last=left), told=found)
 
@@ -159,7 +170,7 @@ class Presence:
             until = released_at(fact)
         entered = self._begin(key, left._replace(until=None))
         del self._entered[key]
-        self._end(entered, left.since if until is None else until)
+        self._end(entered, left.since if until is None else until, evicted=True)
 
     def _begin(self, key: Key, holding: Holding, *, told: Holding | None = None) -> Entered:
         token = self._agenda.plan(holding.since, Begin(holding))
@@ -170,7 +181,9 @@ class Presence:
         self._undisturbed.began(key, holding.since)
         return entered
 
-    def _end(self, entered: Entered, when: int, *, is_told: bool = False) -> Holding:
+    def _end(
+        self, entered: Entered, when: int, *, is_told: bool = False, evicted: bool = False
+    ) -> Holding:
         """Plan the end of a holding, which the status may tell of later too; return it."""
         if entered.holding.until is not None:
             return entered.holding
@@ -178,7 +191,7 @@ class Presence:
         ended = entered.holding._replace(until=until)
         if not is_told:
             self._ends[entered.token] = ended
-        self._agenda.plan(until, End(entered.token))
+        self._agenda.plan(until, End(entered.token, evicted))
         return ended
 
 

@@ -42,6 +42,9 @@ class CreditChild(Wire):
     """All that was ever earned, in millionths of a credit."""
     spent: Int64 = 0
     """All that was ever paid, in millionths of a credit."""
+    wasted: Int64 = 0
+    """What was ever used for work that evictions lost: since it was last saved, or since it began;
+    in millionths of a credit."""
     lent_to: Annotated[list[CreditPartner], Field(max_length=64), list_map("name")] = Field(
         default_factory=list
     )
@@ -59,11 +62,14 @@ class CreditChild(Wire):
 class CreditSink(Wire):
     """Where credits went that no child has, or came from; with the balances they sum to zero."""
 
-    name: Literal["Imported", "Classes", "Rounding", "Decayed", "Forgiven", "Granted", "Adjusted"]
+    name: Literal[
+        "Imported", "Classes", "Rounding", "Decayed", "Forgiven", "Granted", "Adjusted", "Refunded"
+    ]
     """Imported: paid for what the cohort itself borrows. Classes: more, or less, than the plain
     price. Rounding: what cannot be divided. Decayed: lost with time. Forgiven: debt beyond the
     limit. Granted: by CreditGrants. Adjusted: balances of newcomers, and of those whose
-    entitlement was cut or who moved."""
+    entitlement was cut or who moved. Refunded: what was paid for work that an eviction lost after
+    a checkpoint."""
     micro_credits: Int64
     """What it has received, in millionths of a credit, rounded down; negative when it gave."""
     remainder: Part = 0
