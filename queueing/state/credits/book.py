@@ -5,6 +5,7 @@ which also holds what is only assumed. Quotas and limits are the tree's.
 """
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from queueing.core.credits import bend
 from queueing.core.credits.decay import Decay
@@ -18,6 +19,13 @@ from queueing.core.quota.node import Node
 CLASS_UNIT = 1000
 REFUND_S = 900
 """For how long, at most, what was paid for lost work is given back."""
+
+
+class Way(NamedTuple):
+    """A queue, and the child of the cohort that it is, or is below."""
+
+    queue: Node
+    child: Node
 
 
 class Row:
@@ -110,7 +118,7 @@ class Book:
                 price, per = self.policy.prices.rate(resource.flavor, resource.resource)
                 post.rows[resource] = Row(cell, price, per)
         for queue, holding in holdings:
-            self.count(queue, holding, 1)
+            self.count(self.way_of(queue), holding, 1)
         for post in self._posts.values():
             self._position(post)
         self._moved.clear()
@@ -129,9 +137,9 @@ class Book:
         }
         return self.exponents
 
-    def count(self, queue: Node, holding: Holding, sign: int) -> None:
+    def count(self, way: Way, holding: Holding, sign: int) -> None:
         """Count a holding in, or with sign -1 out, from the group's time on."""
-        child = self._child_above(queue)
+        queue, child = way
         for resource, amount in holding.usage.items():
             left = sign * amount
             if queue is not child:
@@ -152,7 +160,7 @@ class Book:
         if when <= self.read_at:
             return
         self.advance(when)
-        child = self._child_above(queue)
+        child = self.way_of(queue).child
         since = holding.since if saved is None else max(holding.since, min(saved, when))
         seconds = max(0, when - since)
         for flavor, cost in self._by_flavor(holding.usage).items():
@@ -168,15 +176,15 @@ class Book:
             )
             self.group.lose(post.member, flavor, loss)
 
-    def _child_above(self, queue: Node) -> Node:
-        """Return the child that a queue is, or is below."""
+    def way_of(self, queue: Node) -> Way:
+        """Return the way of a queue below the cohort, for as long as the tree stays as it is."""
         child, parent = queue, queue.parent
         while parent is not self.node:
             if parent is None:
                 msg = f"{queue.path()} is not below {self.node.path()}"
                 raise ValueError(msg)
             child, parent = parent, parent.parent
-        return child
+        return Way(queue, child)
 
     def _spilled(self, queue: Node, child: Node, resource: FlavorResource, amount: int) -> int:
         """Add to the usage of the nodes from a queue up to below a child; return what it gets."""

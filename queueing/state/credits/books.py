@@ -8,20 +8,22 @@ from queueing.core.names import CohortName, QueueName
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.accounts import Accounts
-from queueing.state.credits.book import Book
+from queueing.state.credits.book import Book, Way
 from queueing.state.credits.terms import Terms
 
 
 class Books:
     """Every ledger, by the name of its cohort; a holding counts in all above its queue."""
 
-    __slots__ = ("_accounts", "_counted", "_terms", "by_cohort")
+    __slots__ = ("_accounts", "_counted", "_terms", "_ways", "by_cohort")
 
     def __init__(self, terms: Terms, accounts: Accounts[CreditAccountFact]) -> None:
         self._terms, self._accounts = terms, accounts
         self.by_cohort: dict[CohortName, Book] = {}
         self._counted: dict[int, Holding] = {}
         """What the books count, by number; kept while there is no book, too."""
+        self._ways: dict[QueueName, list[tuple[Book, Way]]] = {}
+        """The books above each queue, and its way there, since quotas or structure changed last."""
 
     def advance(self, at: int) -> None:
         """Bring all ledgers up to a time."""
@@ -61,10 +63,14 @@ class Books:
 
     def _book(self, tree: QuotaTree, holding: Holding, when: int, sign: int) -> None:
         """Count a holding in or out in every ledger above its queue."""
-        for cohort in self.above(holding.queue, tree):
-            book = self.by_cohort[cohort]
+        ways = self._ways.get(holding.queue)
+        if ways is None:
+            books = [self.by_cohort[cohort] for cohort in self.above(holding.queue, tree)]
+            ways = [(book, book.way_of(tree.queue(holding.queue))) for book in books]
+            self._ways[holding.queue] = ways
+        for book, way in ways:
             book.advance(when)
-            book.count(tree.queue(holding.queue), holding, sign)
+            book.count(way, holding, sign)
 
     # Structure ----------------------------------------------------------------------------------
 
@@ -78,6 +84,7 @@ class Books:
             CohortName(node.name): (node, policy) for node, policy in self._terms.cohorts(tree)
         }
         self.advance(at)
+        self._ways.clear()
         before, self.by_cohort = self.by_cohort, {}
         read: list[CreditAccountFact] = []
         for name, (node, policy) in sorted(wanted.items()):

@@ -283,7 +283,7 @@ class Budgets:
         return found
 
     def _over(self, tree: QuotaTree, holding: Holding) -> list[Purse]:
-        return [self.purses[name] for name in self.over(tree, holding)]
+        return [self.purses[name] for name in self.over(tree, holding)] if self.purses else []
 
     def _cost(self, tree: QuotaTree, holding: Holding) -> int:
         prices = self._prices_of(tree, holding.queue)
