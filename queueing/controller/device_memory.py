@@ -50,7 +50,12 @@ class DeviceMemory:
 
     def join_rules(self) -> bool:
         """Make the catalog anew; False when it is what it was."""
-        found = catalog_of(self.flavors.values(), self.classes.values(), self.configuration)
+        found = catalog_of(
+            self.flavors.values(),
+            self.classes.values(),
+            self.configuration,
+            as_kueue=not self.by_labels,
+        )
         if found == self.catalog:
             return False
         self.catalog = found

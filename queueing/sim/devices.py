@@ -19,11 +19,12 @@ Read = Callable[[str, type[Any]], list[Any]]
 class Devices:
     """What the documents say of devices, and the shapes that workloads ask for."""
 
-    def __init__(self, read: Read, configuration: Configuration) -> None:
+    def __init__(self, read: Read, configuration: Configuration, *, as_kueue: bool) -> None:
         self.catalog = catalog_of(
             read("DeviceFlavor", wire.DeviceFlavor),
             read("DeviceClass", wire.DeviceClass),
             configuration,
+            as_kueue=as_kueue,
         )
         self.index = index_of(
             map(slice_of, read("ResourceSlice", wire.ResourceSlice)),

@@ -84,7 +84,7 @@ def read_world(
     gates = without_effect_gates(settled.feature_gates)
     warnings += [f"feature gate {gate} changes nothing here" for gate in gates]
     warnings += [one for one in unheeded(settled) if one.startswith(DECIDING)]
-    reader = _Reader(found, settled)
+    reader = _Reader(found, settled, as_kueue=compatibility is Compatibility.KUEUE)
     facts = reader.facts()
     return Intake(
         facts=facts,
@@ -162,7 +162,9 @@ def _configuration(documents: Sequence[Document]) -> Configuration:
 class _Reader:
     """Translates documents that are known to be well formed."""
 
-    def __init__(self, documents: Sequence[Document], configuration: Configuration) -> None:
+    def __init__(
+        self, documents: Sequence[Document], configuration: Configuration, *, as_kueue: bool
+    ) -> None:
         self.documents = documents
         self.warnings: list[str] = []
         self._rules = rules_of(configuration)
@@ -173,7 +175,7 @@ class _Reader:
             for one in self._wire("RuntimeClass", cluster.RuntimeClass)
         }
         self._around: dict[str, Surroundings] = {}
-        self._devices = Devices(self._wire, configuration)
+        self._devices = Devices(self._wire, configuration, as_kueue=as_kueue)
 
     def facts(self) -> tuple[Fact | CreditFact, ...]:
         """Return facts in the order in which they depend on each other, each kind by name."""

@@ -40,6 +40,8 @@ class Catalog:
     """By DeviceClass."""
     extended: Mapping[str, str] = field(default_factory=dict)
     """DeviceClass of each extended resource that one stands for."""
+    as_kueue: bool = False
+    """Whether claims that users wrote count as in Kueue: by number, whatever devices there are."""
     problems: Mapping[str, str] = field(default_factory=dict)
     """Why a DeviceFlavor, or a part of it, is not used; by its name."""
 
@@ -56,6 +58,8 @@ def catalog_of(
     flavors: Iterable[wire.DeviceFlavor],
     classes: Iterable[wire.DeviceClass] = (),
     configuration: Configuration | None = None,
+    *,
+    as_kueue: bool = False,
 ) -> Catalog:
     """Join the rules. Of two DeviceFlavors that contradict each other the first by name counts."""
     served: dict[tuple[str, str], wire.FlavoredResource] = {}
@@ -85,6 +89,7 @@ def catalog_of(
         },
         rules=_rules(configuration, served),
         extended=_extended(found),
+        as_kueue=as_kueue,
         problems={name: "; ".join(told) for name, told in problems.items()},
     )
 

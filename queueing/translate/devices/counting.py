@@ -63,6 +63,10 @@ def _why_not(one: Bound, pod_set: PodSet, queue: str, catalog: Catalog) -> list[
         return [f"ResourceClaimTemplate {one.template} not found"]
     told = []
     claim = claim_of(one.spec)
+    if catalog.as_kueue and one.claim:
+        told.append(f"ResourceClaim {one.claim}: claims by name are not counted in Kueue mode")
+    if catalog.as_kueue and any(way.name for request in claim.requests for way in request.ways):
+        told.append("firstAvailable is not counted in Kueue mode")
     for request in claim.requests:
         for way in request.ways:
             if not way.count and not way.admin:

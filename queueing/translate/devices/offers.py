@@ -89,9 +89,10 @@ def judge(
     `labels` are those of the flavor's nodes.
     """
     served = [(ask, catalog.served.get((flavor, ask.resource))) for ask in shape.asks]
-    if any(one is None for _, one in served):
+    if any(one is None for _, one in served) or _is_only_counted(shape, catalog, index):
         return None
-    known = (index.on(labels), catalog, index)
+    globally = catalog.as_kueue and not shape.asks
+    known = (index.on({} if globally else labels), catalog, index)
     judged = [_judge_ask(ask, one, flavor, known) for ask, one in served if one is not None]
     judged += [_judge_bound(one, shape.quota, flavor, known) for one in shape.bound]
     for one in judged:
@@ -104,6 +105,17 @@ def judge(
         together=all(one.offer.together for one in judged),
     )
     return Judgement(offer, doubts=tuple(text for one in judged for text in one.doubts))
+
+
+def _is_only_counted(shape: Shape, catalog: Catalog, index: Index) -> bool:
+    """Say whether claims of the user's own count by their number, with no look at devices.
+
+    So they do where nobody publishes devices, and in Kueue unless a counter or capacity is charged.
+    """
+    if shape.asks:
+        return False
+    sourced = any(one.sources for one in catalog.rules.values() if one.quota == shape.quota)
+    return not sourced and (catalog.as_kueue or not index.devices)
 
 
 Known = tuple[Sequence[Device], Catalog, Index]
