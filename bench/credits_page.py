@@ -6,6 +6,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import Pool
@@ -208,26 +209,28 @@ def table(outcomes: Outcomes) -> str:
     for title, name in ROWS:
         cells = []
         for who, mode in columns:
-            values = [one[name] for one in outcomes[who, str(mode)] if name in one]
+            values = [one[name] for one in outcomes.get((who, str(mode)), ()) if name in one]
             cells.append(_spread(values) if values else "")
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
     lines += ["", "| Balanced | asked | engine | | model |", "|---|---|---|---|---|"]
     for bar in BARS:
-        values, ideal = (
-            [
-                bar.value(one, plain)
-                for one, plain in zip(
-                    outcomes[who, str(ASKED)], outcomes[who, str(PLAIN)], strict=True
-                )
-            ]
-            for who in ("engine", "model")
-        )
+        values, ideal = (_values(bar, outcomes, who) for who in ("engine", "model"))
         asked = f"{'at least' if bar.at_least else 'at most'} {bar.bound:g}"
         lines.append(
             f"| {bar.what} | {asked} | {_spread(values)} | {_verdict(bar, fmean(values))} "
             f"| {_spread(ideal)} |"
         )
     return "\n".join(lines)
+
+
+def _values(bar: Bar, outcomes: Outcomes, who: str) -> list[float]:
+    """Return what a bar says of each draw that was simulated far enough."""
+    pairs = zip(outcomes[who, str(ASKED)], outcomes[who, str(PLAIN)], strict=True)
+    found = []
+    for one, plain in pairs:
+        with suppress(KeyError):
+            found.append(bar.value(one, plain))
+    return found
 
 
 def _verdict(bar: Bar, value: float) -> str:
@@ -259,7 +262,12 @@ def plot(outcomes: Outcomes, path: Path) -> None:
         (panes[1], "wait", "mean wait in slots, where what is not served waits"),
     ):
         for place, mode in enumerate(MODES):
-            seen = [[one[f"{what} {d:g}"] for one in outcomes["engine", str(mode)]] for d in duties]
+            rows = outcomes.get(("engine", str(mode)), ())
+            seen = [
+                [one[f"{what} {d:g}"] for one in rows if f"{what} {d:g}" in one] for d in duties
+            ]
+            if not all(seen):
+                continue
             means = [fmean(one) for one in seen]
             spread = [
                 [mean - min(one) for mean, one in zip(means, seen, strict=True)],

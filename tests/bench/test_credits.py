@@ -65,7 +65,7 @@ def test_credits_serve_the_burstiest_better_for_the_same_utilisation() -> None:
 
 def test_the_table_says_of_each_bar_whether_it_is_held() -> None:
     numbers = {"worst / best": 0.6, "utilisation": 0.8, "churn": 0.1, "preempted": 0.01}
-    numbers |= {"hoarder": 0.5, "wait 0.125": 10.0}
+    numbers |= {"hoarder": 0.5, "hoarder when honest": 1.0, "wait 0.125": 10.0}
     names = ("satisfied 1", "satisfied 0.5", "satisfied 0.25", "satisfied 0.125")
     numbers |= dict.fromkeys((*names, "wait 1", "wait 0.5", "wait 0.25"), 1.0)
     known = {(who, str(mode)): [numbers, numbers] for who in ("engine", "model") for mode in MODES}
