@@ -15,7 +15,7 @@ from queueing.kube.errors import NotFoundError
 
 CRDS = Path(__file__).parents[2] / "config" / "crd"
 KUEUE = "kueue.x-k8s.io/v1beta2"
-WAIT_S = 30.0
+WAIT_S = 60.0
 Wire = dict[str, Any]
 
 

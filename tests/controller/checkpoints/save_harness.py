@@ -8,7 +8,15 @@ import msgspec
 
 from queueing.kube import resources
 from queueing.kube.errors import ConflictError, NotFoundError
-from tests.controller.harness import FLAVOR, LOCAL_QUEUE, Wire, World, cluster_queue, job
+from tests.controller.harness import (
+    FLAVOR,
+    LOCAL_QUEUE,
+    WAIT_S,
+    Wire,
+    World,
+    cluster_queue,
+    job,
+)
 
 REQUEST = "queueing.dev/checkpoint-request"
 ANSWER = "queueing.dev/checkpoint-answer"
@@ -111,7 +119,7 @@ def phase(*wanted: str) -> Callable[[Wire], bool]:
 async def checkpoint(world: World, holds: Callable[[Wire], bool]) -> Wire:
     """Wait for the only Checkpoint, in some state."""
     found: list[Wire] = []
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(WAIT_S):
         while True:
             found = await world.list("Checkpoint")
             if found and holds(found[-1]):
