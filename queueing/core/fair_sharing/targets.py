@@ -6,11 +6,12 @@ from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from queueing.core.fair_sharing.shares import NO_SHARE, Share, Shares
+from queueing.core.fair_sharing.shares import Share, Shares
 from queueing.core.holders import Holder
 from queueing.core.quota.node import Node
 
-Place = tuple[int, Fraction | int, bool, int, str]
+Place = tuple[int, float, Fraction | int, bool, int, str]
+"""Sorts ascending; the nearest float comes before the share, to spare comparing exact ones."""
 
 
 class Offer(NamedTuple):
@@ -136,11 +137,12 @@ class Sources:
             source = self._sources.get(child)
             if source is None or not source.candidates:
                 return True
-            return child is not self._own and self.share(child) == NO_SHARE
-        return child not in self._own_path and self.share(child) == NO_SHARE
+            return child is not self._own and not self.share(child)[1]
+        return child not in self._own_path and not self.share(child)[1]
 
     def _place(self, child: Node) -> Place:
         """Sort the higher share first; then a cohort before a queue, the better candidate, name."""
         infinite, value = self.share(child)
         first = self._sources[child].candidates[0].place if child.is_queue else 0
-        return -infinite, -value, child.is_queue, first, child.name
+        near = value.numerator / value.denominator
+        return -infinite, -near, -value, child.is_queue, first, child.name

@@ -1,7 +1,8 @@
 """Who may be a victim, of which class, and in which order they are considered."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import IntEnum
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -64,17 +65,12 @@ def candidates(query: Query, holders: Holders) -> list[Candidate]:
     usage_of = holders.local_usage if preemptor.by_local_usage else None
     found = [*_same_queue(query, holders), *_other_queues(query, holders)]
     weighed = query if weighs(query, (one.holder for one in found)) else None
-    keyed = [(_order(one, usage_of, weighed), one) for one in found]
-    keyed.sort(key=_first)
-    return [one for _, one in keyed]
-
-
-def _first(pair: tuple[tuple[object, ...], Candidate]) -> tuple[object, ...]:
-    return pair[0]
+    found.sort(key=partial(_order, usage_of=usage_of, weighed=weighed))
+    return found
 
 
 def _order(
-    one: Candidate, usage_of: Callable[..., float] | None, weighed: Query | None
+    one: Candidate, *, usage_of: Callable[..., float] | None, weighed: Query | None
 ) -> tuple[object, ...]:
     holder = one.holder
     history = 0.0
@@ -120,19 +116,18 @@ def _other_queues(query: Query, holders: Holders) -> Iterator[Candidate]:
         below = cohort
 
 
-def eligible(
-    node: Node, policy: PreemptionPolicy, query: Query, holders: Holders
-) -> Iterator[Holder]:
-    """Go over the workloads of a queue that a policy and the contested resources expose."""
+def eligible(node: Node, policy: PreemptionPolicy, query: Query, holders: Holders) -> list[Holder]:
+    """Return the workloads of a queue that a policy and the contested resources expose."""
     preemptor, contested = query.preemptor, query.contested
     spared = preemptor.spared
-    for holder in holders.holders(QueueName(node.name)):
-        if (
-            allows(policy, preemptor, holder)
-            and uses(holder, contested)
-            and holder.uid not in spared
-        ):
-            yield holder
+    held: Iterable[Holder] = holders.holders(QueueName(node.name))
+    if policy is not PreemptionPolicy.ANY:
+        held = [one for one in held if allows(policy, preemptor, one)]
+    if len(contested) == 1:
+        found = [one for one in held if contested[0] in one.usage]
+    else:
+        found = [one for one in held if uses(one, contested)]
+    return [one for one in found if one.uid not in spared] if spared else found
 
 
 def _borrowing_queues(cohort: Node, excluded: Node, query: Query) -> Iterator[Node]:
