@@ -8,7 +8,7 @@ from queueing.core.fair_sharing.order import Contender, fair_order
 from queueing.core.fair_sharing.precedence import Precedence
 from queueing.core.flavors.assignment import Progress
 from queueing.core.ledger import Ledger
-from queueing.core.names import FlavorResource
+from queueing.core.names import FlavorResource, QueueName
 from queueing.core.nomination import Entry, Head, World, nominate
 from queueing.core.ordering import entry_key
 from queueing.core.preemption.borrowers import Borrowers
@@ -91,6 +91,7 @@ def decide_round(entries: Sequence[Entry], world: World) -> list[Judgement]:
     So are those that stand back, where credits bend weights, while others of a queue that was
     served have the smaller share still.
 
+    Of several entries of one queue, the first that is given comes first.
     On return the tree holds the usage of every Admit and is otherwise as it was.
     """
     judgements: list[Judgement] = []
@@ -117,14 +118,24 @@ def _ordered(entries: Sequence[Entry], world: World) -> Iterator[Entry]:
     """Order entries: least borrowing, highest priority, longest queued, uid; or by fair shares."""
     settings = world.settings
     if settings.fair_sharing is not None:
-        return _fairly_ordered(entries, world, settings.fair_sharing)
+        return _in_order_of_queues(_fairly_ordered(entries, world, settings.fair_sharing), entries)
 
     def key(entry: Entry) -> tuple[bool, tuple[int, int, float, str]]:
         head = entry.head
         place = entry_key(head.workload, entry.assignment.borrow, head.timestamp, settings)
         return not _goes_first(entry, settings), place
 
-    return iter(sorted(entries, key=key))
+    return _in_order_of_queues(iter(sorted(entries, key=key)), entries)
+
+
+def _in_order_of_queues(ordered: Iterator[Entry], given: Sequence[Entry]) -> Iterator[Entry]:
+    """Let the entries of each queue change places among themselves, to be as they are given."""
+    queues: dict[QueueName, list[Entry]] = {}
+    for entry in reversed(given):
+        queues.setdefault(entry.head.queue, []).append(entry)
+    if len(queues) == len(given):
+        return ordered
+    return (queues[entry.head.queue].pop() for entry in ordered)
 
 
 def _goes_first(entry: Entry, settings: Settings) -> bool:

@@ -14,6 +14,7 @@ from queueing.core.quota.node import Node
 from queueing.core.rounds import Entry, World, decide_round, judge_round, nominations
 from queueing.state.intake import enqueue, leave, place
 from queueing.state.memory import Memory
+from queueing.state.pending import Order
 from queueing.state.selection import (
     Selection,
     has_turn,
@@ -119,7 +120,7 @@ def _begin(memory: Memory, now: float) -> None:
             memory.punished[key] = memory.clock + delay
             place(memory, fact)
     memory.delays.clear()
-    _take_turns(memory)
+    take_turns(memory)
     _take_credits(memory)
     _end_protection(memory)
     wake_waiting(memory)
@@ -165,7 +166,7 @@ def _take_budgets(memory: Memory) -> None:
                     memory.wake_peers(peers)
 
 
-def _take_turns(memory: Memory) -> None:
+def take_turns(memory: Memory) -> None:
     """Bring the usage histories of LocalQueues up to date: others may be the heads now."""
     turns = memory.ledger.turns
     if turns is None:
@@ -226,7 +227,13 @@ def _judge(memory: Memory, selection: Selection, now: float, limit: int | None) 
     told = succession.end()
     if succession.is_cut:
         return told
+    if selection.companions:
+        entries.sort(key=lambda entry: _place(memory, entry))
     return [*told, *settle_all(memory, decide_round(entries, world), selection, now)]
+
+
+def _place(memory: Memory, entry: Entry) -> tuple[float, Order]:
+    return memory.queues[entry.head.queue].place(memory.items[entry.head.workload.key])
 
 
 def _judge_once(memory: Memory, selection: Selection, now: float) -> list[Decision]:

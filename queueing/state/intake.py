@@ -184,6 +184,8 @@ def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
         memory.announcements[fact.key] = None
     if first and not memory.as_kueue:
         memory.wake(item)
+        if _is_strict(memory, name):
+            memory.overtake(item)
     _restore_claim(memory, item)
 
 
@@ -218,9 +220,12 @@ def has_peers(memory: Memory, name: QueueName) -> bool:
 
     Not where the first blocks the others anyway: there each has its own turn.
     """
+    return memory.settings.equivalence_hashing and not _is_strict(memory, name)
+
+
+def _is_strict(memory: Memory, name: QueueName) -> bool:
     queue = memory.objects.queues.get(name)
-    strict = queue is not None and queue.strategy is Strategy.STRICT_FIFO
-    return memory.settings.equivalence_hashing and not strict
+    return queue is not None and queue.strategy is Strategy.STRICT_FIFO
 
 
 def _hold_quota(memory: Memory, fact: WorkloadFact) -> None:

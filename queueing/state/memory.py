@@ -180,6 +180,14 @@ class Memory:
             self.stepped_down[key] = None
             self.ledger.tidings.release(item.peers.queue.name, item.wants)
 
+    def overtake(self, first: Item) -> None:
+        """Let those be judged again whom a strict head kept off that is not the first any more."""
+        for key in self.standing:
+            other = self.items[key]
+            queue = None if other.peers is None else other.peers.queue
+            if other is not first and first.peers is not None and first.peers.queue is queue:
+                self.ledger.tidings.release(queue.name, other.wants)
+
     def make_peace(self, queue: QueueName) -> None:
         """Note that a tree changed from outside: who was preempted may be again."""
         root = self.roots.get(queue)

@@ -49,7 +49,7 @@ def settle_all(
         decision = one.decision
         key = decision.workload
         item = memory.items[key]
-        if key in along and _says_nothing_new(item, decision):
+        if key in along and _waits_on(memory, item, one):
             if isinstance(decision, Wait) and decision.mode is Mode.SKIPPED:
                 overtaken.add(key)
             continue
@@ -181,6 +181,23 @@ def _too_late(item: Item) -> Wait:
         message=NO_LONGER_FITS,
         mode=Mode.SKIPPED,
     )
+
+
+def _waits_on(memory: Memory, item: Item, judgement: Judgement) -> bool:
+    """Say whether one that was judged along waits as before, or for its own turn.
+
+    It is as a head that it tries flavors that are left: from round to round it would find the same
+    victims and lose them again, for ever.
+    """
+    if _says_nothing_new(item, judgement.decision):
+        return True
+    wait = judgement.decision
+    if memory.as_kueue or judgement.progress is None or isinstance(wait, Admit):
+        return False
+    if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES):
+        return False
+    memory.wake(item)
+    return True
 
 
 def _says_nothing_new(item: Item, decision: Admit | Wait) -> bool:

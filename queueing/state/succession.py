@@ -49,6 +49,7 @@ class Succession:
             one for one in self._selection.companions if id(one) not in heads
         ]
         for item in self._selection.companions:
+            item.progress = None
             yield head_of(self._memory, item)
 
     def end(self) -> list[Decision]:

@@ -7,11 +7,12 @@ import pytest
 
 from queueing.core.decisions import Admit, Cycle, Decision, Preempt, Wait
 from queueing.core.names import QueueName
+from queueing.state.driver import take_turns
 from queueing.state.wakes import wake_waiting
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster, fresh
 from queueing.testing.random_events import Life
-from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length
+from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length, seeded
 
 Done = Admit | Preempt
 PORTIONS_MAX = 500
@@ -32,8 +33,11 @@ def rebuilt(cluster: LivingCluster) -> list[Done]:
     Claims on victims that were evicted for another, and who preempted whom before, are not stored:
     to lose them is unfair and never unsafe. They are carried over; all else follows from the facts.
     """
+    old = cluster.engine._memory
+    old.clock = max(old.clock, cluster.now)
+    take_turns(old)  # statuses store usage histories as of the last look at them
     engine = fresh(cluster.facts(), cluster.settings)
-    new, old = engine._memory, cluster.engine._memory
+    new = engine._memory
     wake_waiting(new)  # works out the trees
     for claim in old.claims:
         new.claims.put(claim.owner, claim.queue, claim.victims)
@@ -142,6 +146,21 @@ LAWS = [
 @pytest.mark.parametrize("law", LAWS)
 def test_memory(law: Law, mode: str) -> None:
     hold(law, mode)
+
+
+BROKEN_ONCE = {
+    "classical": (10023, 10113, 10270, 50165),
+    "fair sharing": (10405, 10654, 10735, 11608),
+    "taking turns": (10136, 11566, 11608),
+}
+"""Lives in which an engine once decided otherwise than a new one, or did not come to an end."""
+
+
+@pytest.mark.parametrize("mode", QUEUEING)
+def test_lives_that_broke_a_law_once(mode: str) -> None:
+    for seed in BROKEN_ONCE[mode]:
+        a_rebuilt_engine_decides_the_same(seeded(seed, mode))
+        nothing_is_left_to_admit_after_a_cycle(seeded(seed, mode))
 
 
 @pytest.mark.slow
