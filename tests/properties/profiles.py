@@ -29,8 +29,8 @@ Law = Callable[[Life], None]
 
 QUEUEING = MODES[:3]
 """All but the mode in which the differences from Kueue are off."""
-FEW = 2
-SEEDS_FEW = 8
+FEW = 1
+SEEDS_FEW = 4
 MANY = 30
 SEEDS_MANY = 150
 SEEDS = 2**32
