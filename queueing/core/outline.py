@@ -164,10 +164,20 @@ def _prices(
             for option in group.options if group is not None else ():
                 offer = option.flavor.devices.get(ask.shape) if option.flavor else None
                 if offer is not None and one.count:
-                    count = 1 if offer.together else one.count
+                    charge = offer.amount * one.count
+                    if offer.together:
+                        charge = _shared(offer.amount, one.count)
                     others = totals[number].get(ask.resource, 0) - ask.units * one.count
-                    found[number, ask.resource, option.name] = others + offer.amount * count
+                    found[number, ask.resource, option.name] = others + charge
     return found
+
+
+def _shared(amount: int, count: int) -> int:
+    """Return what pods are charged that share an amount: less than one each, or equal wholes.
+
+    A status may hold nothing else, so that pods that end can be taken off it in equal parts.
+    """
+    return amount if amount < count else -(-amount // count) * count
 
 
 def _priced(

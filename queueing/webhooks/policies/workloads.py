@@ -67,7 +67,7 @@ _UNIT: Final = (
 )
 _INDIVISIBLE: Final = (
     "variables.usages.filter(a, a.?resourceUsage.orValue({}).exists(k,"
-    f" int({_UNIT} + 0.5) % a.count != 0))"
+    f" int({_UNIT} + 0.5) % a.count != 0 && int({_UNIT} + 0.5) >= a.count))"
 )
 _STATUS: Final = (
     Demand(
