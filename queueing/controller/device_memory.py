@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from queueing.controller.indexes import Index as Keys
-from queueing.core.facts import DeviceOffer
+from queueing.core.devices import DeviceOffer
 from queueing.core.names import Key
 from queueing.translate.devices.asks import DeviceSurroundings
 from queueing.translate.devices.catalog import NO_CATALOG, Catalog, catalog_of

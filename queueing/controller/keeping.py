@@ -19,3 +19,19 @@ def keep(event: WatchEvent[T], store: MutableMapping[str, T]) -> bool:
         case Synced():
             return False
     return True
+
+
+def name_of(event: WatchEvent[T]) -> str:
+    """Return whom an event is about."""
+    match event:
+        case Added(object=found) | Modified(object=found):
+            return found.metadata.name
+        case Deleted(key=key):
+            return key
+        case _:
+            return ""
+
+
+def known(event: WatchEvent[T], store: MutableMapping[str, T]) -> T | None:
+    """Return what the store has of whom an event is about."""
+    return store.get(name_of(event))

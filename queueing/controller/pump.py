@@ -11,12 +11,12 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from queueing.controller.checkpoints.stakes import stake_of
-from queueing.controller.keeping import keep
+from queueing.controller.doors import changes_lives, policy_of
+from queueing.controller.keeping import keep, known, name_of
 from queueing.controller.objects import Objects, owner_uids
 from queueing.core.facts import Fact, FlavorFact, Gone, Kind
 from queueing.core.names import Key
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
-from queueing.translate.checkpoints.names import POLICY
 from queueing.translate.inbound import queues, surroundings
 from queueing.translate.inbound.workloads import Asks, asks_of, workload_asking
 from queueing.translate.jobs.gang import gang_key
@@ -267,14 +267,14 @@ class Pump:
     def on_cluster_queue(self, event: WatchEvent[wire.ClusterQueue]) -> None:
         """Take in a ClusterQueue; its Workloads hear of its door and of its checks."""
         store = self._objects.cluster_queues
-        before = _known(event, store)
+        before = known(event, store)
         self._admin(event, store, queues.cluster_queue, Kind.CLUSTER_QUEUE)
-        after = _known(event, store)
-        if before is None or after is None or _changes_lives(before, after):
+        after = known(event, store)
+        if before is None or after is None or changes_lives(before, after):
             for queue in self._objects.local_queues.values():
-                if queue.spec.cluster_queue == _name(event):
+                if queue.spec.cluster_queue == name_of(event):
                     self._tell_queue(queue.metadata.key)
-        if _policy_of(before) != _policy_of(after):
+        if policy_of(before) != policy_of(after):
             self.weigh_anew()
         self._attention.finalizers()
 
@@ -297,9 +297,9 @@ class Pump:
     def on_cohort(self, event: WatchEvent[wire.Cohort]) -> None:
         """Take in a Cohort; a part of it that cannot be used counts as not given."""
         store = self._objects.cohorts
-        before = _known(event, store)
+        before = known(event, store)
         self._admin(event, store, queues.cohort, Kind.COHORT)
-        after = _known(event, store)
+        after = known(event, store)
         if after is not None and (before is None or before.spec != after.spec):
             trouble = queues.cohort(after).misconfigured
             if trouble:
@@ -307,7 +307,7 @@ class Pump:
 
     def on_flavor(self, event: WatchEvent[wire.ResourceFlavor]) -> None:
         """Take in a ResourceFlavor."""
-        self._objects.devices.forget_flavor(_name(event))
+        self._objects.devices.forget_flavor(name_of(event))
         self._admin(event, self._objects.flavors, self._flavor, Kind.FLAVOR)
         self._attention.finalizers()
 
@@ -346,19 +346,19 @@ class Pump:
     def on_namespace(self, event: WatchEvent[Namespace]) -> None:
         """Take in a Namespace; its labels may decide whose Jobs are managed."""
         store = self._objects.namespaces
-        before = _known(event, store)
+        before = known(event, store)
         self._admin(event, store, surroundings.namespace, Kind.NAMESPACE)
-        after = _known(event, store)
+        after = known(event, store)
         if after is not None and (
             before is None or before.metadata.labels != after.metadata.labels
         ):
-            self._tell_jobs(self._objects.jobs_by_namespace[_name(event)])
+            self._tell_jobs(self._objects.jobs_by_namespace[name_of(event)])
 
     def on_workload_priority_class(self, event: WatchEvent[wire.WorkloadPriorityClass]) -> None:
         """Give its Workloads the new value, and Jobs that wait for the class a chance."""
         if not keep(event, self._objects.workload_priority_classes):
             return
-        name = _name(event)
+        name = name_of(event)
         for key, found in self._objects.workloads.items():
             reference = found.spec.priority_class_ref
             if reference is not None and reference.name == name:
@@ -379,8 +379,8 @@ class Pump:
     ) -> None:
         if not keep(event, store):
             return
-        found = store.get(_name(event))
-        self._observe(translate(found) if found is not None else Gone(kind, _name(event)))
+        found = store.get(name_of(event))
+        self._observe(translate(found) if found is not None else Gone(kind, name_of(event)))
 
     def _observe(self, fact: Fact) -> None:
         self._engine.observe(fact)
@@ -393,30 +393,3 @@ class Pump:
     def _tell_jobs(self, keys: Iterable[Key]) -> None:
         for key in list(keys):
             self._attend_job(key)
-
-
-def _policy_of(queue: wire.ClusterQueue | None) -> str:
-    """Return the CheckpointPolicy that a ClusterQueue names."""
-    return "" if queue is None else queue.metadata.annotations.get(POLICY, "")
-
-
-def _changes_lives(before: wire.ClusterQueue, after: wire.ClusterQueue) -> bool:
-    """Say whether those that hold quota of a queue must be looked at."""
-    return (
-        before.spec.stop_policy != after.spec.stop_policy
-        or before.spec.admission_checks_strategy != after.spec.admission_checks_strategy
-    )
-
-
-def _name(event: WatchEvent[W]) -> str:
-    match event:
-        case Added(object=found) | Modified(object=found):
-            return found.metadata.name
-        case Deleted(key=key):
-            return key
-        case _:
-            return ""
-
-
-def _known(event: WatchEvent[W], store: MutableMapping[str, W]) -> W | None:
-    return store.get(_name(event))

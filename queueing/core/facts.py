@@ -11,6 +11,7 @@ from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
 
+from queueing.core.devices import DeviceAsk, DeviceOffer
 from queueing.core.names import (
     CheckName,
     CohortName,
@@ -21,6 +22,7 @@ from queueing.core.names import (
     ResourceName,
     Uid,
 )
+from queueing.core.stakes import Stake
 
 EMPTY: Mapping[str, str] = MappingProxyType({})
 
@@ -205,33 +207,6 @@ class LocalQueueFact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceOffer:
-    """What a flavor's devices are to pods that ask for one shape of devices."""
-
-    amount: int = 0
-    """What one pod is charged of the resource that the shape counts as."""
-    problem: str = ""
-    """Why these devices cannot serve the pods; empty when they can."""
-    pods_max: int | None = None
-    """Pods that all of the flavor's devices together could serve; None sets no bound."""
-    together: bool = False
-    """Whether all pods of a set share what one is charged."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceAsk:
-    """Devices that a pod asks for, as far as flavors differ in them."""
-
-    resource: ResourceName
-    """What they are charged as; `requests` of the pod set already counts `units` of it."""
-    shape: str
-    """Key of the offers of flavors."""
-    units: int = 0
-    needs_offer: bool = False
-    """Whether a flavor without an offer for the shape cannot serve it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FlavorFact:
     """A ResourceFlavor."""
 
@@ -339,24 +314,6 @@ class Condition:
     reason: str = ""
     message: str = ""
     changed: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stake:
-    """What stopping a workload would cost, as far as its checkpoints tell; times in seconds."""
-
-    saves: bool = False
-    """It saves before it is stopped, and was not seen to fail at that."""
-    started: float | None = None
-    """When its run began; None where only its reservation tells."""
-    saved_at: float | None = None
-    """When it saved last."""
-    save_s: float = 0.0
-    """How long it takes to save."""
-    restart_s: float = 0.0
-    """How long a run needs until it does anything."""
-    minimum_runtime_s: float = 0.0
-    """So long after its start it is no victim, except of those who reclaim their own quota."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

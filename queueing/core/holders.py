@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from queueing.core.facts import Stake, WorkloadFact
+from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.ordering import queue_timestamp
 from queueing.core.settings import Settings
+from queueing.core.stakes import Stake
 from queueing.core.usage import held_usage
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from queueing.core.facts import DeviceOffer
+from queueing.core.devices import DeviceOffer
 from queueing.translate.devices.asks import DeviceSurroundings
 from queueing.translate.devices.catalog import catalog_of
 from queueing.translate.devices.index import index_of, slice_of

@@ -30,7 +30,6 @@ from queueing.core.facts import (
     Requirement,
     ResourceGroup,
     Selector,
-    Stake,
     StopPolicy,
     Strategy,
     Taint,
@@ -47,6 +46,7 @@ from queueing.core.names import (
     ResourceName,
     Uid,
 )
+from queueing.core.stakes import Stake
 
 EVERY_NAMESPACE = Selector()
 NAMESPACE = "team"

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from queueing.core.facts import ClusterQueueFact, Stake, WorkloadFact
+from queueing.core.facts import ClusterQueueFact, WorkloadFact
+from queueing.core.stakes import Stake
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Life

@@ -3,9 +3,10 @@
 import pytest
 
 from queueing.core.decisions import Mode, Wait
-from queueing.core.facts import PreemptionPolicy, Stake, WorkloadFact
+from queueing.core.facts import PreemptionPolicy, WorkloadFact
 from queueing.core.names import Key
 from queueing.core.settings import Compatibility, Settings
+from queueing.core.stakes import Stake
 from queueing.testing import builders
 from queueing.testing.obedient import ObedientCluster
 

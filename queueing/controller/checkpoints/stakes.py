@@ -4,7 +4,7 @@ from queueing.controller.checkpoints.effective import effective
 from queueing.controller.checkpoints.observing import condition, owners
 from queueing.controller.objects import Objects
 from queueing.core.checkpoints.learning import learned, restart_s
-from queueing.core.facts import Stake
+from queueing.core.stakes import Stake
 from queueing.translate.wire.workloads import Workload
 
 RESTART_S = 60.0

@@ -10,9 +10,9 @@ least one of them has a policy for its checkpoints: without, the order is the pe
 
 from collections.abc import Iterable
 
-from queueing.core.facts import Stake
 from queueing.core.holders import Holder
 from queueing.core.preemption.query import Query
+from queueing.core.stakes import Stake
 
 UNKNOWN = Stake()
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from queueing.core.facts import DeviceAsk
+from queueing.core.devices import DeviceAsk
 from queueing.translate.devices.asks import Bound, DeviceSurroundings, devices_of
 from queueing.translate.devices.catalog import Catalog
 from queueing.translate.devices.offers import Shape, shapes_of

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from queueing.core.facts import DeviceAsk, DeviceOffer
+from queueing.core.devices import DeviceAsk, DeviceOffer
 from queueing.core.names import ResourceName
 from queueing.translate.devices.asks import Ask, Bound, PodDevices, shape_of
 from queueing.translate.devices.catalog import Catalog

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from queueing.core.devices import DeviceOffer
 from queueing.core.facts import (
     CheckFact,
-    DeviceOffer,
     FlavorFact,
     NamespaceFact,
     Taint,

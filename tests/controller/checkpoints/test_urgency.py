@@ -9,8 +9,8 @@ from queueing.controller.checkpoints.stakes import stake_of
 from queueing.controller.checkpoints.urgency import patience
 from queueing.controller.objects import Objects
 from queueing.core.checkpoints.terms import Driver, Terms
-from queueing.core.facts import Stake
 from queueing.core.names import Key
+from queueing.core.stakes import Stake
 from queueing.translate.checkpoints.wire import CheckpointPolicy
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.queues import ClusterQueue, LocalQueue, WorkloadPriorityClass

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from queueing.core.decisions import Admit, Wait
-from queueing.core.facts import DeviceAsk, DeviceOffer, FlavorFact, WorkloadFact
+from queueing.core.devices import DeviceAsk, DeviceOffer
+from queueing.core.facts import FlavorFact, WorkloadFact
 from queueing.core.names import FlavorName, ResourceName
 from queueing.testing.arena import Arena
 from queueing.testing.builders import cluster_queue, pod_set, workload

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queueing.core.facts import PreemptionPolicy, Stake, WorkloadFact
+from queueing.core.facts import PreemptionPolicy, WorkloadFact
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
 from queueing.core.preemption.candidates import candidates
 from queueing.core.preemption.query import Preemptor, Query
 from queueing.core.settings import Compatibility, FairSharing, Settings
+from queueing.core.stakes import Stake
 from queueing.testing.arena import Arena
 from queueing.testing.builders import admitted, cluster_queue, preemption, workload
 

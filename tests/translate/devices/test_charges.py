@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from queueing.core.facts import DeviceOffer
+from queueing.core.devices import DeviceOffer
 from queueing.translate.devices.offers import offers
 from queueing.translate.inbound.workloads import Asks, asks_of
 from queueing.translate.requests import Surroundings

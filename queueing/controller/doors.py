@@ -1,0 +1,17 @@
+"""What of a changed ClusterQueue concerns the Workloads that came by it."""
+
+from queueing.translate.checkpoints.names import POLICY
+from queueing.translate.wire.queues import ClusterQueue
+
+
+def policy_of(queue: ClusterQueue | None) -> str:
+    """Return the CheckpointPolicy that a ClusterQueue names."""
+    return "" if queue is None else queue.metadata.annotations.get(POLICY, "")
+
+
+def changes_lives(before: ClusterQueue, after: ClusterQueue) -> bool:
+    """Say whether those that hold quota of a queue must be looked at."""
+    return (
+        before.spec.stop_policy != after.spec.stop_policy
+        or before.spec.admission_checks_strategy != after.spec.admission_checks_strategy
+    )
