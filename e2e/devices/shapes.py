@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from e2e.api import Api
+from e2e.api import Api, holds
 from e2e.devices.hardware import LABEL, PCIE_ROOT, Model, Rack, device_class, gpus
 from e2e.jobs import workload_of
 from e2e.objects import Pods, cluster_queue, flavor, job, local_queue
@@ -36,6 +36,17 @@ def served(resource: str, class_name: str, *selectors: str, **more: Any) -> Obje
     return {"name": resource, "strategy": "Inject", "request": request, "traits": traits, **more}
 
 
+def make_known(space: World, made: Object) -> None:
+    """Make a DeviceFlavor and wait until it counts: who is admitted before knows nothing of it."""
+    space.make(made)
+    space.api.wait_one(
+        "DeviceFlavor",
+        made["metadata"]["name"],
+        lambda one: holds(one, "Active"),
+        what="an active DeviceFlavor",
+    )
+
+
 def furnish(space: World, rack: Rack, models: Mapping[str, tuple[Model, int]]) -> None:
     """Make a queue of the models in this order, each with one node and quota for its devices."""
     space.make(device_class(space.name("gpu")))
@@ -45,7 +56,7 @@ def furnish(space: World, rack: Rack, models: Mapping[str, tuple[Model, int]]) -
         name = space.name(model)
         quotas[name] = {"cpu": "100", GPU: str(count)}
         space.make(flavor(name, nodeLabels={LABEL: rack.label(model)}))
-        space.make(device_flavor(name, space.name("gpu")))
+        make_known(space, device_flavor(name, space.name("gpu")))
     space.make(
         cluster_queue(
             space.name("cq"),

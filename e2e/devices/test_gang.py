@@ -9,6 +9,7 @@ from e2e.devices.shapes import (
     allocated,
     claims_of,
     device_flavor,
+    make_known,
     training,
     wait_no_claims,
 )
@@ -30,7 +31,7 @@ def furnish(space: World, rack: Rack, models: Sequence[tuple[str, Model]]) -> No
         name = space.name(model)
         quotas[name] = {"cpu": "1000", GPU: str(PODS * EACH)}
         space.make(flavor(name, nodeLabels={LABEL: rack.label(model)}))
-        space.make(device_flavor(name, space.name("gpu")))
+        make_known(space, device_flavor(name, space.name("gpu")))
     space.make(
         workload_priority(space.name("high"), 1000),
         # Without quota for the second flavor at first: the urgent work has to preempt.

@@ -18,6 +18,7 @@ from e2e.devices.shapes import (
     allocated,
     claims_of,
     device_flavor,
+    make_known,
     served,
     training,
     wait_no_claims,
@@ -38,9 +39,9 @@ SHARED = "nvidia.com/gpu.shared"
 def queue(space: World, rack: Rack, model: str, quota: dict[str, str], *resources: Object) -> None:
     """Make a queue of one flavor whose devices serve these resources."""
     name = space.name(model)
+    make_known(space, device_flavor(name, "", *resources))
     space.make(
         flavor(name, nodeLabels={LABEL: rack.label(model)}),
-        device_flavor(name, "", *resources),
         cluster_queue(space.name("cq"), {name: {"cpu": "100", **quota}}),
         local_queue(space.namespace, "team", space.name("cq")),
     )

@@ -88,10 +88,10 @@ class Devices:
     async def run(self) -> NoReturn:
         """Judge by new rules and devices soon after they changed, for ever."""
         while True:
+            await self._standings.write()
             await self._due.wait()
             await asyncio.sleep(GATHER_S)
             self.refresh()
-            await self._standings.write()
 
     def refresh(self) -> None:
         """Join what changed, and have flavors and Workloads judged by it."""
