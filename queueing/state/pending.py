@@ -244,8 +244,11 @@ class PendingQueue:
         peers.lacks = []
         peers.doubtful = False
         self.shelves.take(peers)
+        competed = _competes(peers)
         self._stand(peers, stand)
         self.waiting[peers] = None
+        if not competed:
+            self._offer(peers)  # one that was judged where it waited may block its queue now
 
     def lack(self, peers: Peers, lacks: list[tuple[FlavorResource, int]]) -> None:
         """Let the peers be woken once one of these amounts is available; none of them is now."""
