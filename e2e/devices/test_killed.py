@@ -24,7 +24,8 @@ UNDO = (1, 2, 3, 4)
 def test_a_controller_killed_at_any_step_leaves_no_orphan_and_no_double_charge(
     space: World, installed: Cluster, gate: Gate, gpus_of: Rack
 ) -> None:
-    furnish(space, gpus_of, {"h100": (H100, DEVICES)})
+    with replica(gate, installed):
+        furnish(space, gpus_of, {"h100": (H100, DEVICES)})
     counted = f"/namespaces/{space.namespace}/(jobs|workloads|resourceclaim)"
     for number, (start, undo) in enumerate(steps()):
         name = f"train-{number}"
