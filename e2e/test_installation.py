@@ -18,7 +18,15 @@ from e2e.identities import ADMIN, CONTROLLER_NAMESPACE, IDENTITIES, TEAM
 from e2e.installed import DEFAULT, Installation, installation
 from e2e.loopback import control_plane
 from e2e.nodes import POOL, make_nodes
-from e2e.objects import Pods, cluster_queue, flavor, job, local_queue, workload_priority
+from e2e.objects import (
+    PRIORITY_CLASS,
+    Pods,
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    workload_priority,
+)
 from e2e.process import Process
 from e2e.product import COMMAND
 from e2e.serving import until
@@ -232,7 +240,7 @@ def test_on_an_older_server_webhooks_do_what_policies_do_elsewhere(built: Binari
             ):
                 api.create(item)
             eager = job("default", "eager", queue="door", pods=Pods(run_s=1), suspend=False)
-            until(lambda: suspended(made, eager), "a webhook suspends Jobs")
+            until(lambda: defaulted(made, eager), "a webhook suspends Jobs and gives them a class")
             api.create(eager)
             api.wait_one("Job", "eager", lambda one: holds(one, "Complete"), namespace="default")
             (found,) = api.items("Workload", "default")
@@ -290,9 +298,19 @@ def policies_of(api: Api, kind: str) -> list[Object]:
     return api.items(f"admissionregistration.k8s.io/v1/{kind}AdmissionPolicy")
 
 
+def tried(fresh: Installation, item: Object) -> Object:
+    """Return a Job as the API server would make it."""
+    path = "/apis/batch/v1/namespaces/default/jobs"
+    made: Object = fresh.api.wire.call("POST", path, query={"dryRun": "All"}, body=item)
+    return made
+
+
 def suspended(fresh: Installation, item: Object) -> bool:
     """Try whether the API server would suspend a Job."""
-    query = {"dryRun": "All"}
-    path = "/apis/batch/v1/namespaces/default/jobs"
-    tried = fresh.api.wire.call("POST", path, query=query, body=item)
-    return bool(tried["spec"]["suspend"])
+    return bool(tried(fresh, item)["spec"]["suspend"])
+
+
+def defaulted(fresh: Installation, item: Object) -> bool:
+    """Try whether the API server would suspend a Job and give it the class named default."""
+    made = tried(fresh, item)
+    return bool(made["spec"]["suspend"]) and PRIORITY_CLASS in made["metadata"]["labels"]

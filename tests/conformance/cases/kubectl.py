@@ -80,7 +80,7 @@ def test_create_says_that_it_exists(server: Server) -> None:
 def test_get_prints_columns(server: Server) -> None:
     server.kubectl("create", "-f", "-", stdin=GADGET)
     lines = server.kubectl("get", "gd").splitlines()
-    assert lines[0].split() == ["NAME", "SIZE", "COLOR", "READY", "AGE"]
+    assert lines[0].split() == ["NAME", "SIZE", "COLOR", "READY", "AGE", "WHEN"]
     assert lines[1].split()[:3] == ["one", "4", "red"]
     assert "MODE" in server.kubectl("get", "gadgets", "-o", "wide")
 
