@@ -12,21 +12,13 @@ import pytest
 
 from e2e.api import Api, holds
 from e2e.cluster import Cluster
-from e2e.components import HOST, Options
+from e2e.components import HOST
 from e2e.controlplane.build import Binaries
 from e2e.identities import ADMIN, CONTROLLER_NAMESPACE, IDENTITIES, TEAM
 from e2e.installed import DEFAULT, Installation, installation
 from e2e.loopback import control_plane
 from e2e.nodes import POOL, make_nodes
-from e2e.objects import (
-    PRIORITY_CLASS,
-    Pods,
-    cluster_queue,
-    flavor,
-    job,
-    local_queue,
-    workload_priority,
-)
+from e2e.objects import Pods, cluster_queue, flavor, job, local_queue
 from e2e.process import Process
 from e2e.product import COMMAND
 from e2e.serving import until
@@ -34,7 +26,6 @@ from e2e.wire import ApiError, Object
 
 INSTALL_S = 60.0
 UNINSTALL_S = 180.0
-MAX_TIME = "kueue.x-k8s.io/max-exec-time-seconds"
 VISIBILITY = "/apis/visibility.kueue.x-k8s.io/v1beta2"
 OF_CLUSTER_QUEUE = f"{VISIBILITY}/clusterqueues/team/pendingworkloads"
 OF_LOCAL_QUEUE = f"{VISIBILITY}/namespaces/default/localqueues/door/pendingworkloads"
@@ -226,34 +217,6 @@ def test_what_no_replica_lets_go_of_any_more_is_let_go_of_by_one_command(built: 
         assert api.get("Job", "waits", "default")["spec"]["suspend"]
 
 
-def test_on_an_older_server_webhooks_do_what_policies_do_elsewhere(built: Binaries) -> None:
-    old = Options(emulated_version="1.34")
-    with control_plane(built, old) as cluster:
-        make_nodes(cluster.api(), 2, labels=POOL)
-        with installation(cluster) as made:
-            api = made.api
-            for item in (
-                flavor("any"),
-                cluster_queue("team", {"any": {"cpu": "4"}}),
-                local_queue("default", "door", "team"),
-                workload_priority("default", 7),
-            ):
-                api.create(item)
-            eager = job("default", "eager", queue="door", pods=Pods(run_s=1), suspend=False)
-            until(lambda: defaulted(made, eager), "a webhook suspends Jobs and gives them a class")
-            api.create(eager)
-            api.wait_one("Job", "eager", lambda one: holds(one, "Complete"), namespace="default")
-            (found,) = api.items("Workload", "default")
-            assert found["spec"]["priorityClassRef"]["name"] == "default"
-            bad = job("default", "bad", queue="door", labels={MAX_TIME: "0"})
-            with pytest.raises(ApiError, match="should be greater than 0"):
-                api.create(bad)
-            served = {one["metadata"]["name"] for one in policies_of(api, "Validating")}
-            assert "queueing-validate-jobs" in served
-            done = cluster.kubectl("delete", "-k", str(DEFAULT), f"--timeout={UNINSTALL_S:.0f}s")
-            assert done.returncode == 0, done.stderr + made.controller.process.tail()
-
-
 def documented_lines_would_patch(cluster: Cluster) -> set[str]:
     """Try the lines of the guide that need kubectl only; return the names that they free."""
     guide = (DEFAULT.parents[1] / "docs" / "tasks" / "install.md").read_text()
@@ -308,9 +271,3 @@ def tried(fresh: Installation, item: Object) -> Object:
 def suspended(fresh: Installation, item: Object) -> bool:
     """Try whether the API server would suspend a Job."""
     return bool(tried(fresh, item)["spec"]["suspend"])
-
-
-def defaulted(fresh: Installation, item: Object) -> bool:
-    """Try whether the API server would suspend a Job and give it the class named default."""
-    made = tried(fresh, item)
-    return bool(made["spec"]["suspend"]) and PRIORITY_CLASS in made["metadata"]["labels"]

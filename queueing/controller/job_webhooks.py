@@ -1,9 +1,10 @@
-"""Webhooks about Jobs, on servers that have no mutating policies.
+"""Webhooks about Jobs and their pods, on servers that have no mutating policies.
 
 An installation does not know the version of its server, so it brings only the webhooks that every
-server needs. Those about Jobs are added by the leader where they are needed, to the configurations
-that are installed, and taken away when the server was upgraded. Nothing is added where no webhooks
-are installed: then Jobs are stopped when they are seen.
+server needs. Those about Jobs and pods are added by the leader where they are needed, to the
+configurations that are installed, and taken away when the server was upgraded. Nothing is added
+where no webhooks are installed: then Jobs are stopped when they are seen, and pods that need an
+injected claim stay gated.
 """
 
 import logging
@@ -59,7 +60,7 @@ async def _mend(client: Client, target: Target, ours: set[str], hooks: list[Wire
         test = {"path": "/metadata/resourceVersion", "value": found["metadata"]["resourceVersion"]}
         change = {"op": "replace", "path": "/webhooks", "value": [*others, *made]}
         await client.patch_json(target, [{"op": "test", **test}, change])
-        logger.info("%s: %d webhooks about Jobs", target.label, len(made))
+        logger.info("%s: %d webhooks about Jobs and pods", target.label, len(made))
     return True
 
 
@@ -77,7 +78,8 @@ def _digest(hooks: list[Wire]) -> list[tuple[object, ...]]:
             hook["name"],
             hook["rules"][0]["operations"],
             hook["failurePolicy"],
-            hook.get("namespaceSelector"),
+            hook.get("namespaceSelector") or None,
+            hook.get("objectSelector") or None,
             hook.get("matchConditions"),
             hook["clientConfig"].get("service", {}).get("path"),
         )

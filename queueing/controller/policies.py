@@ -247,13 +247,15 @@ async def install(client: Client, rules: PolicyRules, in_force: Callable[[], Non
                 checks = render_validation(rules)
                 await _apply(client, checks)
                 await _withdraw(client, [*checks, *rendered], mutating=minor >= MINOR_MIN)
-            asked = await job_webhooks.follow(client, scope_of(rules, minor)) if minor else False
             if minor < MINOR_MIN:
+                asked = minor > 0 and await job_webhooks.follow(client, scope_of(rules, minor))
                 told = "webhooks suspend Jobs" if asked else "Jobs are stopped when seen"
                 logger.info("the API server has no mutating policies; %s", told)
                 break
             await _apply(client, rendered)
             await _answered(client, rules.namespace, digest_of(rendered))
+            # Only now: a pod that neither a webhook nor a policy rewrites would stay gated.
+            await job_webhooks.follow(client, scope_of(rules, minor))
             logger.info("the API server suspends managed Jobs at creation")
             break
         except KubeError as error:

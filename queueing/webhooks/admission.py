@@ -25,6 +25,7 @@ from queueing.webhooks.flavors import (
 )
 from queueing.webhooks.jobs import Surroundings, check_job, default_job
 from queueing.webhooks.patches import difference
+from queueing.webhooks.pods import inject_claims
 from queueing.webhooks.workloads import check_workload, default_workload
 
 IN_USE = "kueue.x-k8s.io/resource-in-use"
@@ -91,6 +92,7 @@ DEFAULTS: Mapping[str, Default] = {
     "ResourceFlavor": lambda review: with_finalizer(review.new),
     "Workload": lambda review: default_workload(review.new),
     "Job": lambda review: default_job(review.new, review.around),
+    "Pod": lambda review: inject_claims(review.new),
 }
 
 

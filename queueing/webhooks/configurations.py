@@ -3,7 +3,8 @@
 Invariant: a webhook that is away stops nothing that the API server judges by itself. What it
 refuses is refused by definitions and policies as well, and what it fills in on our own kinds the
 controller fills in later. Only on servers without mutating policies a queued Job, and no other, has
-to wait for us: nobody else would suspend it.
+to wait for us: nobody else would suspend it. There also those pods wait, and no others, that the
+admission labelled for a claim: nobody else would give them one.
 The CA is filled in by the serving process, which makes the certificate.
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from queueing.webhooks.pods import INJECT
 from queueing.webhooks.policies.jobs import QUEUED
 from queueing.webhooks.scope import MINOR_WITH_MUTATING_POLICIES, Scope, selector_wire
 
@@ -37,6 +39,8 @@ class _Hook:
     version: str = "v1beta2"
     condition: tuple[str, str] | None = None
     name: str = ""
+    label: str = ""
+    """Only objects with this label are asked about; empty for all."""
     failure: str = "Ignore"
     timeout_s: int = TIMEOUT_S
     side_effects: str = "None"
@@ -55,6 +59,16 @@ _MUTATING: Final = (
     _Hook(kind="clusterqueue", resource="clusterqueues", operations=CREATE),
 )
 _JOB: Final = _Hook(kind="job", resource="jobs", group="batch", version="v1")
+_POD: Final = _Hook(
+    kind="pod",
+    resource="pods",
+    group="",
+    version="v1",
+    operations=CREATE,
+    label=INJECT,
+    # As the policy of newer servers: what is labelled must not start without its claims.
+    failure="Fail",
+)
 _MUTATING_JOBS: Final = (
     replace(_JOB, operations=CREATE, condition=("queued", LABELLED), failure="Fail"),
     # Which of these gets a default queue is known to the webhook only.
@@ -64,6 +78,7 @@ _MUTATING_JOBS: Final = (
         operations=CREATE,
         condition=("not-queued", f"!({LABELLED})"),
     ),
+    _POD,
 )
 _VALIDATING: Final = (
     _Hook(kind="clusterqueue", resource="clusterqueues"),
@@ -90,7 +105,8 @@ _VALIDATING_JOBS: Final = (replace(_JOB, condition=("queued", QUEUED)),)
 def render(scope: Scope) -> list[Wire]:
     """Return the configurations: what fills in, then what refuses.
 
-    Webhooks are asked about Jobs only where the server has no policies that suspend them.
+    Webhooks are asked about Jobs and their pods only where the server has no policies that suspend
+    the ones and give claims to the others.
     """
     by_policy = scope.minor >= MINOR_WITH_MUTATING_POLICIES
     mutating = _MUTATING if by_policy else (*_MUTATING, *_MUTATING_JOBS)
@@ -132,6 +148,9 @@ def _webhook(hook: _Hook, verb: str, scope: Scope) -> Wire:
     }
     if hook.kind == "job":
         wire["namespaceSelector"] = selector_wire(scope.namespaces)
+    if hook.label:
+        labelled = {"key": hook.label, "operator": "Exists"}
+        wire["objectSelector"] = {"matchExpressions": [labelled]}
     asked = [hook.condition] if hook.condition else []
     conditions = [{"name": name, "expression": text} for name, text in asked]
     # Our own writes are checked where they are made, and must not depend on ourselves.

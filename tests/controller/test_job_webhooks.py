@@ -1,4 +1,4 @@
-"""Webhooks about Jobs, among those that are installed."""
+"""Webhooks about Jobs and pods, among those that are installed."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -19,7 +19,8 @@ TARGETS = tuple(
     resource.at(f"kueue-{word}-webhook-configuration")
     for word, resource in (("mutating", MUTATING_WEBHOOKS), ("validating", VALIDATING_WEBHOOKS))
 )
-JOBS = {"mjob.kb.io", "mjobwithoutqueue.kb.io"}, {"vjob.kb.io"}
+ADDED = {"mjob.kb.io", "mjobwithoutqueue.kb.io", "mpod.kb.io"}, {"vjob.kb.io"}
+PATHS = ("-batch-v1-job", "/mutate--v1-pod")
 
 
 @pytest.fixture
@@ -48,13 +49,13 @@ async def test_they_come_on_an_old_server_and_go_with_it(client: Client) -> None
     await install(client)
     before = await hooks(client)
     assert await follow(client, Scope(minor=34))
-    for now, then, jobs in zip(await hooks(client), before, JOBS, strict=True):
-        assert now.keys() - then.keys() == jobs
-        for name in jobs:
+    for now, then, added in zip(await hooks(client), before, ADDED, strict=True):
+        assert now.keys() - then.keys() == added
+        for name in added:
             called = now[name]["clientConfig"]
             assert called["caBundle"] == "Q0E="
             assert called["service"]["port"] == 9443
-            assert called["service"]["path"].endswith("-batch-v1-job")
+            assert called["service"]["path"].endswith(PATHS)
     assert await follow(client, Scope(minor=36))
     assert await hooks(client) == before
 

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from queueing.webhooks.configurations import render
+from queueing.webhooks.pods import INJECT
 from queueing.webhooks.scope import Scope
 
 INSTALLED = Path(__file__).parents[2] / "config" / "webhook" / "webhooks.yaml"
@@ -35,17 +36,26 @@ def test_a_job_without_a_queue_never_waits_for_a_webhook_that_can_refuse_it(mino
 
 def test_jobs_are_suspended_by_webhooks_only_where_the_server_has_no_policies() -> None:
     names = {minor: {one["name"] for one in webhooks(Scope(minor=minor))} for minor in (35, 36)}
-    assert names[35] - names[36] == {"mjob.kb.io", "mjobwithoutqueue.kb.io", "vjob.kb.io"}
+    of_jobs = {"mjob.kb.io", "mjobwithoutqueue.kb.io", "vjob.kb.io"}
+    assert names[35] - names[36] == {*of_jobs, "mpod.kb.io"}
 
 
-def test_only_a_queued_job_of_an_older_server_waits_for_a_webhook_that_is_away() -> None:
+def test_no_pod_is_asked_about_but_those_that_the_admission_labelled() -> None:
+    of_pods = [one for one in webhooks(Scope(minor=34)) if "pods" in one["rules"][0]["resources"]]
+    (only,) = of_pods
+    assert only["objectSelector"] == {"matchExpressions": [{"key": INJECT, "operator": "Exists"}]}
+    assert only["rules"][0]["operations"] == ["CREATE"]
+    assert only["clientConfig"]["service"]["path"] == "/mutate--v1-pod"
+
+
+def test_only_queued_jobs_and_labelled_pods_of_an_older_server_wait_for_a_webhook() -> None:
     stopping = {
         minor: [
             one["name"] for one in webhooks(Scope(minor=minor)) if one["failurePolicy"] == "Fail"
         ]
         for minor in (35, 36)
     }
-    assert stopping == {35: ["mjob.kb.io"], 36: []}
+    assert stopping == {35: ["mjob.kb.io", "mpod.kb.io"], 36: []}
 
 
 def test_names_are_unique() -> None:

@@ -1,6 +1,12 @@
 """What becomes of a pod whose devices come by claims."""
 
+import copy
+
+import pytest
+
+from queueing.webhooks.admission import mutate
 from queueing.webhooks.findings import Wire
+from queueing.webhooks.jobs import Surroundings
 from queueing.webhooks.pods import (
     CLAIM,
     GATE,
@@ -10,8 +16,8 @@ from queueing.webhooks.pods import (
     TEMPLATE,
     inject_claims,
 )
-
-GPU = "nvidia.com/gpu"
+from tests.webhooks.pod_cases import GPU, LEFT_ALONE, REWRITTEN
+from tests.webhooks.test_admission import patched, review
 
 
 def pod(**spec: object) -> Wire:
@@ -81,3 +87,19 @@ def test_each_resource_gets_a_claim_of_its_own_and_some_are_shared() -> None:
         {"name": f"{CLAIM}-1", "resourceClaimName": "kq-nic"},
     ]
     assert made["containers"][0]["resources"]["claims"] == [{"name": f"{CLAIM}-1", "request": "c0"}]
+
+
+@pytest.mark.parametrize("asked", REWRITTEN)
+def test_the_webhook_patches_to_what_the_function_says(asked: Wire) -> None:
+    body = review("Pod", copy.deepcopy(asked))
+    got = patched(body, mutate(body, Surroundings()))
+    assert got == inject_claims(asked)
+    assert {"name": GATE} not in got["spec"].get("schedulingGates", [])
+    assert got["spec"]["resourceClaims"][-1]["name"].startswith(CLAIM)
+
+
+@pytest.mark.parametrize("asked", LEFT_ALONE)
+def test_the_webhook_leaves_alone_what_has_no_claim_to_get(asked: Wire) -> None:
+    response = mutate(review("Pod", asked), Surroundings())["response"]
+    assert response["allowed"] is True
+    assert "patch" not in response

@@ -1,0 +1,26 @@
+"""Whether pods get their claims as the pure function says, by whatever the server has for it."""
+
+import copy
+
+from e2e.api import Api
+from e2e.wire import Object
+from queueing.webhooks import pods
+
+
+def dry_run(api: Api, namespace: str, asked: Object) -> Object:
+    """Return a pod as the API server would make it."""
+    asked = copy.deepcopy(asked)
+    asked["metadata"]["namespace"] = namespace
+    path = f"/api/v1/namespaces/{namespace}/pods"
+    made: Object = api.wire.call("POST", path, query={"dryRun": "All"}, body=asked)
+    return made
+
+
+def assert_as_the_function_says(api: Api, namespace: str, asked: Object) -> None:
+    """Compare what the server makes of a pod with what the function does."""
+    made, want = dry_run(api, namespace, asked), pods.inject_claims(copy.deepcopy(asked))
+    for part in ("resourceClaims", "schedulingGates"):
+        assert made["spec"].get(part) == want["spec"].get(part)
+    for part in ("containers", "initContainers"):
+        found = [one["resources"] for one in made["spec"].get(part, ())]
+        assert found == [one["resources"] for one in want["spec"].get(part, ())]

@@ -1,0 +1,83 @@
+"""Pods whose devices come by claims: one table for the function, the policy and the webhook."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from queueing.webhooks import pods
+from queueing.webhooks.findings import Wire
+
+GPU, NIC = "nvidia.com/gpu", "example.com/nic"
+BOTH = f"{GPU},{NIC}"
+
+
+def container(name: str, devices: Mapping[str, str], **more: Any) -> Wire:
+    """Return a container that asks for a core and these devices."""
+    amounts = {"cpu": "1", **devices}
+    resources = {"requests": dict(amounts), "limits": dict(amounts), **more}
+    return {"name": name, "image": "registry.k8s.io/pause:3.10", "resources": resources}
+
+
+def pod(
+    containers: list[Wire], resources: str = GPU, notes: Wire | None = None, **spec: Any
+) -> Wire:
+    """Return a pod as the Job controller would make it of a template that was admitted."""
+    annotations = {pods.TEMPLATE: "kq-a,kq-b"} if notes is None else notes
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": "probe",
+            "labels": {pods.INJECT: "true"},
+            "annotations": {**annotations, pods.RESOURCES: resources},
+        },
+        "spec": {
+            "restartPolicy": "Never",
+            "schedulingGates": [{"name": pods.GATE}],
+            "containers": containers,
+            **spec,
+        },
+    }
+
+
+def unlabelled() -> Wire:
+    """Return a pod that no admission labelled."""
+    made = pod([container("a", {GPU: "1"})])
+    del made["metadata"]["labels"]
+    return made
+
+
+ONE = [container("a", {GPU: "1"})]
+TWO = [container("a", {GPU: "1", NIC: "1"})]
+OWN = [{"name": "own", "resourceClaimTemplateName": "mine"}]
+TAKEN = [{"name": pods.CLAIM, "resourceClaimTemplateName": "foreign"}]
+OTHER_GATE = [{"name": "example.com/other"}, {"name": pods.GATE}]
+SHARED = {pods.SHARED: "shared-a,shared-b"}
+REWRITTEN = [
+    pytest.param(pod([container("a", {GPU: "4"})]), id="one-container"),
+    pytest.param(
+        pod([container("sidecar", {}), container("train", {GPU: "4"})]), id="a-sidecar-without"
+    ),
+    pytest.param(pod([container("a", {GPU: "1"}), container("b", {GPU: "2"})]), id="both"),
+    pytest.param(pod([container("a", {GPU: "1", NIC: "2"})], BOTH), id="two-resources"),
+    pytest.param(
+        pod([container("a", {GPU: "1"}), container("b", {NIC: "2"})], BOTH), id="one-each"
+    ),
+    pytest.param(
+        pod([container("a", {GPU: "1"}, claims=[{"name": "own"}])], resourceClaims=OWN),
+        id="beside-claims-of-its-own",
+    ),
+    pytest.param(pod(ONE, schedulingGates=OTHER_GATE), id="another-gate-stays"),
+    pytest.param(pod([container("a", {})]), id="nothing-asked"),
+    pytest.param(pod(TWO, BOTH, SHARED), id="shared-claims"),
+    pytest.param(pod(TWO, BOTH, {**SHARED, pods.TEMPLATE: ",kq-b"}), id="the-first-is-shared"),
+    pytest.param(pod(TWO, BOTH, {**SHARED, pods.TEMPLATE: "kq-a"}), id="the-second-is-shared"),
+]
+"""Pods that get their claims."""
+LEFT_ALONE = [
+    pytest.param(unlabelled(), id="no-label"),
+    pytest.param(pod(ONE, GPU, {}), id="no-template-is-named"),
+    pytest.param(pod(ONE, resourceClaims=TAKEN), id="the-claims-name-is-taken"),
+]
+"""Pods that stay as they are, behind their gate."""
