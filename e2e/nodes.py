@@ -24,20 +24,38 @@ def make_nodes(
     taints: Iterable[Mapping[str, str]] = (),
 ) -> list[str]:
     """Make `count` usable nodes (each 64 cpu, 256Gi unless said otherwise); return their names."""
-    capacity = {"cpu": "64", "memory": "256Gi", "pods": "500", **(resources or {})}
     names = [f"{group}-{number:03}" for number in range(count)]
     for name in names:
-        own_labels = {"kubernetes.io/hostname": name, FAKE: "fake", GROUP: group}
-        api.create(_node(name, {**own_labels, **(labels or {})}, list(taints)))
-        status = {"capacity": capacity, "allocatable": capacity, "conditions": [HEALTHY]}
-        api.patch("Node", name, {"status": status}, subresource="status")
+        make_node(api, name, group=group, resources=resources, labels=labels, taints=taints)
+    wait_usable(api, count, group=group)
+    return names
+
+
+def make_node(
+    api: Api,
+    name: str,
+    *,
+    group: str,
+    resources: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+    taints: Iterable[Mapping[str, str]] = (),
+) -> None:
+    """Make a node; it can be used soon after."""
+    capacity = {"cpu": "64", "memory": "256Gi", "pods": "500", **(resources or {})}
+    own_labels = {"kubernetes.io/hostname": name, FAKE: "fake", GROUP: group}
+    api.create(_node(name, {**own_labels, **(labels or {})}, list(taints)))
+    status = {"capacity": capacity, "allocatable": capacity, "conditions": [HEALTHY]}
+    api.patch("Node", name, {"status": status}, subresource="status")
+
+
+def wait_usable(api: Api, count: int, *, group: str) -> None:
+    """Wait until so many nodes of a group can be used."""
     api.wait(
         "Node",
         lambda nodes: sum(_usable(node) for node in nodes) == count,
         labels=f"{GROUP}={group}",
         what=f"{count} usable nodes of group {group}",
     )
-    return names
 
 
 def delete_nodes(api: Api, names: Iterable[str]) -> None:

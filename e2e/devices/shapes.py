@@ -39,9 +39,14 @@ def served(resource: str, class_name: str, *selectors: str, **more: Any) -> Obje
 def make_known(space: World, made: Object) -> None:
     """Make a DeviceFlavor and wait until it counts: who is admitted before knows nothing of it."""
     space.make(made)
+    wait_known(space, made["metadata"]["name"])
+
+
+def wait_known(space: World, name: str) -> None:
+    """Wait until a DeviceFlavor counts."""
     space.api.wait_one(
         "DeviceFlavor",
-        made["metadata"]["name"],
+        name,
         lambda one: holds(one, "Active"),
         what="an active DeviceFlavor",
     )
