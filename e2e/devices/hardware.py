@@ -136,10 +136,18 @@ class Rack:
     prefix: str
     nodes: list[str]
 
-    def add(self, model: str, slices: Sequence[Mapping[str, Any]], count: int = 1) -> list[str]:
-        """Make nodes of a model, each with these slices; return their names."""
+    def add(
+        self, model: str, slices: Sequence[Mapping[str, Any]], count: int = 1, *, group: str = ""
+    ) -> list[str]:
+        """Make nodes of a model, each with these slices; return their names.
+
+        Nodes that come later need a group of their own, from which they have their names.
+        """
         made = make_nodes(
-            self.api, count, group=f"{self.prefix}-{model}", labels={LABEL: self.label(model)}
+            self.api,
+            count,
+            group=f"{self.prefix}-{group or model}",
+            labels={LABEL: self.label(model)},
         )
         self.nodes += made
         for node in made:

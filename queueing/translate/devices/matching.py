@@ -25,6 +25,8 @@ class Candidates:
     """What was not evaluated, so that devices were counted in; a sentence each."""
     short: tuple[str, ...] = ()
     """Capacities that every device of the class has too little of."""
+    tainted: tuple[str, ...] = ()
+    """A taint's key per device that would match but for a taint which nobody tolerates."""
 
 
 def candidates(way: Way, devices: Sequence[Device], classes: Classes) -> Candidates:
@@ -35,13 +37,18 @@ def candidates(way: Way, devices: Sequence[Device], classes: Classes) -> Candida
     doubts: dict[str, None] = {}
     kept: list[Device] = []
     short: dict[str, None] = {}
+    tainted: list[str] = []
     for device in devices:
         if device.broken:
             return Candidates(looked_at=len(devices), refusal=aborts(device.name, device.broken))
         chosen, refusal = _chosen((*of_class, *way.selectors), device, doubts)
         if refusal is not None:
             return Candidates(looked_at=len(devices), refusal=refusal)
-        if not chosen or untolerated(device.taints, way.tolerations) is not None:
+        if not chosen:
+            continue
+        taint = untolerated(device.taints, way.tolerations)
+        if taint is not None:
+            tainted.append(taint.key)
             continue
         lacking = _lacking(way, device)
         if lacking:
@@ -53,6 +60,7 @@ def candidates(way: Way, devices: Sequence[Device], classes: Classes) -> Candida
         looked_at=len(devices),
         doubts=tuple(doubts),
         short=() if kept else tuple(short),
+        tainted=tuple(tainted),
     )
 
 

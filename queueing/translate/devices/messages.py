@@ -47,9 +47,12 @@ def aborts(device: DeviceName, why: str, missing: str = "") -> Refusal:
     return Refusal(DeviceReason.WOULD_ABORT, told)
 
 
-def too_few(found: int, wanted: int, where: str) -> Refusal:
-    """Say that fewer devices match than are asked for."""
-    return Refusal(DeviceReason.NO_MATCH, f"{found} of {wanted} device(s) match {where}")
+def too_few(found: int, wanted: int, where: str, tainted: tuple[str, ...] = ()) -> Refusal:
+    """Say that fewer devices match than are asked for, and that taints keep others away."""
+    told = f"{found} of {wanted} device(s) match {where}"
+    if tainted:
+        told += f"; {len(tainted)} more would, but for taints ({', '.join(sorted(set(tainted)))})"
+    return Refusal(DeviceReason.NO_MATCH, told)
 
 
 def too_small(names: tuple[str, ...]) -> Refusal:

@@ -189,7 +189,8 @@ def match(
             elif found.short:
                 refusals.append(too_small(found.short))
             elif len(found.devices) < max(way.count, 1) and not _divisible(found.devices):
-                refusals.append(too_few(len(found.devices), max(way.count, 1), "the request"))
+                few = len(found.devices), max(way.count, 1)
+                refusals.append(too_few(*few, "the request", found.tainted))
             else:
                 ways.append((way, found.devices))
         if not ways and refusals:
