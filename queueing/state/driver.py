@@ -25,6 +25,7 @@ from queueing.state.selection import (
     select,
 )
 from queueing.state.settlement import settle_all
+from queueing.state.standing import may_try_again, try_again
 from queueing.state.stands import Stand
 from queueing.state.succession import Succession
 from queueing.state.waits import standing_wait, suspended
@@ -52,6 +53,8 @@ def run_cycle(memory: Memory, now: float, budget: int | None) -> Cycle:
             rounds.append(tuple(decided))
         finished = not (selection.items or selection.foregone or selection.decisions)
         wake_waiting(memory)
+        if finished and try_again(memory):
+            continue
         if finished or (budget is not None and judged >= budget):
             break
     return _cycle(memory, now, rounds, judged)
@@ -99,7 +102,7 @@ def _cycle(memory: Memory, now: float, rounds: list[tuple[Decision, ...]], judge
 
 def _is_finished(memory: Memory) -> bool:
     selection = Selection()
-    return not any(
+    return not any(may_try_again(memory)) and not any(
         has_turn(memory, memory.queues[name], selection)
         for name in sorted(memory.ready)
         if name in memory.queues

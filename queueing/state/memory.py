@@ -94,6 +94,10 @@ class Memory:
     """Who preempted whom, by the root of their tree, since its last change from outside."""
     standing: dict[Key, None] = field(default_factory=dict)
     """Workloads that wait and keep lesser ones off what they wait for."""
+    overtaken: dict[Key, None] = field(default_factory=dict)
+    """Those of them who by their last judgement keep nobody off, because others come first."""
+    unsettled: dict[Node, None] = field(default_factory=dict)
+    """Trees in which somebody was admitted since those who stand there were judged."""
     roots: dict[QueueName, Node] = field(default_factory=dict)
     members: dict[Node, list[QueueName]] = field(default_factory=dict)
     generations: dict[Node, int] = field(default_factory=dict)
@@ -174,6 +178,7 @@ class Memory:
         never let a cycle end.
         """
         self.claims.drop(key)
+        self.overtaken.pop(key, None)
         item = self.items.get(key)
         stood = self.standing.pop(key, key) is None and key not in self.stepped_down
         if stood and not self.as_kueue and item is not None and item.peers is not None:

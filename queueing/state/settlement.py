@@ -23,6 +23,7 @@ from queueing.state.parking import go_on_from, settle, stay_or_give_up, unstick
 from queueing.state.pending import Item
 from queueing.state.prospects import Foregone
 from queueing.state.selection import Selection, is_patient
+from queueing.state.standing import note_overtaken, note_round
 from queueing.state.stands import Stand
 
 
@@ -44,7 +45,9 @@ def settle_all(
         key = decision.workload
         item = memory.items[key]
         if key in along and _waits_on(memory, item, one):
-            if isinstance(decision, Wait) and decision.mode is Mode.SKIPPED:
+            skips = isinstance(decision, Wait) and decision.mode is Mode.SKIPPED
+            note_overtaken(memory, item, overtaken=skips)
+            if skips:
                 overtaken.add(key)
             continue
         _step_off(memory, item, one, along=key in along)
@@ -127,6 +130,7 @@ def _wake_overtaken(memory: Memory, judgements: Sequence[Judgement], overtaken: 
     """
     roots = memory.roots
     taken = {roots[one.head.queue] for one in judgements if isinstance(one.decision, Admit)}
+    note_round(memory, [roots[one.head.queue] for one in judgements], taken)
     if not taken or not memory.standing or memory.as_kueue:
         return
     told = {one.head.workload.key for one in judgements} - overtaken
@@ -224,6 +228,7 @@ def _assume(
     )
     memory.claims.drop(fact.key)
     memory.standing.pop(fact.key, None)
+    memory.overtaken.pop(fact.key, None)
     if item.peers is not None:
         item.peers.queue.remove(item)
     del memory.items[fact.key]

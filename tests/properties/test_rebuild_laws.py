@@ -149,9 +149,9 @@ def test_memory(law: Law, mode: str) -> None:
 
 
 BROKEN_ONCE = {
-    "classical": (10023, 10113, 10270, 50165),
-    "fair sharing": (10405, 10654, 10735, 11608),
-    "taking turns": (10136, 11566, 11608),
+    "classical": (10023, 10113, 10270, 50165, 50515),
+    "fair sharing": (10405, 10654, 10735, 11608, 51265),
+    "taking turns": (10136, 11566, 11608, 51178),
 }
 """Lives in which an engine once decided otherwise than a new one, or did not come to an end."""
 

@@ -1,12 +1,15 @@
 """A preemptor that waits for its victims follows what happens meanwhile."""
 
-from queueing.core.facts import PreemptionPolicy
+from queueing.core.facts import FlavorPolicy, Fungibility, PreemptionPolicy
 from queueing.core.names import Key
 from queueing.testing.builders import cluster_queue, cohort, preemption, workload
 from queueing.testing.obedient import ObedientCluster
 from queueing.testing.worlds import world
 
 LOWER = PreemptionPolicy.LOWER_PRIORITY
+RATHER_PREEMPTS = Fungibility(
+    when_can_borrow=FlavorPolicy.TRY_NEXT_FLAVOR, when_can_preempt=FlavorPolicy.MAY_STOP_SEARCH
+)
 
 
 def test_a_preemptor_takes_another_flavor_that_gets_free_before_its_victims_are_gone() -> None:
@@ -42,3 +45,72 @@ def test_a_preemptor_takes_more_victims_when_another_was_faster() -> None:
     cluster.cycle()
     assert "team/faster" in cluster.running()
     assert cluster.draining() == ["team/first", "team/second", "team/third"]
+
+
+def waiting_for_a_victim(*flavors: str) -> ObedientCluster:
+    """Return a cluster in which a preemptor waits for a victim on the first of some flavors.
+
+    Up to two more may be used there, and its victim is enough still; but then it has to borrow.
+    """
+    mine = cluster_queue(
+        "mine",
+        {flavor: {"cpu": 6} for flavor in flavors},
+        cohort="all",
+        preemption=preemption(within=LOWER),
+        fungibility=RATHER_PREEMPTS,
+    )
+    other = cluster_queue("other", {"spot": {"cpu": 2}}, cohort="all")
+    cluster = ObedientCluster(world(cohort("all"), cluster_queues=[mine, other]))
+    cluster.observe(workload("victim", {"cpu": 3}, local_queue="team/mine"))
+    cluster.cycle()
+    cluster.observe(workload("preemptor", {"cpu": 6}, local_queue="team/mine", priority=2))
+    cluster.cycle()
+    assert cluster.draining() == ["team/victim"]
+    return cluster
+
+
+def test_a_preemptor_takes_another_flavor_rather_than_borrow_once_another_was_faster() -> None:
+    cluster = waiting_for_a_victim("spot", "default")
+    cluster.observe(workload("faster", {"cpu": 2}, local_queue="team/mine", priority=3))
+    cluster.cycle()
+    assert cluster.running() == ["team/faster", "team/preemptor"]
+
+
+def test_a_preemptor_without_another_flavor_is_not_judged_for_every_admission() -> None:
+    cluster = waiting_for_a_victim("spot")
+    cluster.observe(workload("faster", {"cpu": 2}, local_queue="team/mine", priority=3))
+    assert cluster.cycle().judged == 1
+    assert cluster.running() == ["team/faster"]
+
+
+def test_a_preemptor_is_judged_once_more_however_many_are_admitted() -> None:
+    cluster = waiting_for_a_victim("spot", "default")
+    for name in ("one", "two"):
+        cluster.observe(workload(name, {"cpu": 1}, local_queue="team/other", priority=3))
+    cycle = cluster.cycle()
+    assert cluster.running() == ["team/one", "team/two"]
+    assert cycle.judged == 3
+    assert cluster.cycle().judged == 0
+
+
+def test_who_waits_behind_a_claim_is_judged_when_a_higher_claim_overtakes_it() -> None:
+    mine, other = (
+        cluster_queue(
+            name, {"spot": {"cpu": cpu}}, cohort="all", preemption=preemption(within=LOWER)
+        )
+        for name, cpu in (("mine", 6), ("other", 3))
+    )
+    third = cluster_queue("third", {"spot": {"cpu": 2}}, cohort="all")
+    cluster = ObedientCluster(world(cohort("all"), cluster_queues=[mine, other, third]))
+    for queue, amount in (("mine", 4), ("other", 2), ("third", 3)):
+        cluster.observe(workload(f"on-{queue}", {"cpu": amount}, local_queue=f"team/{queue}"))
+        cluster.cycle()
+    cluster.observe(workload("large", {"cpu": 6}, local_queue="team/mine", priority=2))
+    cluster.cycle()
+    cluster.observe(workload("small", {"cpu": 1}, local_queue="team/third"))
+    cluster.cycle()
+    assert cluster.running() == ["team/on-other", "team/on-third"]
+    cluster.observe(workload("higher", {"cpu": 3}, local_queue="team/other", priority=3))
+    cluster.cycle()
+    assert cluster.draining() == ["team/on-mine", "team/on-other"]
+    assert "team/small" in cluster.running()

@@ -1,0 +1,97 @@
+"""Those who wait and keep lesser ones off what they wait for: who tries again, who gives way.
+
+They are judged along in every round of their tree, so they see what became of all rounds but the
+last. Whoever of them could do with what is free now, in another flavor or with fewer pods, prefers
+to wait for victims only as long as these are enough; an admission may end that. So when the heads
+of a tree are used up, and its last round admitted somebody, such ones get one more try.
+"""
+
+from collections.abc import Collection, Iterator
+
+from queueing.core.names import FlavorResource
+from queueing.core.outline import Part
+from queueing.core.quota.node import Node
+from queueing.state.memory import Memory
+from queueing.state.pending import Item, Peers
+from queueing.state.prospects import outline_of
+from queueing.state.selection import is_active
+from queueing.state.stands import Stand
+
+
+def has_another_way(memory: Memory, peers: Peers) -> bool:
+    """Say whether each part of a demand finds a flavor that has enough free, as far as it goes.
+
+    Parts may compete for it: False is certain.
+    """
+    if peers.demand.may_shrink:
+        return True
+    rules = memory.objects.rules[peers.queue.name]
+    node = memory.tree.queue(peers.queue.name)
+    outline = outline_of(peers, rules.offer, memory.settings.quota_check)
+    return all(_is_covered(part, node) for part in outline.parts)
+
+
+def _is_covered(part: Part, node: Node) -> bool:
+    if part.uncovered is not None:
+        return False
+    return all(
+        any(
+            obstacle is None
+            and all(
+                amount <= node.available(option.resources[name])
+                for name, amount in ask.amounts_in(option.name)
+            )
+            for option, obstacle in zip(ask.group.options, ask.obstacles, strict=True)
+        )
+        for ask in part.asks
+    )
+
+
+def note_round(memory: Memory, judged: Collection[Node], admitted: Collection[Node]) -> None:
+    """Note in which trees those who stand were judged, and in which of them somebody got in."""
+    for root in judged:
+        if root not in admitted:
+            memory.unsettled.pop(root, None)
+    if memory.standing:
+        memory.unsettled.update(dict.fromkeys(admitted))
+
+
+def try_again(memory: Memory) -> bool:
+    """Wake those who stand and whom the last admissions may help; say whether there are any."""
+    found = list(may_try_again(memory))
+    memory.unsettled.clear()
+    for peers in found:
+        memory.wake_peers(peers)
+    return bool(found)
+
+
+def may_try_again(memory: Memory) -> Iterator[Peers]:
+    """Give those who stand in a tree that changed since they were judged, and could use that."""
+    for key in memory.standing if memory.unsettled else ():
+        peers = memory.items[key].peers
+        if peers is None or peers.stand is Stand.READY or not is_active(memory, peers.queue.name):
+            continue
+        if memory.roots[peers.queue.name] in memory.unsettled and has_another_way(memory, peers):
+            yield peers
+
+
+def give_way(memory: Memory, item: Item, resources: Collection[FlavorResource]) -> None:
+    """Let those be judged again whom an item kept off some resources, and does no longer.
+
+    Once between two facts: else two who each keep the other off, by turns, would never let a cycle
+    end.
+    """
+    key = item.fact.key
+    if resources and item.peers is not None and key not in memory.stepped_down:
+        memory.stepped_down[key] = None
+        memory.ledger.tidings.release(item.peers.queue.name, resources)
+
+
+def note_overtaken(memory: Memory, item: Item, *, overtaken: bool) -> None:
+    """Note whether others come first, so that what an item claims is not kept from the rest."""
+    key = item.fact.key
+    if not overtaken:
+        memory.overtaken.pop(key, None)
+    elif key not in memory.overtaken:
+        memory.overtaken[key] = None
+        give_way(memory, item, item.wants)
