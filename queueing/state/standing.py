@@ -3,7 +3,8 @@
 They are judged along in every round of their tree, so they see what became of all rounds but the
 last. Whoever of them could do with what is free now, in another flavor or with fewer pods, prefers
 to wait for victims only as long as these are enough; an admission may end that. So when the heads
-of a tree are used up, and its last round admitted somebody, such ones get one more try.
+of a tree are used up, and its last round admitted somebody, such ones get one more try. In Kueue
+mode they do not: no admission is on its wake list.
 """
 
 from collections.abc import Collection, Iterator
@@ -52,7 +53,7 @@ def note_round(memory: Memory, judged: Collection[Node], admitted: Collection[No
     for root in judged:
         if root not in admitted:
             memory.unsettled.pop(root, None)
-    if memory.standing:
+    if memory.standing and not memory.as_kueue:
         memory.unsettled.update(dict.fromkeys(admitted))
 
 
@@ -90,7 +91,7 @@ def give_way(memory: Memory, item: Item, resources: Collection[FlavorResource]) 
 def note_overtaken(memory: Memory, item: Item, *, overtaken: bool) -> None:
     """Note whether others come first, so that what an item claims is not kept from the rest."""
     key = item.fact.key
-    if not overtaken:
+    if not overtaken or memory.as_kueue:
         memory.overtaken.pop(key, None)
     elif key not in memory.overtaken:
         memory.overtaken[key] = None
