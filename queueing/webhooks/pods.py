@@ -6,11 +6,12 @@ created. The scheduling gate in the template is the safety: a pod that nobody re
 a device that was not accounted for.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from queueing.translate.devices import names
+from queueing.translate.devices.containers import SIDECAR, InitAsk, uses
 from queueing.webhooks.findings import Wire, dig, entries
 
 INJECT: Final = names.INJECT
@@ -19,6 +20,7 @@ TEMPLATE: Final = names.INJECT_TEMPLATE
 SHARED: Final = names.INJECT_CLAIM
 GATE: Final = names.GATE
 SLOTS: Final = names.INJECTED_MAX
+INIT: Final = "initContainers"
 CLAIM: Final = "kq-dra"
 """Name of the first claim within the pod; the next is `kq-dra-1`."""
 
@@ -58,7 +60,7 @@ def _at(texts: Sequence[str], number: int) -> str:
 def inject_claims(pod: Wire) -> Wire:
     """Return the pod as it is created: claims in place of the resources that they stand for.
 
-    The request of container 0 is named `c0` in every claim, and so on.
+    Which request of a claim each container uses is said by `translate.devices.containers`.
     """
     labels, annotations = dig(pod, "metadata", "labels"), dig(pod, "metadata", "annotations") or {}
     named = RESOURCES in annotations and (TEMPLATE in annotations or SHARED in annotations)
@@ -67,9 +69,8 @@ def inject_claims(pod: Wire) -> Wire:
         return pod
     slots = tuple(slots_of(annotations))
     spec: dict[str, Any] = dict(pod["spec"])
-    spec["containers"] = [
-        _claimed(container, index, slots) for index, container in enumerate(spec["containers"])
-    ]
+    for part, used in _uses(pod, slots).items():
+        spec[part] = [_claimed(one, slots, used.get(at, {})) for at, one in enumerate(spec[part])]
     own = entries(pod, "spec", "resourceClaims")
     spec["resourceClaims"] = [*own, *(one.claim() for one in slots)]
     spec["schedulingGates"] = [
@@ -80,17 +81,37 @@ def inject_claims(pod: Wire) -> Wire:
     return {**pod, "spec": spec}
 
 
-def _claimed(container: Wire, index: int, slots: Sequence[Slot]) -> Wire:
-    """Swap the resources of one container for requests of the claims."""
-    asked = dict(container.get("resources") or {})
-    requests = asked.get("requests") or {}
-    mine = [one for one in slots if one.resource in requests]
+def _uses(pod: Wire, slots: Sequence[Slot]) -> dict[str, dict[int, dict[str, str]]]:
+    """Return the requests that containers use: list of the pod's spec → position → resource."""
+    found: dict[str, dict[int, dict[str, str]]] = {}
+    for resource in dict.fromkeys(one.resource for one in slots):
+        counts = _amounts(pod, "containers", resource)
+        inits = {
+            at: InitAsk(amount, entries(pod, "spec", INIT)[at].get("restartPolicy") == SIDECAR)
+            for at, amount in _amounts(pod, INIT, resource).items()
+        }
+        own = {at: f"c{at}" for at in counts}
+        for part, used in (("containers", own), (INIT, uses(counts, inits))):
+            for at, request in used.items():
+                found.setdefault(part, {}).setdefault(at, {})[resource] = request
+    return found
+
+
+def _amounts(pod: Wire, part: str, resource: str) -> dict[int, str]:
+    """Return how much is asked for, as it is spelt, by position; who asks for none is left out."""
+    asked = (dig(one, "resources", "requests", resource) for one in entries(pod, "spec", part))
+    return {at: str(one) for at, one in enumerate(asked) if one not in (None, "0", 0)}
+
+
+def _claimed(container: Wire, slots: Sequence[Slot], used: Mapping[str, str]) -> Wire:
+    """Swap the resources of one container for the requests that it uses."""
+    mine = [one for one in slots if one.resource in used]
     if not mine:
         return container
-    gone = {one.resource for one in mine}
+    asked = dict(container["resources"])
     for where in ("requests", "limits"):
         if where in asked:
-            asked[where] = {k: v for k, v in asked[where].items() if k not in gone}
-    claims = [{"name": one.name, "request": f"c{index}"} for one in mine]
+            asked[where] = {k: v for k, v in asked[where].items() if k not in used}
+    claims = [{"name": one.name, "request": used[one.resource]} for one in mine]
     asked["claims"] = [*(asked.get("claims") or []), *claims]
     return {**container, "resources": asked}

@@ -19,6 +19,11 @@ def container(name: str, devices: Mapping[str, str], **more: Any) -> Wire:
     return {"name": name, "image": "registry.k8s.io/pause:3.10", "resources": resources}
 
 
+def sidecar(name: str, devices: Mapping[str, str]) -> Wire:
+    """Return an init container that runs beside the others."""
+    return {**container(name, devices), "restartPolicy": "Always"}
+
+
 def pod(
     containers: list[Wire], resources: str = GPU, notes: Wire | None = None, **spec: Any
 ) -> Wire:
@@ -54,7 +59,7 @@ OWN = [{"name": "own", "resourceClaimTemplateName": "mine"}]
 TAKEN = [{"name": pods.CLAIM, "resourceClaimTemplateName": "foreign"}]
 OTHER_GATE = [{"name": "example.com/other"}, {"name": pods.GATE}]
 SHARED = {pods.SHARED: "shared-a,shared-b"}
-REWRITTEN = [
+_PLAIN = [
     pytest.param(pod([container("a", {GPU: "4"})]), id="one-container"),
     pytest.param(
         pod([container("sidecar", {}), container("train", {GPU: "4"})]), id="a-sidecar-without"
@@ -70,10 +75,32 @@ REWRITTEN = [
     ),
     pytest.param(pod(ONE, schedulingGates=OTHER_GATE), id="another-gate-stays"),
     pytest.param(pod([container("a", {})]), id="nothing-asked"),
+    pytest.param(pod([container("a", {GPU: "0"})]), id="none-asked"),
     pytest.param(pod(TWO, BOTH, SHARED), id="shared-claims"),
     pytest.param(pod(TWO, BOTH, {**SHARED, pods.TEMPLATE: ",kq-b"}), id="the-first-is-shared"),
     pytest.param(pod(TWO, BOTH, {**SHARED, pods.TEMPLATE: "kq-a"}), id="the-second-is-shared"),
 ]
+INIT_PODS: Mapping[str, Wire] = {
+    "an-init-container-uses-devices-of-a-container": pod(
+        [container("a", {GPU: "1"}), container("b", {GPU: "2"})],
+        initContainers=[container("check", {GPU: "2"})],
+    ),
+    "init-containers-only": pod(
+        [container("a", {})],
+        initContainers=[container("one", {GPU: "2"}), container("two", {GPU: "2"})],
+    ),
+    "a-sidecar-has-devices-of-its-own": pod(
+        [container("a", {GPU: "2"})],
+        initContainers=[container("no", {}), sidecar("beside", {GPU: "2"})],
+    ),
+    "two-resources-of-init-containers": pod(
+        [container("a", {GPU: "1", NIC: "2"})],
+        BOTH,
+        initContainers=[sidecar("beside", {NIC: "2"}), container("check", {GPU: "1", NIC: "2"})],
+    ),
+}
+"""Pods with devices in init containers."""
+REWRITTEN = [*_PLAIN, *(pytest.param(one, id=name) for name, one in INIT_PODS.items())]
 """Pods that get their claims."""
 LEFT_ALONE = [
     pytest.param(unlabelled(), id="no-label"),

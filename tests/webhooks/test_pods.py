@@ -16,7 +16,7 @@ from queueing.webhooks.pods import (
     TEMPLATE,
     inject_claims,
 )
-from tests.webhooks.pod_cases import GPU, LEFT_ALONE, REWRITTEN
+from tests.webhooks.pod_cases import GPU, INIT_PODS, LEFT_ALONE, REWRITTEN
 from tests.webhooks.test_admission import patched, review
 
 
@@ -103,3 +103,32 @@ def test_the_webhook_leaves_alone_what_has_no_claim_to_get(asked: Wire) -> None:
     response = mutate(review("Pod", asked), Surroundings())["response"]
     assert response["allowed"] is True
     assert "patch" not in response
+
+
+def used(asked: Wire) -> dict[str, list[str]]:
+    """Return the requests that each container of the rewritten pod uses."""
+    spec = inject_claims(asked)["spec"]
+    everywhere = (*spec.get("initContainers", ()), *spec["containers"])
+    return {
+        one["name"]: [claim["request"] for claim in one["resources"].get("claims", ())]
+        for one in everywhere
+    }
+
+
+@pytest.mark.parametrize(
+    ("case", "want"),
+    [
+        (
+            "an-init-container-uses-devices-of-a-container",
+            {"check": ["c1"], "a": ["c0"], "b": ["c1"]},
+        ),
+        ("init-containers-only", {"one": ["i0"], "two": ["i0"], "a": []}),
+        ("a-sidecar-has-devices-of-its-own", {"no": [], "beside": ["i1"], "a": ["c0"]}),
+        (
+            "two-resources-of-init-containers",
+            {"beside": ["i0"], "check": ["c0", "c0"], "a": ["c0", "c0"]},
+        ),
+    ],
+)
+def test_init_containers_use_what_is_not_in_use_yet(case: str, want: dict[str, list[str]]) -> None:
+    assert used(INIT_PODS[case]) == want

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from queueing.translate.devices.catalog import NO_CATALOG, Catalog
+from queueing.translate.devices.containers import SIDECAR, InitAsk, most_at_once, uses
 from queueing.translate.devices.names import INJECTED_MAX, SLOT, TRAITS, digest
 from queueing.translate.devices.requests import DEVICES_MAX
 from queueing.translate.problems import Problems
@@ -43,6 +44,9 @@ class Ask:
     """Claim of the pod that is to be filled; empty when its containers ask for the resource."""
     template: str = ""
     """ResourceClaimTemplate that the slot names."""
+    uneven: str = ""
+    """Init container that no container can lend its devices to; empty when there is none. Only
+    Kubernetes itself can then share them out."""
 
     @property
     def units(self) -> int:
@@ -102,7 +106,7 @@ def devices_of(
         return NO_DEVICES
     traits = _traits(template, path, problems)
     slots, slotted = _slots(template, around.catalog, path, problems)
-    asks = tuple(_classic(template.spec, around.catalog, traits, path, problems))
+    asks = tuple(_classic(template.spec, around.catalog, traits))
     own = [one for one in template.spec.resource_claims if one.name not in slotted]
     bound = (
         *(_bound(one, around) for one in own),
@@ -119,38 +123,56 @@ def devices_of(
 
 
 def _classic(
-    spec: PodSpec,
-    catalog: Catalog,
-    traits: Mapping[str, tuple[tuple[str, str], ...]],
-    path: str,
-    problems: Problems,
+    spec: PodSpec, catalog: Catalog, traits: Mapping[str, tuple[tuple[str, str], ...]]
 ) -> Iterator[Ask]:
-    for position, one in enumerate(spec.init_containers):
-        for name in sorted(_counts(one).keys() & catalog.quotas.keys()):
-            told = f"init containers cannot be given devices of {name}"
-            problems.add(f"{path}.initContainers[{position}]", told)
-    counted = [_counts(one) for one in spec.containers]
-    named = sorted({name for one in counted for name in one} & catalog.quotas.keys())
-    for resource in named:
-        parts = tuple(
-            Part(request=f"c{position}", count=found[resource])
-            for position, found in enumerate(counted)
-            if found.get(resource)
-        )
-        if parts:
-            yield Ask(resource=resource, parts=parts, traits=traits.get(resource, ()))
+    everywhere = (*spec.containers, *spec.init_containers)
+    named = {name for one in everywhere for name, count in _counts(one).items() if count}
+    for resource in sorted(named & catalog.quotas.keys()):
+        parts, uneven = _parts(spec, resource)
+        told = traits.get(resource, ())
+        yield Ask(resource=resource, parts=parts, traits=told, uneven=uneven)
+
+
+def _parts(spec: PodSpec, resource: str) -> tuple[tuple[Part, ...], str]:
+    """Return the requests of a pod's containers, and the init container that fits none of them."""
+    counts, inits = _amounts(spec, resource)
+    used = uses(counts, inits)
+    parts = [Part(request=f"c{at}", count=count) for at, count in counts.items()]
+    parts += [Part(request=used[at], count=one.amount) for at, one in inits.items() if one.sidecar]
+    alone = [at for at, one in inits.items() if not one.sidecar and used[at] == f"i{at}"]
+    if not alone:
+        return tuple(parts), ""
+    even = not parts and len(alone) == 1
+    missing = most_at_once(counts.values(), inits.values()) - sum(part.count for part in parts)
+    if missing > 0:
+        parts.append(Part(request=used[alone[0]], count=missing))
+    return tuple(parts), "" if even else spec.init_containers[alone[0]].name
+
+
+def _amounts(spec: PodSpec, resource: str) -> tuple[dict[int, int], dict[int, InitAsk[int]]]:
+    """Return how much containers, and init containers, ask for of a resource, by position."""
+    counts = {at: _counts(one).get(resource, 0) for at, one in enumerate(spec.containers)}
+    inits = {
+        at: InitAsk(_counts(one).get(resource, 0), one.restart_policy == SIDECAR)
+        for at, one in enumerate(spec.init_containers)
+    }
+    return (
+        {at: count for at, count in counts.items() if count},
+        {at: one for at, one in inits.items() if one.amount},
+    )
 
 
 def _extended(spec: PodSpec, catalog: Catalog) -> Iterator[Bound]:
     """Read requests by which the scheduler itself claims devices of a class that is counted."""
-    totals: dict[str, int] = {}
-    for one in spec.containers:
-        for name, count in _counts(one).items():
-            totals[name] = totals.get(name, 0) + count
-    for name in sorted(totals):
+    everywhere = (*spec.containers, *spec.init_containers)
+    for name in sorted({name for one in everywhere for name in _counts(one)}):
         device_class = catalog.extended.get(name, "")
-        if totals[name] and name not in catalog.quotas and device_class in catalog.rules:
-            exactly = wire.SubRequest(device_class_name=device_class, count=totals[name])
+        if name in catalog.quotas or device_class not in catalog.rules:
+            continue
+        counts, inits = _amounts(spec, name)
+        total = most_at_once(counts.values(), inits.values())
+        if total:
+            exactly = wire.SubRequest(device_class_name=device_class, count=total)
             request = wire.DeviceRequest(name="devices", exactly=exactly)
             devices = wire.DeviceClaim(requests=[request])
             yield Bound(name="", extended=name, spec=wire.ResourceClaimSpec(devices=devices))
@@ -261,6 +283,11 @@ def _bound(found: PodClaim, around: DeviceSurroundings) -> Bound:
 def shape_of(asks: Iterable[Ask], bound: Iterable[Bound] = ()) -> str:
     """Digest asks: equal shapes can be served by the same devices at the same charge."""
     return digest(
-        [(one.resource, [part.count for part in one.parts], one.traits) for one in asks],
+        [_shape(one) for one in asks],
         [msgspec.to_builtins(one.spec) for one in bound],
     )[:24]
+
+
+def _shape(ask: Ask) -> list[Any]:
+    counts = [part.count for part in ask.parts]
+    return [ask.resource, counts, ask.traits, *([True] if ask.uneven else [])]

@@ -19,7 +19,7 @@ from queueing.translate.devices.messages import (
 )
 from queueing.translate.devices.packing import Wanted, pods_served
 from queueing.translate.devices.requests import Claim, claim_of
-from queueing.translate.devices.terms import UnservedError, claim_for
+from queueing.translate.devices.terms import UnservedError, check_even, claim_for
 from queueing.translate.wire.devices import FlavoredResource
 
 
@@ -154,6 +154,7 @@ def _judge_ask(
     if resource.strategy == "Native" and not resource.request.device_class_name:
         return Judgement(DeviceOffer(amount=ask.units))
     try:
+        check_even(ask, resource)
         claim = claim_for(ask, resource)
     except UnservedError as error:
         return _refused(flavor, unsupported(str(error)), ask.units)

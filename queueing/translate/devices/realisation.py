@@ -26,7 +26,7 @@ from queueing.translate.devices.names import (
     label_value,
     object_name,
 )
-from queueing.translate.devices.terms import UnservedError, claim_spec
+from queueing.translate.devices.terms import UnservedError, check_even, claim_spec
 from queueing.translate.problems import Problems
 from queueing.translate.wire.devices import FlavoredResource
 from queueing.translate.wire.meta import Meta
@@ -183,6 +183,7 @@ def _realise_one(
         return []
     if served.strategy in ("Native", "Class"):
         return []
+    check_even(ask, served)
     if served.strategy == "Slot":
         raise UnservedError(
             f"flavor {made.flavor} gives {ask.resource} only to pods that declare a claim for it"

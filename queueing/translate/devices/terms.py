@@ -14,6 +14,15 @@ class UnservedError(ValueError):
     """A flavor does not offer what is asked; the text says what."""
 
 
+def check_even(ask: Ask, served: FlavoredResource) -> None:
+    """Raise UnservedError when containers of a pod cannot share what would be injected."""
+    if ask.uneven and served.strategy not in ("Native", "Class"):
+        raise UnservedError(
+            f"init container {ask.uneven} asks for another number of {ask.resource} than the"
+            " containers do: it can be given devices only when it asks for as many as one of them"
+        )
+
+
 def claim_spec(ask: Ask, served: FlavoredResource) -> dict[str, Any]:
     """Return the spec of the claim that gives one pod its devices.
 

@@ -8,6 +8,7 @@ resource; the server runs them one after the other, each on what the one before 
 from collections.abc import Iterator
 from typing import Any, Final
 
+from queueing.translate.devices.containers import SIDECAR
 from queueing.webhooks import pods
 
 Wire = dict[str, Any]
@@ -66,11 +67,16 @@ def render() -> list[Wire]:
 
 
 def _mutations() -> Iterator[str]:
-    """Yield the patches in their order: of each resource the containers, then the claim."""
+    """Yield the patches in their order: of each resource the containers, then the claim.
+
+    Init containers come first: whose devices they use is seen by what the others ask for.
+    """
     for number in range(pods.SLOTS):
         there = f"size(variables.resources) > {number}"
         name = pods.Slot(number, "", "", "").name
-        yield f"{there} ? {_swap(number, name)} : []"
+        inits = f"{there} && has(object.spec.{pods.INIT})"
+        yield f"{inits} ? {_swap(pods.INIT, number, name)} : []"
+        yield f"{there} ? {_swap('containers', number, name)} : []"
         yield f"{there} ? ({_append(_claim(number, name))}) : []"
     names = "object.spec.schedulingGates.map(g, g.name)"
     yield (
@@ -101,18 +107,43 @@ def _append(value: str) -> str:
     )
 
 
-def _swap(number: int, name: str) -> str:
-    """Return the patches that swap one resource of containers for requests of a claim."""
+def _asks(one: str, resource: str, where: str = "requests") -> str:
+    listed = f"{one}.resources.{where}"
+    return (
+        f"has({one}.resources) && has({listed})"
+        f" && {resource} in {listed} && {listed}[{resource}] != '0'"
+    )
+
+
+def _request(part: str, resource: str) -> str:
+    """Return the name of the request that container `c` of a list uses."""
+
+    def first(part: str, *also: str) -> str:
+        same = f"m.resources.requests[{resource}] == c.resources.requests[{resource}]"
+        test = " && ".join((_asks("m", resource), same, *also))
+        return f"object.spec.{part}.map(m, {test}).indexOf(true)"
+
+    own = f"string(object.spec.{part}.map(x, x.name).indexOf(c.name))"
+    if part != pods.INIT:
+        return f'"c" + {own}'
+    sidecar = f"has(%s.restartPolicy) && %s.restartPolicy == '{SIDECAR}'"
+    alike = first(part, "!(" + sidecar.replace("%s", "m") + ")")
+    return (
+        f'({sidecar.replace("%s", "c")} ? "i" + {own}'
+        f' : {first("containers")} >= 0 ? "c" + string({first("containers")})'
+        f' : "i" + string({alike}))'
+    )
+
+
+def _swap(part: str, number: int, name: str) -> str:
+    """Return the patches that swap one resource of a list of containers for requests of a claim."""
     resource = f"variables.resources[{number}]"
-    index = "string(object.spec.containers.map(x, x.name).indexOf(c.name))"
-    base = f'"/spec/containers/" + {index} + "/resources'
-    request = f'{{"name": "{name}", "request": "c" + {index}}}'
+    index = f"string(object.spec.{part}.map(x, x.name).indexOf(c.name))"
+    base = f'"/spec/{part}/" + {index} + "/resources'
+    request = f'{{"name": "{name}", "request": {_request(part, resource)}}}'
 
     def asking(where: str) -> str:
-        return (
-            f"object.spec.containers.filter(c, has(c.resources) && has(c.resources.{where})"
-            f" && {resource} in c.resources.{where})"
-        )
+        return f"object.spec.{part}.filter(c, {_asks('c', resource, where)})"
 
     def removed(where: str) -> str:
         path = f'{base}/{where}/" + jsonpatch.escapeKey({resource})'
