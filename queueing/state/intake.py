@@ -312,11 +312,14 @@ def _spare_unless_evicted(memory: Memory, fact: WorkloadFact) -> None:
 def _restore_claim(memory: Memory, item: Item) -> None:
     """Let a claim stand whose victims an earlier process chose.
 
-    The judgement, which takes evicted victims first, makes it whole.
+    The judgement, which takes evicted victims first, makes it whole; from then on it is the
+    judgement's, and marks that turn up later add nothing.
     """
     key, peers = item.fact.key, item.peers
     victims = memory.named.get(item.fact.uid)
-    if not victims or peers is None or memory.as_kueue or memory.claims.of(key) is not None:
+    if not victims or peers is None or memory.as_kueue:
+        return
+    if item.wait is not None and memory.claims.of(key) is not None:
         return
     memory.claims.put(key, peers.queue.name, victims)
     memory.standing[key] = None

@@ -43,6 +43,10 @@ CYCLES_MAX = 300
 """Cycles within which a small world must come to rest."""
 
 
+class NeverRestsError(AssertionError):
+    """Something is decided over and over."""
+
+
 class LivingCluster:
     """What an API server stores, an engine, and a clock that others move."""
 
@@ -280,7 +284,7 @@ class LivingCluster:
             moves = any(map(_is_write, cycle.decisions))
             if cycle.finished and not draining and not moves and not self.untold:
                 return step
-        raise AssertionError(f"no rest after {CYCLES_MAX} cycles: {self.preemptions[-6:]}")
+        raise NeverRestsError(f"no rest after {CYCLES_MAX} cycles: {self.preemptions[-6:]}")
 
     def _doors(self, fact: WorkloadFact) -> Doors:
         local = self.objects.get((Kind.LOCAL_QUEUE.name, fact.local_queue or ""))

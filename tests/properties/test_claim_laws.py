@@ -1,14 +1,18 @@
-"""Laws of chains of preemptions: who waits for whom never goes in a circle."""
+"""Laws of claims and feuds: who waits for whom never goes in a circle, and nobody is sent twice."""
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from queueing.core.facts import ClusterQueueFact, WorkloadFact
+from queueing.core.names import Key
 from queueing.core.stakes import Stake
+from queueing.state.claims import preemptor_of
 from queueing.testing.happenings import play
-from queueing.testing.living import LivingCluster
-from queueing.testing.random_events import Life
+from queueing.testing.living import LivingCluster, fresh
+from queueing.testing.random_events import Event, Life
 from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length
 
 
@@ -45,8 +49,54 @@ def costs_limits_and_runtimes_leave_nobody_behind(life: Life) -> None:
     cluster.engine.check()
 
 
+QUIET = ("cycle", "rest", "drain", "time", "late", "refuse", "unknown")
+"""Steps that are no news from outside; so is a new workload."""
+
+
+def nobody_is_evicted_twice_for_the_same_head(life: Life) -> None:
+    """No head has a victim leave again that came back, as long as nothing but time goes by.
+
+    Others may come; but whatever they set off, the head keeps what its victims left. A new leader
+    does not know who preempted whom before, and begins to count anew.
+    """
+    cluster = LivingCluster(life.facts, life.settings)
+    for step in life.steps:
+        if isinstance(step, Event) and step.kind not in QUIET:
+            cluster.preemptions.clear()
+        play(cluster, step)
+        pairs = Counter((one.uid, one.preemptor_uid) for one in cluster.preemptions)
+        assert [pair for pair, times in pairs.items() if times > 1] == []
+
+
+def a_new_leader_keeps_the_claims_that_are_marked(life: Life) -> None:
+    """A head has a claim on whoever still holds quota and says that it was evicted for that head.
+
+    Also one whose claim was dropped meanwhile has it again, until it is judged.
+    """
+    cluster = LivingCluster(life.facts, life.settings)
+    for step in life.steps:
+        play(cluster, step)
+        memory = fresh(cluster.facts(), cluster.settings)._memory
+        marked = {(owner, victim) for victim, owner in marks(cluster) if owner in memory.items}
+        claimed = {(claim.owner, victim) for claim in memory.claims for victim in claim.victims}
+        assert claimed == marked
+
+
+def marks(cluster: LivingCluster) -> Iterator[tuple[Key, Key]]:
+    """Give all who are on the way out, each with the workload for which its status says so."""
+    owners = {fact.uid: key for key, fact in cluster.workloads.items()}
+    for key in cluster.draining():
+        preempted = cluster.workloads[key].conditions.get("Preempted")
+        if preempted is not None and preempted.status:
+            uid = preemptor_of(preempted.message)
+            if uid is not None and uid in owners:
+                yield key, owners[uid]
+
+
 LAWS = [
     pytest.param(nobody_waits_and_is_waited_for, id="nobody waits and is waited for"),
+    pytest.param(nobody_is_evicted_twice_for_the_same_head, id="nobody is evicted twice"),
+    pytest.param(a_new_leader_keeps_the_claims_that_are_marked, id="marked claims are kept"),
     pytest.param(costs_limits_and_runtimes_leave_nobody_behind, id="all of it comes to rest"),
 ]
 

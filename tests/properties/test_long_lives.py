@@ -12,7 +12,7 @@ from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import EVERYTHING, some_step
 from queueing.testing.random_worlds import MODES
-from tests.properties.profiles import seeded
+from tests.properties.profiles import QUEUEING, seeded
 
 PENDING_MAX = 24
 """More would only wait; a small cluster gets through more steps."""
@@ -37,18 +37,17 @@ def live_on(mode: str, steps: int, seed: int) -> None:
             cluster.preemptions.clear()
             cluster.rest()
             cluster.engine.check()
-            if life.settings.compatibility is Compatibility.QUEUEING:
-                pairs = Counter((one.uid, one.preemptor_uid) for one in cluster.preemptions)
-                assert not [pair for pair, times in pairs.items() if times > 1]
+            pairs = Counter((one.uid, one.preemptor_uid) for one in cluster.preemptions)
+            assert not [pair for pair, times in pairs.items() if times > 1]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", QUEUEING)
 def test_preemption_ends_in_hundreds_of_steps(mode: str) -> None:
     live_on(mode, 300, seed=7)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", QUEUEING)
 def test_preemption_ends_in_ten_thousand_steps(mode: str) -> None:
     for seed in range(10):
         live_on(mode, 1_000, seed)

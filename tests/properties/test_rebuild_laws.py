@@ -12,6 +12,7 @@ from queueing.state.wakes import wake_waiting
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster, fresh
 from queueing.testing.random_events import Life
+from queueing.testing.random_worlds import MODES
 from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length, seeded
 
 Done = Admit | Preempt
@@ -137,6 +138,8 @@ def _preemptors_queue(done: Done) -> QueueName:
 LAWS = [
     pytest.param(nothing_is_left_to_admit_after_a_cycle, id="nothing is left to admit"),
     pytest.param(a_rebuilt_engine_decides_the_same, id="a rebuilt engine decides the same"),
+]
+EVERYWHERE = [
     pytest.param(the_order_of_arrival_is_irrelevant, id="the order of arrival is irrelevant"),
     pytest.param(a_budget_changes_the_pace_only, id="a budget changes the pace only"),
 ]
@@ -145,6 +148,12 @@ LAWS = [
 @pytest.mark.parametrize("mode", QUEUEING)
 @pytest.mark.parametrize("law", LAWS)
 def test_memory(law: Law, mode: str) -> None:
+    hold(law, mode)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("law", EVERYWHERE)
+def test_facts(law: Law, mode: str) -> None:
     hold(law, mode)
 
 
@@ -167,4 +176,11 @@ def test_lives_that_broke_a_law_once(mode: str) -> None:
 @pytest.mark.parametrize("mode", QUEUEING)
 @pytest.mark.parametrize("law", LAWS)
 def test_memory_at_length(law: Law, mode: str) -> None:
+    hold_at_length(law, mode)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("law", EVERYWHERE)
+def test_facts_at_length(law: Law, mode: str) -> None:
     hold_at_length(law, mode)

@@ -1,20 +1,44 @@
-"""Laws of rest: without news everything comes to an end, and nothing is left behind."""
+"""Laws of rest: without news everything comes to an end, and nothing is left behind.
 
+With the differences from Kueue off preemption may go on for ever: a victim may be back before its
+preemptor starts, and policies may go in circles. Nothing else may.
+"""
+
+from collections import Counter
 from functools import partial
 
 import pytest
 
+from queueing.core.settings import Compatibility
 from queueing.testing.happenings import play
-from queueing.testing.living import LivingCluster
+from queueing.testing.living import LivingCluster, NeverRestsError
 from queueing.testing.random_events import GENTLE, Life
+from queueing.testing.random_worlds import MODES
 from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length
+
+CIRCLES_MIN = 20
+"""How often, at least, somebody is preempted for the same head where preemption never ends."""
+
+
+def rests(cluster: LivingCluster, budget: int | None = None) -> bool:
+    """Let a cluster come to rest; False when preemption goes in a circle, as it may in Kueue."""
+    cluster.preemptions.clear()
+    try:
+        cluster.rest(budget)
+    except NeverRestsError:
+        pairs = Counter((one.uid, one.preemptor_uid) for one in cluster.preemptions)
+        circles = max(pairs.values(), default=0) >= CIRCLES_MIN
+        if cluster.settings.compatibility is not Compatibility.KUEUE or not circles:
+            raise
+        return False
+    return True
 
 
 def comes_to_rest(life: Life, budget: int | None = None) -> None:
     cluster = LivingCluster(life.facts, life.settings)
     for step in life.steps:
         play(cluster, step)
-    cluster.rest(budget)
+    rests(cluster, budget)
     cluster.engine.check()
 
 
@@ -22,11 +46,13 @@ def all_that_ended_leaves_nothing(life: Life) -> None:
     cluster = LivingCluster(life.facts, life.settings)
     for step in life.steps:
         play(cluster, step)
-    cluster.rest()
-    while running := cluster.running():
+    still = rests(cluster)
+    while still and (running := cluster.running()):
         for key in running:
             cluster.finish(key)
-        cluster.rest()
+        still = rests(cluster)
+    if not still:
+        return
     cluster.engine.check()
     memory = cluster.engine._memory
     assert not memory.ledger.charges
@@ -42,7 +68,8 @@ def hearing_everything_again_changes_nothing(life: Life) -> None:
     cluster = LivingCluster(life.facts, life.settings)
     for step in life.steps:
         play(cluster, step)
-    cluster.rest()
+    if not rests(cluster):
+        return
     cluster.engine.changed()
     for fact in cluster.facts():
         cluster.engine.observe(fact)
@@ -67,18 +94,28 @@ LAWS = [
     pytest.param(partial(comes_to_rest, budget=2), id="comes to rest, two heads at a time"),
     pytest.param(all_that_ended_leaves_nothing, id="nothing is left"),
     pytest.param(hearing_everything_again_changes_nothing, id="nothing new in the same facts"),
-    pytest.param(nobody_is_preempted_twice_for_the_same_head, id="nobody is preempted twice"),
 ]
 
 
-@pytest.mark.parametrize("mode", QUEUEING)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("law", LAWS)
 def test_a_cluster_left_alone(law: Law, mode: str) -> None:
     hold(law, mode, GENTLE)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", QUEUEING)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("law", LAWS)
 def test_a_cluster_left_alone_at_length(law: Law, mode: str) -> None:
     hold_at_length(law, mode, GENTLE)
+
+
+@pytest.mark.parametrize("mode", QUEUEING)
+def test_nobody_is_preempted_twice_for_the_same_head(mode: str) -> None:
+    hold(nobody_is_preempted_twice_for_the_same_head, mode, GENTLE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", QUEUEING)
+def test_nobody_is_preempted_twice_for_the_same_head_at_length(mode: str) -> None:
+    hold_at_length(nobody_is_preempted_twice_for_the_same_head, mode, GENTLE)
