@@ -3,7 +3,8 @@
 The sidecar listens at the pod and shares a folder with the work: a request appears in
 `request.json`, and what the work writes into `answer.json` is handed on, say
 `{"answer": "Saved", "uri": "s3://bucket/7"}`. After `{"answer": "Accepted"}` it beats for the work.
-An answer must come whole: write another file, and rename it. The sidecar ends with SIGTERM.
+An answer must come whole: write another file, and rename it. While there is a file `idle`, the
+queue is told that the work does nothing. The sidecar ends with SIGTERM.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from queueing_checkpoint.messages import Notice
 from queueing_checkpoint.pod import PodChannel
 
 POLL_S = 0.2
+PAUSE_S = 10.0
 
 
 class Carrier:
@@ -30,7 +32,10 @@ class Carrier:
 
     def __init__(self, folder: Path, channel: Channel) -> None:
         self._request, self._answer = folder / "request.json", folder / "answer.json"
+        self._idle = folder / "idle"
         self._channel = channel
+        self._idle_told: float | None = None
+        self._idle_tried_at = float("-inf")
         self._notice: Notice | None = None
         self._handed_on = ""
         self._accepted = False
@@ -44,6 +49,7 @@ class Carrier:
         listener.start()
         while not ended.wait(POLL_S):
             self._look()
+            self._look_whether_idle()
         self._look()
 
     def _heard(self, notice: Notice) -> None:
@@ -57,6 +63,17 @@ class Carrier:
         write_whole(self._request, told)
         self._notice = notice
         self._accepted = self._accepted and not notice.cancelled
+
+    def _look_whether_idle(self) -> None:
+        """Tell whether the work does nothing; what is refused is tried again after a pause."""
+        since = _changed_at(self._idle)
+        if since != self._idle_told and time.monotonic() - self._idle_tried_at > PAUSE_S:
+            try:
+                self._channel.idle(since)
+                self._idle_told = since
+            except OSError as error:
+                sys.stderr.write(f"queueing_checkpoint: {error}\n")
+                self._idle_tried_at = time.monotonic()
 
     def _look(self) -> None:
         """Hand on an answer that is new, and beat for work that has begun to save."""
@@ -92,6 +109,13 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return ""
+
+
+def _changed_at(path: Path) -> float | None:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return None
 
 
 def main(arguments: list[str]) -> int:

@@ -24,12 +24,17 @@ class Channel(Protocol):
         """Give an answer. Raises OSError when it cannot be delivered now."""
         ...
 
+    def idle(self, since: float | None) -> None:
+        """Say since when nothing is done, or, by None, that something is. Raises OSError."""
+        ...
+
 
 class FileChannel:
-    """Two files in a folder that a sidecar shares: `request.json` and `answer.json`."""
+    """Files in a folder that a sidecar shares: `request.json`, `answer.json` and `idle`."""
 
     def __init__(self, folder: Path) -> None:
         self._request, self._answer = folder / "request.json", folder / "answer.json"
+        self._idle = folder / "idle"
 
     def listen(self, heard: Heard, ended: threading.Event) -> None:
         before = ""
@@ -46,6 +51,12 @@ class FileChannel:
     def answer(self, text: str) -> None:
         write_whole(self._answer, text)
 
+    def idle(self, since: float | None) -> None:
+        if since is None:
+            self._idle.unlink(missing_ok=True)
+        else:
+            write_whole(self._idle, "")
+
 
 class SilentChannel:
     """Nobody asks: only SIGTERM does."""
@@ -54,6 +65,9 @@ class SilentChannel:
         """Hear nothing."""
 
     def answer(self, text: str) -> None:
+        """Tell nobody."""
+
+    def idle(self, since: float | None) -> None:
         """Tell nobody."""
 
 

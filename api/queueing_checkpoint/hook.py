@@ -41,6 +41,8 @@ class Hook:
         self._last: tuple[Saved, float] | None = None
         self._outbox: str | None = None
         self._saving = False
+        self._idle_since: float | None = None
+        self._idle_told: float | None = None
         self._beats = 0
         self._listener = threading.Thread(
             target=self._listen, name="checkpoint-listen", daemon=True
@@ -91,6 +93,20 @@ class Hook:
             yield
         finally:
             self._critical_s = 0.0
+
+    @contextmanager
+    def idle(self) -> Iterator[None]:
+        """Tell the queue that nothing is done meanwhile, say while data or a person is awaited.
+
+        A policy says for how long a workload may hold its quota like that.
+        """
+        self._idle_since = time.time()
+        self._news.set()
+        try:
+            yield
+        finally:
+            self._idle_since = None
+            self._news.set()
 
     # Behind it --------------------------------------------------------------------------------
 
@@ -169,6 +185,7 @@ class Hook:
             beat_s = notice.heartbeat_s / 2 if notice is not None else 60.0
             due = self._news.wait(max(beat_s, 0.05))
             self._news.clear()
+            self._tell_idle()
             text = self._outbox
             if text is None and not due and self._wanted and notice is not None:
                 self._beats += 1
@@ -185,6 +202,14 @@ class Hook:
                     self._outbox = None
             if self._ended.is_set() and self._outbox is None:
                 return
+
+    def _tell_idle(self) -> None:
+        """Tell what changed; what cannot be told now is tried again with the next word."""
+        wanted = self._idle_since
+        if wanted != self._idle_told:
+            with contextlib.suppress(OSError):
+                self._channel.idle(wanted)
+                self._idle_told = wanted
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from typing import Any
 
 from queueing_checkpoint.channels import Heard
 from queueing_checkpoint.messages import Notice
+from queueing_checkpoint.pod import PodChannel
 
 PORT_VARIABLE = "QUEUEING_CHECKPOINT_PORT"
 KEY_VARIABLE = "QUEUEING_CHECKPOINT_KEY"
@@ -25,8 +26,10 @@ _CALL_S = 10.0
 class ListenerChannel:
     """Listens on a port; requests that are not signed with the key are refused."""
 
-    def __init__(self, key: str, port: int = 0, host: str = "") -> None:
-        self._key, self._answer = key, b""
+    def __init__(
+        self, key: str, port: int = 0, host: str = "", *, pod: PodChannel | None = None
+    ) -> None:
+        self._key, self._answer, self._pod = key, b"", pod
         self._heard: Heard = _nobody
         self._server = ThreadingHTTPServer((host, port), self._handler())
         self._server.daemon_threads = True
@@ -35,7 +38,9 @@ class ListenerChannel:
     def of(cls, environment: Mapping[str, str]) -> "ListenerChannel | None":
         """Return the channel when the surroundings name a port and a key."""
         port, key = environment.get(PORT_VARIABLE, ""), environment.get(KEY_VARIABLE, "")
-        return cls(key, int(port)) if port.isdecimal() and key else None
+        if not (port.isdecimal() and key):
+            return None
+        return cls(key, int(port), pod=PodChannel.of(environment))
 
     @property
     def port(self) -> int:
@@ -52,6 +57,11 @@ class ListenerChannel:
 
     def answer(self, text: str) -> None:
         self._answer = text.encode()
+
+    def idle(self, since: float | None) -> None:
+        """Say so by the own pod, where that may be patched: nobody asks over HTTP."""
+        if self._pod is not None:
+            self._pod.idle(since)
 
     def take(self, body: bytes) -> bool:
         """Take a request in; False for what is none."""

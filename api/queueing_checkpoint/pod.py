@@ -22,6 +22,7 @@ from queueing_checkpoint.messages import Notice
 
 REQUEST = "queueing.dev/checkpoint-request"
 ANSWER = "queueing.dev/checkpoint-answer"
+IDLE = "queueing.dev/idle-since"
 SERVER_VARIABLE = "QUEUEING_API_SERVER"
 """URL of the API server, where it is not the cluster's own."""
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -106,7 +107,14 @@ class PodChannel:
         raise ConnectionError(f"the own pod cannot be read: {last}") from last
 
     def answer(self, text: str) -> None:
-        body = json.dumps({"metadata": {"annotations": {ANSWER: text}}})
+        self._patch({"annotations": {ANSWER: text}}, "the answer")
+
+    def idle(self, since: float | None) -> None:
+        value = None if since is None else str(int(since))
+        self._patch({"labels": {IDLE: value}}, "that nothing is done")
+
+    def _patch(self, metadata: Mapping[str, Any], what: str) -> None:
+        body = json.dumps({"metadata": metadata})
         connection = self._open(_TIMEOUT_S)
         try:
             path = f"{self._place.path}/{self._place.name}"
@@ -115,9 +123,9 @@ class PodChannel:
             reply = connection.getresponse()
             reply.read()
             if reply.status >= http.client.MULTIPLE_CHOICES:
-                raise ConnectionError(f"the answer was refused: {reply.status} {reply.reason}")
+                raise ConnectionError(f"{what} was refused: {reply.status} {reply.reason}")
         except http.client.HTTPException as error:
-            raise ConnectionError(f"the answer was not delivered: {error}") from error
+            raise ConnectionError(f"{what} was not delivered: {error}") from error
         finally:
             connection.close()
 

@@ -35,7 +35,7 @@ QUICK = {
         "retryPeriod": "1s",
     }
 }
-TERMS = {"driver": "Annotation", "ackDeadline": "60s", "heartbeat": "60s"}
+TERMS: dict[str, Any] = {"driver": "Annotation", "ackDeadline": "60s", "heartbeat": "60s"}
 
 
 LED: dict[str, Any] = {

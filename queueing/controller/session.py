@@ -274,6 +274,10 @@ class Session:
                 self._serve(self.checkpoints.node_keys, self.checkpoints.nodes.look),
                 name="nodes that go away",
             )
+            start(
+                self._serve(self.checkpoints.idle_keys, self.checkpoints.idle.look),
+                name="idle workloads",
+            )
             for number in range(checkpoints.WORKERS):
                 look = self.checkpoints.reconciler.look
                 start(self._serve(self.checkpoints.queue, look), name=f"checkpoints {number}")

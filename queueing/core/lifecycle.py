@@ -98,6 +98,8 @@ class Cause(StrEnum):
 
     REQUEUING_LIMIT_EXCEEDED = "RequeuingLimitExceeded"
     MAXIMUM_EXECUTION_TIME_EXCEEDED = "MaximumExecutionTimeExceeded"
+    IDLE = "Idle"
+    """Its pods said that they do nothing, for longer than its policy lets them."""
     ADMISSION_CHECK = "AdmissionCheck"
     DEVICE_REQUEST_INVALID = "DeviceRequestInvalid"
     """The API server does not take the claims that an admission would be given."""

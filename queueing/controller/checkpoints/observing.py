@@ -8,7 +8,7 @@ from queueing.core.checkpoints.interruptions import Interruption
 from queueing.core.checkpoints.phases import Event, Phase
 from queueing.core.checkpoints.record import Record
 from queueing.core.checkpoints.step import Happening
-from queueing.core.lifecycle import EvictionReason
+from queueing.core.lifecycle import Cause, EvictionReason
 from queueing.core.names import Key
 from queueing.state.claims import preemptor_of
 from queueing.translate.checkpoints.nodes import named_in
@@ -22,6 +22,9 @@ _NOT_ASKED = frozenset({EvictionReason.PODS_READY_TIMEOUT, EvictionReason.GANG_I
 _UNKNOWN = Interruption("")
 """Of a node that nobody knows: it is gone."""
 _DRAIN = "HoldAndDrain"
+IDLE = f"{EvictionReason.DEACTIVATED}DueTo{Cause.IDLE}"
+"""Reason of the eviction of a workload that held quota and did nothing."""
+_WHILE_INACTIVE = frozenset({EvictionReason.DEACTIVATED, IDLE})
 
 
 def condition(workload: Workload, kind: str) -> Condition | None:
@@ -122,7 +125,7 @@ def _withdrawn(workload: Workload, world: World) -> str:
             node, _ = named_in(evicted.message)
             stays = objects.saves.nodes.get(node, _UNKNOWN) is None
             return f"node {node} stays" if stays else ""
-        case EvictionReason.DEACTIVATED:
+        case reason if reason in _WHILE_INACTIVE:
             return "it is active again" if workload.spec.active else ""
         case _:
             return ""

@@ -12,6 +12,7 @@ from queueing.controller.checkpoints.asking import Asking, Ways
 from queueing.controller.checkpoints.barrier import Barrier
 from queueing.controller.checkpoints.executing import Executing
 from queueing.controller.checkpoints.hook_jobs import HookJobs
+from queueing.controller.checkpoints.idle import IdleReconciler
 from queueing.controller.checkpoints.intake import Intake
 from queueing.controller.checkpoints.nodes import Hearing, NodeReconciler
 from queueing.controller.checkpoints.policies import PolicyReconciler
@@ -70,6 +71,7 @@ class Checkpoints:
         self.queue: WorkQueue[Key] = WorkQueue()
         self.policy_keys: WorkQueue[Key] = WorkQueue()
         self.node_keys: WorkQueue[Key] = WorkQueue()
+        self.idle_keys: WorkQueue[Key] = WorkQueue()
         self.policies = PolicyReconciler(saves, around.hand, around.clock)
         self.intake = Intake(saves, self._changed, self._policy_changed, saved=around.saved)
         self.barrier = Barrier(around.objects, around.records, self.queue.add)
@@ -105,9 +107,18 @@ class Checkpoints:
             ),
         )
 
+        self.idle = IdleReconciler(
+            around.objects,
+            around.hand,
+            around.records,
+            clock=around.clock,
+            queue=self.idle_keys,
+        )
+
     def reflectors(self, client: Client) -> Iterator[tuple[Reflector[Any], str]]:
         """Make what follows our kinds; a server that does not serve them must not stop us."""
         followed = ReflectorSettings(label_selector=names.REQUEST)
+        idle = ReflectorSettings(label_selector=names.IDLE)
         for resource, kind, on_event, settings in (
             (
                 resources.CHECKPOINT_POLICIES,
@@ -122,6 +133,7 @@ class Checkpoints:
                 ReflectorSettings(),
             ),
             (resources.PODS, wire.Pod, self.intake.on_pod, followed),
+            (resources.PODS, wire.Pod, self.idle.on_pod, idle),
             (resources.NODES, nodes.Node, self.nodes.on_node, ReflectorSettings()),
         ):
             made: Reflector[Any] = Reflector(client, resource.within(), kind, on_event, settings)
@@ -133,11 +145,13 @@ class Checkpoints:
         self.queue.close()
         self.policy_keys.close()
         self.node_keys.close()
+        self.idle_keys.close()
 
     def job_changed(self, key: Key) -> None:
         """Look at the requests that a Job belongs to."""
         job = self._objects.jobs.get(key)
         if job is not None:
+            self.idle.job_changed(job.metadata.uid)
             for workload in self._objects.saves.asked_of_job(job.metadata.uid):
                 self.queue.add(workload)
             for owner in job.metadata.owner_references:
@@ -151,11 +165,13 @@ class Checkpoints:
 
     def workload_changed(self, key: Key) -> None:
         """Look at the requests to a Workload."""
+        self.idle.workload_changed(key)
         if self._objects.saves.open_requests(key):
             self.queue.add(key)
 
     def _policy_changed(self, key: Key) -> None:
         self.policy_keys.add(key)
+        self.idle.policy_changed()
         self._around.weigh_anew()
 
     def _changed(self, workload: Key) -> None:

@@ -81,6 +81,8 @@ class Terms:
     command: Command | None = None
     minimum_runtime_s: float = 0.0
     """So long after its start it is no victim, except of those who reclaim their own quota."""
+    idle_after_s: float | None = None
+    """So long it may hold quota and do nothing; None for as long as it likes."""
 
 
 UNBOUNDED_BY_ADMIN = Terms(
@@ -98,7 +100,6 @@ UNBOUNDED_BY_ADMIN = Terms(
 
 def within(terms: Terms, bounds: Terms) -> Terms:
     """Return a team's terms, no looser in anything than the bounds. A hook delays, never vetoes."""
-    forced = [one for one in (terms.force_after_s, bounds.force_after_s) if one is not None]
     save_s = min(terms.save_s, bounds.save_s)
     return replace(
         terms,
@@ -107,12 +108,17 @@ def within(terms: Terms, bounds: Terms) -> Terms:
         save_s=save_s,
         save_max_s=min(terms.save_max_s, bounds.save_max_s),
         grace_s=min(terms.grace_s, bounds.grace_s),
-        force_after_s=min(forced, default=None),
+        force_after_s=_sooner(terms.force_after_s, bounds.force_after_s),
         refusal_limit=min(terms.refusal_limit, bounds.refusal_limit),
         refusal_delay_s=min(terms.refusal_delay_s, bounds.refusal_delay_s),
         on_failure=min(terms.on_failure, bounds.on_failure, key=_PATIENCE.__getitem__),
         minimum_runtime_s=min(terms.minimum_runtime_s, bounds.minimum_runtime_s),
+        idle_after_s=_sooner(terms.idle_after_s, bounds.idle_after_s),
     )
+
+
+def _sooner(own: float | None, bound: float | None) -> float | None:
+    return min((one for one in (own, bound) if one is not None), default=None)
 
 
 def problem(terms: Terms) -> str:
@@ -125,6 +131,7 @@ def problem(terms: Terms) -> str:
         ("freshEnough", terms.fresh_s),
         ("refusalDelayMax", terms.refusal_delay_s),
         ("forceDeleteAfter", terms.force_after_s),
+        ("idleAfter", terms.idle_after_s),
     ):
         if value is not None and not 0 < value <= DAY_S:
             return f"spec.{name}: must be longer than 0s and at most 24h"

@@ -41,14 +41,13 @@ def terms(found: wire.Terms) -> Terms:
             heartbeat_s=seconds_of(found.heartbeat),
             fresh_s=seconds_of(found.fresh_enough),
             grace_s=seconds_of(found.termination_grace),
-            force_after_s=seconds_of(found.force_delete_after)
-            if found.force_delete_after
-            else None,
+            force_after_s=_perhaps(found.force_delete_after),
             leader=leader if wants_leader else None,
             refusal_limit=found.refusal_limit,
             refusal_delay_s=seconds_of(found.refusal_delay_max),
             on_failure=OnFailure(found.on_failure),
             minimum_runtime_s=seconds_of(found.minimum_runtime),
+            idle_after_s=_perhaps(found.idle_after),
             http=Endpoint(port=found.http.port, path=found.http.path) if found.http else None,
             job=bytes(found.job.template) if found.job else b"",
             command=_command(found.command),
@@ -59,6 +58,10 @@ def terms(found: wire.Terms) -> Terms:
     if wrong:
         raise BadTermsError(wrong)
     return made
+
+
+def _perhaps(text: str | None) -> float | None:
+    return seconds_of(text) if text else None
 
 
 def _command(found: wire.ExecCommand | None) -> Command | None:

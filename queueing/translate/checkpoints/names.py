@@ -16,6 +16,8 @@ STEP = "queueing.dev/checkpoint-step"
 """Annotation of the pods of a next run: how far the work was."""
 KEY = "queueing.dev/checkpoint-key"
 """Annotation of pods that are asked over HTTP: what requests to them are signed with."""
+IDLE = "queueing.dev/idle-since"
+"""Label of a pod that does nothing: since when, in seconds since the epoch."""
 INVALID_TEMPLATE = "InvalidTemplate"
 """Reason of a CheckpointPolicy that is not Active: the API server does not take its Job."""
 EXIT_CODE = 85

@@ -138,7 +138,6 @@ def _terms(terms: Terms) -> Mapping[str, Any]:
             for one in terms.leader.requirements
         ]
         leader = {"matchExpressions": expressions}
-    force = terms.force_after_s
     found = {
         "driver": terms.driver,
         "ackDeadline": duration_text(terms.ack_s),
@@ -147,18 +146,23 @@ def _terms(terms: Terms) -> Mapping[str, Any]:
         "heartbeat": duration_text(terms.heartbeat_s),
         "freshEnough": duration_text(terms.fresh_s),
         "terminationGrace": duration_text(terms.grace_s),
-        "forceDeleteAfter": None if force is None else duration_text(force),
+        "forceDeleteAfter": _perhaps(terms.force_after_s),
         "answerFrom": "All" if leader is None else "Leader",
         "leader": leader,
         "refusalLimit": terms.refusal_limit,
         "refusalDelayMax": duration_text(terms.refusal_delay_s),
         "onFailure": terms.on_failure,
         "minimumRuntime": duration_text(terms.minimum_runtime_s),
+        "idleAfter": _perhaps(terms.idle_after_s),
         "http": None if terms.http is None else {"port": terms.http.port, "path": terms.http.path},
         "job": {"template": msgspec.Raw(terms.job)} if terms.job else None,
         "exec": _command(terms.command),
     }
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _perhaps(length_s: float | None) -> str | None:
+    return None if length_s is None else duration_text(length_s)
 
 
 def _command(found: Command | None) -> Mapping[str, Any] | None:

@@ -48,6 +48,7 @@ class Terms(Wire, frozen=True):
     job: JobTemplate | None = None
     command: ExecCommand | None = msgspec.field(name="exec", default=None)
     minimum_runtime: str = "0s"
+    idle_after: str | None = None
 
 
 class PolicySpec(Terms, frozen=True):

@@ -12,6 +12,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("a delay of more than a day", {"refusalDelayMax": "25h"}, "at most 24h"),
     ("fresh for more than a day", {"freshEnough": "25h"}, "at most 24h"),
     ("force after more than a day", {"forceDeleteAfter": "25h"}, "at most 24h"),
+    ("idle for no time", {"idleAfter": "0s"}, "longer than 0s"),
     ("backwards", {"saveDeadlineMax": "1s"}, "must not be shorter than saveDeadline"),
     ("no beat", {"heartbeat": "1h"}, "must not be longer than saveDeadline"),
     ("nowhere to post to", {"driver": "HTTP"}, "needs http.port"),

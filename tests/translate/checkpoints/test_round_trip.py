@@ -24,6 +24,7 @@ TERMS = Terms(
     fresh_s=1,
     grace_s=30,
     force_after_s=30,
+    idle_after_s=1800.0,
     leader=Selector((Requirement(key="rank", operator="In", values=("0",)),)),
     refusal_limit=2,
     refusal_delay_s=10,

@@ -5,7 +5,13 @@ from typing import Final
 from queueing_api.crd.rules.rule import FIELD_IS_IMMUTABLE, Rule
 
 _REQUIRED: Final = ("ackDeadline", "saveDeadline", "heartbeat", "terminationGrace")
-_OPTIONAL: Final = ("saveDeadlineMax", "forceDeleteAfter", "freshEnough", "refusalDelayMax")
+_OPTIONAL: Final = (
+    "saveDeadlineMax",
+    "forceDeleteAfter",
+    "freshEnough",
+    "refusalDelayMax",
+    "idleAfter",
+)
 _BOUNDS: Final = tuple(
     Rule(
         "spec",

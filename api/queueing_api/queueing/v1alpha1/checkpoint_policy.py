@@ -95,6 +95,10 @@ class CheckpointTerms(Wire):
     """So long after its start a workload is not preempted by its own queue's priorities or by fair
     shares; who reclaims nominal quota need not wait. Counts up to what the policy of the
     ClusterQueue grants; without such a policy it does not count."""
+    idle_after: DurationText | None = None
+    """So long a workload may hold quota while all its pods say, by the label
+    queueing.dev/idle-since, that they do nothing. After that it is asked to save, is stopped, and
+    stays inactive until somebody activates it. Unset: as long as it likes."""
 
 
 class CheckpointPolicySpec(CheckpointTerms):

@@ -1,0 +1,164 @@
+"""Workloads that hold quota and do nothing are deactivated, where their policy says after how long.
+
+Only pods that say so by a label are followed, so that it costs nothing where nobody is idle. The
+deactivation is an eviction like any other: whoever runs is asked to save first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from queueing.clock import Clock
+from queueing.controller.checkpoints.effective import effective
+from queueing.controller.checkpoints.observing import IDLE, condition, is_leaving, owners
+from queueing.controller.hand import Hand
+from queueing.controller.indexes import Index
+from queueing.controller.objects import Objects
+from queueing.controller.records import Records
+from queueing.core.checkpoints.idleness import Part, idle_since, idle_since_by_leaders, said_idle
+from queueing.core.checkpoints.phases import HOLDS_THE_STOP
+from queueing.core.checkpoints.terms import Terms
+from queueing.core.lifecycle import Cause, Condemn
+from queueing.core.names import Key
+from queueing.core.selectors import selects
+from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
+from queueing.kube.workqueue import WorkQueue
+from queueing.translate.checkpoints import names
+from queueing.translate.checkpoints.pods import has_ended
+from queueing.translate.checkpoints.wire import Pod
+from queueing.translate.outbound import workloads as outbound
+from queueing.translate.times import timestamp
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.meta import Meta
+from queueing.translate.wire.workloads import Workload
+from queueing_api.config.duration import duration_text
+
+_JOB_LABEL = "batch.kubernetes.io/controller-uid"
+
+
+@dataclass(frozen=True, slots=True)
+class _IdlePod:
+    meta: Meta
+    since: float
+
+    @property
+    def job_uid(self) -> str:
+        return self.meta.labels.get(_JOB_LABEL, "")
+
+
+class IdleReconciler:
+    """Looks at one Workload at a time."""
+
+    def __init__(
+        self,
+        objects: Objects,
+        hand: Hand,
+        records: Records,
+        *,
+        clock: Clock,
+        queue: WorkQueue[Key],
+    ) -> None:
+        self._objects, self._hand, self._records = objects, hand, records
+        self._clock, self._queue = clock, queue
+        self._pods: dict[Key, _IdlePod] = {}
+        self._by_job: Index[str] = Index()
+
+    def on_pod(self, event: WatchEvent[Pod]) -> None:
+        """Take in a pod that says that it does nothing, or no longer does."""
+        match event:
+            case Added(object=found) | Modified(object=found):
+                key = found.metadata.key
+                self._drop(key)
+                since = said_idle(found.metadata.labels.get(names.IDLE, ""))
+                if since is not None and not found.metadata.deleting and not has_ended(found):
+                    self._put(key, _IdlePod(found.metadata, since))
+            case Deleted(key=key):
+                self._drop(Key(key))
+            case Synced():
+                pass
+
+    def _put(self, key: Key, pod: _IdlePod) -> None:
+        self._pods[key] = pod
+        self._by_job.add(pod.job_uid, key)
+        self.job_changed(pod.job_uid)
+
+    def _drop(self, key: Key) -> None:
+        pod = self._pods.pop(key, None)
+        if pod is not None:
+            self.job_changed(pod.job_uid)
+            self._by_job.drop(pod.job_uid, key)
+
+    def job_changed(self, uid: str) -> None:
+        """Look at the Workloads of a Job, if pods of it are idle."""
+        if self._by_job[uid]:
+            for workload in self._objects.workloads_of(uid):
+                self._queue.add(workload.metadata.key)
+
+    def workload_changed(self, key: Key) -> None:
+        """Look at a Workload, if anybody is idle."""
+        if self._pods:
+            self._queue.add(key)
+
+    def policy_changed(self) -> None:
+        """Look at whoever is idle."""
+        for uid in dict.fromkeys(pod.job_uid for pod in self._pods.values()):
+            self.job_changed(uid)
+
+    async def look(self, key: Key) -> None:
+        """Deactivate who is idle for too long. Raises KubeError to be called again later."""
+        workload = self._objects.workloads.get(key)
+        if workload is None or condition(workload, "Admitted") is None:
+            return
+        jobs = owners(self._objects, workload)
+        terms = effective(self._objects, self._objects.saves, workload, jobs).terms
+        if terms is None or terms.idle_after_s is None:
+            return
+        since = self._since(workload, jobs, terms)
+        if is_leaving(workload):
+            if since is None:
+                await self._let_go_on(workload, jobs)
+            return
+        if since is None or condition(workload, "DeactivationTarget") is not None:
+            return
+        left_s = since + terms.idle_after_s - self._clock.now()
+        if left_s > 0:
+            self._queue.add_after(key, left_s)
+            return
+        await self._condemn(workload, since, terms.idle_after_s)
+
+    async def _condemn(self, workload: Workload, since: float, limit_s: float) -> None:
+        """Take the first step of a deactivation; the others follow from it."""
+        message = f"being idle since {timestamp(since)}, longer than {duration_text(limit_s)}"
+        step = Condemn(cause=Cause.IDLE, message=message)
+        body = outbound.condemn(workload, step, self._clock.now())
+        await self._hand.patch_workload(workload, body)
+        self._records.workload(workload.metadata, Cause.IDLE, message, warning=True)
+
+    async def _let_go_on(self, workload: Workload, jobs: Sequence[Job]) -> None:
+        """Activate who was idle and works again, as long as its pods were not told to end."""
+        evicted = condition(workload, "Evicted")
+        if evicted is None or evicted.reason != IDLE or workload.spec.active:
+            return
+        seen = self._objects.saves.newest(workload.metadata.key, workload.metadata.uid)
+        if seen is None or not seen.record.is_open or seen.record.phase not in HOLDS_THE_STOP:
+            return
+        if any(job.status.active > 0 for job in jobs):
+            body = outbound.change_spec(workload, {"active": True})
+            await self._hand.patch_workload(workload, body, "")
+            message = "Its pods work again"
+            self._records.workload(workload.metadata, "Activated", message)
+
+    def _since(self, workload: Workload, jobs: Sequence[Job], terms: Terms) -> float | None:
+        """Return since when nobody whose word counts does anything."""
+        admitted = condition(workload, "Admitted")
+        started = admitted.changed if admitted is not None else 0.0
+        parts = [Part(job.status.active, self._idle(job, terms)) for job in jobs]
+        if terms.leader is not None:
+            return idle_since_by_leaders(parts, started)
+        return idle_since(parts, started)
+
+    def _idle(self, job: Job, terms: Terms) -> tuple[float, ...]:
+        found = [self._pods[key] for key in self._by_job[job.metadata.uid]]
+        leader = terms.leader
+        return tuple(
+            pod.since for pod in found if leader is None or selects(leader, pod.meta.labels)
+        )
