@@ -6,17 +6,20 @@ Plain memory: filled by the intake, read by the pump and the reconcilers.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from queueing.controller.device_holdings import Holdings
 from queueing.controller.indexes import Index as Keys
 from queueing.core.devices import DeviceOffer
 from queueing.core.names import Key
 from queueing.translate.devices.asks import DeviceSurroundings
 from queueing.translate.devices.catalog import NO_CATALOG, Catalog, catalog_of
-from queueing.translate.devices.index import Index, Slice, index_of
-from queueing.translate.devices.names import WORKLOAD, WORKLOAD_UID, label_value
+from queueing.translate.devices.index import Device, DeviceName, Index, Slice, index_of
+from queueing.translate.devices.names import WORKLOAD, label_value, workload_uid
 from queueing.translate.devices.offers import Shape, offers
+from queueing.translate.devices.true_up import NO_CHARGES, Charges, possessions
 from queueing.translate.wire import devices as wire
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.queues import ResourceFlavor
+from queueing.translate.wire.workloads import Workload
 from queueing_api.config.v1beta2 import Configuration
 
 NO_DEVICES = Index()
@@ -36,8 +39,12 @@ class DeviceMemory:
     nodes: dict[str, Mapping[str, str]] = field(default_factory=dict)
     templates: dict[Key, wire.ResourceClaimTemplate] = field(default_factory=dict)
     claims: dict[Key, wire.ResourceClaim] = field(default_factory=dict)
+    joined: tuple[wire.DeviceFlavor, ...] = ()
+    """DeviceFlavors as the catalog has them."""
     catalog: Catalog = NO_CATALOG
     index: Index = NO_DEVICES
+    holdings: Holdings = field(default_factory=Holdings)
+    _devices: Mapping[DeviceName, Device] = field(default_factory=dict)
     _shapes: dict[str, Shape] = field(default_factory=dict)
     _offers: dict[str, tuple[set[str], dict[str, DeviceOffer]]] = field(default_factory=dict)
     """By flavor: the shapes it was judged for, and what it offers; until something changes."""
@@ -50,8 +57,9 @@ class DeviceMemory:
 
     def join_rules(self) -> bool:
         """Make the catalog anew; False when it is what it was."""
+        self.joined = tuple(self.flavors.values())
         found = catalog_of(
-            self.flavors.values(),
+            self.joined,
             self.classes.values(),
             self.configuration,
             as_kueue=not self.by_labels,
@@ -65,6 +73,7 @@ class DeviceMemory:
     def join_hardware(self) -> None:
         """Make the index of devices anew."""
         self.index = index_of(self.slices.values(), self.nodes)
+        self._devices = {one.name: one for one in self.index.devices}
         self._offers.clear()
 
     def learn(self, shapes: Iterable[Shape]) -> bool:
@@ -128,6 +137,23 @@ class DeviceMemory:
         if found is not None:
             self._claims_of.drop(workload_uid(found.metadata), key)
 
+    def charges_of(self, workload: Workload, around: DeviceSurroundings) -> Charges:
+        """Return what is charged for devices where it is less than the admission says.
+
+        Whoever finished is charged as it was at last. In Kueue mode nothing is ever lowered.
+        """
+        uid = workload.metadata.uid
+        if workload.status.admission is None:
+            self.holdings.forget(uid)
+            return NO_CHARGES
+        if self.catalog.is_empty or not self.by_labels:
+            return NO_CHARGES
+        held = [
+            *possessions(workload, self.claims_of(uid), around.claims),
+            *self.holdings.of_pods(uid),
+        ]
+        return self.holdings.charges(workload, held, around, self._devices)
+
     def templates_of(self, uid: str) -> Iterator[wire.ResourceClaimTemplate]:
         """Return the templates that we made for a life of a Workload, in order of their names."""
         return (self.templates[key] for key in sorted(self._templates_of[uid]))
@@ -162,11 +188,6 @@ class DeviceMemory:
                 if (claim := self.claims[key]).metadata.namespace == namespace
             },
         )
-
-
-def workload_uid(meta: Meta) -> str:
-    """Return whose template or claim it is; empty for one that we did not make."""
-    return meta.labels.get(WORKLOAD_UID, "")
 
 
 def _workload(meta: Meta) -> str:

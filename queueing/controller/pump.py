@@ -132,6 +132,7 @@ class Pump:
         if found is None or found.metadata.uid != uid:
             return
         self._objects.drop_workload(key)
+        self._objects.devices.holdings.forget(uid)
         self._asks.pop(key, None)
         self._observe(Gone(Kind.WORKLOAD, key))
         self._look_at(found)
@@ -220,11 +221,11 @@ class Pump:
             self._observe_workload(self._objects.workloads[key])
 
     def _observe_workload(self, found: Workload) -> None:
-        meta = found.metadata
-        fact = workload_asking(found, self._asks_of(found))
+        meta, fact = found.metadata, workload_asking(found, self._asks_of(found))
         stake = stake_of(self._objects, found)
-        if stake is not None:
-            fact = replace(fact, stake=stake)
+        given = self._objects.devices.charges_of(found, self._around(meta.namespace).devices)
+        if stake is not None or given:
+            fact = replace(fact, stake=stake, given=given)
         self._objects.facts[meta.key] = fact
         self._objects.census.put(fact)
         if meta.key not in self._held:
@@ -328,6 +329,10 @@ class Pump:
             for found in list(self._objects.workloads.values()):
                 self._observe_workload(found)
         self._observe_flavors()
+
+    def claims_changed(self, found: Workload) -> None:
+        """Charge a Workload for what its claims hold now."""
+        self._observe_workload(found)
 
     def users_devices_changed(self, namespace: str) -> None:
         """Judge the namespace's Workloads by its templates and claims."""

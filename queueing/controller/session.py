@@ -176,6 +176,8 @@ class Session:
                 hand=self.hand,
                 records=self._records,
                 now=self._around.clock.now,
+                exceeds=self.engine.exceeds,
+                evicted=self._around.witness.evicted,
             )
         )
 

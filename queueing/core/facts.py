@@ -338,6 +338,8 @@ class WorkloadFact:
     admission_gates: tuple[str, ...] = ()
     preemption_gated: bool = False
     reclaimable: Mapping[PodSetName, int] = field(default_factory=dict)
+    given: Mapping[PodSetName, Mapping[ResourceName, int]] = field(default_factory=dict)
+    """What its devices count as in the end; charged where the admission says more."""
     requeue_count: int = 0
     requeue_at: float | None = None
     max_execution_s: int | None = None

@@ -91,6 +91,8 @@ class EvictionReason(StrEnum):
     """A node that it runs on goes away, or does not answer."""
     GANG_INTERRUPTED = "GangInterrupted"
     """A member of a gang is gone, or cannot start: all of them stop."""
+    DEVICES_CHANGED = "DevicesChanged"
+    """Its devices are not those any more that quota was given for."""
 
 
 class Cause(StrEnum):

@@ -1,10 +1,10 @@
 """What workloads ask for and what they hold, in flavor-resources."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from queueing.core.facts import PodSet, PodSetAssignment, WorkloadFact
-from queueing.core.names import FlavorResource
+from queueing.core.names import FlavorResource, ResourceName
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,21 +82,31 @@ def held_usage(workload: WorkloadFact) -> dict[FlavorResource, int]:
     """Sum what a workload's admission charges, without the pods that it needs no more.
 
     Reclaimable pods are counted from the spec. An admission for fewer pods, because some were
-    reclaimable already or because it is a partial one, is charged whole until fewer remain.
+    reclaimable already or because it is a partial one, is charged whole until fewer remain. Of
+    devices what was given is charged, never more than was admitted.
     """
     if workload.admission is None:
         return {}
-    reclaimable = workload.reclaimable
-    if not reclaimable:
-        return assigned_usage(workload.admission.pod_sets)
-    remaining = {
-        one.name: max(0, one.count - reclaimable[one.name])
-        for one in workload.pod_sets
-        if one.name in reclaimable
+    pod_sets, reclaimable, given = workload.admission.pod_sets, workload.reclaimable, workload.given
+    if reclaimable:
+        remaining = {
+            one.name: max(0, one.count - reclaimable[one.name])
+            for one in workload.pod_sets
+            if one.name in reclaimable
+        }
+        pod_sets = tuple(_scaled(one, remaining.get(one.name, one.count)) for one in pod_sets)
+    if given:
+        pod_sets = tuple(_lowered(one, given.get(one.name, {})) for one in pod_sets)
+    return assigned_usage(pod_sets)
+
+
+def _lowered(assignment: PodSetAssignment, to: Mapping[ResourceName, int]) -> PodSetAssignment:
+    """Charge what was given where it is less."""
+    usage = {
+        resource: min(amount, to.get(resource, amount))
+        for resource, amount in assignment.usage.items()
     }
-    return assigned_usage(
-        _scaled(one, remaining.get(one.name, one.count)) for one in workload.admission.pod_sets
-    )
+    return replace(assignment, usage=usage)
 
 
 def _scaled(assignment: PodSetAssignment, remaining: int) -> PodSetAssignment:

@@ -6,10 +6,14 @@ from typing import Any
 from queueing.core.devices import DeviceOffer
 from queueing.translate.devices.asks import DeviceSurroundings
 from queueing.translate.devices.catalog import catalog_of
+from queueing.translate.devices.given import amounts_of
 from queueing.translate.devices.index import index_of, slice_of
+from queueing.translate.devices.names import workload_uid
 from queueing.translate.devices.offers import Shape, judge
+from queueing.translate.devices.true_up import NO_CHARGES, Charges, given, possessions, settled
 from queueing.translate.wire import devices as wire
 from queueing.translate.wire.queues import ResourceFlavor
+from queueing.translate.wire.workloads import Workload
 from queueing_api.config.v1beta2 import Configuration
 
 Read = Callable[[str, type[Any]], list[Any]]
@@ -30,6 +34,7 @@ class Devices:
             map(slice_of, read("ResourceSlice", wire.ResourceSlice)),
             {one.metadata.name: one.metadata.labels for one in read("Node", wire.Node)},
         )
+        self._devices = {one.name: one for one in self.index.devices}
         self._templates = read("ResourceClaimTemplate", wire.ResourceClaimTemplate)
         self._claims = read("ResourceClaim", wire.ResourceClaim)
         self._shapes: dict[str, Shape] = {}
@@ -50,6 +55,20 @@ class Devices:
                 if one.metadata.namespace == namespace
             },
         )
+
+    def charges(self, workload: Workload) -> Charges:
+        """Return what a Workload's claims hold where that is less than its admission says.
+
+        Pods are not read: claims that they got of users' own templates count as admitted.
+        """
+        admission, catalog = workload.status.admission, self.catalog
+        if admission is None or catalog.is_empty or catalog.as_kueue:
+            return NO_CHARGES
+        uid, around = workload.metadata.uid, self.around(workload.metadata.namespace)
+        made = [one for one in self._claims if uid and workload_uid(one.metadata) == uid]
+        held = possessions(workload, made, around.claims)
+        found = given(workload, held, around, lambda one: amounts_of(one, self._devices, catalog))
+        return settled(NO_CHARGES, found, admission.pod_set_assignments)
 
     def note(self, shapes: Iterable[Shape]) -> None:
         """Remember what a workload asks for."""

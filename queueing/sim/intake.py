@@ -5,7 +5,7 @@ error, what only a webhook would refuse is a warning. The order of the documents
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from queueing.core.credits.facts import CreditFact
@@ -237,7 +237,9 @@ class _Reader:
     def _workload(self, found: Workload) -> Fact:
         asks = workloads.asks_of(found, self._surroundings(found))
         self._devices.note(asks.shapes)
-        return workloads.workload_asking(found, asks)
+        fact = workloads.workload_asking(found, asks)
+        charges = self._devices.charges(found)
+        return replace(fact, given=charges) if charges else fact
 
     def _flavors(self) -> list[Fact]:
         """Return flavors with what their devices offer to those who ask for devices."""

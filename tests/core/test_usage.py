@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from queueing.core.facts import PodSet
@@ -39,6 +41,28 @@ def test_pods_that_ended_hold_nothing(asked: int, given: int, reclaimable: int, 
         reclaimable={MAIN: reclaimable},
     )
     assert held_usage(held) == {CPU: want}
+
+
+@pytest.mark.parametrize(
+    ("given", "reclaimable", "want"),
+    [
+        pytest.param({MAIN: {ResourceName("cpu"): 5}}, 0, 5, id="less was given"),
+        pytest.param({MAIN: {ResourceName("cpu"): 9}}, 0, 8, id="never more than admitted"),
+        pytest.param({MAIN: {ResourceName("cpu"): 5}}, 1, 5, id="also when one has ended"),
+        pytest.param({MAIN: {ResourceName("cpu"): 5}}, 3, 2, id="but not for those that ended"),
+        pytest.param({MAIN: {ResourceName("memory"): 1}}, 0, 8, id="of another resource"),
+        pytest.param({PodSetName("other"): {ResourceName("cpu"): 1}}, 0, 8, id="of other pods"),
+    ],
+)
+def test_devices_are_charged_as_they_were_given(
+    given: dict[PodSetName, dict[ResourceName, int]], reclaimable: int, want: int
+) -> None:
+    held = admitted(
+        pod_sets=(pod_set(count=4),),
+        admission=admission("main", assignment({"cpu": 8}, count=4)),
+        reclaimable={MAIN: reclaimable},
+    )
+    assert held_usage(replace(held, given=given)) == {CPU: want}
 
 
 def test_equal_workloads_have_equal_shapes_whatever_their_names() -> None:

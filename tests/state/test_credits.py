@@ -21,7 +21,7 @@ from queueing.core.credits.facts import (
 from queueing.core.credits.prices import Prices
 from queueing.core.decisions import Preempt
 from queueing.core.facts import Condition, Fact, Gone, Kind, PreemptionPolicy, WorkloadFact
-from queueing.core.names import CohortName, Key, ResourceName, Uid
+from queueing.core.names import CohortName, Key, PodSetName, ResourceName, Uid
 from queueing.core.settings import Compatibility, FairSharing, Settings
 from queueing.sim.world import World
 from queueing.testing.builders import (
@@ -430,18 +430,28 @@ def test_debt_outlives_a_queue_that_is_deleted_and_made_again() -> None:
     assert balances(made)["a"] == -200
 
 
+ONE_POD_LESS = {"reclaimable": {PodSetName("main"): 1}}
+LESS_GIVEN = {"given": {PodSetName("main"): {ResourceName("cpu"): 3_000}}}
+
+
 @pytest.mark.parametrize(
-    ("lag", "asked"),
-    [pytest.param(0, True, id="at once"), pytest.param(5, False, id="not before it is counted")],
+    ("lag", "asked", "less"),
+    [
+        pytest.param(0, True, ONE_POD_LESS, id="at once"),
+        pytest.param(5, False, ONE_POD_LESS, id="not before it is counted"),
+        pytest.param(0, True, LESS_GIVEN, id="also when devices count as less"),
+    ],
 )
-def test_accounts_are_to_be_written_when_terms_change_and_once(lag: int, *, asked: bool) -> None:
+def test_accounts_are_to_be_written_when_terms_change_and_once(
+    lag: int, less: dict[str, Any], *, asked: bool
+) -> None:
     made = world(terms=policy(lag_s=lag))
     submit(made, "big", "a", 4, now=START)
     made.cycle(START + 60)
     made.engine.credits_altered()
     assert not made.engine.credits_altered(), "nothing has changed"
     fact = made.workloads[Key("team/big")]
-    made.observe(replace(fact, reclaimable={fact.pod_sets[0].name: 1}))
+    made.observe(replace(fact, **less))
     made.cycle(START + 100)
     assert made.engine.credits_altered() is asked
     made.cycle(START + 100 + lag)

@@ -13,7 +13,7 @@ from queueing.core.facts import (
     TopologyFact,
     WorkloadFact,
 )
-from queueing.core.names import PodSetName
+from queueing.core.names import PodSetName, ResourceName
 from queueing.core.settings import Compatibility, Settings
 from queueing.state.engine import Engine
 from queueing.testing.builders import (
@@ -84,6 +84,11 @@ ROWS = [
     pytest.param(released(HOLDER), "waiting", id="one evicted and pending again"),
     pytest.param(
         replace(HOLDER, reclaimable={PodSetName("main"): 1}), "waiting", id="pods of one are done"
+    ),
+    pytest.param(
+        replace(HOLDER, given={PodSetName("main"): {ResourceName("cpu"): 1}}),
+        "waiting",
+        id="devices of one count as less",
     ),
     pytest.param(replace(HOLDER, priority=-1), "waiting", id="the priority of one changed"),
     pytest.param(queue("new", "pool"), "waiting", id="a ClusterQueue created"),

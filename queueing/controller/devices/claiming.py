@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from queueing.controller.device_memory import DeviceMemory, workload_uid
+from queueing.controller.device_memory import DeviceMemory
 from queueing.controller.hand import Hand
 from queueing.controller.refusals import DevicesRefusedError
 from queueing.core.names import Key
@@ -24,7 +24,7 @@ from queueing.kube.errors import (
 )
 from queueing.kube.resources import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS, Resource
 from queueing.translate.devices.messages import DeviceReason
-from queueing.translate.devices.names import PLAN, digest
+from queueing.translate.devices.names import PLAN, digest, workload_uid
 from queueing.translate.wire import devices as wire
 from queueing.translate.wire.meta import Meta, Wire
 

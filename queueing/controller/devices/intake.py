@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from queueing.controller.device_memory import DeviceMemory, workload_uid
+from queueing.controller.device_holdings import pod_of
+from queueing.controller.device_memory import DeviceMemory
 from queueing.controller.keeping import keep
 from queueing.core.names import Key
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.devices.index import slice_of
+from queueing.translate.devices.names import workload_uid
 from queueing.translate.wire import devices as wire
 from queueing.translate.wire.meta import Meta
 
@@ -82,20 +84,39 @@ class Intake:
                 pass
 
     def on_claim(self, event: WatchEvent[wire.ResourceClaim]) -> None:
-        """Take in a ResourceClaim; pods' own claims of users' templates concern nobody here."""
+        """Take in a ResourceClaim; of pods' own claims of users' templates only what they hold."""
         memory = self._memory
         match event:
             case Added(object=found) | Modified(object=found):
-                if workload_uid(found.metadata) or not _of_a_pod(found.metadata):
+                if workload_uid(found.metadata) or not pod_of(found.metadata):
                     memory.put_claim(found)
                     self._tell(found.metadata)
-            case Deleted(key=key):
+                else:
+                    self._tell_of(memory.holdings.put_claim(found))
+            case Deleted(key=key, uid=uid):
+                memory.holdings.forget_amounts(uid)
                 known = memory.claims.get(Key(key))
                 memory.drop_claim(Key(key))
                 if known is not None:
                     self._tell(known.metadata)
+                else:
+                    self._tell_of(memory.holdings.drop_claim(Key(key)))
             case Synced():
                 pass
+
+    def on_pod(self, event: WatchEvent[wire.Pod]) -> None:
+        """Take in a pod that has claims of its user's own; only whose it is matters."""
+        match event:
+            case Added(object=found) | Modified(object=found):
+                self._tell_of(self._memory.holdings.put_pod(found.metadata))
+            case Deleted(uid=uid):
+                self._memory.holdings.drop_pod(uid)
+            case Synced():
+                pass
+
+    def _tell_of(self, workload: str) -> None:
+        if workload:
+            self._ears.ours(workload)
 
     def _tell(self, meta: Meta) -> None:
         uid = workload_uid(meta)
@@ -103,7 +124,3 @@ class Intake:
             self._ears.ours(uid)
         else:
             self._ears.users(meta.namespace)
-
-
-def _of_a_pod(meta: Meta) -> bool:
-    return any(one.kind == "Pod" for one in meta.owner_references)

@@ -1,12 +1,13 @@
 """The composition of this package within one term: what it watches, and who works for it."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from queueing.controller.checkpoints.part import is_known
 from queueing.controller.devices.claiming import Claiming
+from queueing.controller.devices.departing import Departures
 from queueing.controller.devices.intake import Ears, Intake
 from queueing.controller.devices.standing import Standings
 from queueing.controller.devices.starting import DeviceStart
@@ -18,8 +19,9 @@ from queueing.controller.records import Records
 from queueing.core.names import Key
 from queueing.kube import resources
 from queueing.kube.client import Client
-from queueing.kube.reflector import Reflector
+from queueing.kube.reflector import Reflector, ReflectorSettings
 from queueing.kube.workqueue import WorkQueue
+from queueing.translate.devices.names import WORKLOAD_UID
 from queueing.translate.wire import devices as wire
 from queueing.translate.wire.workloads import Workload
 
@@ -37,6 +39,9 @@ class Around:
     hand: Hand
     records: Records
     now: Callable[[], float]
+    exceeds: Callable[[Key, Iterable[Key]], bool]
+    """Says whether a workload holds what it could not get now."""
+    evicted: Callable[[Workload, str, str], None]
 
 
 class Devices:
@@ -59,12 +64,22 @@ class Devices:
         )
         claiming = Claiming(memory, around.hand)
         self.start = DeviceStart(memory, claiming)
+        departures = Departures(
+            objects=around.objects,
+            memory=memory,
+            hand=around.hand,
+            records=around.records,
+            now=around.now,
+            exceeds=around.exceeds,
+            evicted=around.evicted,
+        )
         self.sweep = Sweep(
             objects=around.objects,
             memory=memory,
             start=self.start,
             claiming=claiming,
             records=around.records,
+            departures=departures,
             workload_of=self._workload_of,
         )
         self._standings = Standings(memory, around.hand, around.now)
@@ -101,6 +116,8 @@ class Devices:
             self._memory.join_hardware()
         if rules or self._hardware_changed:
             self._pump.devices_changed(rules=rules)
+            for uid in list(self._memory.holdings.unreckoned):
+                self._hear_of_ours(uid)
         self._rules_changed = self._hardware_changed = False
         if not self._memory.catalog.is_empty:
             self._needed.set()
@@ -109,8 +126,9 @@ class Devices:
         """Look at the templates and claims of a Workload, which may be gone."""
         found = self._objects.workloads.get(key)
         uids = (found.metadata.uid,) if found is not None else self._memory.uids_named(key)
+        bound = found is not None and claims_by_itself(found)
         for uid in uids:
-            if self._memory.has_any(uid):
+            if bound or self._memory.has_any(uid):
                 self.queue.add(Key(uid))
 
     def close(self) -> None:
@@ -140,6 +158,8 @@ class Devices:
         ):
             made: Reflector[Any] = Reflector(client, resource.within(), kind, on_event)
             yield made
+        ours = ReflectorSettings(label_selector=WORKLOAD_UID)
+        yield Reflector(client, resources.PODS.within(), wire.Pod, intake.on_pod, ours)
 
     def _hear_of_rules(self) -> None:
         self._rules_changed = True
@@ -151,16 +171,26 @@ class Devices:
 
     def _hear_of_users(self, namespace: str) -> None:
         self._pump.users_devices_changed(namespace)
+        for key in self._objects.workloads_by_namespace[namespace]:
+            found = self._objects.workloads[key]
+            if found.status.admission is not None and claims_by_itself(found):
+                self.queue.add(Key(found.metadata.uid))
 
     def _hear_of_ours(self, uid: str) -> None:
         self.queue.add(Key(uid))
         found = self._workload_of(uid)
         if found is not None:
+            self._pump.claims_changed(found)
             self._pump.attend(found)
 
     def _workload_of(self, uid: str) -> Workload | None:
         key = self._objects.workload_keys.get(uid)
         return None if key is None else self._objects.workloads.get(key)
+
+
+def claims_by_itself(workload: Workload) -> bool:
+    """Say whether pods of a Workload name claims in their template."""
+    return any(one.template.spec.resource_claims for one in workload.spec.pod_sets)
 
 
 async def _started(group: asyncio.TaskGroup, made: list[Reflector[Any]]) -> None:

@@ -24,8 +24,11 @@ class Standings:
     now: Callable[[], float]
 
     async def write(self) -> None:
-        """Bring all conditions up to date; one that cannot be written is tried next time."""
-        for found in list(self.memory.flavors.values()):
+        """Bring all conditions up to date; one that cannot be written is tried next time.
+
+        Nothing is said of a DeviceFlavor that Workloads are not judged by yet.
+        """
+        for found in self.memory.joined:
             reason, message = self._judged(found)
             meta = found.metadata
             conditions = Conditions(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from queueing.controller.checkpoints.observing import condition
 from queueing.controller.device_memory import DeviceMemory
 from queueing.controller.devices.claiming import Claiming
+from queueing.controller.devices.departing import Departures
 from queueing.controller.devices.starting import DeviceStart, named_by, parts_of
 from queueing.controller.objects import Objects
 from queueing.controller.records import Records
@@ -32,6 +33,7 @@ class Sweep:
     start: DeviceStart
     claiming: Claiming
     records: Records
+    departures: Departures
     workload_of: Callable[[str], Workload | None]
 
     async def look(self, uid: Key) -> None:
@@ -39,6 +41,8 @@ class Sweep:
         workload = self.workload_of(uid)
         if workload is not None and condition(workload, "Evicted") and _holds_quota(workload):
             return  # it drains: its pods may still be on their way out
+        if workload is not None and await self.departures.look(workload):
+            return
         needed = set() if workload is None else await self._needed(workload)
         for template in list(self.memory.templates_of(uid)):
             if template.metadata.name not in needed:

@@ -203,6 +203,7 @@ def _read(fact: WorkloadFact, known: Entered | None) -> Holding | None:
         or before is None
         or before.admission is not fact.admission
         or before.reclaimable != fact.reclaimable
+        or before.given != fact.given
         or before.pod_sets is not fact.pod_sets
     ):
         return holding_of(fact)

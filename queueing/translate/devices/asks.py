@@ -69,6 +69,8 @@ class Bound:
     """Resource by which the scheduler makes the claim itself."""
     queue: str = ""
     """LocalQueue that a shared claim is charged to, by its label."""
+    life: str = ""
+    """Uid of the template or claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +271,7 @@ def _bound(found: PodClaim, around: DeviceSurroundings) -> Bound:
             name=found.name,
             template=found.resource_claim_template_name,
             spec=None if template is None else template.spec.spec,
+            life="" if template is None else template.metadata.uid,
         )
     claim = around.claims.get(found.resource_claim_name)
     queue = "kueue.x-k8s.io/queue-name"
@@ -277,6 +280,7 @@ def _bound(found: PodClaim, around: DeviceSurroundings) -> Bound:
         claim=found.resource_claim_name,
         spec=None if claim is None else claim.spec,
         queue="" if claim is None else claim.metadata.labels.get(queue, ""),
+        life="" if claim is None else claim.metadata.uid,
     )
 
 

@@ -6,7 +6,7 @@ may only lower it. Nothing is charged 0 because data are missing.
 
 from collections.abc import Iterable, Mapping
 
-from queueing.translate.devices.catalog import Catalog, Source
+from queueing.translate.devices.catalog import Catalog, ClassRule, Source
 from queueing.translate.devices.cel.selector import Answer, selector
 from queueing.translate.devices.index import Device
 from queueing.translate.devices.requests import Claim, Way
@@ -67,17 +67,19 @@ def _way_charges(
     rule = catalog.rules.get(way.device_class)
     if rule is None or way.admin:
         return
-    if not rule.sources:
-        yield rule.quota, way.count
-        return
-    largest = max(
+    yield rule.quota, way.count * rule_charge(rule, way, devices)
+
+
+def rule_charge(rule: ClassRule, way: Way, devices: Iterable[Device]) -> int:
+    """Return what one device of a class counts as, at most; whole units, at least 1."""
+    found = tuple(devices)
+    return max(
         (
-            _largest(source.type, source.name, way, _of_source(source, devices))
+            _largest(source.type, source.name, way, _of_source(source, found))
             for source in rule.sources
         ),
         default=1,
     )
-    yield rule.quota, way.count * largest
 
 
 def _of_source(source: Source, devices: Iterable[Device]) -> list[Device]:

@@ -20,6 +20,16 @@ class DeviceReason(StrEnum):
     NAME_CONFLICT = "NameConflict"
 
 
+REPLACED = (
+    "A ResourceClaimTemplate or ResourceClaim that its pods name was replaced by one that asks for"
+    " something else"
+)
+OUTGROWN = (
+    "Its claims were given devices that count as more than those before, and the quota that was"
+    " released meanwhile is in use"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Why devices cannot be had."""

@@ -5,6 +5,8 @@ from typing import Any
 
 import msgspec
 
+from queueing.translate.wire.meta import Meta
+
 TRAITS = "queueing.dev/traits"
 """Annotation of a pod template: what its devices must have, by resource, as JSON."""
 SLOT = "queueing.dev/slot."
@@ -26,6 +28,8 @@ WORKLOAD_UID = "queueing.dev/workload-uid"
 POD_SET = "queueing.dev/pod-set"
 FLAVOR = "queueing.dev/flavor"
 """Label of templates and claims: the ResourceFlavor whose devices they ask for."""
+CLAIM_SPECS = "queueing.dev/claim-specs"
+"""Annotation of pods: digest of what the claims of their user's own asked for when they started."""
 PLAN = "queueing.dev/claim-plan"
 """Annotation of templates and claims: digest of all that they were made from."""
 INJECTED_MAX = 4
@@ -52,3 +56,8 @@ def object_name(job: str, pod_set: str, digested: str) -> str:
 def label_value(text: str) -> str:
     """Cut a name to what a label may hold."""
     return text[:NAME_MAX].rstrip("-._")
+
+
+def workload_uid(meta: Meta) -> str:
+    """Return whose template or claim it is; empty for one that no admission made."""
+    return meta.labels.get(WORKLOAD_UID, "")

@@ -6,11 +6,13 @@ create it once.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from queueing.translate.devices.asks import Ask, DeviceSurroundings, devices_of
+from queueing.translate.devices.asks import Ask, DeviceSurroundings, PodDevices, devices_of
+from queueing.translate.devices.bound import asked_by_users
 from queueing.translate.devices.names import (
+    CLAIM_SPECS,
     CLASS_PREFIX,
     FLAVOR,
     GATE,
@@ -99,9 +101,24 @@ def realise(workload: Workload, owner: Owner, around: DeviceSurroundings) -> Rea
             slots += _realise_one(ask, served, made, objects)
             if served.strategy == "Class" and not ask.slot:
                 swaps[ask.resource] = CLASS_PREFIX + served.request.device_class_name
-        if slots or swaps:
-            changes[pod_set.name] = _changes(slots, swaps)
+        made_of = _changes(slots, swaps)
+        if not around.catalog.as_kueue:
+            made_of = _told_of_bound(made_of, workload, found)
+        if made_of != NO_CHANGES:
+            changes[pod_set.name] = made_of
     return Realisation(tuple(objects), changes)
+
+
+def _told_of_bound(made: PodChanges, workload: Workload, found: PodDevices) -> PodChanges:
+    """Mark pods with claims of their user's own: whose they are, and what was asked for."""
+    asked = asked_by_users(found)
+    if asked is None:
+        return made
+    return replace(
+        made,
+        labels={**made.labels, WORKLOAD_UID: label_value(workload.metadata.uid)},
+        annotations={**made.annotations, CLAIM_SPECS: asked.text},
+    )
 
 
 def _served(

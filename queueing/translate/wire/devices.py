@@ -323,6 +323,12 @@ class DeviceFlavor(Wire, frozen=True):
     status: DeviceFlavorStatus = DeviceFlavorStatus()
 
 
+class Pod(Wire, frozen=True):
+    """A pod, and whose it is."""
+
+    metadata: Meta
+
+
 class Node(Wire, frozen=True):
     """A node and its labels."""
 

@@ -1,0 +1,80 @@
+"""Ends work whose devices are not those any more that its quota was given for.
+
+A claim that takes another's place may be given dearer devices than the charge was lowered to. Then
+the charge goes up again, never above what was admitted, because quota must not say less than what
+is held. Where the quota is in use elsewhere by now, the workload that grew has to go.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from queueing.controller.checkpoints.observing import condition
+from queueing.controller.device_memory import DeviceMemory
+from queueing.controller.devices.starting import parts_of
+from queueing.controller.hand import Hand
+from queueing.controller.objects import Objects
+from queueing.controller.records import Records
+from queueing.core.lifecycle import Evict, EvictionReason
+from queueing.core.names import Key
+from queueing.translate.devices.asks import devices_of
+from queueing.translate.devices.bound import asked_by_users
+from queueing.translate.devices.messages import OUTGROWN, REPLACED
+from queueing.translate.devices.names import CLAIM_SPECS
+from queueing.translate.jobs import batch
+from queueing.translate.outbound import workloads as outbound
+from queueing.translate.problems import Problems
+from queueing.translate.wire.workloads import Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Departures:
+    """Says who has to go, and evicts."""
+
+    objects: Objects
+    memory: DeviceMemory
+    hand: Hand
+    records: Records
+    now: Callable[[], float]
+    exceeds: Callable[[Key, Iterable[Key]], bool]
+    """Says whether a workload holds what it could not get now."""
+    evicted: Callable[[Workload, str, str], None]
+
+    async def look(self, workload: Workload) -> bool:
+        """Evict a Workload that has to go; False when it may stay. Raises KubeError."""
+        uid, grown = workload.metadata.uid, self.memory.holdings.grown
+        if condition(workload, "Admitted") is None or condition(workload, "Finished"):
+            grown.discard(uid)
+            return False
+        if condition(workload, "Evicted"):
+            return False
+        if self._asks_for_another(workload):
+            await self._evict(workload, REPLACED)
+            return True
+        leaves = uid in grown and self.exceeds(workload.metadata.key, ())
+        if leaves:
+            await self._evict(workload, OUTGROWN)
+        grown.discard(uid)
+        return leaves
+
+    def _asks_for_another(self, workload: Workload) -> bool:
+        """Say whether templates that running pods name say something else than when they started.
+
+        A template that is gone ends nobody: new pods wait until it is back.
+        """
+        around = self.memory.surroundings(workload.metadata.namespace)
+        for job, alone in parts_of(self.objects, workload):
+            told = batch.template_of(job).metadata.annotations.get(CLAIM_SPECS, "")
+            if job.spec.suspend or not told:
+                continue
+            for one in alone.spec.pod_sets:
+                now = asked_by_users(devices_of(one.template, around, one.name, Problems()))
+                if now is not None and now.replaces(told):
+                    return True
+        return False
+
+    async def _evict(self, workload: Workload, why: str) -> None:
+        step = Evict(reason=EvictionReason.DEVICES_CHANGED, message=why)
+        await self.hand.patch_workload(workload, outbound.evict(workload, step, self.now()))
+        reason = f"EvictedDueTo{step.wire_reason}"
+        self.records.workload(workload.metadata, reason, why, warning=True)
+        self.evicted(workload, step.reason, "")
