@@ -59,8 +59,8 @@ def saving(name: str = "train", cpu: str = "2", **more: Any) -> Wire:
     return made
 
 
-def urgent(name: str = "urgent", cpu: str = "2") -> Wire:
-    return job(name, cpu=cpu, labels={"kueue.x-k8s.io/priority-class": "urgent"})
+def urgent(name: str = "urgent", cpu: str = "2", **more: Any) -> Wire:
+    return job(name, cpu=cpu, labels={"kueue.x-k8s.io/priority-class": "urgent"}, **more)
 
 
 Reply = Callable[[Wire, Wire], Wire | None]
@@ -79,15 +79,15 @@ def says(answer: Wire) -> Reply:
 class Pods:
     """Plays the code that runs in the pods: answers each request as `reply` says."""
 
-    def __init__(self, world: World, reply: Reply) -> None:
-        self.world, self.reply = world, reply
+    def __init__(self, world: World, reply: Reply, *, every_s: float = 0.02) -> None:
+        self.world, self.reply, self.every_s = world, reply, every_s
         self.asked: list[Wire] = []
 
     async def run(self) -> None:
         while True:
             for pod in await self.world.list("Pod"):
                 await self._look(pod)
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(self.every_s)
 
     async def _look(self, pod: Wire) -> None:
         notes = pod["metadata"].get("annotations", {})
