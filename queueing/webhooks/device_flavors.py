@@ -54,6 +54,9 @@ def _charge(one: Wire, path: str) -> Iterator[Finding]:
     if (kind == "Devices") == bool(name):
         told = "name must be set with type Counter or Capacity, and with no other"
         yield invalid(f"{path}.charge.name", name, told)
+    if kind != "Devices" and charge.get("allMatching") is not None:
+        told = "allMatching counts devices: it needs type Devices"
+        yield invalid(f"{path}.charge.allMatching", charge["allMatching"], told)
 
 
 def _trait(trait: Wire, path: str) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ import msgspec
 
 from queueing.translate.devices.catalog import NO_CATALOG, Catalog
 from queueing.translate.devices.containers import SIDECAR, InitAsk, most_at_once, uses
+from queueing.translate.devices.messages import DeviceReason
 from queueing.translate.devices.names import INJECTED_MAX, SLOT, TRAITS, digest
 from queueing.translate.devices.requests import DEVICES_MAX
 from queueing.translate.problems import Problems
@@ -116,11 +117,11 @@ def devices_of(
     )
     if len(asks) > INJECTED_MAX:
         told = f"{len(asks)} resources of one pod are devices; at most {INJECTED_MAX} can be"
-        problems.add(path, told)
+        problems.add(path, f"{DeviceReason.UNSUPPORTED}: {told}")
     for ask in (*asks, *slots):
         if ask.units > DEVICES_MAX:
             told = f"{ask.units} of {ask.resource}: one claim can be given {DEVICES_MAX} devices"
-            problems.add(path, told)
+            problems.add(path, f"{DeviceReason.UNSUPPORTED}: {told}")
     return PodDevices((*asks, *slots), bound)
 
 

@@ -1,7 +1,7 @@
 """DeviceFlavors, DeviceClasses and the configuration's mappings, joined into one value."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from queueing.translate.devices.matching import Classes
 from queueing.translate.devices.names import CLASS_PREFIX
@@ -25,6 +25,8 @@ class ClassRule:
 
     quota: str
     sources: tuple[Source, ...] = ()
+    all_matching: int | None = None
+    """Devices that a request for all of them counts as; None when nobody said so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +104,14 @@ def _rules(
     rules: dict[str, ClassRule] = {}
     for key in sorted(served):
         one = served[key]
-        if one.charge.type == "Devices" and one.request.device_class_name not in rules:
-            quota = one.charge.quota_resource or one.name
-            rules[one.request.device_class_name] = ClassRule(quota=quota)
+        if one.charge.type != "Devices":
+            continue
+        quota = one.charge.quota_resource or one.name
+        known = rules.setdefault(one.request.device_class_name, ClassRule(quota=quota))
+        if known.quota == quota and one.charge.all_matching is not None:
+            # A claim does not say of which flavor it will be: the dearest counts.
+            most = max(known.all_matching or 0, one.charge.all_matching)
+            rules[one.request.device_class_name] = replace(known, all_matching=most)
     mappings = configuration.resources.device_class_mappings if configuration else ()
     for mapping in mappings:
         sources = tuple(
@@ -118,7 +125,11 @@ def _rules(
             if (part := one.counter or one.capacity) is not None
         )
         for name in mapping.device_class_names:
-            rules[name] = ClassRule(quota=mapping.name, sources=sources)
+            made = ClassRule(quota=mapping.name, sources=sources)
+            said = rules.get(name, made)
+            if said.quota == made.quota:
+                made = replace(made, all_matching=said.all_matching)
+            rules[name] = made
     return rules
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from queueing.translate.devices.catalog import Catalog, ClassRule, Source
 from queueing.translate.devices.cel.selector import Answer, selector
 from queueing.translate.devices.index import Device
-from queueing.translate.devices.requests import Claim, Way
+from queueing.translate.devices.requests import DEVICES_MAX, Claim, Way
 from queueing.translate.wire import devices as wire
 from queueing_api.quantity import NANO_PER_UNIT
 
@@ -67,7 +67,9 @@ def _way_charges(
     rule = catalog.rules.get(way.device_class)
     if rule is None or way.admin:
         return
-    yield rule.quota, way.count * rule_charge(rule, way, devices)
+    # Of a request for all nothing is known but what the rule says; without it, it is refused.
+    count = way.count or rule.all_matching or DEVICES_MAX
+    yield rule.quota, count * rule_charge(rule, way, devices)
 
 
 def rule_charge(rule: ClassRule, way: Way, devices: Iterable[Device]) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from queueing.core.devices import DeviceAsk
 from queueing.translate.devices.asks import Bound, DeviceSurroundings, devices_of
 from queueing.translate.devices.catalog import Catalog
+from queueing.translate.devices.messages import DeviceReason
 from queueing.translate.devices.offers import Shape, shapes_of
 from queueing.translate.devices.requests import CONSUMERS_MAX, DEVICES_MAX, claim_of
 from queueing.translate.problems import Problems
@@ -69,20 +70,32 @@ def _why_not(one: Bound, pod_set: PodSet, queue: str, catalog: Catalog) -> list[
         told.append("firstAvailable is not counted in Kueue mode")
     for request in claim.requests:
         for way in request.ways:
-            if not way.count and not way.admin:
-                told.append(f"request {request.name}: allocationMode All cannot be counted")
-            if way.device_class not in catalog.rules and not way.admin:
+            rule = catalog.rules.get(way.device_class)
+            if way.admin:
+                continue
+            if not way.count and (catalog.as_kueue or not (rule and rule.all_matching)):
+                told.append(
+                    f"{DeviceReason.UNSUPPORTED}: request {request.name}: allocationMode All is not"
+                    f" counted unless charge.allMatching of a DeviceFlavor says what it counts as"
+                )
+            if rule is None:
                 told.append(
                     f"DeviceClass {way.device_class} is not mapped to a resource with quota: add it"
                     " to deviceClassMappings of the Configuration, or to a DeviceFlavor"
                 )
     if claim.device_count > DEVICES_MAX:
-        told.append(f"{claim.device_count} devices: one claim can be given {DEVICES_MAX}")
+        told.append(
+            f"{DeviceReason.UNSUPPORTED}: {claim.device_count} devices:"
+            f" one claim can be given {DEVICES_MAX}"
+        )
     if one.claim and one.queue != queue:
         told.append(
             f"ResourceClaim {one.claim} is shared: label it kueue.x-k8s.io/queue-name: {queue} to"
             " charge it to this queue"
         )
     if one.claim and pod_set.count > CONSUMERS_MAX:
-        told.append(f"{pod_set.count} pods: one claim can be used by {CONSUMERS_MAX}")
+        told.append(
+            f"{DeviceReason.UNSUPPORTED}: {pod_set.count} pods:"
+            f" one claim can be used by {CONSUMERS_MAX}"
+        )
     return told

@@ -18,7 +18,7 @@ from queueing.translate.devices.messages import (
     unsupported,
 )
 from queueing.translate.devices.packing import Wanted, pods_served
-from queueing.translate.devices.requests import Claim, claim_of
+from queueing.translate.devices.requests import CONSUMERS_MAX, DEVICES_MAX, Claim, claim_of
 from queueing.translate.devices.terms import UnservedError, check_even, claim_for
 from queueing.translate.wire.devices import FlavoredResource
 
@@ -140,7 +140,7 @@ def _judge_bound(one: Bound, quota: str, flavor: str, known: Known) -> Judgement
     if served == 0:
         return _refused(flavor, refusal or _why_none(claim, wanted), amount)
     shared = bool(one.claim)
-    most = None if shared else served
+    most = CONSUMERS_MAX if shared else served
     return Judgement(DeviceOffer(amount=amount, pods_max=most, together=shared), doubts=doubts)
 
 
@@ -168,7 +168,7 @@ def _judge_ask(
     if served == 0:
         return _refused(flavor, _why_none(claim, wanted), amount)
     together = resource.sharing == "PerPodSet"
-    most = None if together else served
+    most = CONSUMERS_MAX if together else served
     return Judgement(DeviceOffer(amount=amount, pods_max=most, together=together), doubts=doubts)
 
 
@@ -220,6 +220,10 @@ def _why_none(claim: Claim, wanted: Sequence[Wanted]) -> Refusal:
         for _, devices in item.ways:
             for device in devices:
                 at_node[device.node] = at_node.get(device.node, 0) + 1
+    if not count:
+        return unsupported(
+            f"all devices are asked for: one claim can be given {DEVICES_MAX}, and at least one"
+        )
     return too_few(max(at_node.values(), default=0), count, "on any one node")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from queueing.translate.devices.index import Device, DeviceName, Index, Pool
-from queueing.translate.devices.requests import Claim, Constraint, Way
+from queueing.translate.devices.requests import DEVICES_MAX, Claim, Constraint, Way
 
 PODS_MAX = 4096
 """Pods after which counting on one node ends."""
@@ -160,7 +160,7 @@ class _Differing:
 def _place_one(room: Room, way: Way, devices: Sequence[Device], differing: _Differing) -> bool:
     missing = way.count
     if not missing:  # all that match, and at least one
-        return bool(devices) and all(room.take(one, way) for one in devices)
+        return 0 < len(devices) <= DEVICES_MAX and all(room.take(one, way) for one in devices)
     for device in devices:
         while missing and differing.allows(device) and room.take(device, way):
             differing.note(device)

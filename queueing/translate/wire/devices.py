@@ -271,6 +271,7 @@ class DeviceCharge(Wire, frozen=True):
     type: str = "Devices"
     name: str = ""
     quota_resource: str = ""
+    all_matching: int | None = None
 
 
 class DeviceTerms(Wire, frozen=True):

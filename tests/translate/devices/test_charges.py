@@ -131,7 +131,7 @@ def test_pods_of_a_set_that_share_a_claim_are_charged_together() -> None:
     documents = [one for one in fleet() if one["kind"] != "DeviceFlavor"]
     documents.append(device_flavor("h100", "h100", whole_gpu(sharing="PerPodSet")))
     _, offer = asked(documents, pod_template(gpus(1)), count=3)
-    assert offer == DeviceOffer(amount=1, together=True)
+    assert offer == DeviceOffer(amount=1, pods_max=256, together=True)
 
 
 def template(*requests: Wire, constraints: list[Wire] | None = None) -> Wire:
@@ -195,7 +195,10 @@ def test_a_claim_that_the_user_wrote_is_charged_by_its_class(
     [
         pytest.param([], OWN, "ResourceClaimTemplate mine not found", id="no template"),
         pytest.param(
-            [template(exactly(33))], OWN, "33 devices: one claim can be given 32", id="too many"
+            [template(exactly(33))],
+            OWN,
+            "UnsupportedDeviceRequest: 33 devices: one claim can be given 32",
+            id="too many",
         ),
         pytest.param(
             [template({"name": "a", "exactly": {"deviceClassName": "x"}})],
@@ -206,10 +209,15 @@ def test_a_claim_that_the_user_wrote_is_charged_by_its_class(
         pytest.param(
             [template(exactly(1, allocationMode="All"))],
             OWN,
-            "allocationMode All cannot be counted",
+            "UnsupportedDeviceRequest: request gpu: allocationMode All is not counted unless",
             id="all that match",
         ),
-        pytest.param([], pod_template(gpus(33)), "33 of nvidia.com/gpu", id="too many in a pod"),
+        pytest.param(
+            [],
+            pod_template(gpus(33)),
+            "UnsupportedDeviceRequest: 33 of nvidia.com/gpu",
+            id="too many in a pod",
+        ),
         pytest.param(
             [],
             pod_template(
@@ -263,7 +271,12 @@ def shared_claim(queue: str) -> Wire:
     [
         pytest.param("main", 3, "", id="of the same queue"),
         pytest.param("other", 3, "charge it to this queue", id="of another queue"),
-        pytest.param("main", 257, "257 pods: one claim can be used by 256", id="too many pods"),
+        pytest.param(
+            "main",
+            257,
+            "UnsupportedDeviceRequest: 257 pods: one claim can be used by 256",
+            id="too many pods",
+        ),
     ],
 )
 def test_a_claim_that_all_pods_share_belongs_to_their_queue(
@@ -279,4 +292,4 @@ def test_a_claim_that_all_pods_share_belongs_to_their_queue(
     if not says:
         assert asks.problems == ""
         _, offer = asked(documents, pod, count)
-        assert offer == DeviceOffer(amount=1, together=True)
+        assert offer == DeviceOffer(amount=1, pods_max=256, together=True)

@@ -25,6 +25,9 @@ class DeviceCharge(Wire):
     """Name of the counter or capacity."""
     quota_resource: Annotated[str, Field(max_length=317)] = ""
     """Resource that ClusterQueues have quota for. Unset: the resource that users ask for."""
+    all_matching: Annotated[int, Field(ge=1, le=32)] | None = None
+    """Devices that a claim of a user's own counts as, per pod, when it asks for all that match
+    (allocationMode All). Unset: such claims are refused."""
 
 
 class DeviceTerms(Wire):
