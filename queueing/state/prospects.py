@@ -12,8 +12,10 @@ from typing import NamedTuple
 from queueing.core.decisions import Admit
 from queueing.core.facts import FlavorPolicy
 from queueing.core.fair_sharing.order import Contender, FlatOrder, Score
+from queueing.core.fair_sharing.precedence import Precedence
 from queueing.core.flavors.assignment import Assignment
 from queueing.core.flavors.plain import remembered_fit
+from queueing.core.names import FlavorResource
 from queueing.core.ordering import EntryKey, entry_key
 from queueing.core.outline import Outline
 from queueing.core.queue_rules import Offer, QueueRules
@@ -26,6 +28,7 @@ from queueing.state.pending import Item, Peers
 from queueing.state.stands import Stand
 
 Needs = list[tuple[Cell, int]]
+Wanted = tuple[tuple[FlavorResource, int], ...]
 Place = EntryKey | Score
 """Among the entries of the tree that are decided in a round; by shares where these count."""
 
@@ -36,6 +39,8 @@ class Prospect(NamedTuple):
     place: Place
     item: Item
     peers: Peers
+    node: Node
+    wanted: Wanted
     needs: Needs
     levels: list[int]
 
@@ -54,9 +59,7 @@ class Foregone(NamedTuple):
 def foregone(memory: Memory, root: Node, items: list[Item]) -> list[Foregone] | None:
     """Return those of the heads of one tree whom a round would admit; None where that is unsure."""
     settings, fair = memory.settings, memory.settings.fair_sharing
-    if settings.block_admission_until_pods_ready or memory.credits.patience:
-        return None
-    if memory.credits.has_budgets:
+    if settings.block_admission_until_pods_ready or memory.credits.has_budgets:
         return None
     order = None
     if fair is not None:
@@ -68,15 +71,32 @@ def foregone(memory: Memory, root: Node, items: list[Item]) -> list[Foregone] | 
             return None
         prospects.append(one)
     prospects.sort(key=itemgetter(0))
-    found = []
-    tree = memory.tree
+    return [_foregone(memory, root, one) for one in _winners(memory, prospects)]
+
+
+def _winners(memory: Memory, prospects: list[Prospect]) -> list[Prospect]:
+    """Return, of those in the order of the round, who still fits after those before it.
+
+    Where credits bend weights, some stand back for others of a queue that was served.
+    """
+    found, tree = [], memory.tree
+    precedence = Precedence(tree) if memory.credits.bends else None
     with tree.attempt():
         for one in prospects:
-            if _fits(one.needs):
-                for cell, amount in one.needs:
-                    tree.charge(cell, amount)
-                found.append(one)
-    return [_foregone(memory, root, one) for one in found]
+            if not _fits(one.needs):
+                continue
+            if precedence is not None and _stands_back(one, precedence):
+                continue
+            for cell, amount in one.needs:
+                tree.charge(cell, amount)
+            found.append(one)
+            if precedence is not None and one.peers.queue.active > 1:
+                precedence.served(one.node, dict(one.wanted))
+    return found
+
+
+def _stands_back(one: Prospect, precedence: Precedence) -> bool:
+    return any(one.levels) and precedence.stands_back(one.node, dict(one.wanted))
 
 
 def _prospect(memory: Memory, item: Item, order: FlatOrder | None) -> Prospect | None:
@@ -115,7 +135,7 @@ def _prospect(memory: Memory, item: Item, order: FlatOrder | None) -> Prospect |
         priority = item.fact.priority if settings.priority_sorting_within_cohort else 0
         asks = Contender(node, dict(wanted), priority, item.timestamp, item.fact.uid)
         place = order.place(asks)
-    return Prospect(place, item, peers, needs, levels)
+    return Prospect(place, item, peers, node, wanted, needs, levels)
 
 
 def outline_of(peers: Peers, offer: Offer, quota_check: QuotaCheck) -> Outline:

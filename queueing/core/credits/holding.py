@@ -23,28 +23,27 @@ class Holding(NamedTuple):
     """Seconds from `since` after which it is to be over; None when the workload does not say."""
 
 
-def holding_of(
-    fact: WorkloadFact, *, usage: Mapping[FlavorResource, int] | None = None
-) -> Holding | None:
-    """Read what a status says; None when it tells of no quota, held or held before the end.
-
-    `usage` is what the admission charges, for those who know it already.
-    """
+def holding_of(fact: WorkloadFact) -> Holding | None:
+    """Read what a status says; None when it tells of no quota, held or held before the end."""
     reserved = fact.conditions.get("QuotaReserved")
     if fact.admission is None or reserved is None or not reserved.status:
         return None
-    finished = fact.conditions.get("Finished")
-    over = finished is not None and finished.status
     return Holding(
-        uid=fact.uid,
-        queue=fact.admission.cluster_queue,
-        priority=fact.priority,
-        usage=held_usage(fact) if usage is None else usage,
-        since=int(reserved.changed),
-        until=int(finished.changed) if over and finished is not None else None,
-        local_queue=fact.local_queue,
-        may_last=seconds_of(fact),
+        fact.uid,
+        fact.admission.cluster_queue,
+        fact.priority,
+        held_usage(fact),
+        int(reserved.changed),
+        ended_at(fact),
+        fact.local_queue,
+        seconds_of(fact),
     )
+
+
+def ended_at(fact: WorkloadFact) -> int | None:
+    """Return when a workload finished; None as long as it has not."""
+    finished = fact.conditions.get("Finished")
+    return int(finished.changed) if finished is not None and finished.status else None
 
 
 def released_at(fact: WorkloadFact) -> int | None:

@@ -40,33 +40,44 @@ Event = Begin | End | Give
 class Agenda:
     """Events to come, by time and number."""
 
-    __slots__ = ("_last", "_planned")
+    __slots__ = ("_last", "_planned", "_times")
 
     def __init__(self) -> None:
-        self._planned: list[tuple[int, int, Event]] = []
+        self._planned: dict[int, list[tuple[int, Event]]] = {}
+        """By time, each with its number."""
+        self._times: list[int] = []
         self._last = 0
 
     def plan(self, when: int, event: Event) -> int:
         """Let an event happen at a time, past or to come; return its number, from 1 up."""
         self._last += 1
-        heappush(self._planned, (when, self._last, event))
+        events = self._planned.get(when)
+        if events is None:
+            events = self._planned[when] = []
+            heappush(self._times, when)
+        events.append((self._last, event))
         return self._last
 
     @property
     def next_at(self) -> int | None:
         """When the next event happens; None for never."""
-        return self._planned[0][0] if self._planned else None
+        return self._times[0] if self._times else None
 
     def ends(self) -> Iterator[tuple[int, int, Holding | None]]:
         """Go over the ends to come: time, number, and the holding if it has not begun yet."""
         begins = {
-            number: event.holding for _, number, event in self._planned if isinstance(event, Begin)
+            number: event.holding
+            for events in self._planned.values()
+            for number, event in events
+            if isinstance(event, Begin)
         }
-        for when, _, event in self._planned:
-            if isinstance(event, End):
-                yield when, event.token, begins.get(event.token)
+        for when, events in self._planned.items():
+            for _, event in events:
+                if isinstance(event, End):
+                    yield when, event.token, begins.get(event.token)
 
-    def due(self, at: int) -> Iterator[tuple[int, int, Event]]:
-        """Take out what happens until `at`: time, number and event."""
-        while self._planned and self._planned[0][0] <= at:
-            yield heappop(self._planned)
+    def due(self, at: int) -> Iterator[tuple[int, list[tuple[int, Event]]]]:
+        """Take out what happens until `at`: each time, with the events of it by number."""
+        while self._times and self._times[0] <= at:
+            when = heappop(self._times)
+            yield when, self._planned.pop(when)

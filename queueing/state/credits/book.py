@@ -21,20 +21,13 @@ REFUND_S = 900
 """For how long, at most, what was paid for lost work is given back."""
 
 
-class Way(NamedTuple):
-    """A queue, and the child of the cohort that it is, or is below."""
-
-    queue: Node
-    child: Node
-
-
 class Row:
     """One resource of one child in one flavor: what it costs, and how much all below use."""
 
-    __slots__ = ("cell", "per", "price", "usage")
+    __slots__ = ("cell", "per", "post", "price", "usage")
 
-    def __init__(self, cell: Cell, price: int, per: int) -> None:
-        self.cell, self.price, self.per = cell, price, per
+    def __init__(self, post: "Post", cell: Cell, price: int, per: int) -> None:
+        self.post, self.cell, self.price, self.per = post, cell, price, per
         self.usage = 0
 
 
@@ -50,6 +43,14 @@ class Post:
         """What the workloads of the child cost in all, and that times their factors."""
 
 
+class Way(NamedTuple):
+    """A queue, the child of the cohort that it is, or is below, and what that child uses."""
+
+    queue: Node
+    child: Node
+    rows: Mapping[FlavorResource, Row]
+
+
 def member_of(node: Node) -> Member:
     """Name a child of a cohort."""
     return Member("ClusterQueue" if node.is_queue else "Cohort", node.name)
@@ -61,6 +62,7 @@ class Book:
     __slots__ = (
         "_moved",
         "_posts",
+        "_rows",
         "_usage",
         "children",
         "exponents",
@@ -83,6 +85,7 @@ class Book:
         self._usage: dict[tuple[Node, FlavorResource], int] = {}
         """Of the nodes below the children."""
         self._posts: dict[tuple[Node, FlavorName], Post] = {}
+        self._rows: dict[Node, dict[FlavorResource, Row]] = {}
         self._moved: dict[Post, None] = {}
         """Whose usage is another than when time last passed."""
 
@@ -109,14 +112,16 @@ class Book:
         self.group.reshape(standings, pools)
         self._usage.clear()
         self._posts.clear()
+        self._rows.clear()
         self._moved.clear()
         for member, child in self.children.items():
+            rows = self._rows[child] = {}
             for resource, cell in sorted(child.cells.items()):
                 post = self._posts.get((child, resource.flavor))
                 if post is None:
                     post = self._posts[child, resource.flavor] = Post(member, resource.flavor)
                 price, per = self.policy.prices.rate(resource.flavor, resource.resource)
-                post.rows[resource] = Row(cell, price, per)
+                rows[resource] = post.rows[resource] = Row(post, cell, price, per)
         for queue, holding in holdings:
             self.count(self.way_of(queue), holding, 1)
         for post in self._posts.values():
@@ -139,16 +144,15 @@ class Book:
 
     def count(self, way: Way, holding: Holding, sign: int) -> None:
         """Count a holding in, or with sign -1 out, from the group's time on."""
-        queue, child = way
+        queue, child, rows = way
         for resource, amount in holding.usage.items():
             left = sign * amount
             if queue is not child:
                 left = self._spilled(queue, child, resource, left)
-            post = self._posts.get((child, resource.flavor))
-            row = None if post is None else post.rows.get(resource)
-            if post is not None and row is not None:
+            row = rows.get(resource)
+            if row is not None:
                 row.usage += left
-                self._moved[post] = None
+                self._moved[row.post] = None
         if self.policy.class_factors:
             self._bill(child, holding, sign)
 
@@ -184,7 +188,7 @@ class Book:
                 msg = f"{queue.path()} is not below {self.node.path()}"
                 raise ValueError(msg)
             child, parent = parent, parent.parent
-        return Way(queue, child)
+        return Way(queue, child, self._rows[child])
 
     def _spilled(self, queue: Node, child: Node, resource: FlavorResource, amount: int) -> int:
         """Add to the usage of the nodes from a queue up to below a child; return what it gets."""

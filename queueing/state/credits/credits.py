@@ -1,9 +1,7 @@
 """The door to credits: news in, ledgers up to a time, and what follows from them out."""
 
 from collections.abc import Iterator, Mapping
-from itertools import groupby
 from math import floor
-from operator import itemgetter
 
 from queueing.core.credits.allowance import Allowance
 from queueing.core.credits.facts import (
@@ -24,7 +22,7 @@ from queueing.core.names import CohortName, Key, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits import accounts, grants
 from queueing.state.credits.accounts import Accounts
-from queueing.state.credits.agenda import Agenda, Begin, End, Event, Give
+from queueing.state.credits.agenda import Agenda, Begin, End, Event
 from queueing.state.credits.books import Books
 from queueing.state.credits.budgets import Budgets, News
 from queueing.state.credits.grants import Grants
@@ -183,13 +181,12 @@ class Credits:
 
     def _carry_out(self, tree: QuotaTree, at: int) -> None:
         """Let everything happen that was planned until `at`."""
-        for when, happening in groupby(self._agenda.due(at), key=itemgetter(0)):
-            events = list(happening)
+        for when, events in self._agenda.due(at):
             # First what evictions lost: it depends on what was held before anything of that second.
-            for _, _, event in events:
+            for _, event in events:
                 if isinstance(event, End) and event.evicted:
                     self._lose(event.token, tree, when)
-            for _, number, event in events:
+            for number, event in events:
                 self._let_happen(event, number, tree, when)
 
     def _lose(self, token: int, tree: QuotaTree, when: int) -> None:
@@ -199,16 +196,15 @@ class Credits:
             self._books.lose(token, tree, when, saved)
 
     def _let_happen(self, event: Event, number: int, tree: QuotaTree, when: int) -> None:
-        match event:
-            case Begin(holding):
-                self._books.count_in(number, holding, tree, when)
-                self._budgets.count_in(number, holding, tree, when)
-            case End(token):
-                self._presence.was_counted_out(token)
-                self._books.count_out(token, tree, when)
-                self._budgets.count_out(token, when)
-            case Give():
-                grants.carry_out(event, self._books.by_cohort.values(), when)
+        if isinstance(event, Begin):
+            self._books.count_in(number, event.holding, tree, when)
+            self._budgets.count_in(number, event.holding, tree, when)
+        elif isinstance(event, End):
+            self._presence.was_counted_out(event.token)
+            self._books.count_out(event.token, tree, when)
+            self._budgets.count_out(event.token, when)
+        else:
+            grants.carry_out(event, self._books.by_cohort.values(), when)
 
     # Budgets ------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from queueing.core.credits.facts import LeaverRecord
-from queueing.core.credits.holding import Holding, holding_of, released_at
+from queueing.core.credits.holding import Holding, ended_at, holding_of, released_at
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
 from queueing.state.credits.accounts import recalled
@@ -124,7 +124,10 @@ class Presence:
 
     def _take_change(self, key: Key, fact: WorkloadFact | None, now: int) -> None:
         known = self._entered.get(key)
-        found = None if fact is None else _read(fact, known)
+        if fact is not None and known is not None and _tells_the_same(known.told, fact):
+            self._hear_of_end(key, known, ended_at(fact))
+            return
+        found = None if fact is None else holding_of(fact)
         if known is not None and not (found and _continues(known.holding, found)):
             same = found is not None and _is_same_stay(known.holding, found)
             when = _end_of(known.holding, fact, found, now)
@@ -137,10 +140,15 @@ class Presence:
             return
         if known is None:
             known = self._begin(key, found)
-            self._entered[key] = known = known._replace(told=fact)
-        if found.until is not None and known.holding.until is None:
-            self._agenda.plan(max(found.until, known.holding.since), End(known.token))
-            self._entered[key] = Entered(known.token, found, fact)
+        self._entered[key] = known = Entered(known.token, known.holding, fact)
+        self._hear_of_end(key, known, found.until)
+
+    def _hear_of_end(self, key: Key, known: Entered, until: int | None) -> None:
+        """Plan the end of a holding, of which its status tells for the first time."""
+        holding = known.holding
+        if until is not None and holding.until is None:
+            self._agenda.plan(max(until, holding.since), End(known.token))
+            self._entered[key] = Entered(known.token, holding._replace(until=until), known.told)
 
     def _forget_or_remember(self, key: Key, fact: WorkloadFact | None, ended: Holding) -> None:
         """Remember what a workload held that lives on without telling of it."""
@@ -169,7 +177,6 @@ class Presence:
         if until is None and fact is not None and found is None:
             until = released_at(fact)
         entered = self._begin(key, left._replace(until=None))
-        del self._entered[key]
         self._end(entered, left.since if until is None else until, evicted=True)
 
     def _begin(self, key: Key, holding: Holding, *, told: Holding | None = None) -> Entered:
@@ -177,9 +184,8 @@ class Presence:
         known = told or holding
         if known.until is not None:
             known = known._replace(until=None)
-        entered = self._entered[key] = Entered(token, known)
         self._undisturbed.began(key, holding.since)
-        return entered
+        return Entered(token, known)
 
     def _end(
         self, entered: Entered, when: int, *, is_told: bool = False, evicted: bool = False
@@ -195,19 +201,24 @@ class Presence:
         return ended
 
 
-def _read(fact: WorkloadFact, known: Entered | None) -> Holding | None:
-    """Read what a status says; what the admission charges only if that is another than before."""
-    before = None if known is None else known.told
-    if (
-        known is None
-        or before is None
-        or before.admission is not fact.admission
-        or before.reclaimable != fact.reclaimable
-        or before.given != fact.given
-        or before.pod_sets is not fact.pod_sets
-    ):
-        return holding_of(fact)
-    return holding_of(fact, usage=known.holding.usage)
+def _tells_the_same(before: WorkloadFact | None, fact: WorkloadFact) -> bool:
+    """Say whether two statuses differ in nothing that a holding is read from, but for its end."""
+    return before is not None and _source(before) == _source(fact)
+
+
+def _source(fact: WorkloadFact) -> tuple[object, ...]:
+    """Return what `holding_of` reads, but for the end; tuples compare by identity first."""
+    return (
+        fact.uid,
+        fact.admission,
+        fact.conditions.get("QuotaReserved"),
+        fact.priority,
+        fact.local_queue,
+        fact.max_execution_s,
+        fact.past_execution_s,
+        fact.given,
+        (fact.reclaimable, fact.pod_sets) if fact.reclaimable else None,
+    )
 
 
 def _continues(known: Holding, found: Holding) -> bool:
