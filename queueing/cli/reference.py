@@ -87,6 +87,13 @@ REASONS: Mapping[Reason, tuple[str, str]] = MappingProxyType(
             ),
             "Declare a shorter time or ask for less; or wait for others to end, or for the period.",
         ),
+        Reason.MAY_NOT_BORROW: (
+            (
+                "A CreditPolicy keeps workloads of this priority within nominal quota, of which"
+                " others of such priority hold too much."
+            ),
+            "Ask for less or submit with a lower priority; or wait for one of them to end.",
+        ),
     }
 )
 

@@ -28,6 +28,12 @@ class Reason(StrEnum):
     DEACTIVATED = "Deactivated"
     BUDGET_EXHAUSTED = "BudgetExhausted"
     """A CreditBudget does not cover a run. Ours; Kueue has no such reason."""
+    MAY_NOT_BORROW = "MayNotBorrow"
+    """A CreditPolicy keeps workloads of this priority within nominal quota. Ours, too."""
+
+
+BARRED = frozenset((Reason.BUDGET_EXHAUSTED, Reason.MAY_NOT_BORROW))
+"""Reasons of those who wait for credits, and for no release of quota."""
 
 
 class PreemptionReason(StrEnum):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from queueing.core.credits.allowance import LOWEST_PRIORITY, Allowance
+from queueing.core.credits.allowance import LOWEST_PRIORITY, Allowance, Bar
 from queueing.core.facts import WorkloadFact
 from queueing.core.fair_sharing.patience import NO_PATIENCE, Patiences
 from queueing.core.fair_sharing.preemption import fair_targets
@@ -61,7 +61,7 @@ class World:
     followed: frozenset[QueueName] = frozenset()
     """Queues in which others wait behind the head; read only where credits bend weights."""
     allowance: Allowance | None = None
-    """What is left of budgets; None without any. Admissions lower it."""
+    """What is left of budgets, and who may not borrow; None without. Admissions lower it."""
 
 
 @dataclass(slots=True)
@@ -73,8 +73,8 @@ class Entry:
     node: Node
     assignment: Assignment
     targets: list[Target] = field(default_factory=list)
-    barred: str | None = None
-    """Why budgets make it wait, though it would fit; None when they do not."""
+    barred: Bar | None = None
+    """Why budgets or rules make it wait, though it would fit; None when they do not."""
     demoted: str | None = None
     """Why it may run only where nobody else wants to; None when it may as any other."""
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from queueing.core.admissibility import applying_checks
+from queueing.core.credits.allowance import Bar
 from queueing.core.decisions import Admit, Mode, Preempt, Reason, Requeue, Wait
 from queueing.core.facts import CheckPhase, PreemptionPolicy, Strategy
 from queueing.core.ledger import Ledger
@@ -97,9 +98,9 @@ def _rule(entry: Entry, ledger: Ledger, *, overlaps: bool, deferred: bool) -> Ru
     return _admit(entry, ledger)
 
 
-def _barred(entry: Entry, why: str) -> Ruling:
-    """Say that a budget does not cover an entry."""
-    return _wait(entry, Mode.NO_FIT, Reason.BUDGET_EXHAUSTED, why)
+def _barred(entry: Entry, why: Bar) -> Ruling:
+    """Say that a budget does not cover an entry, or that it may not borrow."""
+    return _wait(entry, Mode.NO_FIT, *why)
 
 
 def _without_candidates(entry: Entry) -> Ruling:
@@ -152,7 +153,7 @@ def _admit(entry: Entry, ledger: Ledger) -> Ruling:
     if allowance is not None:
         barred = allowance.bars(head.workload, head.queue, assignment.usage)
         if barred is not None:
-            return _retry(entry, Mode.SKIPPED, Reason.BUDGET_EXHAUSTED, barred)
+            return _retry(entry, Mode.SKIPPED, *barred)
         allowance.take(head.workload, head.queue, assignment.usage)
     ledger.admit(entry)
     pod_sets = assignment.pod_sets()

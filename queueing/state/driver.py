@@ -7,7 +7,7 @@ tree in which nothing of this happens sets aside whoever was judged in it.
 
 from heapq import heappop
 
-from queueing.core.decisions import Cycle, Decision, Reason
+from queueing.core.decisions import BARRED, Cycle, Decision
 from queueing.core.names import QueueName
 from queueing.core.preemption.limits import Bound
 from queueing.core.quota.node import Node
@@ -165,7 +165,7 @@ def _take_budgets(memory: Memory) -> None:
     if news.loosened:
         for queue in memory.queues.values():
             for peers in list(queue.waiting):
-                if peers.wait is not None and peers.wait.reason is Reason.BUDGET_EXHAUSTED:
+                if peers.wait is not None and peers.wait.reason in BARRED:
                     memory.wake_peers(peers)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from queueing.core.decisions import Mode, Reason, Requeue, Wait
+from queueing.core.decisions import BARRED, Mode, Requeue, Wait
 from queueing.core.facts import Strategy
 from queueing.core.names import FlavorResource, ResourceName
 from queueing.core.ordering import queue_key
@@ -50,7 +50,7 @@ def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None
         memory.claims.drop(item.fact.key)
     else:
         memory.step_down(item.fact.key)
-    if not memory.as_kueue and wait.reason is not Reason.BUDGET_EXHAUSTED:
+    if not memory.as_kueue and wait.reason not in BARRED:
         _note_hopes(memory, peers, item, judgement)
     item.tries = 0
 
@@ -82,7 +82,7 @@ def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:
     queue = peers.queue
     if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES) or not has_peers(memory, queue.name):
         return
-    if wait.reason is Reason.BUDGET_EXHAUSTED:
+    if wait.reason in BARRED:
         return
     for other in list(queue.peers.values()):
         if (

@@ -52,6 +52,7 @@ def policy(found: wire.CreditPolicy, *, lag_s: int = 0) -> CreditPolicyFact:
         minimum_runtime_s=_seconds(spec.minimum_runtime) if spec.minimum_runtime else 0,
         class_factors=tuple(factors),
         debt_limit_s=_seconds(spec.debt_limit) if spec.debt_limit else None,
+        non_borrowing_min_priority=spec.non_borrowing_min_priority,
         lag_s=lag_s,
     )
 

@@ -36,6 +36,7 @@ class CreditPolicySpec(Wire, frozen=True):
     minimum_runtime: str = ""
     class_factors: list[ClassFactor] = []
     debt_limit: str = ""
+    non_borrowing_min_priority: int | None = None
 
 
 class Conditions(Wire, frozen=True):

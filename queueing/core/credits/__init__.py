@@ -7,5 +7,6 @@ events all rates are constant, so sums are exact; everything is an integer.
 
 `facts` are what comes in and goes out, `prices` turn amounts into credits per second, `market` is
 one flavor of one cohort, `group` its ledger, `bend` what a balance does to a weight, `holding` how
-a workload's status tells since when and until when it holds quota. Called by `state.credits`.
+a workload's status tells since when and until when it holds quota; `restraint` is the rule for
+those who may not borrow, `allowance` what it and budgets let anybody do. Called by `state.credits`.
 """

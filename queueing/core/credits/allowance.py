@@ -1,15 +1,18 @@
-"""What budgets let a workload do: run, run without standing, or wait.
+"""What budgets and the rules of policies let a workload do: run, run without standing, or wait.
 
 A run may cost at most what the workload asks, by the prices of its tree, for its declared maximum
 execution time. Invariant: what is spent and what is held never exceed a grant by an admission.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from queueing.core.credits.facts import HOUR, MICRO
 from queueing.core.credits.period import spelled
 from queueing.core.credits.prices import Prices
+from queueing.core.credits.restraint import Restraint
+from queueing.core.decisions import Reason
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorName, FlavorResource, Key, QueueName, ResourceName
 
@@ -33,24 +36,38 @@ Limits = Callable[[QueueName, Key | None], Sequence[Limit]]
 """The budgets that workloads of a ClusterQueue and a LocalQueue fall under, sorted by name."""
 
 
+class Bar(NamedTuple):
+    """Why a workload waits though there is room: the wire's word, and a sentence."""
+
+    reason: Reason
+    message: str
+
+
 @dataclass(slots=True)
 class Allowance:
-    """The budgets as one cycle sees them; `take` lowers what is left for those who come later."""
+    """Budgets and rules as one cycle sees them; `take` lowers what is left for who comes later."""
 
     limits: Limits
     prices: Callable[[QueueName], Prices | None]
+    restraints: Mapping[QueueName, Restraint] = field(default_factory=dict)
+    """Where workloads of high priority may not borrow."""
     has_barred: bool = False
-    """Whether anybody was told to wait."""
+    """Whether a budget told anybody to wait."""
 
     def bars(
         self, workload: WorkloadFact, queue: QueueName, usage: Mapping[FlavorResource, int]
-    ) -> str | None:
-        """Return why budgets make a workload wait, None when they do not."""
+    ) -> Bar | None:
+        """Return why rules or budgets make a workload wait, None when they do not."""
+        restraint = self.restraints.get(queue)
+        why = None if restraint is None else restraint.bars(workload, usage)
+        if why is not None:
+            return Bar(Reason.MAY_NOT_BORROW, why)
         cost = self._cost(workload, queue, usage)
         for limit in self.limits(queue, workload.local_queue):
             if limit.blocks and not _covers(limit, cost, seconds_of(workload)):
                 self.has_barred = True
-                return _sentence(limit, cost, seconds_of(workload))
+                sentence = _sentence(limit, cost, seconds_of(workload))
+                return Bar(Reason.BUDGET_EXHAUSTED, sentence)
         return None
 
     def demotes(
@@ -68,7 +85,9 @@ class Allowance:
     def take(
         self, workload: WorkloadFact, queue: QueueName, usage: Mapping[FlavorResource, int]
     ) -> None:
-        """Hold what a run may cost, in every budget that covers it."""
+        """Hold what a run may cost, in every budget that covers it; count it in the rules."""
+        if queue in self.restraints:
+            self.restraints[queue].take(workload, usage)
         cost, seconds = self._cost(workload, queue, usage), seconds_of(workload)
         for limit in self.limits(queue, workload.local_queue):
             if seconds is not None and _covers(limit, cost, seconds):

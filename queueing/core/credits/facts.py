@@ -68,6 +68,8 @@ class CreditPolicyFact:
     class_factors: tuple[tuple[int, Fraction], ...] = ()
     """Lowest priority and factor, sorted by priority."""
     debt_limit_s: int | None = None
+    non_borrowing_min_priority: int | None = None
+    """From this priority upwards workloads may not borrow; None: all may."""
     lag_s: int = 0
     """How far the ledger stays behind, so that what was written by then has been heard of."""
 

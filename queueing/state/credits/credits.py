@@ -1,9 +1,10 @@
 """The door to credits: news in, ledgers up to a time, and what follows from them out."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from math import floor
 
-from queueing.core.credits.allowance import Allowance
+from queueing.core.credits.allowance import Allowance, Limit
 from queueing.core.credits.facts import (
     BudgetAccountFact,
     BudgetFact,
@@ -16,9 +17,10 @@ from queueing.core.credits.facts import (
     SavedFact,
 )
 from queueing.core.credits.holding import Holding
+from queueing.core.credits.prices import Prices
 from queueing.core.facts import WorkloadFact
 from queueing.core.fair_sharing.patience import Patiences
-from queueing.core.names import CohortName, Key, Uid
+from queueing.core.names import CohortName, Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits import accounts, grants
 from queueing.state.credits.accounts import Accounts
@@ -27,6 +29,7 @@ from queueing.state.credits.books import Books
 from queueing.state.credits.budgets import Budgets, News
 from queueing.state.credits.grants import Grants
 from queueing.state.credits.presence import Presence
+from queueing.state.credits.restraints import Restraints
 from queueing.state.credits.saves import Saves
 from queueing.state.credits.shares import Bending, Undisturbed
 from queueing.state.credits.terms import Terms
@@ -46,6 +49,7 @@ class Credits:
         "_grants",
         "_presence",
         "_reshaped",
+        "_restraints",
         "_saves",
         "_started",
         "_terms",
@@ -59,6 +63,7 @@ class Credits:
         self._grants = Grants(self._agenda)
         self._books = Books(self._terms, self._accounts)
         self._budgets = Budgets(self._terms)
+        self._restraints = Restraints(self._terms)
         self._bending = Bending(self._terms)
         self._undisturbed = Undisturbed(self._terms)
         self._presence = Presence(self._agenda, self._undisturbed)
@@ -146,8 +151,10 @@ class Credits:
         charges: Mapping[Key, Charge],
         workloads: Mapping[Key, WorkloadFact],
     ) -> News:
-        """Work out what budgets leave to those who wait; say what that changes."""
-        return self._budgets.allow(tree, charges, workloads, self._agenda.ends())
+        """Work out what budgets and rules leave to those who wait; say what that changes."""
+        news = self._budgets.allow(tree, charges, workloads, self._agenda.ends())
+        loosened = self._restraints.measure(tree, charges)
+        return replace(news, loosened=True) if loosened else news
 
     def wakes(self, now: float) -> list[Key]:
         """Return who has run long enough by now to be a victim for the sake of shares."""
@@ -171,7 +178,7 @@ class Credits:
 
     def _reshape(self, tree: QuotaTree, workloads: dict[Key, WorkloadFact], at: int) -> None:
         """Open and close ledgers, and let all go by the present quotas from `at` on."""
-        self._reshaped = False
+        self._reshaped, self._restraints.reshaped = False, True
         if not self._books.by_cohort:
             self._presence.look_again(workloads)
         for stored in self._books.reshape(tree, at, started=self._started):
@@ -215,8 +222,14 @@ class Credits:
 
     @property
     def allowance(self) -> Allowance | None:
-        """What budgets leave as of this cycle; None without budgets."""
-        return self._budgets.allowance
+        """What budgets leave as of this cycle, and who may not borrow; None without either."""
+        found, restraints = self._budgets.allowance, self._restraints.by_queue
+        if not restraints:
+            return found
+        if found is None:
+            return Allowance(_no_limits, _no_prices, restraints)
+        found.restraints = restraints
+        return found
 
     def demote(self, uid: Uid) -> None:
         """Note that a workload was let in beyond a budget."""
@@ -291,3 +304,11 @@ class Credits:
         return all(self._accounts.tells_of(holding, one) for one in above) and all(
             self._budgets.accounts.tells_of(holding, one) for one in over
         )
+
+
+def _no_limits(_queue: QueueName, _door: Key | None) -> tuple[Limit, ...]:
+    return ()
+
+
+def _no_prices(_queue: QueueName) -> Prices | None:
+    return None

@@ -13,12 +13,14 @@ TICKS_PER_HORIZON = 256
 class Terms:
     """The policies of a cluster, by name."""
 
-    __slots__ = ("_policies", "minimum_runtime_s")
+    __slots__ = ("_policies", "minimum_runtime_s", "restrains")
 
     def __init__(self) -> None:
         self._policies: dict[str, CreditPolicyFact] = {}
         self.minimum_runtime_s = 0
         """The longest time, in seconds, that any policy lets a workload run undisturbed."""
+        self.restrains = False
+        """Whether any policy says who may not borrow."""
 
     def __bool__(self) -> bool:
         """Say whether there is any policy."""
@@ -41,6 +43,8 @@ class Terms:
     def _measure(self) -> None:
         runtimes = (one.minimum_runtime_s for one in self._policies.values())
         self.minimum_runtime_s = max(runtimes, default=0)
+        rules = (one.non_borrowing_min_priority for one in self._policies.values())
+        self.restrains = any(one is not None for one in rules)
 
     # Of all policies ----------------------------------------------------------------------------
 

@@ -77,6 +77,9 @@ class CreditPolicySpec(Wire):
         default_factory=list
     )
     """What workloads of different priorities pay for what they borrow."""
+    non_borrowing_min_priority: Int32 | None = None
+    """Workloads of this priority and above may not borrow: together they stay within the nominal
+    quota of their ClusterQueue. Unset: all may borrow."""
     debt_limit: DurationText | None = None
     """Largest debt, as the time in which the whole entitlement, if it were lent, would pay it
     back. Unset: 1.44 half-lives, which is also as much as a surplus can reach."""

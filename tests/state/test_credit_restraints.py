@@ -1,0 +1,232 @@
+"""Who may not borrow: workloads of a high priority in two queues of 4 cores and one cohort."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from queueing.core.credits.facts import (
+    MICRO,
+    BudgetFact,
+    CreditGone,
+    CreditKind,
+    CreditPolicyFact,
+    HolderKind,
+    Mode,
+)
+from queueing.core.credits.prices import Prices
+from queueing.core.decisions import Preempt, Reason, Wait
+from queueing.core.facts import Condition, Fact, PreemptionPolicy
+from queueing.core.names import Key, ResourceName
+from queueing.core.settings import FairSharing, Settings
+from queueing.sim.world import World
+from queueing.testing.builders import (
+    cluster_queue,
+    cohort,
+    flavor,
+    local_queue,
+    namespace,
+    pod_set,
+    preemption,
+    workload,
+)
+
+START = 1_000_000.0
+HIGH = 100
+POLICY = CreditPolicyFact(
+    name="p",
+    prices=Prices({(None, ResourceName("cpu")): MICRO}),
+    non_borrowing_min_priority=HIGH,
+)
+CLASSICAL = Settings()
+FAIR = Settings(fair_sharing=FairSharing(strategies=("LessThanOrEqualToFinalShare",)))
+
+
+def world(*, settings: Settings = CLASSICAL, **rule: Any) -> World:
+    made = World([cohort("all"), flavor(), namespace()], settings=settings)
+    for name in "ab":
+        made.observe(queue(name))
+        made.observe(local_queue(f"team/{name}", name))
+    made.engine.observe_credit(replace(POLICY, **rule))
+    made.cycle(START)
+    return made
+
+
+def queue(name: str, cores: int = 4) -> Fact:
+    policies = preemption(reclaim=PreemptionPolicy.ANY)
+    quotas = {"default": {"cpu": cores * 1000}}
+    return cluster_queue(name, quotas, cohort="all", preemption=policies)
+
+
+def submit(made: World, name: str, cores: int, priority: int, *, where: str = "a") -> None:
+    fact = workload(
+        name,
+        {"cpu": cores * 1000},
+        local_queue=f"team/{where}",
+        created=START + len(made.workloads),
+        priority=priority,
+    )
+    made.observe(fact)
+
+
+def run(made: World, name: str, cores: int, priority: int, *, where: str = "a") -> bool:
+    submit(made, name, cores, priority, where=where)
+    made.cycle(START + len(made.workloads))
+    return runs(made, name)
+
+
+def runs(made: World, name: str) -> bool:
+    return made.workloads[Key(f"team/{name}")].holds_quota
+
+
+def end(made: World, name: str, at: float) -> None:
+    fact = made.workloads[Key(f"team/{name}")]
+    done = Condition(type="Finished", status=True, reason="Succeeded", changed=at)
+    made.observe(replace(fact, conditions={**fact.conditions, "Finished": done}))
+    made.cycle(at)
+
+
+def wait(made: World, name: str) -> Wait:
+    found = made.engine.waiting(Key(f"team/{name}"))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("settings", [CLASSICAL, FAIR], ids=["classical", "fair sharing"])
+@pytest.mark.parametrize(
+    ("cores", "priority", "want"),
+    [
+        pytest.param(5, HIGH, False, id="beyond nominal quota"),
+        pytest.param(4, HIGH, True, id="within nominal quota"),
+        pytest.param(5, HIGH - 1, True, id="beyond it, of a lower priority"),
+    ],
+)
+def test_only_those_of_a_high_priority_may_not_borrow(
+    settings: Settings, cores: int, priority: int, want: bool
+) -> None:
+    assert run(world(settings=settings), "one", cores, priority) is want
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        pytest.param({"non_borrowing_min_priority": None}, id="no rule"),
+        pytest.param({"mode": Mode.OFF}, id="mode Off"),
+    ],
+)
+def test_without_the_rule_everybody_may_borrow(rule: dict[str, Any]) -> None:
+    assert run(world(**rule), "one", 8, HIGH)
+
+
+def test_who_may_not_borrow_is_told_how_much_nominal_quota_is_missing() -> None:
+    made = world()
+    assert not run(made, "one", 6, HIGH)
+    assert wait(made, "one").reason is Reason.MAY_NOT_BORROW
+    assert wait(made, "one").message == (
+        "workloads of priority 100 and above may not borrow:"
+        " 2 more nominal quota needed for cpu in flavor default"
+    )
+
+
+def test_nominal_quota_is_for_all_of_them_together_and_others_do_not_count() -> None:
+    made = world()
+    assert run(made, "other", 4, 0)
+    assert run(made, "first", 3, HIGH), "what the other one holds is borrowed instead"
+    assert not run(made, "second", 2, HIGH + 1)
+    assert run(made, "third", 1, HIGH)
+
+
+def test_two_that_do_not_fit_together_are_not_both_let_in_at_once() -> None:
+    made = world()
+    for name in ("one", "two"):
+        submit(made, name, 3, HIGH)
+    made.cycle(START + 5)
+    assert [runs(made, "one"), runs(made, "two")] == [True, False]
+
+
+def test_who_waits_is_woken_when_one_of_them_ends() -> None:
+    made = world()
+    run(made, "first", 3, HIGH)
+    assert not run(made, "second", 2, HIGH)
+    end(made, "first", START + 60)
+    assert runs(made, "second")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(queue("a", cores=6), id="more quota"),
+        pytest.param(replace(POLICY, non_borrowing_min_priority=HIGH + 1), id="another rule"),
+        pytest.param(replace(POLICY, non_borrowing_min_priority=None), id="no rule any more"),
+        pytest.param(CreditGone(CreditKind.POLICY, "p"), id="no policy any more"),
+    ],
+)
+def test_who_waits_is_woken_by_a_change_of_the_rule(change: Any) -> None:
+    made = world()
+    assert not run(made, "one", 6, HIGH)
+    if isinstance(change, CreditPolicyFact | CreditGone):
+        made.engine.observe_credit(change)
+    else:
+        made.observe(change)
+    made.cycle(START + 60)
+    assert runs(made, "one")
+
+
+def test_a_restart_knows_what_those_hold_who_may_not_borrow() -> None:
+    made = world()
+    run(made, "first", 3, HIGH)
+    again = world()
+    for fact in made.workloads.values():
+        again.observe(fact)
+    assert not run(again, "second", 2, HIGH)
+
+
+@pytest.mark.parametrize("settings", [CLASSICAL, FAIR], ids=["classical", "fair sharing"])
+def test_a_lender_takes_back_from_others_than_those_who_did_not_borrow(settings: Settings) -> None:
+    made = world(settings=settings)
+    assert run(made, "low", 4, 0)
+    assert run(made, "high", 4, HIGH)
+    submit(made, "back", 4, 0, where="b")
+    decided = made.engine.cycle(START + 60).decisions
+    assert [one.workload for one in decided if isinstance(one, Preempt)] == ["team/low"]
+
+
+def test_who_may_not_borrow_takes_back_what_its_queue_lent() -> None:
+    made = world()
+    assert run(made, "borrower", 8, 0, where="b")
+    submit(made, "own", 4, HIGH)
+    decided = made.engine.cycle(START + 60).decisions
+    assert [one.workload for one in decided if isinstance(one, Preempt)] == ["team/borrower"]
+
+
+def test_nobody_is_preempted_for_one_that_would_borrow() -> None:
+    made = world()
+    assert run(made, "low", 8, 0)
+    submit(made, "high", 5, HIGH)
+    assert not [one for one in made.engine.cycle(START + 60).decisions if isinstance(one, Preempt)]
+
+
+def test_fewer_pods_run_where_all_of_them_would_borrow() -> None:
+    made = world()
+    sets = (pod_set({"cpu": 1000}, 8, min_count=1),)
+    made.observe(
+        workload("elastic", local_queue="team/a", created=START, pod_sets=sets, priority=HIGH)
+    )
+    made.cycle(START + 1)
+    admission = made.workloads[Key("team/elastic")].admission
+    assert admission is not None
+    assert admission.pod_sets[0].count == 4
+
+
+def test_a_budget_and_the_rule_both_count() -> None:
+    made = world()
+    made.engine.observe_credit(
+        BudgetFact(
+            name="b", kind=HolderKind.CLUSTER_QUEUE, holder="a", grant=10**9, created=int(START)
+        )
+    )
+    made.cycle(START + 1)
+    assert not run(made, "undeclared", 1, 0)
+    assert wait(made, "undeclared").reason is Reason.BUDGET_EXHAUSTED
+    assert not run(made, "large", 6, HIGH)
+    assert wait(made, "large").reason is Reason.MAY_NOT_BORROW
