@@ -11,6 +11,7 @@ from queueing.kube.config import ConfigurationError, load_cluster
 from queueing.kube.errors import KubeError, NotFoundError
 from queueing.kube.listing import list_all
 from queueing.kube.resources import RESOURCES, Resource
+from queueing.translate import labels
 
 KINDS = (
     "ResourceFlavor",
@@ -29,13 +30,18 @@ KINDS = (
     "CreditGrant",
     "CreditBudget",
     "CreditAccount",
+    "CheckpointPolicy",
+    "Checkpoint",
     "DeviceFlavor",
     "DeviceClass",
     "ResourceSlice",
     "ResourceClaim",
     "ResourceClaimTemplate",
     "Node",
+    "Job",
 )
+SELECTED = {"Job": labels.QUEUE_NAME}
+"""Kinds of which only those with a label are asked for."""
 
 
 def read_cluster(kubeconfig: str | None, context: str | None, kinds: Sequence[str] = KINDS) -> str:
@@ -57,13 +63,25 @@ async def _everything(
     async with Client(cluster, user_agent="queueing-plan") as client:
         for kind in kinds:
             items += await _all_of(client, RESOURCES[kind])
-    return {"apiVersion": "v1", "kind": "List", "items": items}
+    return {"apiVersion": "v1", "kind": "List", "items": _without_other_jobs(items)}
+
+
+def _without_other_jobs(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Leave out Jobs without a Workload: what the controller made nothing of, a plan must not."""
+    owned = {
+        owner["uid"]
+        for one in items
+        if one["kind"] == "Workload"
+        for owner in one["metadata"].get("ownerReferences", ())
+    }
+    return [one for one in items if one["kind"] != "Job" or one["metadata"]["uid"] in owned]
 
 
 async def _all_of(client: Client, resource: Resource) -> list[dict[str, Any]]:
     """List one kind; a kind that the cluster does not have has no objects."""
     try:
-        found = await list_all(client, resource.within(), dict[str, Any])
+        label = SELECTED.get(resource.kind, "")
+        found = await list_all(client, resource.within(), dict[str, Any], label_selector=label)
     except NotFoundError:
         return []
     for item in found:

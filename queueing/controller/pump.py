@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from queueing.controller.checkpoints.stakes import stake_of
+from queueing.controller.checkpoints.effective import stake_of
 from queueing.controller.doors import changes_lives, policy_of
 from queueing.controller.keeping import keep, known, name_of
 from queueing.controller.objects import Objects, owner_uids

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from queueing.core.credits.facts import CreditFact
 from queueing.core.facts import Fact
+from queueing.core.names import Key
 from queueing.core.settings import Compatibility, Settings
 from queueing.sim.contradictions import contradictions
 from queueing.sim.devices import Devices
@@ -25,6 +26,7 @@ from queueing.sim.kinds import (
     upgraded,
     without_effect,
 )
+from queueing.sim.stakes import Stakes
 from queueing.sim.yaml_text import ManifestError
 from queueing.translate import budgets, credits_wire
 from queueing.translate import credits as credit_objects
@@ -175,6 +177,7 @@ class _Reader:
             for one in self._wire("RuntimeClass", cluster.RuntimeClass)
         }
         self._around: dict[str, Surroundings] = {}
+        self._stakes = Stakes(self._wire)
         self._devices = Devices(self._wire, configuration, as_kueue=as_kueue)
 
     def facts(self) -> tuple[Fact | CreditFact, ...]:
@@ -182,7 +185,7 @@ class _Reader:
         doors = self._each("LocalQueue", wire.LocalQueue, queues.local_queue)
         asking = self._workloads()
         flavors = self._flavors()
-        self.warnings += self._devices.warnings()
+        self.warnings += [*self._devices.warnings(), *self._stakes.warnings]
         return (
             *flavors,
             *self._each("Topology", wire.Topology, surroundings.topology),
@@ -228,7 +231,14 @@ class _Reader:
             known=frozenset(one.metadata.key for one in known),
             labels_to_copy=self._labels_to_copy,
         )
-        made = [reader.workload_of(job) for job in self._wire("Job", Job)]
+        owned = {
+            Key(f"{one.metadata.namespace}/{owner.name}")
+            for one in known
+            for owner in one.metadata.owner_references
+            if owner.kind == "Job"
+        }
+        jobs = (job for job in self._wire("Job", Job) if job.metadata.key not in owned)
+        made = [reader.workload_of(job) for job in jobs]
         self.warnings += reader.warnings
         everything = [*known, *(one for one in made if one is not None)]
         everything.sort(key=lambda one: one.metadata.key)
@@ -238,8 +248,8 @@ class _Reader:
         asks = workloads.asks_of(found, self._surroundings(found))
         self._devices.note(asks.shapes)
         fact = workloads.workload_asking(found, asks)
-        charges = self._devices.charges(found)
-        return replace(fact, given=charges) if charges else fact
+        charges, stake = self._devices.charges(found), self._stakes.of(found)
+        return replace(fact, given=charges, stake=stake) if charges or stake else fact
 
     def _flavors(self) -> list[Fact]:
         """Return flavors with what their devices offer to those who ask for devices."""

@@ -55,6 +55,8 @@ MODELS: Mapping[tuple[str, str], type[BaseModel]] = MappingProxyType(
     | {
         (f"{CONFIG}/v1beta2", "Configuration"): Configuration,
         (f"{CONFIG}/v1beta1", "Configuration"): Configuration,
+        (f"{OWN}/v1alpha1", "Checkpoint"): v1alpha1.Checkpoint,
+        (f"{OWN}/v1alpha1", "CheckpointPolicy"): v1alpha1.CheckpointPolicy,
         (f"{OWN}/v1alpha1", "CreditAccount"): v1alpha1.CreditAccount,
         (f"{OWN}/v1alpha1", "CreditBudget"): v1alpha1.CreditBudget,
         (f"{OWN}/v1alpha1", "CreditGrant"): v1alpha1.CreditGrant,
@@ -74,13 +76,21 @@ MODELS: Mapping[tuple[str, str], type[BaseModel]] = MappingProxyType(
 )
 
 NAMESPACED = frozenset(
-    {"Job", "LimitRange", "LocalQueue", "ResourceClaim", "ResourceClaimTemplate", "Workload"}
+    {
+        "Checkpoint",
+        "CheckpointPolicy",
+        "Job",
+        "LimitRange",
+        "LocalQueue",
+        "ResourceClaim",
+        "ResourceClaimTemplate",
+        "Workload",
+    }
 )
 
 WITHOUT_EFFECT: Mapping[str, str] = MappingProxyType(
     {"Pod": "pods are not placed on nodes here"}
     | dict.fromkeys(("MultiKueueConfig", "MultiKueueCluster"), "there is no MultiKueue here")
-    | dict.fromkeys(("Checkpoint", "CheckpointPolicy"), "nobody is asked to save here")
     | {
         "Kustomization": "files are read as they are",
         "ProvisioningRequestConfig": "checks do not change by themselves here",

@@ -55,4 +55,6 @@ def drained(fact: WorkloadFact, *, now: float) -> WorkloadFact:
         Condition(type=one, status=False, reason=why, changed=now)
         for one, why in (("QuotaReserved", "Pending"), ("Admitted", "NoReservation"))
     )
-    return replace(fact, admission=None, checks=(), conditions=_with(fact, requeued, *released))
+    stake = replace(fact.stake, started=None) if fact.stake is not None else None
+    conditions = _with(fact, requeued, *released)
+    return replace(fact, admission=None, checks=(), conditions=conditions, stake=stake)

@@ -116,7 +116,6 @@ def test_fields_of_kubernetes_are_known(text: str) -> None:
     ("api_version", "kind", "why"),
     [
         pytest.param("v1", "Pod", "pods are not placed on nodes here", id="a pod"),
-        pytest.param("queueing.dev/v1alpha1", "CheckpointPolicy", "save", id="a checkpoint policy"),
         pytest.param(
             "kustomize.config.k8s.io/v1beta1", "Kustomization", "files", id="a kustomization"
         ),

@@ -48,7 +48,7 @@ class Barrier:
         """Have a request made where terms ask for one."""
         if not is_worth_asking(workload, jobs):
             return False
-        found = effective(self._objects, self._objects.saves, workload, jobs)
+        found = effective(self._objects, workload, jobs)
         if found.terms is not None:
             self._attend(workload.metadata.key)
             return True

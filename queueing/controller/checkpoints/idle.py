@@ -109,7 +109,7 @@ class IdleReconciler:
         if workload is None or condition(workload, "Admitted") is None:
             return
         jobs = owners(self._objects, workload)
-        terms = effective(self._objects, self._objects.saves, workload, jobs).terms
+        terms = effective(self._objects, workload, jobs).terms
         if terms is None or terms.idle_after_s is None:
             return
         since = self._since(workload, jobs, terms)

@@ -111,5 +111,5 @@ class NodeReconciler:
                 if condition(workload, "Admitted") is None or condition(workload, "Evicted"):
                     continue
                 jobs = owners(objects, workload)
-                if effective(objects, objects.saves, workload, jobs).terms is not None:
+                if effective(objects, workload, jobs).terms is not None:
                     yield workload

@@ -7,7 +7,6 @@ take is known before somebody's work depends on it.
 import msgspec
 
 from queueing.clock import Clock
-from queueing.controller.checkpoints.effective import refused
 from queueing.controller.hand import Hand
 from queueing.controller.saves import Saves
 from queueing.core.checkpoints.record import Cause, Request
@@ -17,6 +16,7 @@ from queueing.kube.client import Call
 from queueing.kube.errors import BadRequestError, InvalidError, RefusedError
 from queueing.kube.resources import CHECKPOINT_POLICIES, JOBS
 from queueing.translate.checkpoints import hook_job, inbound, names, outbound
+from queueing.translate.checkpoints.effective import refused
 from queueing.translate.checkpoints.wire import CheckpointPolicy
 from queueing.translate.outbound.conditions import Conditions
 from queueing.translate.wire.meta import Meta
@@ -52,7 +52,7 @@ class PolicyReconciler:
             terms = inbound.terms(found.spec)
         except inbound.BadTermsError as error:
             return "InvalidTerms", str(error)
-        wrong = refused(self._saves, terms)
+        wrong = refused(self._saves.drivers, terms)
         if wrong:
             return "DriverNotAllowed", wrong
         if terms.driver is Driver.JOB:

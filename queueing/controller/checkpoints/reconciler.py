@@ -103,7 +103,7 @@ class CheckpointReconciler:
         """Make the Checkpoint before anybody is asked, under the name that all replicas give it."""
         means, meta = self._means, workload.metadata
         jobs = owners(means.objects, workload)
-        found = effective(means.objects, self._saves, workload, jobs)
+        found = effective(means.objects, workload, jobs)
         if found.terms is None or not is_worth_asking(workload, jobs):
             means.attend(workload)
             return

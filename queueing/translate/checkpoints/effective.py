@@ -1,0 +1,110 @@
+"""Which terms hold for a workload: its Jobs' policy, within the bounds of its ClusterQueue."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from queueing.core.checkpoints.terms import (
+    UNBOUNDED_BY_ADMIN,
+    USUAL_DRIVERS,
+    Driver,
+    Terms,
+    problem,
+    within,
+)
+from queueing.core.names import Key
+from queueing.translate.checkpoints import names
+from queueing.translate.checkpoints.inbound import BadTermsError, terms
+from queueing.translate.checkpoints.wire import CheckpointPolicy
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.queues import ClusterQueue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effective:
+    """The terms as they hold, and what is wrong with a policy that is named."""
+
+    terms: Terms | None = None
+    policy: str = ""
+    retain: int = 3
+    complaint: str = ""
+
+
+NONE = Effective()
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """The policies that there are, and what the operator lets them use."""
+
+    found: Mapping[Key, CheckpointPolicy]
+    drivers: frozenset[Driver] = USUAL_DRIVERS
+
+    def effective(
+        self, namespace: str, queue: ClusterQueue | None, jobs: Sequence[Job]
+    ) -> Effective:
+        """Return what holds; without a policy that can be used there are no terms."""
+        bounds = self._of_queue(queue)
+        name = next(
+            (found for job in jobs if (found := job.metadata.annotations.get(names.POLICY))), ""
+        )
+        if not name:
+            return bounds
+        own = self._read(Key(f"{namespace}/{name}"))
+        if own.terms is None:
+            complaint = "; ".join(one for one in (own.complaint, bounds.complaint) if one)
+            return Effective(
+                terms=bounds.terms, policy=bounds.policy, retain=bounds.retain, complaint=complaint
+            )
+        held = within(own.terms, bounds.terms or UNBOUNDED_BY_ADMIN)
+        wrong = problem(held)
+        if wrong:
+            return Effective(complaint=f"CheckpointPolicy {own.policy} within its bounds: {wrong}")
+        return Effective(
+            terms=held, policy=own.policy, retain=own.retain, complaint=bounds.complaint
+        )
+
+    def _of_queue(self, queue: ClusterQueue | None) -> Effective:
+        name = queue.metadata.annotations.get(names.POLICY, "") if queue is not None else ""
+        if queue is None or not name:
+            return NONE
+        if name.count("/") != 1:
+            return Effective(
+                complaint=f"ClusterQueue {queue.metadata.name}: annotation"
+                f" {names.POLICY}: {name!r} must be namespace/name of a CheckpointPolicy"
+            )
+        return self._read(Key(name))
+
+    def _read(self, key: Key) -> Effective:
+        found = self.found.get(key)
+        if found is None:
+            return Effective(complaint=f"CheckpointPolicy {key} is not there")
+        try:
+            read = terms(found.spec)
+        except BadTermsError as error:
+            return Effective(complaint=f"CheckpointPolicy {key} cannot be used: {error}")
+        wrong = refused(self.drivers, read) or _rehearsed_in_vain(found)
+        if wrong:
+            return Effective(complaint=f"CheckpointPolicy {key} cannot be used: {wrong}")
+        return Effective(terms=read, policy=key, retain=found.spec.retain)
+
+
+def _rehearsed_in_vain(found: CheckpointPolicy) -> str:
+    return next(
+        (
+            one.message
+            for one in found.status.conditions
+            if one.reason == names.INVALID_TEMPLATE
+            and one.observed_generation == found.metadata.generation
+        ),
+        "",
+    )
+
+
+def refused(drivers: frozenset[Driver], found: Terms) -> str:
+    """Say why the operator does not let terms be used; empty when they may be."""
+    if found.driver in drivers:
+        return ""
+    return (
+        f"spec.driver: {found.driver} is switched off here; an operator switches it on in"
+        " checkpointDrivers of the QueueingConfiguration"
+    )
