@@ -42,6 +42,7 @@ def run_cycle(memory: Memory, now: float, budget: int | None) -> Cycle:
         left = None if budget is None else max(0, budget - judged)
         selection = select(memory, left)
         judged += selection.heads
+        finished = not (selection.heads or selection.decisions)
         found: list[Decision] = []
         if selection.items or selection.foregone:
             limit = None if budget is None else max(selection.heads, budget - judged)
@@ -51,7 +52,6 @@ def run_cycle(memory: Memory, now: float, budget: int | None) -> Cycle:
         told = []
         if decided:
             rounds.append(tuple(decided))
-        finished = not (selection.items or selection.foregone or selection.decisions)
         wake_waiting(memory)
         if finished and try_again(memory):
             continue

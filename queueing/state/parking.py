@@ -13,6 +13,7 @@ from queueing.state.feuds import Feuds
 from queueing.state.intake import has_peers, isolate
 from queueing.state.memory import Memory
 from queueing.state.pending import Item, Peers
+from queueing.state.standing import note_place
 from queueing.state.stands import Expects, Stand
 from queueing.state.wakes import preempts
 
@@ -23,16 +24,17 @@ TRIES_MAX = 256
 
 def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None:
     """Put an item that was not admitted where it waits, and note what would help it."""
-    item.wait = wait
+    known, item.wait = item.wait, wait
     go_on_from(memory, item, judgement)
     item.preempting = bool(judgement.preemptions)
     if not judgement.preemptions:
         unstick(item)
-    if judgement.progress is not None and item.tries < TRIES_MAX:
+    if judgement.progress is not None and not _goes_in_circles(memory, item):
         item.tries += 1
         return
     if judgement.preemptions:
         _evict_all(memory, judgement)
+    note_place(memory, item, judgement, known)
     item.wants = judgement.usage
     peers = item.peers
     if peers is None:
@@ -53,6 +55,22 @@ def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None
     if not memory.as_kueue and wait.reason not in BARRED:
         _note_hopes(memory, peers, item, judgement)
     item.tries = 0
+
+
+def _goes_in_circles(memory: Memory, item: Item) -> bool:
+    """Say whether a search over flavors has come to where it was before; it begins anew then.
+
+    Pod sets that stop at flavors by turns may never try them in step.
+    """
+    if item.tries >= TRIES_MAX:
+        again = True
+    elif item.tries & (item.tries - 1):
+        again = item.progress == item.landmark and not memory.as_kueue
+    else:
+        item.landmark, again = item.progress, False
+    if again and not memory.as_kueue:
+        item.progress = None
+    return again
 
 
 def stay_or_give_up(memory: Memory, item: Item, moved: set[Node]) -> None:

@@ -31,6 +31,7 @@ class Item:
     __slots__ = (
         "fact",
         "head",
+        "landmark",
         "order",
         "peers",
         "preempting",
@@ -52,6 +53,8 @@ class Item:
         self.progress: Progress | None = None
         self.progress_at = 0
         """Releases in its queue when `progress` was made."""
+        self.landmark: Progress | None = None
+        """What `progress` was at a try before; who is there again goes in circles."""
         self.preempting = False
         """Whether its last judgement had victims of its own leave."""
         self.tries = 0

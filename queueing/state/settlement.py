@@ -61,6 +61,7 @@ def settle_all(
             _assume(memory, item, one.usage, decision, now)
         elif decision.mode is Mode.SKIPPED:
             item.wait = decision
+            note_overtaken(memory, item, overtaken=True)
             if memory.as_kueue:
                 go_on_from(memory, item, one)
                 unstick(item)

@@ -9,9 +9,11 @@ mode they do not: no admission is on its wake list.
 
 from collections.abc import Collection, Iterator
 
+from queueing.core.decisions import Wait
 from queueing.core.names import FlavorResource
 from queueing.core.outline import Part
 from queueing.core.quota.node import Node
+from queueing.core.rounds import Judgement
 from queueing.state.memory import Memory
 from queueing.state.pending import Item, Peers
 from queueing.state.prospects import outline_of
@@ -88,11 +90,21 @@ def give_way(memory: Memory, item: Item, resources: Collection[FlavorResource]) 
         memory.ledger.tidings.release(item.peers.queue.name, resources)
 
 
+def note_place(memory: Memory, item: Item, judgement: Judgement, known: Wait | None) -> None:
+    """Note that one who stands was judged as a head; in another place it keeps others off."""
+    if item.fact.key in memory.standing and not memory.as_kueue:
+        memory.overtaken.pop(item.fact.key, None)
+        now = judgement.decision
+        mode = now.mode if isinstance(now, Wait) else None
+        if known is None or known.mode is not mode or item.wants != judgement.usage:
+            give_way(memory, item, item.wants)
+
+
 def note_overtaken(memory: Memory, item: Item, *, overtaken: bool) -> None:
     """Note whether others come first, so that what an item claims is not kept from the rest."""
     key = item.fact.key
-    if not overtaken or memory.as_kueue:
+    if not overtaken:
         memory.overtaken.pop(key, None)
-    elif key not in memory.overtaken:
+    elif key in memory.standing and key not in memory.overtaken and not memory.as_kueue:
         memory.overtaken[key] = None
         give_way(memory, item, item.wants)

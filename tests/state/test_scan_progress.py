@@ -13,6 +13,7 @@ from queueing.core.facts import (
     PreemptionPolicy,
     WorkloadFact,
 )
+from queueing.core.names import Key
 from queueing.core.settings import Compatibility, Settings
 from queueing.state.engine import Engine
 from queueing.testing.builders import (
@@ -21,9 +22,12 @@ from queueing.testing.builders import (
     condition,
     flavor,
     local_queue,
+    pod_set,
     quota,
     workload,
 )
+from queueing.testing.obedient import ObedientCluster
+from queueing.testing.worlds import world
 
 BY_AGE = Settings(compatibility=Compatibility.KUEUE, priority_sorting_within_cohort=False)
 FORGETFUL = replace(BY_AGE, preserve_scan_progress=False)
@@ -96,3 +100,21 @@ def test_a_changed_workload_goes_on_with_the_next_flavor_only_if_it_asks_the_sam
     first = engine.round(11.0).decisions[0]
     assert isinstance(first, Admit if goes_on else Preempt)
     assert first.workload == ("team/late" if goes_on else "team/early")
+
+
+def test_pod_sets_that_never_tried_the_flavors_in_step_begin_anew_after_a_release() -> None:
+    mine = cluster_queue("mine", {"spot": {"cpu": 4}, "default": {"cpu": 2}}, cohort="all")
+    spot = cluster_queue("spot", {"spot": {"cpu": 0}}, cohort="all")
+    default = cluster_queue("default", {"default": {"cpu": 0}}, cohort="all")
+    cluster = ObedientCluster(world(cohort("all"), cluster_queues=[mine, spot, default]))
+    for name, amount in (("spot", 1), ("default", 2)):
+        cluster.observe(workload(name, {"cpu": amount}, local_queue=f"team/{name}"))
+        cluster.cycle()
+    double = (pod_set({"cpu": 1}), pod_set({"cpu": 3}, name="second"))
+    cluster.observe(workload("double", pod_sets=double, local_queue="team/mine"))
+    cycle = cluster.cycle()
+    assert cluster.running() == ["team/default", "team/spot"]
+    assert cycle.judged < 10
+    cluster.finish(Key("team/spot"))
+    cluster.cycle()
+    assert cluster.running() == ["team/default", "team/double"]
