@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from queueing.controller.checkpoints.beside import used_beside
 from queueing.controller.checkpoints.effective import stake_of
 from queueing.controller.doors import changes_lives, policy_of
 from queueing.controller.keeping import keep, known, name_of
@@ -224,12 +225,22 @@ class Pump:
         meta, fact = found.metadata, workload_asking(found, self._asks_of(found))
         stake = stake_of(self._objects, found)
         given = self._objects.devices.charges_of(found, self._around(meta.namespace).devices)
-        if stake is not None or given:
-            fact = replace(fact, stake=stake, given=given)
+        beside = used_beside(self._objects, found, self._around(meta.namespace))
+        if stake is not None or given or beside:
+            fact = replace(fact, stake=stake, given=given, beside=beside)
         self._objects.facts[meta.key] = fact
         self._objects.census.put(fact)
         if meta.key not in self._held:
             self._observe(fact)
+
+    def charge_anew(self, key: Key) -> None:
+        """Tell the engine of a Workload for which somebody saves from outside, or no longer."""
+        found, fact = self._objects.workloads.get(key), self._objects.facts.get(key)
+        if found is None or fact is None:
+            return
+        around = self._around(found.metadata.namespace)
+        if used_beside(self._objects, found, around) != fact.beside:
+            self._observe_workload(found)
 
     def weigh_anew(self) -> None:
         """Tell the engine of all who hold quota: what is at stake in them may be another."""

@@ -162,6 +162,7 @@ class Session:
                 evicted=self._around.witness.evicted,
                 saved=self.engine.observe_credit,
                 weigh_anew=self.pump.weigh_anew,
+                charge_anew=self.pump.charge_anew,
             )
         )
 

@@ -16,6 +16,7 @@ from queueing.core.names import (
     CheckName,
     CohortName,
     FlavorName,
+    FlavorResource,
     Key,
     PodSetName,
     QueueName,
@@ -340,6 +341,8 @@ class WorkloadFact:
     reclaimable: Mapping[PodSetName, int] = field(default_factory=dict)
     given: Mapping[PodSetName, Mapping[ResourceName, int]] = field(default_factory=dict)
     """What its devices count as in the end; charged where the admission says more."""
+    beside: Mapping[FlavorResource, int] = field(default_factory=dict)
+    """What a Job uses that saves for it, charged like its own as long as it holds quota."""
     requeue_count: int = 0
     requeue_at: float | None = None
     max_execution_s: int | None = None

@@ -83,7 +83,8 @@ def held_usage(workload: WorkloadFact) -> dict[FlavorResource, int]:
 
     Reclaimable pods are counted from the spec. An admission for fewer pods, because some were
     reclaimable already or because it is a partial one, is charged whole until fewer remain. Of
-    devices what was given is charged, never more than was admitted.
+    devices what was given is charged, never more than was admitted. What saves for the workload
+    meanwhile comes on top: it did not wait for room, but nobody else is let into what it takes.
     """
     if workload.admission is None:
         return {}
@@ -97,7 +98,10 @@ def held_usage(workload: WorkloadFact) -> dict[FlavorResource, int]:
         pod_sets = tuple(_scaled(one, remaining.get(one.name, one.count)) for one in pod_sets)
     if given:
         pod_sets = tuple(_lowered(one, given.get(one.name, {})) for one in pod_sets)
-    return assigned_usage(pod_sets)
+    usage = assigned_usage(pod_sets)
+    for one, amount in workload.beside.items():
+        usage[one] = usage.get(one, 0) + amount
+    return usage
 
 
 def _lowered(assignment: PodSetAssignment, to: Mapping[ResourceName, int]) -> PodSetAssignment:

@@ -96,3 +96,10 @@ def test_a_holder_reads_the_status() -> None:
 def test_a_workload_that_holds_nothing_is_no_holder() -> None:
     with pytest.raises(ValueError, match="holds no quota"):
         holder_of(workload(), Settings())
+
+
+def test_what_saves_for_a_workload_is_charged_on_top() -> None:
+    gpu = FlavorResource(FlavorName("default"), ResourceName("gpu"))
+    held = admitted(admission=admission("main", assignment({"cpu": 2})))
+    assert held_usage(replace(held, beside={CPU: 1, gpu: 3})) == {CPU: 3, gpu: 3}
+    assert held_usage(replace(held, beside={CPU: 1}, admission=None)) == {}

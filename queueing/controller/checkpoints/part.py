@@ -10,6 +10,7 @@ from queueing.clock import Clock
 from queueing.controller.checkpoints.account import Account
 from queueing.controller.checkpoints.asking import Asking, Ways
 from queueing.controller.checkpoints.barrier import Barrier
+from queueing.controller.checkpoints.beside import saved_by
 from queueing.controller.checkpoints.executing import Executing
 from queueing.controller.checkpoints.hook_jobs import HookJobs
 from queueing.controller.checkpoints.idle import IdleReconciler
@@ -60,6 +61,8 @@ class Around:
     """Hears what work is safe, and since when."""
     weigh_anew: Callable[[], None]
     """Has what is at stake in running workloads worked out again: terms changed."""
+    charge_anew: Callable[[Key], None]
+    """Has what is charged to a Workload worked out again: a Job saves for it, or no longer."""
 
 
 class Checkpoints:
@@ -149,6 +152,8 @@ class Checkpoints:
 
     def job_changed(self, key: Key) -> None:
         """Look at the requests that a Job belongs to."""
+        for workload in saved_by(self._objects.saves, key):
+            self._around.charge_anew(workload)
         job = self._objects.jobs.get(key)
         if job is not None:
             self.idle.job_changed(job.metadata.uid)
@@ -175,6 +180,7 @@ class Checkpoints:
         self._around.weigh_anew()
 
     def _changed(self, workload: Key) -> None:
+        self._around.charge_anew(workload)
         self.queue.add(workload)
 
     def _attend(self, workload: Workload) -> None:

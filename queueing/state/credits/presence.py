@@ -217,6 +217,7 @@ def _source(fact: WorkloadFact) -> tuple[object, ...]:
         fact.max_execution_s,
         fact.past_execution_s,
         fact.given,
+        fact.beside,
         (fact.reclaimable, fact.pod_sets) if fact.reclaimable else None,
     )
 

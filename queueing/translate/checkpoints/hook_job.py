@@ -16,6 +16,8 @@ from queueing.translate.checkpoints import pods as spoken
 from queueing.translate.checkpoints.outbound import API_VERSION, time_text
 from queueing.translate.checkpoints.wire import Pod
 from queueing.translate.jobs import batch
+from queueing.translate.problems import Problems
+from queueing.translate.requests import Surroundings, counted_requests
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
 
@@ -43,6 +45,16 @@ def surroundings(request: Request, workload: str, jobs: Sequence[Job]) -> dict[s
         "QUEUEING_CHECKPOINT_WORKLOAD": workload,
         "QUEUEING_CHECKPOINT_JOBS": " ".join(job.metadata.name for job in jobs),
     }
+
+
+def used(job: Job, around: Surroundings) -> dict[str, int]:
+    """Return what the pods of such a Job ask for together, until it has ended."""
+    if batch.finished(job) is not None or job.spec.suspend:
+        return {}
+    spec, count = batch.template_of(job).spec, batch.pod_count(job)
+    # What is wrong with the template, the API server has said when the Job was made.
+    asked = counted_requests(spec, around, path="spec.template.spec", problems=Problems())
+    return {name: amount * count for name, amount in asked.items() if amount * count > 0}
 
 
 def made(request: Request, checkpoint: Meta, told: Mapping[str, str]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Jobs that save for a workload."""
 
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
@@ -22,7 +23,8 @@ def template(message: str = "", seconds: float = 1, fails: bool = False, **spec:
     notes = {"queueing.dev/simulate-seconds": str(seconds)}
     notes |= {"queueing.dev/simulate-message": message} if message else {}
     notes |= {"queueing.dev/simulate-failure": "true"} if fails else {}
-    container = {"name": "snapshot", "image": "x", "env": [{"name": "OWN", "value": "1"}]}
+    container: Wire = {"name": "snapshot", "image": "x", "env": [{"name": "OWN", "value": "1"}]}
+    container["resources"] = {"requests": {"cpu": "250m", "memory": "1Mi"}}
     return {
         "metadata": {"labels": {"kueue.x-k8s.io/queue-name": "lq", "team": "vision"}},
         "spec": {
@@ -121,13 +123,32 @@ def request_id(uid: str) -> str:
     return sha256(f"{uid}/1".encode()).hexdigest()[:16]
 
 
-async def test_a_workload_that_stays_has_its_hook_job_ended(world: MakeWorld) -> None:
+def reserves(cpu: str) -> Callable[[Wire], bool]:
+    """Say whether so much is charged to a queue."""
+
+    def holds(one: Wire) -> bool:
+        found = one.get("status", {}).get("flavorsReservation", [])
+        return [
+            each["total"]
+            for flavor in found
+            for each in flavor["resources"]
+            if each["name"] == "cpu"
+        ] == [cpu]
+
+    return holds
+
+
+async def test_a_hook_job_is_charged_to_whom_it_saves_until_it_has_ended(
+    world: MakeWorld,
+) -> None:
     async with world() as at:
-        asked = await preempted(at, template(seconds=4000))
+        asked = await preempted(at, template(seconds=4000, parallelism=2, completions=2))
         name = f"save-{asked['spec']['requestID']}"
         await checkpoint(at, phase("Saving"))
+        await at.until("ClusterQueue", "cq", reserves("2500m"))
         await at.delete("Job", "urgent")
         await checkpoint(at, phase("Cancelled"))
         await at.until_gone("Job", name)
         await at.workload("train", false("Evicted", "Withdrawn"))
+        await at.until("ClusterQueue", "cq", reserves("2"))
         assert not (await at.get("Job", "train"))["spec"]["suspend"]

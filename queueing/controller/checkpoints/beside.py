@@ -1,0 +1,79 @@
+"""What Jobs use that save for a workload: charged to that workload as long as they run.
+
+They do not wait for room, since they are there to make some. So the charge may exceed what the
+queue has; but nobody else is let into what they take, and the tenant for whom they run pays.
+"""
+
+from collections.abc import Iterator
+
+from queueing.controller.objects import Objects
+from queueing.controller.saves import Saves, Seen
+from queueing.core.checkpoints.terms import Driver
+from queueing.core.names import FlavorName, FlavorResource, Key, ResourceName
+from queueing.translate.checkpoints.hook_job import name_of, used
+from queueing.translate.requests import Surroundings
+from queueing.translate.wire.workloads import Workload
+
+
+def used_beside(
+    objects: Objects, workload: Workload, around: Surroundings
+) -> dict[FlavorResource, int]:
+    """Return what is charged to a Workload for Jobs that save for it now.
+
+    Of the flavor of its own pods, or else of the first one by which its ClusterQueue covers the
+    resource; what the queue does not cover is nobody's quota.
+    """
+    saves, meta = objects.saves, workload.metadata
+    if workload.status.admission is None:
+        return {}
+    total: dict[FlavorResource, int] = {}
+    for seen in saves.open_requests(meta.key):
+        job = objects.jobs.get(_hook_of(seen)) if _is_by_job(seen) else None
+        if job is None or seen.workload_uid != meta.uid:
+            continue
+        if all(owner.uid != seen.meta.uid for owner in job.metadata.owner_references):
+            continue
+        for resource, amount in used(job, around).items():
+            flavor = _flavor_of(objects, workload, resource)
+            if flavor:
+                key = FlavorResource(FlavorName(flavor), ResourceName(resource))
+                total[key] = total.get(key, 0) + amount
+    return total
+
+
+def saved_by(saves: Saves, job: Key) -> Iterator[Key]:
+    """Return the Workloads that a Job saves for, by its name: it may be gone."""
+    _, _, name = job.partition("/")
+    if name.startswith("save-"):
+        yield from (
+            seen.workload
+            for seen in saves.open_seen()
+            if _is_by_job(seen) and _hook_of(seen) == job
+        )
+
+
+def _is_by_job(seen: Seen) -> bool:
+    return seen.record.request.terms.driver is Driver.JOB
+
+
+def _hook_of(seen: Seen) -> Key:
+    return Key(f"{seen.meta.namespace}/{name_of(seen.record.request)}")
+
+
+def _flavor_of(objects: Objects, workload: Workload, resource: str) -> str:
+    admission = workload.status.admission
+    if admission is None:
+        return ""
+    for one in admission.pod_set_assignments:
+        if resource in one.flavors:
+            return one.flavors[resource]
+    queue = objects.cluster_queues.get(admission.cluster_queue)
+    groups = queue.spec.resource_groups if queue is not None else ()
+    return next(
+        (
+            group.flavors[0].name
+            for group in groups
+            if resource in group.covered_resources and group.flavors
+        ),
+        "",
+    )
