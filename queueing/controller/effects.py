@@ -50,8 +50,9 @@ class Shell:
     settle: Callable[[Settlement], None]
     claim: Callable[[str], None]
     """Hears of every admission before it is written: it is this term's."""
-    settled: Callable[[Key], Awaitable[None]]
-    """Waits until what a Workload held before is written down; its status tells it no more."""
+    settled: Callable[[Key], Awaitable[bool]]
+    """Waits until what a Workload held before is written down; its status tells it no more. False
+    when that takes too long."""
     told: Callable[[Decision, Workload, float], None]
     """Hears of every decision that took effect: metrics, traces, logs."""
 
@@ -94,7 +95,9 @@ class Effects:
         self._shell.writer.submit(key, WriteClass.ADMISSION, job)
 
     async def _reserve(self, decision: Admit) -> None:
-        await self._shell.settled(decision.workload)
+        if not await self._shell.settled(decision.workload):
+            self._settle(decision, Verdict.REFUSED, "what it held before is not written down yet")
+            return
         workload = self._current(decision)
         if workload is None:
             self._settle(decision, Verdict.REFUSED, "the Workload is gone")

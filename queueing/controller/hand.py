@@ -4,7 +4,7 @@ The reply of a write is the object as it is now; taking it in spares the wait fo
 and keeps our next patch of the same object from meeting a conflict with our last one.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from time import perf_counter
 from typing import TypeVar
 
@@ -48,6 +48,8 @@ class Hand:
         """Says whether all that is counted of a finished Workload is stored."""
         self.recorded: Callable[[Key], bool] = lambda _key: True
         """Says whether what an evicted Workload holds is stored elsewhere too."""
+        self.preceded: Callable[[Key], bool] = lambda _key: True
+        """Says whether what was counted of a Workload so far is stored, up to a few seconds ago."""
 
     async def create_workload(self, namespace: str, body: bytes) -> None:
         """Create a Workload."""
@@ -74,6 +76,12 @@ class Hand:
                 f"{of.metadata.key} keeps its quota until the credit accounts name it"
             )
         await self.patch_workload(of, outbound.release(of, now))
+
+    async def reclaim(self, of: Workload, counts: Mapping[str, int], now: float) -> None:
+        """Record pods that need their quota no more, once what was held so far is written down."""
+        if not self.preceded(of.metadata.key):
+            raise NotSentError(f"{of.metadata.key} keeps all its quota until credits are written")
+        await self.patch_workload(of, outbound.reclaim(of, counts, now))
 
     async def let_go(self, of: Workload) -> None:
         """Take our finalizer off a Workload, which may then go for good."""

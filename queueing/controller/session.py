@@ -110,6 +110,7 @@ class Session:
         self.credits = self._make_credits()
         self.hand.covered = self.credits.accounts.covered
         self.hand.recorded = self.credits.accounts.recorded
+        self.hand.preceded = self.credits.accounts.preceded
         self.checkpoints = self._make_checkpoints()
         self.devices = self._make_devices()
         self._finalizers = Finalizers(self.objects, self.engine, self.hand)

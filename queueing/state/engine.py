@@ -125,6 +125,10 @@ class Engine:
         """Say whether an evicted workload may give its quota back: the stored accounts name it."""
         return self._memory.credits.recorded(workload, self._memory.tree)
 
+    def credits_behind(self, workload: Key, since: int) -> tuple[str, ...]:
+        """Return the accounts and budgets of what a workload holds that are stored up to before."""
+        return self._memory.credits.behind(workload, self._memory.tree, since)
+
     def credits_settled(self, workload: Key) -> bool:
         """Say whether a workload may reserve again: what it held is in the stored accounts."""
         return self._memory.credits.settled(workload, self._memory.tree)

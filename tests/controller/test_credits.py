@@ -1,9 +1,17 @@
 """Credits on a live API server: accounts, conditions, grants, and finalizers that wait for them."""
 
+import asyncio
+import json
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from tests.controller.harness import FLAVOR, KUEUE, MakeWorld, Wire, World, job, true
+import pytest
+
+from queueing.apiserver.server import Fault
+from queueing.apiserver.wire.call import Call
+from queueing.controller.credits import accounts
+from tests.controller.harness import FLAVOR, KUEUE, MakeWorld, Wire, World, false, job, true
 
 POLICY: Wire = {
     "apiVersion": "queueing.dev/v1alpha1",
@@ -161,3 +169,83 @@ async def test_a_budget_names_itself_to_who_waits_for_it_and_is_settled_by_who_e
         assert at(kept["asOf"]) >= since(held, "Finished")
         assert kept["spentMicroCredits"] == 2 * lasted * 1_000_000
         assert kept["heldMicroCredits"] == 0
+
+
+@dataclass
+class Clerk:
+    """Refuses to write accounts while told to, or from the next on that names who leaves."""
+
+    refuses: bool = False
+    once_named: bool = False
+    refused: int = 0
+
+    async def __call__(self, call: Call) -> Fault | None:
+        if call.method != "PATCH" or "/creditaccounts/" not in call.path:
+            return None
+        if self.refuses:
+            self.refused += 1
+            return Fault(status=503)
+        self.refuses = self.once_named and bool(json.loads(call.body)["status"]["leavers"])
+        return None
+
+    async def until_refused(self, times: int) -> None:
+        async with asyncio.timeout(60):
+            while self.refused < times:
+                await asyncio.sleep(0.02)
+
+    def relent(self) -> None:
+        self.refuses = self.once_named = False
+
+
+async def test_pods_give_quota_back_only_after_what_they_held_is_written_down(
+    world: MakeWorld,
+) -> None:
+    clerk = Clerk()
+    async with world(intercept=clerk, fairSharing=FAIR) as w:
+        await start(w)
+        await w.until("CreditAccount", "all", lambda one: "asOf" in one.get("status", {}))
+        clerk.refuses = True
+        shape = {"parallelism": 2, "completions": 3}
+        labels = {"kueue.x-k8s.io/queue-name": "a"}
+        await w.make(job("big", "1", 120, labels=labels, **shape))
+        await w.until("Job", "big", lambda one: one.get("status", {}).get("succeeded") == 2)
+        await clerk.until_refused(2)
+        kept = await w.workload("big", true("QuotaReserved"))
+        assert "reclaimablePods" not in kept["status"]
+        clerk.relent()
+        freed = await w.workload("big", lambda one: "reclaimablePods" in one["status"])
+        assert freed["status"]["reclaimablePods"] == [{"name": "main", "count": 1}]
+        assert as_of(await w.get("CreditAccount", "all")) >= since(freed, "QuotaReserved")
+
+
+async def test_nobody_reserves_again_before_the_first_stay_is_written_down(
+    world: MakeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accounts, "PATIENCE_S", 0.1)
+    clerk = Clerk()
+    async with world(intercept=clerk, fairSharing=FAIR) as w:
+        await start(w, of_queue("big", "a", "5", 600))
+        await w.workload("big", true("QuotaReserved"))
+        [found] = await w.list("Workload")
+        name = found["metadata"]["name"]
+        clerk.once_named = True
+        await w.patch("Workload", name, {"spec": {"active": False}})
+        await w.workload("big", false("QuotaReserved"))
+        await w.patch("Workload", name, {"spec": {"active": True}})
+        await clerk.until_refused(12)
+        assert false("QuotaReserved")(await w.get("Workload", name))
+        clerk.relent()
+        again = await w.workload("big", true("QuotaReserved"))
+        assert as_of(await w.get("CreditAccount", "all")) <= since(again, "QuotaReserved")
+
+
+async def test_the_account_of_a_ledger_in_which_nothing_changes_is_never_old(
+    world: MakeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accounts, "EVERY_S", 0.5)
+    monkeypatch.setattr(accounts, "UNCHANGED_S", 2)
+    async with world(fairSharing=FAIR) as w:
+        await start(w)
+        first = await w.until("CreditAccount", "all", lambda one: "asOf" in one.get("status", {}))
+        later = await w.until("CreditAccount", "all", lambda one: as_of(one) >= as_of(first) + 2)
+        assert micros(later) == {"a": 0, "b": 0}

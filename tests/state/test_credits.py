@@ -430,6 +430,19 @@ def test_debt_outlives_a_queue_that_is_deleted_and_made_again() -> None:
     assert balances(made)["a"] == -200
 
 
+def test_accounts_that_lag_behind_a_change_are_those_above_what_is_held() -> None:
+    made = world(terms=policy())
+    submit(made, "big", "a", 4, now=START)
+    made.cycle(START + 60)
+    big, since = Key("team/big"), int(START) + 50
+    assert made.engine.credits_behind(big, since) == ("all",)
+    assert made.engine.credits_behind(Key("team/nobody"), since) == ()
+    for stored in made.engine.credit_accounts():
+        made.engine.observe_credit(stored)
+    assert made.engine.credits_behind(big, since) == ()
+    assert made.engine.credits_behind(big, since + 60) == ("all",)
+
+
 ONE_POD_LESS = {"reclaimable": {PodSetName("main"): 1}}
 LESS_GIVEN = {"given": {PodSetName("main"): {ResourceName("cpu"): 3_000}}}
 

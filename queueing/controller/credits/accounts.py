@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from math import floor
 
 import msgspec
 
@@ -25,6 +26,11 @@ logger = logging.getLogger(__name__)
 EVERY_S = 30.0
 LOOK_S = 0.02
 PATIENCE_S = 5.0
+"""How long a second reservation waits for the account before it is put off."""
+NEAR_S = 5
+"""How far accounts may be behind the ledgers when what a workload holds is about to change."""
+UNCHANGED_S = 300
+"""How far the account of a ledger may be behind in which nothing changes."""
 API_VERSION = "queueing.dev/v1alpha1"
 
 
@@ -49,6 +55,9 @@ class Accounts:
         self._last: dict[str, float] = {}
         self._waiting: dict[Key, None] = {}
         self._leaving: dict[Key, None] = {}
+        self._changing: dict[Key, None] = {}
+        self._asked: dict[str, None] = {}
+        """Accounts that are to be written though nothing in them changed."""
         self._budgets = Budgets(means.engine, means.hand, means.clock, means.intake)
         self.urgent = asyncio.Event()
         """Somebody waits for the next write."""
@@ -70,22 +79,39 @@ class Accounts:
         self.urgent.set()
         return False
 
-    async def until_settled(self, key: Key) -> None:
-        """Wait until what a Workload held before is written down, for a while at most."""
+    def preceded(self, key: Key) -> bool:
+        """Say whether what a Workload holds may change; if not, accounts are written now.
+
+        No status tells when it changed. A start after a crash counts it from the account on.
+        """
+        since = floor(self._means.clock.now()) - max(self._lags(), default=0) - NEAR_S
+        behind = self._means.engine.credits_behind(key, since)
+        if not behind:
+            return True
+        self._changing[key] = None
+        self._asked.update(dict.fromkeys(behind))
+        self.urgent.set()
+        return False
+
+    async def until_settled(self, key: Key) -> bool:
+        """Wait until what a Workload held before is written down; False when it takes long."""
         engine, clock = self._means.engine, self._means.clock
         ends = clock.monotonic() + PATIENCE_S
         while not engine.credits_settled(key) and clock.monotonic() < ends:
             self.urgent.set()
             await asyncio.sleep(LOOK_S)
+        return engine.credits_settled(key)
 
     @property
     def every_s(self) -> float:
         """How often one account is written at most: more often under short horizons."""
-        found = self._means.intake.policies.values()
-        lags = [
-            lag_of(translate.policy(one).horizon_s) for one in found if not self._is_broken(one)
-        ]
-        return EVERY_S * min(lags, default=5) / 5
+        return EVERY_S * min(self._lags(), default=5) / 5
+
+    def _lags(self) -> Iterator[int]:
+        """Go over the seconds that the ledgers of each policy stay behind."""
+        for one in self._means.intake.policies.values():
+            if not self._is_broken(one):
+                yield lag_of(translate.policy(one).horizon_s)
 
     def is_due(self) -> bool:
         """Say whether half a minute is over for any account."""
@@ -102,11 +128,15 @@ class Accounts:
                 self._last[record.cohort] = now
             if due and self._differs(record):
                 await self._write(record)
-        await self._budgets.write(every_s, at_once=at_once, anyhow=bool(self._waiting))
+        anyhow = bool(self._waiting or self._changing)
+        await self._budgets.write(every_s, at_once=at_once, anyhow=anyhow)
         for key in list(self._waiting):
             if self._means.engine.credits_cover(key):
                 del self._waiting[key]
                 self._means.attend(key)
+        changing, self._changing = self._changing, {}
+        for key in changing:
+            self._means.attend(key)
         for key in list(self._leaving):
             if self._means.engine.credits_name(key):
                 del self._leaving[key]
@@ -115,7 +145,10 @@ class Accounts:
     def _differs(self, record: CreditAccountFact) -> bool:
         """Say whether a ledger says something new; also that nothing happened, if one waits."""
         known = self._written.get(record.cohort)
-        return known is None or bool(self._waiting) or replace(known, as_of=record.as_of) != record
+        if known is None or self._waiting or record.cohort in self._asked:
+            return True
+        passed_s = (record.as_of or 0) - (known.as_of or 0)
+        return passed_s >= UNCHANGED_S or replace(known, as_of=record.as_of) != record
 
     async def _write(self, record: CreditAccountFact) -> None:
         name, intake = record.cohort, self._means.intake
@@ -128,6 +161,7 @@ class Accounts:
             target = CREDIT_ACCOUNTS.at(name, subresource="status")
             self._learn(await self._means.hand.patch(target, body))
             self._written[name] = record
+            self._asked.pop(name, None)
         except ConflictError:
             self._written.pop(name, None)
             await self._read(name)

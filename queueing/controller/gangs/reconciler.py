@@ -96,7 +96,8 @@ class GangReconciler:
             case notes.Ready(ready=ready):
                 body = outbound.pods_ready(workload, ready=ready, now=now)
             case actions.Reclaim(counts=counts):
-                body = outbound.reclaim(workload, counts, now)
+                await self._hand.reclaim(workload, counts, now)
+                return
             case notes.LetGo():
                 await self._hand.let_go(workload)
                 return

@@ -201,7 +201,8 @@ class JobReconciler:
             case notes.Ready(ready=ready):
                 body = outbound.pods_ready(workload, ready=ready, now=now)
             case ladder.Reclaim(count=count):
-                body = outbound.reclaim(workload, {batch.MAIN: count}, now)
+                await self._hand.reclaim(workload, {batch.MAIN: count}, now)
+                return
             case notes.LetGo():
                 await self._hand.let_go(workload)
                 return

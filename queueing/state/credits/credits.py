@@ -288,6 +288,20 @@ class Credits:
         held = self._presence.held(key)
         return not self._presence.is_unheard(key) and (held is None or self._names(held, tree))
 
+    def behind(self, key: Key, tree: QuotaTree, since: int) -> tuple[str, ...]:
+        """Return the stored accounts and budgets above a holding that do not reach a time.
+
+        Those who change what it holds want them near: a start from them counts the change from
+        there on.
+        """
+        held = self._presence.held(key)
+        if held is None:
+            return ()
+        above = self._books.above(held.queue, tree)
+        late = [one for one in above if not self._accounts.reaches(since, one)]
+        over = self._budgets.over(tree, held)
+        return (*late, *(one for one in over if not self._budgets.accounts.reaches(since, one)))
+
     def settled(self, key: Key, tree: QuotaTree) -> bool:
         """Say whether the stored accounts hold, or name, what a workload held before."""
         left = self._presence.held_before(key)
