@@ -53,6 +53,7 @@ KINDS: dict[str, Resource] = {
     "MutatingAdmissionPolicyBinding": Resource(
         "admissionregistration.k8s.io/v1", "mutatingadmissionpolicybindings", namespaced=False
     ),
+    "ComputeDomain": Resource("resource.nvidia.com/v1beta1", "computedomains", namespaced=True),
     "DeviceClass": Resource("resource.k8s.io/v1", "deviceclasses", namespaced=False),
     "ResourceSlice": Resource("resource.k8s.io/v1", "resourceslices", namespaced=False),
     "ResourceClaim": Resource("resource.k8s.io/v1", "resourceclaims", namespaced=True),

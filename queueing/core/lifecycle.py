@@ -108,6 +108,8 @@ class Cause(StrEnum):
     UNSUPPORTED_DEVICE_REQUEST = "UnsupportedDeviceRequest"
     NAME_CONFLICT = "NameConflict"
     """A claim template of somebody else has the name that ours must have."""
+    COMPUTE_DOMAINS_NOT_INSTALLED = "ComputeDomainsNotInstalled"
+    """A flavor gives its devices within a ComputeDomain, and the server knows no such kind."""
 
 
 class Return(StrEnum):

@@ -39,6 +39,9 @@ def _resource(one: Wire, path: str) -> Iterator[Finding]:
     if (one.get("sharing") or "None") != "None" and strategy != "Inject":
         told = "sharing PerPodSet needs strategy Inject"
         yield invalid(f"{path}.sharing", one.get("sharing"), told)
+    if one.get("computeDomain") is not None and strategy != "Inject":
+        told = "a ComputeDomain needs strategy Inject: its channel is given to pods"
+        yield invalid(f"{path}.computeDomain", strategy, told)
     for position, item in enumerate(entries(request, "selectors")):
         expression = dig(item, "cel", "expression")
         yield from _expression(expression, f"{path}.request.selectors[{position}].cel.expression")

@@ -17,12 +17,15 @@ from queueing.webhooks.findings import Wire, dig, entries
 INJECT: Final = names.INJECT
 RESOURCES: Final = names.INJECT_RESOURCE
 TEMPLATE: Final = names.INJECT_TEMPLATE
+CHANNEL: Final = names.CHANNEL
 SHARED: Final = names.INJECT_CLAIM
 GATE: Final = names.GATE
 SLOTS: Final = names.INJECTED_MAX
 INIT: Final = "initContainers"
 CLAIM: Final = "kq-dra"
 """Name of the first claim within the pod; the next is `kq-dra-1`."""
+CHANNEL_CLAIM: Final = "kq-channel"
+"""Name of the claim by which a pod enters its ComputeDomain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +72,15 @@ def inject_claims(pod: Wire) -> Wire:
         return pod
     slots = tuple(slots_of(annotations))
     spec: dict[str, Any] = dict(pod["spec"])
+    template = annotations.get(CHANNEL)
+    channel = [{"name": CHANNEL_CLAIM}] if template else []
     for part, used in _uses(pod, slots).items():
-        spec[part] = [_claimed(one, slots, used.get(at, {})) for at, one in enumerate(spec[part])]
+        spec[part] = [
+            _claimed(one, slots, used.get(at, {}), channel) for at, one in enumerate(spec[part])
+        ]
     own = entries(pod, "spec", "resourceClaims")
-    spec["resourceClaims"] = [*own, *(one.claim() for one in slots)]
+    entered = [{**one, "resourceClaimTemplateName": template} for one in channel]
+    spec["resourceClaims"] = [*own, *entered, *(one.claim() for one in slots)]
     spec["schedulingGates"] = [
         gate for gate in entries(pod, "spec", "schedulingGates") if gate.get("name") != GATE
     ]
@@ -103,8 +111,10 @@ def _amounts(pod: Wire, part: str, resource: str) -> dict[int, str]:
     return {at: str(one) for at, one in enumerate(asked) if one not in (None, "0", 0)}
 
 
-def _claimed(container: Wire, slots: Sequence[Slot], used: Mapping[str, str]) -> Wire:
-    """Swap the resources of one container for the requests that it uses."""
+def _claimed(
+    container: Wire, slots: Sequence[Slot], used: Mapping[str, str], channel: Sequence[Wire]
+) -> Wire:
+    """Swap the resources of one container for the requests that it uses, and the channel."""
     mine = [one for one in slots if one.resource in used]
     if not mine:
         return container
@@ -113,5 +123,5 @@ def _claimed(container: Wire, slots: Sequence[Slot], used: Mapping[str, str]) ->
         if where in asked:
             asked[where] = {k: v for k, v in asked[where].items() if k not in used}
     claims = [{"name": one.name, "request": used[one.resource]} for one in mine]
-    asked["claims"] = [*(asked.get("claims") or []), *claims]
+    asked["claims"] = [*(asked.get("claims") or []), *channel, *claims]
     return {**container, "resources": asked}

@@ -100,7 +100,28 @@ INIT_PODS: Mapping[str, Wire] = {
     ),
 }
 """Pods with devices in init containers."""
-REWRITTEN = [*_PLAIN, *(pytest.param(one, id=name) for name, one in INIT_PODS.items())]
+_CHANNEL = {pods.TEMPLATE: "kq-a,kq-b", pods.CHANNEL: "kq-domain"}
+IN_A_DOMAIN = [
+    pytest.param(
+        pod([container("log", {}), container("a", {GPU: "1"})], GPU, _CHANNEL), id="a-channel"
+    ),
+    pytest.param(
+        pod(
+            [container("a", {GPU: "1", NIC: "1"}, claims=[{"name": "own"}])],
+            BOTH,
+            _CHANNEL,
+            resourceClaims=OWN,
+            initContainers=[container("check", {GPU: "1"}), container("no", {})],
+        ),
+        id="a-channel-for-all-who-have-devices",
+    ),
+]
+"""Pods that enter a ComputeDomain."""
+REWRITTEN = [
+    *_PLAIN,
+    *IN_A_DOMAIN,
+    *(pytest.param(one, id=name) for name, one in INIT_PODS.items()),
+]
 """Pods that get their claims."""
 LEFT_ALONE = [
     pytest.param(unlabelled(), id="no-label"),

@@ -1,4 +1,4 @@
-"""Templates and claims of a start: tried on the server, created, and compared with what is there.
+"""Templates, claims and domains of a start: tried on the server, created, compared with what is.
 
 They are named by what they are made from, so that to create one twice is to create it once. The
 server compiles the selectors of a dry run, which the scheduler would stumble over much later.
@@ -22,16 +22,22 @@ from queueing.kube.errors import (
     NotFoundError,
     NotSentError,
 )
-from queueing.kube.resources import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS, Resource
-from queueing.translate.devices.messages import DeviceReason
-from queueing.translate.devices.names import PLAN, digest, workload_uid
+from queueing.kube.resources import (
+    COMPUTE_DOMAINS,
+    RESOURCE_CLAIM_TEMPLATES,
+    RESOURCE_CLAIMS,
+    Resource,
+)
+from queueing.translate.devices.messages import NO_DOMAINS, DeviceReason
+from queueing.translate.devices.names import COMPUTE_DOMAIN, PLAN, digest, workload_uid
 from queueing.translate.wire import devices as wire
 from queueing.translate.wire.meta import Meta, Wire
 
 TRIED_MAX = 4096
 """Specs remembered as tried; a thousand Jobs of one kind are tried once."""
 _QUOTA = "exceeded quota"
-_RESOURCES = {one.kind: one for one in (RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS)}
+_NO_NAMESPACE = "namespaces "
+_RESOURCES = {one.kind: one for one in (RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS, COMPUTE_DOMAINS)}
 _template = msgspec.json.Decoder(wire.ResourceClaimTemplate)
 _claim = msgspec.json.Decoder(wire.ResourceClaim)
 
@@ -52,6 +58,9 @@ class Claiming:
     memory: DeviceMemory
     hand: Hand
     _tried: dict[str, None] = field(default_factory=dict)
+    _domains: dict[str, str] = field(default_factory=dict)
+    """Plans of the ComputeDomains that are known to be there, by namespace and name. They are not
+    watched: most clusters have no such kind."""
 
     async def make(self, wanted: dict[str, Any]) -> None:
         """See that a template or claim exists.
@@ -62,13 +71,20 @@ class Claiming:
             return
         meta = wanted["metadata"]
         target = _RESOURCES[wanted["kind"]].within(meta["namespace"])
-        await self._try(wanted)
+        if wanted["kind"] != COMPUTE_DOMAINS.kind:
+            await self._try(wanted)
         try:
             reply = await self.hand.create(target, msgspec.json.encode(wanted))
         except AlreadyExistsError:
             await self._compare(wanted, target.resource)
         except ForbiddenError as error:
             raise _forbidden(error) from error
+        except (InvalidError, BadRequestError) as error:
+            raise DevicesRefusedError(DeviceReason.INVALID, error.message) from error
+        except NotFoundError as error:
+            if wanted["kind"] != COMPUTE_DOMAINS.kind or _NO_NAMESPACE in error.message:
+                raise
+            raise DevicesRefusedError(DeviceReason.NO_DOMAINS, NO_DOMAINS) from error
         else:
             self._absorb(wanted["kind"], reply)
 
@@ -76,6 +92,9 @@ class Claiming:
         """Say whether the memory holds it as it is wanted."""
         meta = wanted["metadata"]
         key = Key(f"{meta['namespace']}/{meta['name']}")
+        if wanted["kind"] == COMPUTE_DOMAINS.kind:
+            plan: str = meta["annotations"][PLAN]
+            return self._domains.get(key) == plan
         shared = wanted["kind"] == RESOURCE_CLAIMS.kind
         known = self.memory.claims.get(key) if shared else self.memory.templates.get(key)
         return known is not None and _is_equal(known.metadata, meta)
@@ -121,13 +140,20 @@ class Claiming:
         raise NotSentError(f"{target.label} of an earlier start is being replaced")
 
     def _absorb(self, kind: str, reply: bytes) -> None:
-        if kind == RESOURCE_CLAIMS.kind:
+        if kind == COMPUTE_DOMAINS.kind:
+            found = _named.decode(reply).metadata
+            self._domains[found.key] = found.annotations.get(PLAN, "")
+        elif kind == RESOURCE_CLAIMS.kind:
             self.memory.put_claim(_claim.decode(reply))
         else:
             self.memory.put_template(_template.decode(reply))
 
     async def remove(self, resource: Resource, meta: Meta) -> None:
-        """Delete a template or claim of ours in this life of it."""
+        """Delete a template or claim of ours in this life of it, and first its ComputeDomain."""
+        domain = meta.annotations.get(COMPUTE_DOMAIN)
+        if domain:
+            self._domains.pop(f"{meta.namespace}/{domain}", None)
+            await self.hand.delete(COMPUTE_DOMAINS.at(domain, meta.namespace))
         body = msgspec.json.encode({"preconditions": {"uid": meta.uid}})
         try:
             await self.hand.delete(resource.at(meta.name, meta.namespace), body)

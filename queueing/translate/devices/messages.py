@@ -18,8 +18,13 @@ class DeviceReason(StrEnum):
     NAMESPACE_QUOTA = "NamespaceQuotaExceeded"
     POLICY_MISSING = "InjectionPolicyMissing"
     NAME_CONFLICT = "NameConflict"
+    NO_DOMAINS = "ComputeDomainsNotInstalled"
 
 
+NO_DOMAINS = (
+    "ComputeDomains (resource.nvidia.com/v1beta1) are not served: install NVIDIA's DRA driver, or"
+    " take computeDomain out of the DeviceFlavor, and make the Workload active again"
+)
 REPLACED = (
     "A ResourceClaimTemplate or ResourceClaim that its pods name was replaced by one that asks for"
     " something else"

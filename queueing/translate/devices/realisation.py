@@ -5,15 +5,18 @@ it is computed again. Everything is named by what it is made from, so to create 
 create it once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from queueing.translate.devices import domains
 from queueing.translate.devices.asks import Ask, DeviceSurroundings, PodDevices, devices_of
 from queueing.translate.devices.bound import asked_by_users
 from queueing.translate.devices.names import (
+    CHANNEL,
     CLAIM_SPECS,
     CLASS_PREFIX,
+    COMPUTE_DOMAIN,
     FLAVOR,
     GATE,
     INJECT,
@@ -30,7 +33,7 @@ from queueing.translate.devices.names import (
 )
 from queueing.translate.devices.terms import UnservedError, check_even, claim_spec
 from queueing.translate.problems import Problems
-from queueing.translate.wire.devices import FlavoredResource
+from queueing.translate.wire.devices import ComputeDomainTerms, FlavoredResource
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import PodSet, PodSetAssignment, Workload
 
@@ -66,7 +69,7 @@ class Realisation:
     """All that an admission makes of devices."""
 
     objects: tuple[dict[str, Any], ...] = ()
-    """ResourceClaimTemplates and ResourceClaims that must exist before the job starts."""
+    """What must exist before the job starts: templates, claims, and then ComputeDomains."""
     changes: Mapping[str, PodChanges] = field(default_factory=dict)
     """By pod set; sets that get nothing are left out."""
 
@@ -93,15 +96,20 @@ def realise(workload: Workload, owner: Owner, around: DeviceSurroundings) -> Rea
         found = devices_of(pod_set.template, around, pod_set.name, Problems())
         slots: list[_Slot] = []
         swaps: dict[str, str] = {}
-        for ask in found.asks:
-            served, flavor = _served(ask, assigned.get(pod_set.name), around)
+        place = assigned.get(pod_set.name)
+        asked = [(ask, *_served(ask, place, around)) for ask in found.asks]
+        domain = next(_domains(asked, _Made(workload, owner, pod_set)), None)
+        for ask, served, flavor in asked:
             if served is None:
                 continue
-            made = _Made(workload, owner, pod_set, flavor, ask.resource)
+            made = _Made(workload, owner, pod_set, flavor, ask.resource, domain)
             slots += _realise_one(ask, served, made, objects)
             if served.strategy == "Class" and not ask.slot:
                 swaps[ask.resource] = CLASS_PREFIX + served.request.device_class_name
         made_of = _changes(slots, swaps)
+        if domain is not None:
+            objects.append(_domain_object(domain, place))
+            made_of = replace(made_of, annotations={**made_of.annotations, CHANNEL: domain.name})
         if not around.catalog.as_kueue:
             made_of = _told_of_bound(made_of, workload, found)
         if made_of != NO_CHANGES:
@@ -139,13 +147,16 @@ class _Made:
     workload: Workload
     owner: Owner
     pod_set: PodSet
-    flavor: str
-    resource: str
+    flavor: str = ""
+    resource: str = ""
+    domain: "_Domain | None" = None
 
     def object(self, kind: str, spec: Mapping[str, Any], *, name: str = "") -> dict[str, Any]:
         """Return an object of this pod set; without a name it is named by its content."""
         meta = self.owner.metadata
-        plan = digest(self.workload.metadata.uid, self.pod_set.name, self.flavor, spec)
+        uid = self.workload.metadata.uid
+        within = {} if self.domain is None else {COMPUTE_DOMAIN: self.domain.name}
+        plan = digest(uid, self.pod_set.name, self.flavor, spec, *within.values())
         labels = {
             WORKLOAD: label_value(self.workload.metadata.name),
             WORKLOAD_UID: label_value(self.workload.metadata.uid),
@@ -160,13 +171,13 @@ class _Made:
                 "spec": dict(spec),
             }
         return {
-            "apiVersion": API_VERSION,
+            "apiVersion": domains.API_VERSION if kind == domains.KIND else API_VERSION,
             "kind": kind,
             "metadata": {
                 "name": name or object_name(meta.name, self.pod_set.name, plan),
                 "namespace": meta.namespace,
                 "labels": labels,
-                "annotations": {**annotations, PLAN: plan},
+                "annotations": {**annotations, **within, PLAN: plan},
                 "ownerReferences": [
                     {
                         "apiVersion": self.owner.api_version,
@@ -179,6 +190,37 @@ class _Made:
             },
             "spec": claim,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class _Domain:
+    """The ComputeDomain of a pod set; the template of its channel has the same name."""
+
+    name: str
+    terms: ComputeDomainTerms
+    made: _Made
+
+
+def _domains(
+    asked: Iterable[tuple[Ask, FlavoredResource | None, str]], made: _Made
+) -> Iterator[_Domain]:
+    """Yield the domains that the flavors of a pod set's resources ask for; the first counts."""
+    for ask, served, flavor in asked:
+        terms = None if served is None else served.compute_domain
+        if served is None or terms is None or served.strategy != "Inject" or ask.slot:
+            continue
+        within = replace(made, flavor=flavor, resource=ask.resource)
+        job, uid = made.owner.metadata.name, made.workload.metadata.uid
+        name = domains.domain_name(terms, job, made.pod_set.name, uid, flavor)
+        yield _Domain(name, terms, within)
+
+
+def _domain_object(domain: _Domain, place: PodSetAssignment | None) -> dict[str, Any]:
+    pods = domain.made.pod_set.count
+    if place is not None and place.count is not None:
+        pods = place.count
+    spec = domains.domain_spec(domain.terms, domain.name, pods)
+    return domain.made.object(domains.KIND, spec, name=domain.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -291,6 +291,13 @@ class DeviceTrait(Wire, frozen=True):
     distinct_attribute: str = ""
 
 
+class ComputeDomainTerms(Wire, frozen=True):
+    """How pods on several nodes share memory: `Any` or `Pods`, `Single` or `All`."""
+
+    nodes: str = "Any"
+    channels: str = "Single"
+
+
 class FlavoredResource(Wire, frozen=True):
     """How one resource of a flavor becomes a request for devices."""
 
@@ -300,6 +307,7 @@ class FlavoredResource(Wire, frozen=True):
     charge: DeviceCharge = DeviceCharge()
     request: DeviceTerms = DeviceTerms()
     config: list[OpaqueConfig] = []
+    compute_domain: ComputeDomainTerms | None = None
     traits: dict[str, DeviceTrait] = {}
 
 

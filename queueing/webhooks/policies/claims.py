@@ -69,8 +69,15 @@ def render() -> list[Wire]:
 def _mutations() -> Iterator[str]:
     """Yield the patches in their order: of each resource the containers, then the claim.
 
-    Init containers come first: whose devices they use is seen by what the others ask for.
+    Init containers come first: whose devices they use is seen by what the others ask for. The
+    channel of a ComputeDomain is for those who ask for any device: it comes before all.
     """
+    within = f"'{pods.CHANNEL}' in {_NOTES}"
+    yield f"{within} && has(object.spec.{pods.INIT}) ? {_enter(pods.INIT)} : []"
+    yield f"{within} ? {_enter('containers')} : []"
+    channel = f"string({_NOTES}['{pods.CHANNEL}'])"
+    entry = f'{{"name": "{pods.CHANNEL_CLAIM}", "resourceClaimTemplateName": {channel}}}'
+    yield f"{within} ? ({_append(entry)}) : []"
     for number in range(pods.SLOTS):
         there = f"size(variables.resources) > {number}"
         name = pods.Slot(number, "", "", "").name
@@ -138,8 +145,7 @@ def _request(part: str, resource: str) -> str:
 def _swap(part: str, number: int, name: str) -> str:
     """Return the patches that swap one resource of a list of containers for requests of a claim."""
     resource = f"variables.resources[{number}]"
-    index = f"string(object.spec.{part}.map(x, x.name).indexOf(c.name))"
-    base = f'"/spec/{part}/" + {index} + "/resources'
+    base = _resources(part)
     request = f'{{"name": "{name}", "request": {_request(part, resource)}}}'
 
     def asking(where: str) -> str:
@@ -149,12 +155,29 @@ def _swap(part: str, number: int, name: str) -> str:
         path = f'{base}/{where}/" + jsonpatch.escapeKey({resource})'
         return f'{asking(where)}.map(c, JSONPatch{{op: "remove", path: {path}}})'
 
-    claimed = (
-        f'{asking("requests")}.map(c, JSONPatch{{op: "add",'
-        f' path: {base}/claims" + (has(c.resources.claims) ? "/-" : ""),'
-        f" value: has(c.resources.claims) ? dyn({request}) : dyn([{request}])}})"
-    )
+    claimed = f"{asking('requests')}.map(c, {_claim_of(part, request)})"
     return f"{removed('limits')} + {claimed} + {removed('requests')}"
+
+
+def _enter(part: str) -> str:
+    """Return the patches that give the channel to containers that ask for any device."""
+    asking = f"variables.resources.exists(r, {_asks('c', 'r')})"
+    request = f'{{"name": "{pods.CHANNEL_CLAIM}"}}'
+    return f"object.spec.{part}.filter(c, {asking}).map(c, {_claim_of(part, request)})"
+
+
+def _resources(part: str) -> str:
+    """Return the path of the resources of container `c`, as the beginning of a text."""
+    index = f"string(object.spec.{part}.map(x, x.name).indexOf(c.name))"
+    return f'"/spec/{part}/" + {index} + "/resources'
+
+
+def _claim_of(part: str, request: str) -> str:
+    """Return the patch that adds to the claims of container `c`, which may have none."""
+    return (
+        f'JSONPatch{{op: "add", path: {_resources(part)}/claims" + (has(c.resources.claims) ? "/-"'
+        f' : ""), value: has(c.resources.claims) ? dyn({request}) : dyn([{request}])}}'
+    )
 
 
 def _object(kind: str, spec: Wire) -> Wire:

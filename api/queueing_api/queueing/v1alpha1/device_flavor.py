@@ -56,6 +56,16 @@ class OpaqueConfig(Wire):
     """An object in the driver's own words."""
 
 
+class ComputeDomainTerms(Wire):
+    """NVIDIA's ComputeDomain, whose pods reach each other's memory over NVLink across nodes."""
+
+    nodes: Literal["Any", "Pods"] = "Any"
+    """Any: a pod begins as soon as its own node is ready (numNodes 0). Pods: all wait until as many
+    nodes are ready as there are pods, which older drivers need."""
+    channels: Literal["Single", "All"] = "Single"
+    """How many channels of its node each pod gets."""
+
+
 class DeviceTrait(Wire):
     """Something that users may ask of devices: exactly one of its fields is set."""
 
@@ -84,6 +94,8 @@ class FlavoredResource(Wire):
     """The request that it becomes."""
     config: Annotated[list[OpaqueConfig], Field(max_length=8), ATOMIC] = Field(default_factory=list)
     """Configuration for drivers, for example how a device is shared."""
+    compute_domain: ComputeDomainTerms | None = None
+    """Set: each pod set gets a ComputeDomain of its own. Needs strategy Inject."""
     traits: Annotated[dict[str, DeviceTrait], Mark(maxProperties=32)] = Field(default_factory=dict)
     """What users may ask for by the annotation queueing.dev/traits, by name."""
 
