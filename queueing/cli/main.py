@@ -16,6 +16,7 @@ COMMANDS: Mapping[str, Entry] = MappingProxyType(
             "queueing.cli.plan", "Say what would be admitted, preempted or kept waiting."
         ),
         "credits": Entry("queueing.cli.credits", "Show who lent to whom, and what it does now."),
+        "budgets": Entry("queueing.cli.budgets", "Show hard budgets, and what is left of them."),
         "usage": Entry("queueing.cli.usage", "Show who used how much, and what it costs."),
         "devices": Entry("queueing.cli.devices", "Show devices of flavors, and who holds them."),
         "run": Entry("queueing.cli.run", "Run the controller on a cluster."),

@@ -352,6 +352,8 @@ class WorkloadFact:
     """What stopping it would cost; None where no policy speaks of its checkpoints."""
     misconfigured: str = ""
     """Why it can never be judged as it stands (LimitRange, …); empty when it can."""
+    user: str = ""
+    """Who is named by the label `queueing.dev/user`; reports tell users apart by it."""
 
     def is_true(self, condition: str) -> bool:
         """Say whether a condition is present and True."""

@@ -115,6 +115,9 @@ CREDIT_GRANTS = Resource(
 CREDIT_BUDGETS = Resource(
     QUEUEING_GROUP, "v1alpha1", "creditbudgets", "CreditBudget", namespaced=False
 )
+USAGE_RECORDS = Resource(
+    QUEUEING_GROUP, "v1alpha1", "usagerecords", "UsageRecord", namespaced=False
+)
 CHECKPOINT_POLICIES = Resource(QUEUEING_GROUP, "v1alpha1", "checkpointpolicies", "CheckpointPolicy")
 CHECKPOINTS = Resource(QUEUEING_GROUP, "v1alpha1", "checkpoints", "Checkpoint")
 DEVICE_FLAVORS = Resource(

@@ -2,7 +2,12 @@
 
 from collections.abc import Iterable
 
-from queueing.core.credits.facts import BudgetAccountFact, CreditAccountFact, CreditFact
+from queueing.core.credits.facts import (
+    BudgetAccountFact,
+    CreditAccountFact,
+    CreditFact,
+    UsageRecordFact,
+)
 from queueing.core.decisions import Admit, Cycle, Outcome, Verdict, Wait
 from queueing.core.facts import (
     Fact,
@@ -112,6 +117,10 @@ class Engine:
     def credit_budgets(self) -> tuple[BudgetAccountFact, ...]:
         """Return what budgets have spent and hold, as of the last cycle, for storing."""
         return tuple(self._memory.credits.budgets(self._memory.tree, self._memory.workloads))
+
+    def usage_records(self) -> tuple[UsageRecordFact, ...]:
+        """Return the rows of usage that are to be stored, older hours of a tree first."""
+        return tuple(self._memory.credits.usage(self._memory.workloads))
 
     def credits_altered(self) -> bool:
         """Say, once, that ledgers should be stored: quotas, prices or reclaimable pods changed."""

@@ -18,6 +18,7 @@ from queueing.core.credits.facts import (
     Mode,
     Sink,
 )
+from queueing.core.credits.folding import Resolution
 from queueing.core.credits.prices import Prices
 from queueing.core.names import (
     CohortName,
@@ -54,6 +55,7 @@ def policy(found: wire.CreditPolicy, *, lag_s: int = 0) -> CreditPolicyFact:
         debt_limit_s=_seconds(spec.debt_limit) if spec.debt_limit else None,
         non_borrowing_min_priority=spec.non_borrowing_min_priority,
         lag_s=lag_s,
+        keeps_usage=spec.usage_records is not None,
     )
 
 
@@ -68,6 +70,16 @@ def prices(spec: wire.CreditPolicySpec) -> Prices:
         },
         add_up=spec.billing == "Sum",
     )
+
+
+def ages(found: wire.UsageRetention | None) -> dict[Resolution, int]:
+    """Read at which age, in seconds, rows of usage become coarser, or go."""
+    terms = wire.UsageRetention() if found is None else found
+    return {
+        Resolution.HOUR: _seconds(terms.hours),
+        Resolution.DAY: _seconds(terms.days),
+        Resolution.MONTH: _seconds(terms.months),
+    }
 
 
 def grant(found: wire.CreditGrant) -> CreditGrantFact:
@@ -116,6 +128,8 @@ def leaver(one: wire.Leaver) -> LeaverRecord:
             for use in one.usage
         },
         local_queue=Key(one.local_queue) if one.local_queue else None,
+        user=one.user,
+        runs_since=int(one.runs_since.timestamp()) if one.runs_since else None,
     )
 
 
@@ -196,9 +210,12 @@ def leaver_entry(one: LeaverRecord) -> dict[str, Any]:
     """Spell what is written of one who is about to leave."""
     until = {} if one.until is None else {"until": timestamp(one.until)}
     door = {} if one.local_queue is None else {"localQueue": one.local_queue}
+    ran = {} if one.runs_since is None else {"runsSince": timestamp(one.runs_since)}
     return {
         **until,
         **door,
+        **ran,
+        **({"user": one.user} if one.user else {}),
         "uid": one.uid,
         "clusterQueue": one.queue,
         "priority": one.priority,

@@ -1,4 +1,4 @@
-"""CreditPolicy, CreditGrant, CreditAccount and CreditBudget as they are read."""
+"""CreditPolicy, CreditGrant, CreditAccount, CreditBudget and UsageRecord as they are read."""
 # ruff: noqa: RUF012 - msgspec gives every instance its own copy of an empty default
 
 from datetime import datetime
@@ -21,6 +21,14 @@ class ClassFactor(Wire, frozen=True):
     factor: Quantity
 
 
+class UsageRetention(Wire, frozen=True):
+    """Ages at which rows become coarser, and go; durations as texts."""
+
+    hours: str = "48h"
+    days: str = "1488h"
+    months: str = "17568h"
+
+
 class CreditPolicySpec(Wire, frozen=True):
     """Terms of a policy; durations as texts."""
 
@@ -37,6 +45,7 @@ class CreditPolicySpec(Wire, frozen=True):
     class_factors: list[ClassFactor] = []
     debt_limit: str = ""
     non_borrowing_min_priority: int | None = None
+    usage_records: UsageRetention | None = None
 
 
 class Conditions(Wire, frozen=True):
@@ -130,6 +139,8 @@ class Leaver(Wire, frozen=True):
     priority: int = 0
     usage: list[Used] = []
     local_queue: str = ""
+    user: str = ""
+    runs_since: datetime | None = None
 
 
 class GrantEntry(Wire, frozen=True):
@@ -200,3 +211,57 @@ class CreditBudget(Wire, frozen=True):
     metadata: Meta
     spec: CreditBudgetSpec
     status: CreditBudgetStatus = CreditBudgetStatus()
+
+
+class UsageRoot(Wire, frozen=True):
+    """Top of a tree."""
+
+    kind: str
+    name: str
+
+
+class UsageRecordSpec(Wire, frozen=True):
+    """Which tree, and which stretch of time."""
+
+    root: UsageRoot
+    resolution: str
+    start: datetime
+    end: datetime
+
+
+class UsageRow(Wire, frozen=True):
+    """A row; amounts times seconds as decimal numbers."""
+
+    flavor: str
+    resource: str
+    cluster_queue: str = ""
+    cohort: str = ""
+    local_queue: str = ""
+    user: str = ""
+    used: str = "0"
+    borrowed: str = "0"
+    borrowed_remainder: int = 0
+    idle: str = "0"
+    wasted: str = "0"
+    cost_micro_credits: str = "0"
+    quota: str = "0"
+    lent: str = "0"
+    lent_remainder: int = 0
+
+
+class UsageRecordStatus(Wire, frozen=True):
+    """The rows, and up to when they count."""
+
+    as_of: datetime | None = None
+    unit: str = ""
+    rows: list[UsageRow] = []
+    leavers: list[Leaver] = []
+    folded: list[datetime] = []
+
+
+class UsageRecord(Wire, frozen=True):
+    """A UsageRecord."""
+
+    metadata: Meta
+    spec: UsageRecordSpec
+    status: UsageRecordStatus = UsageRecordStatus()

@@ -36,5 +36,8 @@ GANG_STATE = "queueing.dev/gang-state"
 PREEMPTIONS_MAX = "queueing.dev/max-preemptions-in-flight"
 """Annotation of a ClusterQueue or Cohort: how many below it may be preempted at once."""
 
+USER = "queueing.dev/user"
+"""Label of a Workload: whom reports name for what it uses."""
+
 TRACE_PARENT = "traceparent"
 """W3C trace context of the submitter, on the Job and handed to its pods."""

@@ -22,6 +22,7 @@ POLICY: Wire = {
         "halfLife": "87600h",
         "horizon": "60s",
         "unit": "coreh",
+        "usageRecords": {},
     },
 }
 GRANT: Wire = {
@@ -116,6 +117,12 @@ async def test_what_a_job_borrowed_is_in_the_account_when_its_workload_may_go(
         [lender] = [one for one in account["status"]["children"] if one["name"] == "b"]
         assert [one["name"] for one in lender["lentTo"]] == ["ClusterQueue/a"]
         assert account["status"]["largest"].endswith("coreh")
+        rows = [row for one in await w.list("UsageRecord") for row in one["status"]["rows"]]
+        door = [row for row in rows if row.get("localQueue") == "team/a"]
+        assert sum(int(row["used"]) for row in door) == 5000 * (finished - reserved)
+        assert sum(int(row["costMicroCredits"]) for row in door) == 5 * spent // 3
+        lent = sum(int(row.get("lent", 0)) for row in rows if row["clusterQueue"] == "b")
+        assert spent // 1000 - 5 <= lent <= spent // 1000
 
 
 async def test_a_policy_without_fair_sharing_says_so_and_a_grant_says_when_it_is_booked(

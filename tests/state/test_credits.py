@@ -130,6 +130,17 @@ def test_the_end_counts_at_the_time_in_the_status() -> None:
     assert balances(made) == {"a": -80, "b": 80}
 
 
+def test_what_happened_before_a_change_of_quota_counts_by_the_quota_of_then() -> None:
+    """Both are heard of at once, a minute after the end."""
+    made = world(terms=policy())
+    submit(made, "big", "a", 6, now=START)
+    made.cycle(START + 10)
+    finish(made, "team/big", START + 40)
+    made.observe(cluster_queue("a", {"default": {"cpu": quota(2000)}}, cohort="all"))
+    made.cycle(START + 100)
+    assert account(made).children[0].spent == 2 * 40 * MICRO * PART
+
+
 def test_a_lending_limit_bounds_what_is_earned_and_not_what_is_idle() -> None:
     facts = two_queues()
     limited = cluster_queue("b", {"default": {"cpu": quota(4000, lending=1000)}}, cohort="all")

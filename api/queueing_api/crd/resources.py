@@ -211,5 +211,17 @@ OWN_RESOURCES: Final = (
             _AGE,
         ),
     ),
+    Resource(
+        "UsageRecord",
+        "usagerecords",
+        ("usage", "urec"),
+        has_status=False,
+        columns=(
+            Column("Tree", ".spec.root.name", "Cohort or queue at the top of the tree"),
+            Column("Resolution", ".spec.resolution", "Hour, Day or Month"),
+            Column("Start", ".spec.start", "When the stretch of time begins", "date"),
+            Column("As of", ".status.asOf", "Time up to which everything is counted", "date"),
+        ),
+    ),
 )
 """Kinds of `queueing.dev`, served in one version."""

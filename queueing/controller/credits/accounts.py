@@ -11,6 +11,7 @@ import msgspec
 from queueing.clock import Clock
 from queueing.controller.credits.budgets import Budgets
 from queueing.controller.credits.intake import Intake, lag_of
+from queueing.controller.credits.usage_records import UsageRecords
 from queueing.controller.hand import Hand
 from queueing.core.credits.facts import CreditAccountFact
 from queueing.core.names import Key
@@ -59,6 +60,7 @@ class Accounts:
         self._asked: dict[str, None] = {}
         """Accounts that are to be written though nothing in them changed."""
         self._budgets = Budgets(means.engine, means.hand, means.clock, means.intake)
+        self._usages = UsageRecords(means.engine, means.hand, means.clock, means.intake.usages)
         self.urgent = asyncio.Event()
         """Somebody waits for the next write."""
 
@@ -117,10 +119,14 @@ class Accounts:
         """Say whether half a minute is over for any account."""
         now, every_s = self._means.clock.monotonic(), self.every_s
         accounts_due = not self._last or any(now - one >= every_s for one in self._last.values())
-        return accounts_due or self._budgets.is_due(every_s)
+        others = self._budgets.is_due(every_s) or self._usages.is_due(every_s)
+        return accounts_due or others
 
-    async def write(self, *, at_once: bool = False) -> None:
-        """Write what differs from what is stored and is due; with `at_once` whether due or not."""
+    async def write(self, *, at_once: bool = False, rows_too: bool = False) -> None:
+        """Write what differs from what is stored and is due; with `at_once` whether due or not.
+
+        Rows of usage, which always differ, only with `rows_too`.
+        """
         now, every_s = self._means.clock.monotonic(), self.every_s
         for record in self._means.engine.credit_accounts():
             due = at_once or now - self._last.get(record.cohort, -EVERY_S) >= every_s
@@ -130,6 +136,8 @@ class Accounts:
                 await self._write(record)
         anyhow = bool(self._waiting or self._changing)
         await self._budgets.write(every_s, at_once=at_once, anyhow=anyhow)
+        rows_now = rows_too or (at_once and bool(self._changing))
+        await self._usages.write(every_s, at_once=rows_now, anyhow=anyhow)
         for key in list(self._waiting):
             if self._means.engine.credits_cover(key):
                 del self._waiting[key]
@@ -141,6 +149,10 @@ class Accounts:
             if self._means.engine.credits_name(key):
                 del self._leaving[key]
                 self._means.attend(key)
+
+    async def fold(self) -> None:
+        """Make rows of usage coarser that have aged."""
+        await self._usages.fold(self._means.intake.ages)
 
     def _differs(self, record: CreditAccountFact) -> bool:
         """Say whether a ledger says something new; also that nothing happened, if one waits."""

@@ -3,7 +3,9 @@
 import logging
 from collections.abc import Callable
 
-from queueing.core.credits.facts import CreditFact, CreditGone, CreditKind
+from queueing.controller.credits.usage_intake import UsageIntake
+from queueing.core.credits.facts import CreditFact, CreditGone, CreditKind, Member
+from queueing.core.credits.folding import Resolution
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate import budgets
 from queueing.translate import credits as translate
@@ -31,6 +33,7 @@ class Intake:
         self.grants: dict[str, wire.CreditGrant] = {}
         self.accounts: dict[str, wire.CreditAccount] = {}
         self.budgets: dict[str, wire.CreditBudget] = {}
+        self.usages = UsageIntake(observe)
         self.broken: dict[str, str] = {}
         """Policies and grants that cannot be used, and why."""
 
@@ -79,6 +82,22 @@ class Intake:
                 self._take(f"budget/{key}", lambda: CreditGone(CreditKind.BUDGET, key))
             case Synced():
                 pass
+
+    def ages(self, root: Member) -> dict[Resolution, int]:
+        """Say at which age, in seconds, the rows of a tree become coarser, or go.
+
+        By the policy that names the tree, else by the first that names none; without any policy
+        that keeps rows they age by what is the default.
+        """
+        keeping = [
+            one.spec
+            for name, one in sorted(self.policies.items())
+            if one.spec.usage_records is not None and f"policy/{name}" not in self.broken
+        ]
+        named = (one for one in keeping if root.kind == "Cohort" and root.name in one.root_cohorts)
+        general = (one for one in keeping if not one.root_cohorts)
+        found = next(named, None) or next(general, None)
+        return translate.ages(None if found is None else found.usage_records)
 
     def take_budget(self, found: wire.CreditBudget) -> None:
         """Take in a budget as it is stored."""

@@ -72,6 +72,7 @@ class Credits:
             (resources.CREDIT_GRANTS, wire.CreditGrant, self.intake.on_grant),
             (resources.CREDIT_ACCOUNTS, wire.CreditAccount, self.intake.on_account),
             (resources.CREDIT_BUDGETS, wire.CreditBudget, self.intake.on_budget),
+            (resources.USAGE_RECORDS, wire.UsageRecord, self.intake.usages.on_event),
         ):
             made: Reflector[Any] = Reflector(client, resource.within(), kind, on_event)
             yield made, resource.plural
@@ -80,15 +81,17 @@ class Credits:
         """Write accounts and conditions when they are due, for ever."""
         woken = False
         while True:
-            if self._around.engine.credits_altered():
+            altered = self._around.engine.credits_altered()
+            if altered:
                 self.accounts.urgent.set()
             if self.accounts.urgent.is_set():
                 self.accounts.urgent.clear()
                 self._around.wake()
                 await asyncio.sleep(GATHER_S)
-                await self.accounts.write(at_once=True)
+                await self.accounts.write(at_once=True, rows_too=altered)
             if woken:
                 await self.accounts.write()
+                await self.accounts.fold()
                 await self._standings.write()
             counts = bool(self.intake.policies or self.intake.budgets)
             woken = counts and self.accounts.is_due()
@@ -104,6 +107,6 @@ class Credits:
         """Write all accounts as the term ends, as long as the lease allows it."""
         try:
             async with asyncio.timeout(FAREWELL_S):
-                await self.accounts.write(at_once=True)
+                await self.accounts.write(at_once=True, rows_too=True)
         except TimeoutError:
             logger.warning("not all credit accounts were written at the end of the term")

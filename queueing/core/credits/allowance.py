@@ -115,6 +115,18 @@ def cost_of(usage: Mapping[FlavorResource, int], prices: Prices) -> int:
     return sum(prices.bill(flavor, amounts) for flavor, amounts in by_flavor.items())
 
 
+def rates_of(usage: Mapping[FlavorResource, int], prices: Prices) -> dict[FlavorResource, int]:
+    """Say of `cost_of` which resource it is billed to: what is billed at all, each per second."""
+    by_flavor: dict[FlavorName, dict[ResourceName, int]] = {}
+    for (flavor, resource), amount in usage.items():
+        by_flavor.setdefault(flavor, {})[resource] = amount
+    return {
+        FlavorResource(flavor, resource): cost
+        for flavor, amounts in by_flavor.items()
+        for resource, cost in prices.shares(flavor, amounts).items()
+    }
+
+
 def _covers(limit: Limit, cost: int, seconds: int | None) -> bool:
     return cost == 0 or (seconds is not None and cost * seconds <= limit.left)
 

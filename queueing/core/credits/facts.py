@@ -72,6 +72,8 @@ class CreditPolicyFact:
     """From this priority upwards workloads may not borrow; None: all may."""
     lag_s: int = 0
     """How far the ledger stays behind, so that what was written by then has been heard of."""
+    keeps_usage: bool = False
+    """Whether rows of usage are kept for its trees."""
 
     def factor(self, priority: int) -> Fraction:
         """Return what a workload of this priority pays for each unit that it borrows."""
@@ -134,6 +136,9 @@ class LeaverRecord:
     """None while it still holds quota."""
     usage: Mapping[FlavorResource, int]
     local_queue: Key | None = None
+    user: str = ""
+    runs_since: int | None = None
+    """Since when all its pods ran; None when they never did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +201,48 @@ class BudgetAccountFact:
     """Whether the holder exists and has prices."""
 
 
+class RowName(NamedTuple):
+    """Whose row it is: a user's in a LocalQueue, or, with both empty, the queue's or cohort's."""
+
+    holder: Member
+    local_queue: str
+    """Its key."""
+    user: str
+    resource: FlavorResource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageRow:
+    """What one name did in one stretch of time, in amounts times seconds."""
+
+    name: RowName
+    used: int = 0
+    borrowed: int = 0
+    """Of what was used, in parts (`PART`)."""
+    idle: int = 0
+    """Of what was used: held before all pods ran. Told when they run, or when the stay ends."""
+    wasted: int = 0
+    """What was used for work that evictions lost. Told at the eviction."""
+    cost: int = 0
+    """Micro-credits."""
+    quota: int = 0
+    """Nominal quota; of queues and cohorts only, as what they lent is."""
+    lent: int = 0
+    """What siblings used of it, in parts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageRecordFact:
+    """What a tree did from `start` to `as_of`: one hour, or what there is of it so far."""
+
+    root: Member
+    start: int
+    as_of: int
+    unit: str = ""
+    rows: tuple[UsageRow, ...] = ()
+    leavers: tuple[LeaverRecord, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedFact:
     """The work of one life of a workload was saved, as a Checkpoint tells."""
@@ -214,6 +261,7 @@ class CreditKind(StrEnum):
     ACCOUNT = "CreditAccount"
     BUDGET = "CreditBudget"
     SAVED = "Checkpoint"
+    USAGE = "UsageRecord"
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,5 +279,6 @@ CreditFact = (
     | BudgetFact
     | BudgetAccountFact
     | SavedFact
+    | UsageRecordFact
     | CreditGone
 )

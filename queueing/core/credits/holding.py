@@ -9,6 +9,13 @@ from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.usage import held_usage
 
 
+class Runs(NamedTuple):
+    """Since when all pods of a workload run, and when its status came to tell so."""
+
+    since: int
+    told_at: int
+
+
 class Holding(NamedTuple):
     """Quota held by one workload, from `since` to `until` (None: still)."""
 
@@ -21,6 +28,9 @@ class Holding(NamedTuple):
     local_queue: Key | None = None
     may_last: int | None = None
     """Seconds from `since` after which it is to be over; None when the workload does not say."""
+    user: str = ""
+    runs: Runs | None = None
+    """Known only where rows of usage are kept."""
 
 
 def holding_of(fact: WorkloadFact) -> Holding | None:
@@ -37,6 +47,7 @@ def holding_of(fact: WorkloadFact) -> Holding | None:
         ended_at(fact),
         fact.local_queue,
         seconds_of(fact),
+        fact.user,
     )
 
 
@@ -63,3 +74,11 @@ def running_since(fact: WorkloadFact) -> int | None:
     if fact.is_true("Finished") and admitted is not None and admitted.status:
         return int(admitted.changed)
     return None
+
+
+def runs_of(fact: WorkloadFact) -> Runs | None:
+    """Return since when all pods run, as `running_since` does; the end may be what tells it."""
+    since = running_since(fact)
+    if since is None:
+        return None
+    return Runs(since, since if fact.is_true("PodsReady") else ended_at(fact) or since)

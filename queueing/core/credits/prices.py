@@ -26,6 +26,16 @@ class Prices:
         costs = [self.cost(flavor, resource, amount) for resource, amount in amounts.items()]
         return sum(costs) if self.add_up else max(costs, default=0)
 
+    def shares(
+        self, flavor: FlavorName, amounts: Mapping[ResourceName, int]
+    ) -> dict[ResourceName, int]:
+        """Say which resource is billed how much: the dearest alone, or with `add_up` each."""
+        costs = {resource: self.cost(flavor, resource, one) for resource, one in amounts.items()}
+        if self.add_up or not costs:
+            return costs
+        dearest = max(sorted(costs), key=lambda resource: costs[resource])
+        return {dearest: costs[dearest]}
+
     def cost(self, flavor: FlavorName, resource: ResourceName, amount: int) -> int:
         """Return what an amount of one resource costs."""
         price, per = self.rate(flavor, resource)

@@ -24,6 +24,12 @@ class Line:
     borrowed: float
     idle: float = 0.0
     """Held while the pods did not run: before all of them were ready."""
+    cost: float = 0.0
+    """Micro-credits."""
+    lent: float | None = None
+    """What siblings used of the payer's quota; None where nobody counted."""
+    wasted: float | None = None
+    """What was used for work that evictions lost; None where nobody counted."""
 
     @property
     def within_quota(self) -> float:
@@ -52,20 +58,24 @@ class _Sums:
     used: dict[tuple[str, FlavorResource], float] = field(default_factory=dict)
     borrowed: dict[tuple[str, FlavorResource], float] = field(default_factory=dict)
     idle: dict[tuple[str, FlavorResource], float] = field(default_factory=dict)
+    cost: dict[tuple[str, FlavorResource], float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What is to be known of a holding."""
+
+    payer: Callable[[Holding], str]
+    running_since: Callable[[Holding], int | None]
+    """Since when all its pods run; None for not yet."""
+    rates: Callable[[Holding], Mapping[FlavorResource, int]]
+    """What it costs, in micro-credits per second."""
 
 
 def usage_lines(
-    holdings: Sequence[Holding],
-    quotas: Quotas,
-    *,
-    payer: Callable[[Holding], str],
-    running_since: Callable[[Holding], int | None] = lambda one: one.since,
-    between: tuple[int, int],
+    holdings: Sequence[Holding], quotas: Quotas, terms: Terms, *, between: tuple[int, int]
 ) -> tuple[Line, ...]:
-    """Return who used what in a period, sorted by payer, flavor and resource.
-
-    `running_since` says since when all pods of a holding run; None for not yet.
-    """
+    """Return who used what in a period, sorted by payer, flavor and resource."""
     begin, end = between
     cells: dict[tuple[QueueName, FlavorResource], _Cell] = {}
     marks: dict[tuple[int, FlavorResource], float] = {}
@@ -83,12 +93,15 @@ def usage_lines(
             if sign > 0:
                 marks[number, resource] = cell.borrowed_part
                 continue
-            key = payer(holding), resource
+            key = terms.payer(holding), resource
             lasted = when - max(holding.since, begin)
             part = cell.borrowed_part - marks[number, resource]
             sums.used[key] = sums.used.get(key, 0.0) + amount * lasted
             sums.borrowed[key] = sums.borrowed.get(key, 0.0) + amount * part
-            runs = running_since(holding)
+            sums.cost[key] = (
+                sums.cost.get(key, 0.0) + terms.rates(holding).get(resource, 0) * lasted
+            )
+            runs = terms.running_since(holding)
             waited = (when if runs is None else min(runs, when)) - max(holding.since, begin)
             sums.idle[key] = sums.idle.get(key, 0.0) + amount * max(0, waited)
     return tuple(
@@ -98,6 +111,7 @@ def usage_lines(
             used=used,
             borrowed=sums.borrowed[name, resource],
             idle=sums.idle[name, resource],
+            cost=sums.cost[name, resource],
         )
         for (name, resource), used in sorted(sums.used.items())
         if used

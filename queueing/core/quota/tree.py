@@ -92,6 +92,11 @@ class QuotaTree:
         """Go over the cohorts that have nothing above them, by name."""
         return (one for _, one in sorted(self._cohorts.items()) if one.parent is None)
 
+    def roots(self) -> Iterator[Node]:
+        """Go over the tops of all trees: cohorts by name, then queues in no cohort by name."""
+        yield from self.root_cohorts()
+        yield from (one for _, one in sorted(self._queues.items()) if one.parent is None)
+
     def queues_of(self, node: Node) -> Iterator[Node]:
         """Go over the queues of a subtree, by name."""
         return iter(sorted(_queues_under(node), key=lambda queue: queue.name))

@@ -9,5 +9,6 @@ apart, so that nobody's place depends on when somebody looked.
 holds quota since when and until when, `grants` what is given away; both write into the `agenda`
 what happens to ledgers and when. `books` are the ledgers, `book` is one of them. `accounts` is what
 is written down and read back, `shares` what balances do to shares and to whom these may take,
-`restraints` what those hold who may not borrow.
+`restraints` what those hold who may not borrow. `usages` are rows for reports, where a policy has
+them kept, and `tally` those of one tree.
 """

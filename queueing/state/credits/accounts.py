@@ -7,17 +7,22 @@ held before, or name it: else a start from them would count too little.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
-from queueing.core.credits.facts import BudgetAccountFact, CreditAccountFact, LeaverRecord
-from queueing.core.credits.holding import Holding
+from queueing.core.credits.facts import (
+    BudgetAccountFact,
+    CreditAccountFact,
+    LeaverRecord,
+    UsageRecordFact,
+)
+from queueing.core.credits.holding import Holding, Runs
 from queueing.core.names import CohortName, Uid
 from queueing.core.quota.node import Node
 from queueing.state.credits.book import Book
 
-Stored = TypeVar("Stored", CreditAccountFact, BudgetAccountFact)
+Stored = TypeVar("Stored", CreditAccountFact, BudgetAccountFact, UsageRecordFact)
 
 
 class Accounts(Generic[Stored]):
-    """The accounts that were stored last, by name: that of the cohort, or that of the budget."""
+    """The accounts that were stored last, by name: that of the cohort, tree or budget."""
 
     __slots__ = ("_stored",)
 
@@ -39,7 +44,8 @@ class Accounts(Generic[Stored]):
     def reaches(self, until: int, name: str) -> bool:
         """Say whether an account reaches the time at which a holding ended."""
         known = self._stored.get(name)
-        return known is not None and known.as_of is not None and known.as_of >= until
+        as_of = None if known is None else known.as_of
+        return as_of is not None and as_of >= until
 
     def tells_of(self, holding: Holding, name: str) -> bool:
         """Say whether an account tells as much of a holding as we know."""
@@ -88,6 +94,8 @@ def recalled(leaver: LeaverRecord) -> Holding:
         since=leaver.since,
         until=leaver.until,
         local_queue=leaver.local_queue,
+        user=leaver.user,
+        runs=None if leaver.runs_since is None else Runs(leaver.runs_since, leaver.runs_since),
     )
 
 
@@ -101,6 +109,8 @@ def leaver_record(holding: Holding) -> LeaverRecord:
         until=holding.until,
         usage=holding.usage,
         local_queue=holding.local_queue,
+        user=holding.user,
+        runs_since=None if holding.runs is None else holding.runs.since,
     )
 
 

@@ -26,6 +26,13 @@ class End(NamedTuple):
     """What it did since it was last saved is lost."""
 
 
+class Ran(NamedTuple):
+    """All pods of the holding of this number run since a time, as its status tells from now on."""
+
+    token: int
+    since: int
+
+
 @dataclass(frozen=True, slots=True)
 class Give:
     """A grant is to be booked, or, once it has expired, to be taken back."""
@@ -34,7 +41,7 @@ class Give:
     expired: bool
 
 
-Event = Begin | End | Give
+Event = Begin | End | Ran | Give
 
 
 class Agenda:

@@ -15,12 +15,12 @@ from queueing.state.credits.terms import Terms
 class Books:
     """Every ledger, by the name of its cohort; a holding counts in all above its queue."""
 
-    __slots__ = ("_accounts", "_counted", "_terms", "_ways", "by_cohort")
+    __slots__ = ("_accounts", "_terms", "_ways", "by_cohort", "counted")
 
     def __init__(self, terms: Terms, accounts: Accounts[CreditAccountFact]) -> None:
         self._terms, self._accounts = terms, accounts
         self.by_cohort: dict[CohortName, Book] = {}
-        self._counted: dict[int, Holding] = {}
+        self.counted: dict[int, Holding] = {}
         """What the books count, by number; kept while there is no book, too."""
         self._ways: dict[QueueName, list[tuple[Book, Way]]] = {}
         """The books above each queue, and its way there, since quotas or structure changed last."""
@@ -34,25 +34,25 @@ class Books:
 
     def count_in(self, token: int, holding: Holding, tree: QuotaTree, when: int) -> None:
         """Count a holding under a number that is new."""
-        self._counted[token] = holding
+        self.counted[token] = holding
         self._book(tree, holding, when, 1)
 
     def count_out(self, token: int, tree: QuotaTree, when: int) -> None:
         """Count the holding of this number no more."""
-        holding = self._counted.pop(token, None)
+        holding = self.counted.pop(token, None)
         if holding is not None:
             self._book(tree, holding, when, -1)
 
     def lose(self, token: int, tree: QuotaTree, when: int, saved: int | None) -> None:
         """Note in every ledger that the holding of this number ends by an eviction."""
-        holding = self._counted.get(token)
+        holding = self.counted.get(token)
         if holding is not None:
             for cohort in self.above(holding.queue, tree):
                 self.by_cohort[cohort].lose(tree.queue(holding.queue), holding, when, saved)
 
     def holding(self, token: int) -> Holding | None:
         """Return what is counted under a number."""
-        return self._counted.get(token)
+        return self.counted.get(token)
 
     def above(self, queue: QueueName, tree: QuotaTree) -> list[CohortName]:
         """Return the cohorts above a queue that have a ledger; none when there is no such queue."""
@@ -107,7 +107,7 @@ class Books:
         return read
 
     def _under(self, tree: QuotaTree, cohort: Node) -> Iterator[tuple[Node, Holding]]:
-        for _, holding in sorted(self._counted.items()):
+        for _, holding in sorted(self.counted.items()):
             if tree.has_queue(holding.queue):
                 queue = tree.queue(holding.queue)
                 if cohort in queue.ancestors():

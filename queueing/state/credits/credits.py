@@ -15,6 +15,7 @@ from queueing.core.credits.facts import (
     CreditKind,
     CreditPolicyFact,
     SavedFact,
+    UsageRecordFact,
 )
 from queueing.core.credits.holding import Holding
 from queueing.core.credits.prices import Prices
@@ -24,7 +25,7 @@ from queueing.core.names import CohortName, Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits import accounts, grants
 from queueing.state.credits.accounts import Accounts
-from queueing.state.credits.agenda import Agenda, Begin, End, Event
+from queueing.state.credits.agenda import Agenda, Begin, End, Event, Ran
 from queueing.state.credits.books import Books
 from queueing.state.credits.budgets import Budgets, News
 from queueing.state.credits.grants import Grants
@@ -33,6 +34,7 @@ from queueing.state.credits.restraints import Restraints
 from queueing.state.credits.saves import Saves
 from queueing.state.credits.shares import Bending, Undisturbed
 from queueing.state.credits.terms import Terms
+from queueing.state.credits.usages import Usages
 from queueing.state.ledger import Charge
 
 
@@ -54,6 +56,7 @@ class Credits:
         "_started",
         "_terms",
         "_undisturbed",
+        "_usages",
     )
 
     def __init__(self) -> None:
@@ -68,6 +71,7 @@ class Credits:
         self._undisturbed = Undisturbed(self._terms)
         self._presence = Presence(self._agenda, self._undisturbed)
         self._saves = Saves()
+        self._usages = Usages(self._terms)
         self._reshaped = False
         self._altered_at: int | None = None
         self._started = False
@@ -89,16 +93,25 @@ class Credits:
                 self._budgets.accounts.put(fact.name, fact)
             case SavedFact():
                 self._saves.put(fact)
-            case CreditGone(kind=CreditKind.SAVED, name=name):
-                self._saves.drop(name)
-            case CreditGone(kind=CreditKind.POLICY, name=name):
-                self._reshaped |= self._terms.drop(name)
-            case CreditGone(kind=CreditKind.GRANT, name=name):
-                self._grants.drop(name)
-            case CreditGone(kind=CreditKind.BUDGET, name=name):
-                self._reshaped |= self._budgets.drop(name)
-            case CreditGone(name=name):
-                self._accounts.drop(name)
+            case UsageRecordFact():
+                self._usages.put(fact)
+            case CreditGone():
+                self._forget(fact)
+
+    def _forget(self, gone: CreditGone) -> None:
+        match gone.kind:
+            case CreditKind.SAVED:
+                self._saves.drop(gone.name)
+            case CreditKind.POLICY:
+                self._reshaped |= self._terms.drop(gone.name)
+            case CreditKind.GRANT:
+                self._grants.drop(gone.name)
+            case CreditKind.BUDGET:
+                self._reshaped |= self._budgets.drop(gone.name)
+            case CreditKind.ACCOUNT:
+                self._accounts.drop(gone.name)
+            case CreditKind.USAGE:
+                self._usages.records.drop(gone.name)
 
     def note(self, key: Key, fact: WorkloadFact | None) -> None:
         """Note what a workload's status says now; None when it is gone."""
@@ -129,21 +142,29 @@ class Credits:
         at = floor(now) - self._terms.lag_s
         changed = self._reshaped
         if self._reshaped:
+            if self._started:
+                # What happened before the change counts by the terms of then.
+                self._catch_up(tree, workloads, now)
             self._reshape(tree, workloads, at)
             self._altered_at = at
-        self._presence.take_changes(workloads, floor(now))
-        if self._presence.altered_at is not None:
-            self._altered_at, self._presence.altered_at = self._presence.altered_at, None
-        self._grants.plan()
-        self._carry_out(tree, at)
+        self._catch_up(tree, workloads, now)
         self._books.advance(at)
         self._budgets.advance(at)
+        self._usages.advance(at)
         if bends:
             self._undisturbed.look(tree, now)
             if changed or self._bending.is_due(at):
                 changed |= self._bending.bend(self._books.by_cohort.values(), tree, at)
         self._started = True
         return changed
+
+    def _catch_up(self, tree: QuotaTree, workloads: Mapping[Key, WorkloadFact], now: float) -> None:
+        """Let everything happen that statuses and grants tell of and the ledgers have reached."""
+        self._presence.take_changes(workloads, floor(now))
+        if self._presence.altered_at is not None:
+            self._altered_at, self._presence.altered_at = self._presence.altered_at, None
+        self._grants.plan()
+        self._carry_out(tree, floor(now) - self._terms.lag_s)
 
     def allow(
         self,
@@ -181,10 +202,13 @@ class Credits:
         self._reshaped, self._restraints.reshaped = False, True
         if not self._books.by_cohort:
             self._presence.look_again(workloads)
+        self._presence.follows_pods = self._terms.keeps_usage
         for stored in self._books.reshape(tree, at, started=self._started):
             self._presence.recall(stored.leavers)
         for purse in self._budgets.reshape(tree, at, started=self._started):
             self._presence.recall(purse.leavers)
+        for rows in self._usages.reshape(tree, at, self._books.counted, started=self._started):
+            self._presence.recall(rows.leavers)
 
     def _carry_out(self, tree: QuotaTree, at: int) -> None:
         """Let everything happen that was planned until `at`."""
@@ -201,15 +225,20 @@ class Credits:
         if holding is not None:
             saved = self._saves.last(holding.uid, holding.since, when)
             self._books.lose(token, tree, when, saved)
+            self._usages.lose(holding, saved, when)
 
     def _let_happen(self, event: Event, number: int, tree: QuotaTree, when: int) -> None:
         if isinstance(event, Begin):
             self._books.count_in(number, event.holding, tree, when)
             self._budgets.count_in(number, event.holding, tree, when)
+            self._usages.count_in(number, event.holding, when)
         elif isinstance(event, End):
             self._presence.was_counted_out(event.token)
+            self._usages.count_out(event.token, self._books.holding(event.token), when)
             self._books.count_out(event.token, tree, when)
             self._budgets.count_out(event.token, when)
+        elif isinstance(event, Ran):
+            self._usages.ran(event.token, self._books.holding(event.token), event.since, when)
         else:
             grants.carry_out(event, self._books.by_cohort.values(), when)
 
@@ -262,6 +291,10 @@ class Credits:
         leaving = list(self._presence.leaving(workloads))
         return accounts.records(self._books.by_cohort, leaving, self._grants.names())
 
+    def usage(self, workloads: Mapping[Key, WorkloadFact]) -> Iterator[UsageRecordFact]:
+        """Return the rows of every tree that are to be stored, its older hours first."""
+        return self._usages.unstored(self._presence.leaving(workloads))
+
     def is_altered(self, now: float) -> bool:
         """Say, once, that ledgers have gone by other terms since, of which no object tells when.
 
@@ -278,9 +311,13 @@ class Credits:
         if held is None or held.until is None:
             return not self._presence.is_unheard(key)
         until = held.until
-        above = self._books.above(held.queue, tree)
-        return all(self._accounts.reaches(until, one) for one in above) and all(
-            self._budgets.accounts.reaches(until, one) for one in self._budgets.over(tree, held)
+        above, over = self._books.above(held.queue, tree), self._budgets.over(tree, held)
+        return (
+            all(self._accounts.reaches(until, one) for one in above)
+            and all(self._budgets.accounts.reaches(until, one) for one in over)
+            and all(
+                self._usages.records.reaches(until, one) for one in self._usages.over(held.queue)
+            )
         )
 
     def recorded(self, key: Key, tree: QuotaTree) -> bool:
@@ -315,8 +352,13 @@ class Credits:
         """Say whether every stored account above a holding tells as much of it as we know."""
         above = self._books.above(holding.queue, tree)
         over = self._budgets.over(tree, holding)
-        return all(self._accounts.tells_of(holding, one) for one in above) and all(
-            self._budgets.accounts.tells_of(holding, one) for one in over
+        return (
+            all(self._accounts.tells_of(holding, one) for one in above)
+            and all(self._budgets.accounts.tells_of(holding, one) for one in over)
+            and all(
+                self._usages.records.tells_of(holding, one)
+                for one in self._usages.over(holding.queue)
+            )
         )
 
 

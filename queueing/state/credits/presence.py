@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from queueing.core.credits.facts import LeaverRecord
-from queueing.core.credits.holding import Holding, ended_at, holding_of, released_at
+from queueing.core.credits.holding import Holding, Runs, ended_at, holding_of, released_at, runs_of
 from queueing.core.facts import WorkloadFact
-from queueing.core.names import Key
+from queueing.core.names import Key, Uid
 from queueing.state.credits.accounts import recalled
-from queueing.state.credits.agenda import Agenda, Begin, End
+from queueing.state.credits.agenda import Agenda, Begin, End, Ran
 from queueing.state.credits.shares import Undisturbed
 
 _HOW_IT_ENDS = Holding._fields.index("until")
@@ -38,9 +38,11 @@ class Presence:
         "_changed",
         "_ends",
         "_entered",
+        "_ran",
         "_released",
         "_undisturbed",
         "altered_at",
+        "follows_pods",
     )
 
     def __init__(self, agenda: Agenda, undisturbed: Undisturbed) -> None:
@@ -52,6 +54,10 @@ class Presence:
         """Who gave quota back without having finished, as long as the books do not count it."""
         self._released: dict[Key, Holding] = {}
         """The last of these of each workload."""
+        self._ran: dict[tuple[Uid, int], Runs | None] = {}
+        """Since when pods ran, if ever, of those of whom an account told."""
+        self.follows_pods = False
+        """Whether anybody asks since when pods run."""
         self.altered_at: int | None = None
         """When a workload last came to hold something else, of which no status tells the time."""
 
@@ -78,6 +84,8 @@ class Presence:
         """
         for one in leavers:
             holding = recalled(one)
+            life = holding.uid, holding.since
+            self._ran[life] = holding.runs or self._ran.get(life)
             key = _leaver_key(holding)
             self._changed[key] = []
             if key not in self._entered or holding.until is not None:
@@ -125,6 +133,8 @@ class Presence:
     def _take_change(self, key: Key, fact: WorkloadFact | None, now: int) -> None:
         known = self._entered.get(key)
         if fact is not None and known is not None and _tells_the_same(known.told, fact):
+            if self.follows_pods:
+                known = self._follow_pods(key, known, fact)
             self._hear_of_end(key, known, ended_at(fact))
             return
         found = None if fact is None else holding_of(fact)
@@ -138,9 +148,12 @@ class Presence:
             known = None if found is None else self._changed_terms(known, found, key, now)
         if found is None:
             return
+        begins = known is None
         if known is None:
             known = self._begin(key, found)
         self._entered[key] = known = Entered(known.token, known.holding, fact)
+        if self.follows_pods and fact is not None:
+            known = self._follow_pods(key, known, fact, begins=begins)
         self._hear_of_end(key, known, found.until)
 
     def _hear_of_end(self, key: Key, known: Entered, until: int | None) -> None:
@@ -149,6 +162,27 @@ class Presence:
         if until is not None and holding.until is None:
             self._agenda.plan(max(until, holding.since), End(known.token))
             self._entered[key] = Entered(known.token, holding._replace(until=until), known.told)
+
+    def _follow_pods(
+        self, key: Key, known: Entered, fact: WorkloadFact, *, begins: bool = False
+    ) -> Entered:
+        """Plan what a status tells of since when all pods run, if it does.
+
+        The status of one that is evicted tells no more of it: where nobody remembers, they ran.
+        """
+        holding = known.holding
+        if holding.runs is not None:
+            return known
+        runs, life = runs_of(fact), (holding.uid, holding.since)
+        if runs is None and life in self._ran:
+            runs = self._ran[life]
+        elif runs is None and begins and fact.is_true("Evicted"):
+            runs = Runs(holding.since, holding.since) if "PodsReady" in fact.conditions else None
+        if runs is None:
+            return known
+        self._agenda.plan(max(runs.told_at, holding.since), Ran(known.token, runs.since))
+        followed = self._entered[key] = known._replace(holding=holding._replace(runs=runs))
+        return followed
 
     def _forget_or_remember(self, key: Key, fact: WorkloadFact | None, ended: Holding) -> None:
         """Remember what a workload held that lives on without telling of it."""
@@ -176,7 +210,11 @@ class Presence:
         until = left.until
         if until is None and fact is not None and found is None:
             until = released_at(fact)
-        entered = self._begin(key, left._replace(until=None))
+        entered = self._begin(key, left._replace(until=None, runs=None))
+        if left.runs is not None and self.follows_pods:
+            self._agenda.plan(
+                max(left.runs.told_at, left.since), Ran(entered.token, left.runs.since)
+            )
         self._end(entered, left.since if until is None else until, evicted=True)
 
     def _begin(self, key: Key, holding: Holding, *, told: Holding | None = None) -> Entered:

@@ -60,6 +60,11 @@ class Terms:
         return min((max(1, one // TICKS_PER_HORIZON) for one in horizons), default=1)
 
     @property
+    def keeps_usage(self) -> bool:
+        """Whether any policy has rows of usage kept."""
+        return any(one.keeps_usage for one in self._policies.values())
+
+    @property
     def unit(self) -> str:
         """Name of 3600 credits, where no one policy is meant."""
         return next((one.unit for _, one in sorted(self._policies.items())), "credits")
@@ -82,10 +87,23 @@ class Terms:
             return None
         root = tree.queue(queue).root()
         if root.is_queue:
-            general = (one for _, one in sorted(self._policies.items()) if not one.root_cohorts)
-            found = next(general, None)
-            return None if found is None or found.mode is Mode.OFF else found
+            return self._general()
         return next((policy for one, policy in self.trees(tree) if one is root), None)
+
+    def recorded(self, tree: QuotaTree) -> Iterator[tuple[Node, CreditPolicyFact]]:
+        """Go over the trees, lone queues too, of whose usage rows are kept."""
+        if not self.keeps_usage:
+            return
+        yield from (one for one in self.trees(tree) if one[1].keeps_usage)
+        general = self._general()
+        if general is not None and general.keeps_usage:
+            yield from ((root, general) for root in tree.roots() if root.is_queue)
+
+    def _general(self) -> CreditPolicyFact | None:
+        """Return the policy of queues that are in no cohort."""
+        general = (one for _, one in sorted(self._policies.items()) if not one.root_cohorts)
+        found = next(general, None)
+        return None if found is None or found.mode is Mode.OFF else found
 
     def cohorts(self, tree: QuotaTree) -> Iterator[tuple[Node, CreditPolicyFact]]:
         """Go over the cohorts that are to have a ledger."""

@@ -19,7 +19,7 @@ from queueing.core.names import CheckName, FlavorName, Key, PodSetName, QueueNam
 from queueing.translate.devices.counting import count_devices
 from queueing.translate.devices.offers import Shape
 from queueing.translate.inbound.surroundings import toleration
-from queueing.translate.labels import ADMISSION_GATED_BY, PRIORITY_BOOST
+from queueing.translate.labels import ADMISSION_GATED_BY, PRIORITY_BOOST, USER
 from queueing.translate.marks import refusal_of, refused_marks
 from queueing.translate.problems import Problems
 from queueing.translate.requests import Surroundings, counted_requests
@@ -99,6 +99,7 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
         past_execution_s=status.accumulated_past_execution_time_seconds,
         deleting=meta.deleting,
         misconfigured="; ".join(filter(None, (asks.problems, problems.text()))),
+        user=meta.labels.get(USER, ""),
     )
 
 

@@ -16,6 +16,7 @@ from queueing_api.crd.rules.credits import (
     CREDIT_BUDGET,
     CREDIT_GRANT,
     CREDIT_POLICY,
+    USAGE_RECORD,
 )
 from queueing_api.crd.rules.devices import DEVICE_FLAVOR
 from queueing_api.crd.rules.infrastructure import ADMISSION_CHECK, RESOURCE_FLAVOR, TOPOLOGY
@@ -50,6 +51,7 @@ _V1ALPHA1: Final = {
     "CreditGrant": CREDIT_GRANT,
     "CreditPolicy": CREDIT_POLICY,
     "DeviceFlavor": DEVICE_FLAVOR,
+    "UsageRecord": USAGE_RECORD,
 }
 RULES: Final[Mapping[str, Mapping[str, tuple[Rule, ...]]]] = MappingProxyType(
     {

@@ -1,4 +1,4 @@
-"""Rules of CreditPolicy, CreditGrant, CreditAccount and CreditBudget."""
+"""Rules of CreditPolicy, CreditGrant, CreditAccount, CreditBudget and UsageRecord."""
 
 from typing import Final
 
@@ -33,6 +33,16 @@ CREDIT_POLICY: Final = (
         )
         for field, low, high, words in _TIMES
     ),
+    *(
+        Rule(
+            "spec.usageRecords",
+            f"!has(self.{field}) || (duration(self.{field}) >= duration('1h')"
+            f" && duration(self.{field}) <= duration('87600h'))",
+            f"{field} must be at least 1h and at most 87600h",
+            field=f".{field}",
+        )
+        for field in ("hours", "days", "months")
+    ),
     _between("spec", "hysteresis", "1", "16", "between 1 and 16"),
     _between("spec.prices[]", "price", "0", "1000000", "between 0 and 1000000"),
     _between("spec.classFactors[]", "factor", "1m", "10", "above 0 and at most 10"),
@@ -42,6 +52,7 @@ CREDIT_GRANT: Final = (
     _between("spec", "amount", "-1000000000", "1000000000", "at most 1000000000, either way"),
 )
 CREDIT_ACCOUNT: Final = (Rule("spec", "self == oldSelf", FIELD_IS_IMMUTABLE),)
+USAGE_RECORD: Final = (Rule("spec", "self == oldSelf", FIELD_IS_IMMUTABLE),)
 _NAMED_PERIODS: Final = "['Daily', 'Weekly', 'Monthly', 'Yearly']"
 CREDIT_BUDGET: Final = (
     _between("spec", "grant", "0", "1000000000", "between 0 and 1000000000"),

@@ -104,6 +104,10 @@ class CreditLeaver(Wire):
     """What it holds."""
     local_queue: str = ""
     """Namespace and name of its LocalQueue."""
+    user: str = ""
+    """Value of its label queueing.dev/user."""
+    runs_since: Time | None = None
+    """Since when all its pods ran. Unset when they never did."""
 
 
 class CreditGrantEntry(Wire):

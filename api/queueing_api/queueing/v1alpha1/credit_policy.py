@@ -41,6 +41,17 @@ class CreditClassFactor(Wire):
     """Factor on what borrowing costs, above 0 and at most 10; 1 without an entry."""
 
 
+class UsageRetention(Wire):
+    """For how long rows of usage are kept, and how fine."""
+
+    hours: DurationText = "48h"
+    """Age at which the rows of an hour are added up with those of its day."""
+    days: DurationText = "1488h"
+    """Age at which the rows of a day are added up with those of its month."""
+    months: DurationText = "17568h"
+    """Age at which the rows of a month are deleted."""
+
+
 class CreditPolicySpec(Wire):
     """How credits are counted, and how far they bend fair shares."""
 
@@ -83,6 +94,9 @@ class CreditPolicySpec(Wire):
     debt_limit: DurationText | None = None
     """Largest debt, as the time in which the whole entitlement, if it were lent, would pay it
     back. Unset: 1.44 half-lives, which is also as much as a surplus can reach."""
+    usage_records: UsageRetention | None = None
+    """Keeps rows of what was used, borrowed, lent, wasted and held idle in UsageRecords, which
+    outlive Workloads. Unset: no rows are kept."""
 
 
 class CreditPolicyStatus(Wire):

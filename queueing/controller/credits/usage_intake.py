@@ -1,0 +1,80 @@
+"""Takes in UsageRecords: the newest hour of each tree for the engine, of the rest what they are."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from queueing.core.credits.facts import CreditFact, CreditGone, CreditKind, Member
+from queueing.core.credits.folding import Resolution
+from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
+from queueing.state.credits.usages import name_of
+from queueing.translate import credits_wire as wire
+from queueing.translate import usage_records as translate
+from queueing.translate.usage_records import Stretch
+from queueing.translate.wire.meta import Meta
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is remembered of a record: not its rows."""
+
+    meta: Meta
+    of: Stretch
+
+
+class UsageIntake:
+    """All records by name; `observe` hears of the newest hours."""
+
+    def __init__(self, observe: Callable[[CreditFact], None]) -> None:
+        self._observe = observe
+        self.known: dict[str, Known] = {}
+        self._newest: dict[Member, Stretch] = {}
+
+    def on_event(self, event: WatchEvent[wire.UsageRecord]) -> None:
+        """Take in what happened to a record."""
+        match event:
+            case Added(object=found) | Modified(object=found):
+                self.take(found)
+            case Deleted(key=key):
+                self.forget(key)
+            case Synced():
+                pass
+
+    def take(self, found: wire.UsageRecord) -> None:
+        """Take in a record as it is stored; an older one than is known changes nothing."""
+        name, of = found.metadata.name, translate.stretch(found)
+        known = self.known.get(name)
+        if known is not None and _is_older(found.metadata, known.meta):
+            return
+        self.known[name] = Known(found.metadata, of)
+        if of.resolution is not Resolution.HOUR or name != of.name:
+            return
+        newest = self._newest.get(of.root)
+        if newest is None or of.start >= newest.start:
+            self._newest[of.root] = of
+            self._observe(translate.usage_record(found))
+
+    def forget(self, name: str) -> None:
+        """Forget a record that is gone."""
+        known = self.known.pop(name, None)
+        if known is not None and self._newest.get(known.of.root) == known.of:
+            del self._newest[known.of.root]
+            self._observe(CreditGone(CreditKind.USAGE, name_of(known.of.root)))
+
+    def aged(
+        self, resolution: Resolution, ages: Callable[[Member], dict[Resolution, int]], now: float
+    ) -> Iterator[Stretch]:
+        """Go over the records of one resolution that are to become coarser, or to go, by name.
+
+        The newest hour of a tree stays: it tells up to when all is counted.
+        """
+        for name, known in sorted(self.known.items()):
+            of = known.of
+            if of.resolution is not resolution or name != of.name:
+                continue
+            if self._newest.get(of.root) != of and of.end + ages(of.root)[resolution] <= now:
+                yield of
+
+
+def _is_older(found: Meta, known: Meta) -> bool:
+    same = found.uid == known.uid
+    return same and int(known.resource_version or 0) >= int(found.resource_version or 0)

@@ -1,0 +1,48 @@
+"""Whose quota was lent: what a queue lent, told by the LocalQueues that left it idle.
+
+A LocalQueue is entitled to its part of the queue's nominal quota, by fair-sharing weight. What it
+left unused of that in a stretch of time is its part of what the queue lent in it.
+"""
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+from queueing.core.credits.facts import UsageRow
+from queueing.core.names import FlavorResource, Key, QueueName
+
+Doors = Mapping[QueueName, Mapping[Key, Fraction]]
+"""The LocalQueues of each queue, and their weights."""
+
+
+def lent_by_door(
+    rows: Iterable[UsageRow], doors: Doors
+) -> dict[tuple[QueueName, Key, FlavorResource], Fraction]:
+    """Share out what queues lent in one stretch of time, in parts."""
+    lent: dict[tuple[QueueName, FlavorResource], UsageRow] = {}
+    used: dict[tuple[QueueName, Key, FlavorResource], int] = {}
+    for row in rows:
+        kind, name = row.name.holder
+        if kind != "ClusterQueue":
+            continue
+        if row.lent:
+            lent[QueueName(name), row.name.resource] = row
+        if row.name.local_queue:
+            place = QueueName(name), Key(row.name.local_queue), row.name.resource
+            used[place] = used.get(place, 0) + row.used
+    found: dict[tuple[QueueName, Key, FlavorResource], Fraction] = {}
+    for (queue, resource), row in sorted(lent.items()):
+        weights = dict(doors.get(queue, {}))
+        whole = sum(weights.values())
+        if not whole:
+            continue
+        idle = {
+            door: max(
+                Fraction(0), row.quota * weight / whole - used.get((queue, door, resource), 0)
+            )
+            for door, weight in weights.items()
+        }
+        parts = idle if any(idle.values()) else weights
+        total = sum(parts.values())
+        for door, part in sorted(parts.items()):
+            found[queue, door, resource] = row.lent * part / total
+    return found

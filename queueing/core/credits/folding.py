@@ -1,0 +1,88 @@
+"""Rows of usage added up: of users when there are too many, of hours and days as they age."""
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from types import MappingProxyType
+
+from queueing.core.credits.facts import RowName, UsageRow
+from queueing.core.credits.period import Period, Span
+
+ROWS_MAX = 2000
+"""Of one stretch of time of a tree; beyond it users of a LocalQueue are no longer told apart."""
+OTHERS = "(others)"
+
+
+class Resolution(StrEnum):
+    """How long the stretch of time of a record is."""
+
+    HOUR = "Hour"
+    DAY = "Day"
+    MONTH = "Month"
+
+    @property
+    def coarser(self) -> "Resolution | None":
+        """What its rows become as they age; None where they go."""
+        return _COARSER[self]
+
+    def span(self, at: int) -> Span:
+        """Return the stretch that a time falls into, in UTC."""
+        return _PERIODS[self].at(at)
+
+
+_COARSER: Mapping[Resolution, Resolution | None] = MappingProxyType(
+    {
+        Resolution.HOUR: Resolution.DAY,
+        Resolution.DAY: Resolution.MONTH,
+        Resolution.MONTH: None,
+    }
+)
+_PERIODS: Mapping[Resolution, Period] = MappingProxyType(
+    {
+        Resolution.HOUR: Period(3600),
+        Resolution.DAY: Period("Daily"),
+        Resolution.MONTH: Period("Monthly"),
+    }
+)
+
+
+def plus(one: UsageRow, other: UsageRow) -> UsageRow:
+    """Add two rows up, under the first one's name."""
+    return UsageRow(
+        name=one.name,
+        used=one.used + other.used,
+        borrowed=one.borrowed + other.borrowed,
+        idle=one.idle + other.idle,
+        wasted=one.wasted + other.wasted,
+        cost=one.cost + other.cost,
+        quota=one.quota + other.quota,
+        lent=one.lent + other.lent,
+    )
+
+
+def summed(rows: Iterable[UsageRow]) -> list[UsageRow]:
+    """Add up rows of the same name; return them by name."""
+    found: dict[RowName, UsageRow] = {}
+    for row in rows:
+        known = found.get(row.name)
+        found[row.name] = row if known is None else plus(known, row)
+    return [row for _, row in sorted(found.items())]
+
+
+def bounded(rows: Iterable[UsageRow], most: int = ROWS_MAX) -> list[UsageRow]:
+    """Return so many rows at most, by name; users of a LocalQueue become one where needed.
+
+    Sums stay what they are. Beyond the bound even then, LocalQueues of a queue become one.
+    """
+    found = summed(rows)
+    if len(found) > most:
+        found = summed(_renamed(one, one.name.local_queue) for one in found)
+    if len(found) > most:
+        found = summed(_renamed(one, OTHERS) for one in found)
+    return found
+
+
+def _renamed(row: UsageRow, local_queue: str) -> UsageRow:
+    if not row.name.local_queue and not row.name.user:
+        return row
+    name = row.name._replace(user=OTHERS, local_queue=local_queue)
+    return plus(UsageRow(name=name), row)

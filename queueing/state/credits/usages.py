@@ -1,0 +1,174 @@
+"""Rows of usage, of every tree that a policy keeps them of; and what of them is stored.
+
+They follow the time of the ledgers and count the holdings that they count, so that the same rows
+come out whoever starts anew, from the newest stored row and from what statuses say since.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from queueing.core.credits.facts import LeaverRecord, Member, UsageRecordFact
+from queueing.core.credits.holding import Holding
+from queueing.core.credits.prices import Prices
+from queueing.core.names import QueueName
+from queueing.core.quota.node import Node
+from queueing.core.quota.tree import QuotaTree
+from queueing.state.credits.accounts import Accounts, leaver_record
+from queueing.state.credits.book import member_of
+from queueing.state.credits.tally import Tally
+from queueing.state.credits.terms import Terms
+
+Way = tuple[str, tuple[Member, ...]]
+"""The tree that a queue is in, and all from the queue to the root."""
+
+
+class Usages:
+    """All tallies, by the name of their tree: `kind/name` of its root."""
+
+    __slots__ = ("_gone", "_tallies", "_terms", "_unready", "_ways", "records")
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self.records: Accounts[UsageRecordFact] = Accounts()
+        self._tallies: dict[str, Tally] = {}
+        self._gone: dict[str, Tally] = {}
+        """Trees that are no more, until what was counted of them is stored."""
+        self._ways: dict[QueueName, Way] = {}
+        self._unready: dict[int, None] = {}
+        """Numbers of the holdings whose pods have not all run yet."""
+
+    def put(self, fact: UsageRecordFact) -> None:
+        """Take in a stored record; only the newest of a tree matters."""
+        name = name_of(fact.root)
+        known = self.records.stored(name)
+        if known is not None and known.as_of > fact.as_of:
+            return
+        self.records.put(name, fact)
+        tally = self._tallies.get(name) or self._gone.get(name)
+        if tally is not None:
+            tally.closed_until(fact.as_of)
+        if name in self._gone and self._gone[name].at <= fact.as_of:
+            del self._gone[name]
+
+    # Time and holdings --------------------------------------------------------------------------
+
+    def advance(self, at: int) -> None:
+        """Bring all tallies up to a time."""
+        for tally in self._tallies.values():
+            tally.advance(at)
+
+    def count_in(self, token: int, holding: Holding, when: int) -> None:
+        """Count a holding under a number that is new."""
+        way = self._ways.get(holding.queue)
+        if way is not None:
+            self._unready[token] = None
+            self._tallies[way[0]].count(holding, way[1], when, 1)
+
+    def count_out(self, token: int, holding: Holding | None, when: int) -> None:
+        """Count the holding of this number no more."""
+        if holding is None or holding.queue not in self._ways:
+            return
+        self.ran(token, holding, when, when)
+        name, members = self._ways[holding.queue]
+        self._tallies[name].count(holding, members, when, -1)
+
+    def ran(self, token: int, holding: Holding | None, since: int, when: int) -> None:
+        """Note since when all pods of a holding run; until then it was held idle."""
+        if holding is None or token not in self._unready:
+            return
+        del self._unready[token]
+        if holding.queue in self._ways:
+            tally = self._tallies[self._ways[holding.queue][0]]
+            tally.wait(holding, since - holding.since, when)
+
+    def lose(self, holding: Holding, saved: int | None, when: int) -> None:
+        """Note an eviction: what was used since the work was saved, or ever, is lost."""
+        if holding.queue in self._ways:
+            since = holding.since if saved is None else max(holding.since, min(saved, when))
+            self._tallies[self._ways[holding.queue][0]].lose(holding, when - since, when)
+
+    # Structure ----------------------------------------------------------------------------------
+
+    def reshape(
+        self, tree: QuotaTree, at: int, counted: Mapping[int, Holding], *, started: bool
+    ) -> list[UsageRecordFact]:
+        """Go by the present trees, quotas and prices from `at` on.
+
+        Return the records that were read at the start, when not `started`.
+        """
+        self.advance(at)
+        before = {**self._gone, **self._tallies}
+        self._ways.clear()
+        self._tallies, self._gone = {}, {}
+        read: list[UsageRecordFact] = []
+        for root, policy in self._terms.recorded(tree):
+            name = name_of(member_of(root))
+            tally, stored = before.pop(name, None), self.records.stored(name)
+            if tally is None:
+                tally = Tally(member_of(root), at, stored)
+                if started:
+                    tally.advance(at)
+                elif stored is not None:
+                    read.append(stored)
+            nodes = list(_nodes_under(root))
+            tally.reshape(nodes, policy.prices, policy.unit)
+            self._tallies[name] = tally
+            self._ways.update((QueueName(one.name), _way(one)) for one in nodes if one.is_queue)
+        for name, tally in before.items():
+            tally.reshape((), Prices({}), tally.unit)
+            stored = self.records.stored(name)
+            if stored is None or stored.as_of < tally.at:
+                self._gone[name] = tally
+        self._count_again(counted)
+        return read
+
+    def _count_again(self, counted: Mapping[int, Holding]) -> None:
+        for _, holding in sorted(counted.items()):
+            way = self._ways.get(holding.queue)
+            if way is not None:
+                tally = self._tallies[way[0]]
+                tally.count(holding, way[1], tally.at, 1)
+
+    # What is stored -----------------------------------------------------------------------------
+
+    def over(self, queue: QueueName) -> tuple[str, ...]:
+        """Return the tree whose rows a queue's workloads are in, if any are kept."""
+        way = self._ways.get(queue)
+        return () if way is None else (way[0],)
+
+    def unstored(self, leaving: Iterable[Holding]) -> Iterator[UsageRecordFact]:
+        """Return what is to be stored of every tree, its older hours first, by name."""
+        by_tree: dict[str, list[LeaverRecord]] = {}
+        for one in sorted(leaving, key=lambda each: (each.uid, each.since)):
+            for name in self.over(one.queue):
+                by_tree.setdefault(name, []).append(leaver_record(one))
+        for name, tally in sorted({**self._gone, **self._tallies}.items()):
+            known = by_tree.get(name, [])
+            if tally.closed:
+                known = _with_earlier(known, self.records.stored(name))
+            for hour in (*tally.closed, tally.record()):
+                left = (one for one in known if one.until is None or one.until > hour.as_of)
+                yield replace(hour, leavers=tuple(left))
+
+
+def name_of(root: Member) -> str:
+    """Name a tree."""
+    return f"{root.kind}/{root.name}"
+
+
+def _with_earlier(known: list[LeaverRecord], stored: UsageRecordFact | None) -> list[LeaverRecord]:
+    """Add those who were named when an hour began that is over now, and may be forgotten since."""
+    lives = {(one.uid, one.since) for one in known}
+    earlier = () if stored is None else stored.leavers
+    return [*known, *(one for one in earlier if (one.uid, one.since) not in lives)]
+
+
+def _way(queue: Node) -> Way:
+    members = (member_of(queue), *(member_of(one) for one in queue.ancestors()))
+    return name_of(members[-1]), members
+
+
+def _nodes_under(root: Node) -> Iterator[Node]:
+    yield root
+    for child in root.children():
+        yield from _nodes_under(child)
