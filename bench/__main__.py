@@ -12,7 +12,7 @@ from queueing.controller.cycles import BUDGET
 from queueing.core.settings import FairSharing, Settings
 from queueing.testing.worlds import Deep
 
-SCENARIOS = ("a", "b", "c", "d", "e", "e-sizes", "e-worst", "credits")
+SCENARIOS = ("a", "b", "c", "d", "d-claims", "e", "e-sizes", "e-worst", "credits")
 UNLESS_TOLD = ("a", "d", "e")
 FAIR = FairSharing(strategies=("LessThanOrEqualToFinalShare", "LessThanInitialShare"))
 MODES = (("classical", Settings()), ("fair sharing", Settings(fair_sharing=FAIR)))
@@ -21,6 +21,7 @@ EPILOG = """\b
 Examples:
   python -m bench                        a, d and e, at the size of --scale
   python -m bench b c                    a thousand queues; one queue, mostly hopeless
+  python -m bench d-claims --jobs 1000   Jobs whose pods get a device each by a claim
   python -m bench e --scale 1            100,000 pending in the core alone
   python -m bench e-sizes --scale 1      cost per decision, 1,000 to 100,000 pending
   python -m bench e-worst                many candidates for one head, many queues in a tree
@@ -38,7 +39,9 @@ Examples:
     show_default=True,
     help="Part of the full size: workloads per queue in all but (d).",
 )
-@click.option("--jobs", type=int, default=200, show_default=True, help="Jobs in (d).")
+@click.option(
+    "--jobs", type=int, default=200, show_default=True, help="Jobs in (d) and (d-claims)."
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -50,9 +53,9 @@ def main(scenarios: tuple[str, ...], scale: float, jobs: int, out: Path) -> None
     """Measure admissions beside their floor.
 
     On the real API server: (a) 30 queues, (b) 1,000 queues, (c) one deep queue of which 60 % never
-    fit, (d) Jobs with pods on KWOK nodes. (e) is the core alone; e-sizes draws what a decision
-    costs against the number pending, e-worst measures what may take longest;
-    credits simulates who is served how well.
+    fit, (d) Jobs with pods on KWOK nodes, (d-claims) with a device for each pod. (e) is the core
+    alone; e-sizes draws what a decision costs against the number pending, e-worst measures what may
+    take longest; credits simulates who is served how well.
     """
     results: list[Result] = []
     for name in scenarios or UNLESS_TOLD:

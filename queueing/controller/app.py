@@ -196,6 +196,7 @@ class App:
                 may_send=may_send,
                 rules=self._rules,
                 witness=self.witness,
+                injects=lambda: self.witness.standing.policies,
                 listing=postponed if self._options.owns_process else nullcontext,
             )
         )

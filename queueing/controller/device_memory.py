@@ -174,7 +174,7 @@ class DeviceMemory:
     def surroundings(self, namespace: str) -> DeviceSurroundings:
         """Return what the devices of a namespace's pods depend on besides their template."""
         if self.catalog.is_empty:
-            return DeviceSurroundings()
+            return DeviceSurroundings(catalog=self.catalog)
         return DeviceSurroundings(
             catalog=self.catalog,
             templates={

@@ -66,6 +66,8 @@ class Surroundings:
     may_send: MaySend
     rules: ControllerRules
     witness: Witness
+    injects: Callable[[], bool] = lambda: True
+    """Says whether pods that are told of claims get them when they are created."""
     listing: Callable[[], AbstractContextManager[None]] = nullcontext
     """What surrounds the first lists of a term."""
 
@@ -178,6 +180,7 @@ class Session:
                 hand=self.hand,
                 records=self._records,
                 now=self._around.clock.now,
+                injects=self._around.injects,
                 exceeds=self.engine.exceeds,
                 evicted=self._around.witness.evicted,
             )

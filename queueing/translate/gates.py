@@ -26,6 +26,16 @@ HONOURED: Mapping[str, str] = MappingProxyType(
         "FlavorFungibility": "`flavorFungibility` decides when the next flavor is tried",
         "FlavorFungibilityPreserveScanProgress": "a waiting Workload that changes goes on with the"
         " next flavor, if it still asks the same; off, it starts with the first",
+        "KueueDRAIntegration": "claims of one's own are counted by `deviceClassMappings`;"
+        " DeviceFlavors do not depend on it",
+        "KueueDRAIntegrationConsumableCapacity": "mappings may count by capacity; off, claims of"
+        " such classes wait",
+        "KueueDRAIntegrationExtendedResource": "the resource that stands for a class counts as"
+        " devices of the class; off, by its own name",
+        "KueueDRAIntegrationPartitionableDevices": "mappings may count by counter; off, claims of"
+        " such classes wait",
+        "KueueDRARejectWorkloadsWhenDRADisabled": "without `KueueDRAIntegration` work with claims"
+        " of its own waits; off, it is admitted and its claims are charged to nobody",
         "LocalQueueMetrics": "metrics per LocalQueue",
         "MetricForWorkloadCreationLatency": "`kueue_workload_creation_latency_seconds`",
         "MetricsForCohorts": "metrics per cohort",
@@ -70,7 +80,6 @@ _ABSENT: Mapping[str, str] = MappingProxyType(
     {
         "MultiKueue": "there is one cluster",
         "TAS": "pods are not placed by topology",
-        "KueueDRA": "devices are translated by rules of our own",
         "ElasticJobs": "elastic Jobs are refused",
     }
 )

@@ -1,11 +1,14 @@
 """Templates, claims and domains of a start: tried on the server, created, compared with what is.
 
 They are named by what they are made from, so that to create one twice is to create it once. The
-server compiles the selectors of a dry run, which the scheduler would stumble over much later.
+server compiles the selectors of a dry run, which the scheduler would stumble over much later. What
+was tried once in a term is not tried again, until the server refuses it after all.
 """
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -58,6 +61,9 @@ class Claiming:
     memory: DeviceMemory
     hand: Hand
     _tried: dict[str, None] = field(default_factory=dict)
+    """Digests of specs that the server has taken."""
+    _trials: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    """Those under way: who comes with the same spec meanwhile waits for the answer."""
     _domains: dict[str, str] = field(default_factory=dict)
     """Plans of the ComputeDomains that are known to be there, by namespace and name. They are not
     watched: most clusters have no such kind."""
@@ -71,16 +77,16 @@ class Claiming:
             return
         meta = wanted["metadata"]
         target = _RESOURCES[wanted["kind"]].within(meta["namespace"])
+        spec = digest(wanted["kind"], meta["namespace"], _claim_spec(wanted))
         if wanted["kind"] != COMPUTE_DOMAINS.kind:
-            await self._try(wanted)
+            await self._try(wanted, spec)
         try:
             reply = await self.hand.create(target, msgspec.json.encode(wanted))
         except AlreadyExistsError:
             await self._compare(wanted, target.resource)
-        except ForbiddenError as error:
-            raise _forbidden(error) from error
-        except (InvalidError, BadRequestError) as error:
-            raise DevicesRefusedError(DeviceReason.INVALID, error.message) from error
+        except (InvalidError, BadRequestError, ForbiddenError) as error:
+            self._tried.pop(spec, None)  # the server judges by other rules than when it was tried
+            raise _refusal(error) from error
         except NotFoundError as error:
             if wanted["kind"] != COMPUTE_DOMAINS.kind or _NO_NAMESPACE in error.message:
                 raise
@@ -99,24 +105,23 @@ class Claiming:
         known = self.memory.claims.get(key) if shared else self.memory.templates.get(key)
         return known is not None and _is_equal(known.metadata, meta)
 
-    async def _try(self, wanted: dict[str, Any]) -> None:
-        """Let the server say what it thinks of a spec, once."""
-        spec = digest(wanted["kind"], wanted["metadata"]["namespace"], _claim_spec(wanted))
-        if spec in self._tried:
-            return
-        meta = wanted["metadata"]
-        target = _RESOURCES[wanted["kind"]].within(meta["namespace"])
-        unnamed = {key: value for key, value in meta.items() if key != "name"}
-        trial = {**wanted, "metadata": {**unnamed, "generateName": "kq-trial-"}}
-        try:
-            await self.hand.client.create(target, msgspec.json.encode(trial), Call(dry_run=True))
-        except (InvalidError, BadRequestError) as error:
-            raise DevicesRefusedError(DeviceReason.INVALID, error.message) from error
-        except ForbiddenError as error:
-            raise _forbidden(error) from error
-        self._tried[spec] = None
-        if len(self._tried) > TRIED_MAX:
-            del self._tried[next(iter(self._tried))]
+    async def _try(self, wanted: dict[str, Any], spec: str) -> None:
+        """Let the server say what it thinks of a spec, once for all that want it."""
+        async with self._trials.setdefault(spec, asyncio.Lock()):
+            if spec in self._tried:
+                return
+            meta = wanted["metadata"]
+            target = _RESOURCES[wanted["kind"]].within(meta["namespace"])
+            unnamed = {key: value for key, value in meta.items() if key != "name"}
+            trial = {**wanted, "metadata": {**unnamed, "generateName": "kq-trial-"}}
+            body = msgspec.json.encode(trial)
+            try:
+                await self.hand.client.create(target, body, Call(dry_run=True))
+            except (InvalidError, BadRequestError, ForbiddenError) as error:
+                raise _refusal(error) from error
+            self._tried[spec] = None
+            if len(self._tried) > TRIED_MAX:
+                del self._tried[next(iter(self._tried))]
 
     async def _compare(self, wanted: dict[str, Any], resource: Resource) -> None:
         """Learn whose the object of that name is: ours as wanted, ours of before, or foreign."""
@@ -150,15 +155,16 @@ class Claiming:
 
     async def remove(self, resource: Resource, meta: Meta) -> None:
         """Delete a template or claim of ours in this life of it, and first its ComputeDomain."""
+        if meta.deleting:
+            return
         domain = meta.annotations.get(COMPUTE_DOMAIN)
         if domain:
             self._domains.pop(f"{meta.namespace}/{domain}", None)
             await self.hand.delete(COMPUTE_DOMAINS.at(domain, meta.namespace))
         body = msgspec.json.encode({"preconditions": {"uid": meta.uid}})
-        try:
-            await self.hand.delete(resource.at(meta.name, meta.namespace), body)
-        except NotFoundError:
-            return
+        await self.hand.delete(resource.at(meta.name, meta.namespace), body)
+        if resource is RESOURCE_CLAIM_TEMPLATES:
+            self.memory.drop_template(meta.key)  # nothing holds it back; a claim may be in use
 
 
 def _claim_spec(wanted: dict[str, Any]) -> Any:
@@ -175,8 +181,8 @@ def _is_equal(found: Meta, wanted: dict[str, Any]) -> bool:
     )
 
 
-def _forbidden(error: ForbiddenError) -> Exception:
-    """Tell a namespace that is full, which may change, from what nobody may do."""
-    if _QUOTA in error.message:
+def _refusal(error: InvalidError | BadRequestError | ForbiddenError) -> Exception:
+    """Tell a namespace that is full, which may change, from what can never be."""
+    if isinstance(error, ForbiddenError) and _QUOTA in error.message:
         return NotSentError(f"{DeviceReason.NAMESPACE_QUOTA}: {error.message}")
     return DevicesRefusedError(DeviceReason.INVALID, error.message)

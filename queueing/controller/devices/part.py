@@ -39,6 +39,8 @@ class Around:
     hand: Hand
     records: Records
     now: Callable[[], float]
+    injects: Callable[[], bool]
+    """Says whether the API server gives pods their claims by now."""
     exceeds: Callable[[Key, Iterable[Key]], bool]
     """Says whether a workload holds what it could not get now."""
     evicted: Callable[[Workload, str, str], None]
@@ -51,7 +53,7 @@ class Devices:
         self._pump, self._objects = around.pump, around.objects
         self._memory = memory = around.objects.devices
         self.queue: WorkQueue[Key] = WorkQueue()
-        self._rules_changed = self._hardware_changed = False
+        self._rules_changed, self._hardware_changed = True, False
         self._due, self._needed = asyncio.Event(), asyncio.Event()
         self._intake = Intake(
             memory,
@@ -63,7 +65,7 @@ class Devices:
             ),
         )
         claiming = Claiming(memory, around.hand)
-        self.start = DeviceStart(memory, claiming)
+        self.start = DeviceStart(memory, claiming, around.injects)
         departures = Departures(
             objects=around.objects,
             memory=memory,

@@ -1,6 +1,6 @@
 """What the start of a Job needs of devices, and when its quota may be given back."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ from queueing.controller.device_memory import DeviceMemory
 from queueing.controller.devices.claiming import Claiming
 from queueing.controller.objects import Objects
 from queueing.controller.refusals import DevicesRefusedError
+from queueing.kube.errors import NotSentError
 from queueing.translate.devices.messages import DeviceReason
 from queueing.translate.devices.realisation import (
     NO_CHANGES,
@@ -29,6 +30,8 @@ class DeviceStart:
 
     memory: DeviceMemory
     claiming: Claiming
+    injects: Callable[[], bool] = lambda: True
+    """Says whether the API server gives pods their claims by now: it does so only at creation."""
 
     async def prepare(self, job: Job, workload: Workload) -> PodChanges:
         """Make what the pods of a Workload's only pod set will name, and return what they are told.
@@ -43,7 +46,10 @@ class DeviceStart:
             raise DevicesRefusedError(DeviceReason.UNSUPPORTED, str(error)) from error
         for wanted in made.objects:
             await self.claiming.make(wanted)
-        return next(iter(made.changes.values()), NO_CHANGES)
+        changes = next(iter(made.changes.values()), NO_CHANGES)
+        if changes.gates and not self.injects():
+            raise NotSentError("the API server does not give pods their claims yet")
+        return changes
 
     def realise(self, job: Job, workload: Workload) -> Realisation:
         """Return what an admission makes of devices for one Job. Raises UnservedError."""

@@ -11,6 +11,7 @@ from queueing.translate.devices.catalog import NO_CATALOG, Catalog
 from queueing.translate.devices.containers import SIDECAR, InitAsk, most_at_once, uses
 from queueing.translate.devices.messages import DeviceReason
 from queueing.translate.devices.names import INJECTED_MAX, SLOT, TRAITS, digest
+from queueing.translate.devices.own_claims import OwnClaims
 from queueing.translate.devices.requests import DEVICES_MAX
 from queueing.translate.problems import Problems
 from queueing.translate.wire import devices as wire
@@ -108,9 +109,12 @@ def devices_of(
     if around.catalog.is_empty:
         return NO_DEVICES
     traits = _traits(template, path, problems)
+    for name in sorted(traits.keys() - around.catalog.quotas.keys()):
+        problems.add(path, f"no DeviceFlavor serves {name}, so its traits cannot be granted")
     slots, slotted = _slots(template, around.catalog, path, problems)
     asks = tuple(_classic(template.spec, around.catalog, traits))
-    own = [one for one in template.spec.resource_claims if one.name not in slotted]
+    ignored = around.catalog.gates.claims is OwnClaims.IGNORED
+    own = [one for one in template.spec.resource_claims if one.name not in slotted and not ignored]
     bound = (
         *(_bound(one, around) for one in own),
         *_extended(template.spec, around.catalog),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from queueing.translate.devices.matching import Classes
 from queueing.translate.devices.names import CLASS_PREFIX
+from queueing.translate.devices.own_claims import DeviceGates, gates_of
 from queueing.translate.wire import devices as wire
 from queueing_api.config.v1beta2 import Configuration
 
@@ -44,6 +45,7 @@ class Catalog:
     """DeviceClass of each extended resource that one stands for."""
     as_kueue: bool = False
     """Whether claims that users wrote count as in Kueue: by number, whatever devices there are."""
+    gates: DeviceGates = field(default_factory=DeviceGates)
     problems: Mapping[str, str] = field(default_factory=dict)
     """Why a DeviceFlavor, or a part of it, is not used; by its name."""
 
@@ -82,6 +84,7 @@ def catalog_of(
             else:
                 served[key], owners[key], quotas[one.name] = one, name, quota
     found = sorted(classes, key=lambda one: (one.metadata.created, one.metadata.name))
+    gates = gates_of(configuration)
     return Catalog(
         served=served,
         quotas=quotas,
@@ -90,8 +93,9 @@ def catalog_of(
             for one in found
         },
         rules=_rules(configuration, served),
-        extended=_extended(found),
+        extended=_extended(found, implicit=not as_kueue) if gates.extended else {},
         as_kueue=as_kueue,
+        gates=gates,
         problems={name: "; ".join(told) for name, told in problems.items()},
     )
 
@@ -138,12 +142,16 @@ def _expression(found: object) -> str:
     return str(cel.expression) if cel is not None else str(found or "")
 
 
-def _extended(classes: Iterable[wire.DeviceClass]) -> dict[str, str]:
-    """Return the class of each extended resource: of several the newest, then the first by name."""
+def _extended(classes: Iterable[wire.DeviceClass], *, implicit: bool) -> dict[str, str]:
+    """Return the class of each extended resource: of several the newest, then the first by name.
+
+    `implicit` adds the resource that every class has; Kueue counts that by its own name.
+    """
     found: dict[str, str] = {}
     newest: dict[str, float] = {}
     for one in classes:
-        found[f"{CLASS_PREFIX}{one.metadata.name}"] = one.metadata.name
+        if implicit:
+            found[f"{CLASS_PREFIX}{one.metadata.name}"] = one.metadata.name
         name, created = one.spec.extended_resource_name, one.metadata.created
         if name and (name not in found or created > newest[name]):
             found[name], newest[name] = one.metadata.name, created

@@ -1,16 +1,25 @@
 """What a pod set's devices count as, beside everything else that it asks for."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from queueing.core.devices import DeviceAsk
 from queueing.translate.devices.asks import Bound, DeviceSurroundings, devices_of
 from queueing.translate.devices.catalog import Catalog
 from queueing.translate.devices.messages import DeviceReason
+from queueing.translate.devices.names import SLOT, TRAITS
 from queueing.translate.devices.offers import Shape, shapes_of
-from queueing.translate.devices.requests import CONSUMERS_MAX, DEVICES_MAX, claim_of
+from queueing.translate.devices.own_claims import INTEGRATION, OwnClaims
+from queueing.translate.devices.requests import CONSUMERS_MAX, DEVICES_MAX, Way, claim_of
 from queueing.translate.problems import Problems
+from queueing.translate.wire.pods import PodTemplate
 from queueing.translate.wire.workloads import PodSet
+
+_MAP = (
+    "is not mapped to a resource with quota: add it to deviceClassMappings of the Configuration, or"
+    " to a DeviceFlavor"
+)
+_SWITCHED_OFF = f"claims of one's own are not counted: feature gate {INTEGRATION} is off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +45,8 @@ def count_devices(
     """
     catalog, path = around.catalog, f"podSets[{pod_set.name}]"
     if catalog.is_empty:
+        for told in _uncounted(pod_set.template, catalog):
+            problems.add(f"{path}.template.spec", told)
         return Counted(requests)
     found = devices_of(pod_set.template, around, f"{path}.template.spec", problems)
     if not found:
@@ -56,6 +67,24 @@ def count_devices(
     return Counted(counted, tuple(one.fact(catalog) for one in shapes), shapes)
 
 
+def _uncounted(template: PodTemplate, catalog: Catalog) -> Iterator[str]:
+    """Say what cannot be granted as long as there is no rule about any device.
+
+    To start such work all the same would start it without what it asks for, or uncharged.
+    """
+    annotations = template.metadata.annotations
+    if not catalog.as_kueue and any(one == TRAITS or one.startswith(SLOT) for one in annotations):
+        yield "its devices are asked for by traits or slots, and there is no DeviceFlavor"
+    for one in template.spec.resource_claims:
+        match catalog.gates.claims:
+            case OwnClaims.COUNTED:
+                yield f"resourceClaims[{one.name}]: its DeviceClass {_MAP}"
+            case OwnClaims.REFUSED:
+                yield f"resourceClaims[{one.name}]: {_SWITCHED_OFF}"
+            case OwnClaims.IGNORED:
+                return
+
+
 def _why_not(one: Bound, pod_set: PodSet, queue: str, catalog: Catalog) -> list[str]:
     """Return why a claim of the user's own can never be granted."""
     if one.spec is None:
@@ -64,25 +93,16 @@ def _why_not(one: Bound, pod_set: PodSet, queue: str, catalog: Catalog) -> list[
         return [f"ResourceClaimTemplate {one.template} not found"]
     told = []
     claim = claim_of(one.spec)
+    if catalog.gates.claims is OwnClaims.REFUSED and not one.extended:
+        told.append(_SWITCHED_OFF)
     if catalog.as_kueue and one.claim:
         told.append(f"ResourceClaim {one.claim}: claims by name are not counted in Kueue mode")
     if catalog.as_kueue and any(way.name for request in claim.requests for way in request.ways):
         told.append("firstAvailable is not counted in Kueue mode")
     for request in claim.requests:
         for way in request.ways:
-            rule = catalog.rules.get(way.device_class)
-            if way.admin:
-                continue
-            if not way.count and (catalog.as_kueue or not (rule and rule.all_matching)):
-                told.append(
-                    f"{DeviceReason.UNSUPPORTED}: request {request.name}: allocationMode All is not"
-                    f" counted unless charge.allMatching of a DeviceFlavor says what it counts as"
-                )
-            if rule is None:
-                told.append(
-                    f"DeviceClass {way.device_class} is not mapped to a resource with quota: add it"
-                    " to deviceClassMappings of the Configuration, or to a DeviceFlavor"
-                )
+            if not way.admin:
+                told += _no_way(request.name, way, catalog, extended=bool(one.extended))
     if claim.device_count > DEVICES_MAX:
         told.append(
             f"{DeviceReason.UNSUPPORTED}: {claim.device_count} devices:"
@@ -99,3 +119,22 @@ def _why_not(one: Bound, pod_set: PodSet, queue: str, catalog: Catalog) -> list[
             f" one claim can be used by {CONSUMERS_MAX}"
         )
     return told
+
+
+def _no_way(request: str, way: Way, catalog: Catalog, *, extended: bool) -> Iterator[str]:
+    """Say why one way of a request cannot be counted."""
+    name = way.device_class
+    rule = catalog.rules.get(name)
+    if not way.count and (catalog.as_kueue or not (rule and rule.all_matching)):
+        yield (
+            f"{DeviceReason.UNSUPPORTED}: request {request}: allocationMode All is not"
+            " counted unless charge.allMatching of a DeviceFlavor says what it counts as"
+        )
+    if rule is None:
+        yield f"DeviceClass {name} {_MAP}"
+        return
+    for kind in sorted({one.type for one in rule.sources} & catalog.gates.off.keys()):
+        gate = catalog.gates.off[kind]
+        yield f"DeviceClass {name} counts by {kind.lower()}: feature gate {gate} is off"
+    if rule.sources and extended and catalog.as_kueue:
+        yield f"DeviceClass {name} counts by counter or capacity, and is asked for as a resource"

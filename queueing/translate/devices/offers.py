@@ -110,12 +110,19 @@ def judge(
 def _is_only_counted(shape: Shape, catalog: Catalog, index: Index) -> bool:
     """Say whether claims of the user's own count by their number, with no look at devices.
 
-    So they do where nobody publishes devices, and in Kueue unless a counter or capacity is charged.
+    So they do where nobody publishes devices. In Kueue devices are looked at only where a counter
+    or capacity is charged, and where a claim has selectors of its own.
     """
     if shape.asks:
         return False
-    sourced = any(one.sources for one in catalog.rules.values() if one.quota == shape.quota)
-    return not sourced and (catalog.as_kueue or not index.devices)
+    if any(one.sources for one in catalog.rules.values() if one.quota == shape.quota):
+        return False
+    if not catalog.as_kueue:
+        return not index.devices
+    claims = (claim_of(one.spec) for one in shape.bound if one.spec is not None)
+    return not any(
+        way.selectors for claim in claims for request in claim.requests for way in request.ways
+    )
 
 
 Known = tuple[Sequence[Device], Catalog, Index]
@@ -136,6 +143,9 @@ def _judge_bound(one: Bound, quota: str, flavor: str, known: Known) -> Judgement
         for place, way in enumerate(request.ways)
     }
     amount = claim_charges(claim, found, catalog).get(quota, 0)
+    if catalog.as_kueue and refusal is None:
+        # Kueue asks whether enough devices match, wherever they are.
+        return Judgement(DeviceOffer(amount=amount), doubts=doubts)
     served = pods_served(index, claim, wanted) if refusal is None else 0
     if served == 0:
         return _refused(flavor, refusal or _why_none(claim, wanted), amount)
