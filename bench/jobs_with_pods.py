@@ -42,6 +42,7 @@ NODES = 4
 DEVICES_EACH = 16
 """More than there are slots: a claim is given back a little after its pod has ended."""
 TURNS = 2
+FLOOR, WARM = "floor", "warm"
 CLASS = "bench-gpu"
 CLAIM = "gpu"
 LINGERS_S = 2.0
@@ -96,20 +97,24 @@ def _furnish(cluster: Cluster, asked: Mapping[str, str], nodes: list[str]) -> No
         for node in nodes:
             api.create(resource_slice(node, devices=gpus(H100, DEVICES_EACH)))
     for turn in range(TURNS):
-        for space in (f"{load.NAMESPACE}-{turn}", f"floor-{turn}"):
-            api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}})
-        api.create(local_queue(f"{load.NAMESPACE}-{turn}", "main", "bench"))
+        for use in (load.NAMESPACE, FLOOR, WARM):
+            name = f"{use}-{turn}"
+            api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+            if use != FLOOR:
+                api.create(local_queue(name, "main", "bench"))
 
 
 async def _turns(cluster: Cluster, asked: Mapping[str, str], count: int) -> Turns:
     found = Turns()
     async with client_of(cluster) as client:
         for turn in range(TURNS):
-            bare = Bare(client, f"floor-{turn}", asked)
+            bare = Bare(client, f"{FLOOR}-{turn}", asked)
             seen, seconds = await bare.run(count)
             found.floor_started += [found.floor_seconds + at for at in seen.started.values()]
             found.floor_seconds += seconds
             async with running_product(cluster):
+                # Policies of the product are in force a while after it is ready.
+                await _queued(client, f"{WARM}-{turn}", asked, 1)
                 log, space = log_of(cluster), f"{load.NAMESPACE}-{turn}"
                 seen, seconds = await _queued(client, space, asked, count)
                 await asyncio.sleep(LINGERS_S)
