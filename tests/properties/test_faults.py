@@ -7,8 +7,9 @@ import pytest
 from hypothesis import Phase, given
 from hypothesis import settings as tries
 
-from tests.properties import faults
-from tests.properties.faults import FAULTS, MISSTEPS, Fault, Misstep, at_work, named
+from tests.properties import faults, missteps
+from tests.properties.faults import FAULTS, Fault, at_work, named
+from tests.properties.missteps import MISSTEPS, Misstep
 from tests.properties.profiles import seeded
 
 LIVES_MAX = 400
@@ -19,7 +20,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "laws.md"
 def laws() -> Iterator[str]:
     """Give the names of all laws that the modules of this directory try."""
     for name in ("LAWS", "EVERYWHERE"):
-        for module in vars(faults).values():
+        for module in (*vars(faults).values(), *vars(missteps).values()):
             for param in getattr(module, name, ()):
                 yield named(param.values[0])
 

@@ -1,0 +1,151 @@
+"""Deliberate faults of the rules of one round and of the quota tree, one at least for each law."""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.properties import test_quota_formulas as formulas
+from tests.properties import test_quota_tree as tree
+from tests.properties import test_round_laws as rounds
+from tests.properties.faults import Made, always
+
+
+@dataclass(frozen=True)
+class Misstep:
+    """Something wrong in the rules of one round or of the quota tree, and the test that notices."""
+
+    says: str
+    where: str
+    made: Made
+    test: Callable[..., None]
+    given: tuple[st.SearchStrategy[Any], ...]
+    """What the test is given."""
+
+
+def _without_limit(_: Any) -> Any:
+    def available(self: Any) -> int:
+        if self.parent is None:
+            return int(self.quota - self.usage)
+        return int(self.local_available() + self.parent.available())
+
+    return available
+
+
+def _forgets_its_sums(_: Any) -> Any:
+    def detach(self: Any) -> None:
+        self.parent = None
+
+    return detach
+
+
+def _charges_all_the_way_up(_: Any) -> Any:
+    def charge(self: Any, cell: Any, amount: int) -> None:
+        while cell is not None:
+            self.pretend(cell, cell.usage + amount)
+            cell = cell.parent
+
+    return charge
+
+
+def _first_twice(right: Any) -> Any:
+    def ordered(entries: Any, world: Any) -> Any:
+        found = list(right(entries, world))
+        return [*found[:1], *found]
+
+    return ordered
+
+
+FORESTS = (formulas.forests(), st.integers(0, 40))
+CHANGES = (tree.changes,)
+WORLDS = (rounds.worlds(), st.none())
+
+
+MISSTEPS = [
+    Misstep(
+        "A borrowing limit is not heeded",
+        "queueing.core.quota.cell:Cell.available",
+        _without_limit,
+        formulas.test_every_number_of_a_queue_equals_its_formula,
+        FORESTS,
+    ),
+    Misstep(
+        "Who leaves a cohort leaves its quota and usage behind",
+        "queueing.core.quota.cell:Cell.detach",
+        _forgets_its_sums,
+        tree.test_a_tree_kept_step_by_step_equals_one_built_at_once,
+        CHANGES,
+    ),
+    Misstep(
+        "A cohort is charged for what its children keep to themselves",
+        "queueing.core.quota.tree:QuotaTree.charge",
+        _charges_all_the_way_up,
+        tree.test_usage_is_conserved_at_every_cohort,
+        CHANGES,
+    ),
+    Misstep(
+        "An attempt is not undone",
+        "queueing.core.quota.tree:QuotaTree.attempt",
+        lambda _: lambda _: nullcontext(),
+        tree.test_an_attempt_leaves_no_trace,
+        (tree.changes, st.lists(st.tuples(st.sampled_from(tree.QUEUES), tree.amounts))),
+    ),
+    Misstep(
+        "One more than there is counts as available",
+        "queueing.core.quota.cell:Cell.available",
+        lambda right: lambda self: right(self) + 1,
+        tree.test_taking_what_is_available_never_overspends_a_tree,
+        (tree.changes, st.lists(st.sampled_from(tree.QUEUES))),
+    ),
+    Misstep(
+        "What could ever be had leaves out what cohorts lend",
+        "queueing.core.quota.cell:Cell.potential",
+        lambda _: lambda self: self.quota,
+        tree.test_what_is_available_never_exceeds_what_could_ever_be,
+        CHANGES,
+    ),
+    Misstep(
+        "What is removed stays",
+        "queueing.core.quota.tree:QuotaTree.remove_usage",
+        always(None),
+        tree.test_charges_add_up_and_are_undone_by_their_opposite,
+        (tree.changes, tree.amounts, tree.amounts),
+    ),
+    Misstep(
+        "An entry does not see what others of its round took",
+        "queueing.core.ledger:Ledger.fits",
+        always(answer=True),
+        rounds.check_no_over_admission,
+        WORLDS,
+    ),
+    Misstep(
+        "Nobody is spared who was taken in vain",
+        "queueing.core.preemption.room:Room.fill_back",
+        lambda _: lambda _, targets, **__: list(targets),
+        rounds.check_victims_are_needed,
+        WORLDS,
+    ),
+    Misstep(
+        "Entries have their place by the order in which they are given",
+        "queueing.core.rounds:entry_key",
+        always((0, 0, 0.0, "")),
+        rounds.check_order_of_arrival_is_irrelevant,
+        WORLDS,
+    ),
+    Misstep(
+        "What is claimed in a round stays charged",
+        "queueing.core.quota.tree:QuotaTree.attempt",
+        lambda _: lambda _: nullcontext(),
+        rounds.check_only_admissions_are_charged,
+        WORLDS,
+    ),
+    Misstep(
+        "The first entry of a round is decided twice",
+        "queueing.core.rounds:_ordered",
+        _first_twice,
+        rounds.check_every_head_is_decided_once,
+        WORLDS,
+    ),
+]
