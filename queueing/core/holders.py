@@ -1,8 +1,8 @@
 """Workloads that hold quota, as preemption sees them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
@@ -30,14 +30,35 @@ class Holder:
     """What stopping it would cost."""
 
 
+class Ranked(NamedTuple):
+    """Who may be preempted in one queue, in the order in which equals by all else are taken."""
+
+    holders: Sequence[Holder]
+    has_stakes: bool
+    """Whether it is known of anybody what stopping it would cost."""
+
+
 class Holders(Protocol):
     """Where preemption finds its candidates."""
 
     def holders(self, queue: QueueName) -> Iterable[Holder]:
         """Return every charged workload of a queue, also the evicted ones, in any order."""
 
+    def ranked(self, queue: QueueName) -> Ranked:
+        """Return the same ranked: see `rank`."""
+
     def local_usage(self, local_queue: Key) -> float:
         """Return the usage history of a LocalQueue; 0 where admission fair sharing is off."""
+
+
+def rank(holders: Iterable[Holder]) -> Ranked:
+    """Put those on their way out first; then lower priority, later reservation, uid."""
+    in_order = sorted(holders, key=_rank)
+    return Ranked(in_order, any(one.stake is not None for one in in_order))
+
+
+def _rank(holder: Holder) -> tuple[bool, int, float, Uid]:
+    return not holder.evicted, holder.priority, -holder.reserved_at, holder.uid
 
 
 def holder_of(workload: WorkloadFact, settings: Settings) -> Holder:

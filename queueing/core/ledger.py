@@ -3,12 +3,14 @@
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 
+from queueing.core.entries import Entry
 from queueing.core.names import FlavorResource, QueueName, Uid
-from queueing.core.nomination import Entry, World
+from queueing.core.nomination import World
 from queueing.core.preemption.limits import Departures
 from queueing.core.quota.cell import Cell
 from queueing.core.quota.node import Node
 from queueing.core.quota.view import View
+from queueing.core.recall import Recall
 
 
 class Ledger:
@@ -38,6 +40,13 @@ class Ledger:
         self._claims: dict[Node, list[tuple[Cell, int]]] = {}
         self._future: dict[Node, View] = {}
         self._actual: dict[Node, View] = {}
+        for recall in (world.recalls or {}).values():
+            recall.begin_round()
+
+    def recall(self, entry: Entry) -> Recall | None:
+        """Return what earlier rounds of the cycle found in an entry's tree; None to do without."""
+        recalls = self.world.recalls
+        return None if recalls is None else recalls.get(entry.node.root())
 
     def claim(self, entry: Entry, usage: Mapping[FlavorResource, int]) -> None:
         """Charge, for this round only, what others must not take."""

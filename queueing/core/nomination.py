@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from queueing.core.credits.allowance import LOWEST_PRIORITY, Allowance, Bar
-from queueing.core.facts import WorkloadFact
+from queueing.core.credits.allowance import LOWEST_PRIORITY, Allowance
+from queueing.core.entries import Entry, Head
 from queueing.core.fair_sharing.patience import NO_PATIENCE, Patiences
 from queueing.core.fair_sharing.preemption import fair_targets
-from queueing.core.flavors.assignment import Assignment, Progress
+from queueing.core.flavors.assignment import Assignment
 from queueing.core.flavors.partial import largest_that_fits
 from queueing.core.flavors.plain import plain_fit
 from queueing.core.flavors.search import Search
@@ -22,25 +22,9 @@ from queueing.core.preemption.search import Preemption, Strategy
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
+from queueing.core.recall import Recalls
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.usage import Demand
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
-    """The first workload of a queue; `timestamp` is since when it queues."""
-
-    workload: WorkloadFact
-    queue: QueueName
-    demand: Demand
-    timestamp: float
-    progress: Progress | None = None
-    spared: frozenset[Uid] = frozenset()
-    """Whom it must not preempt again."""
-    preempting: bool = False
-    """Whether victims of its own are on their way out."""
-    patient: bool = False
-    """Nothing needs to be said of it when others of the round take what it would fit in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,21 +46,22 @@ class World:
     """Queues in which others wait behind the head; read only where credits bend weights."""
     allowance: Allowance | None = None
     """What is left of budgets, and who may not borrow; None without. Admissions lower it."""
+    recalls: Recalls | None = None
+    """What earlier rounds of the same cycle found, tree by tree; None to find all anew."""
 
 
-@dataclass(slots=True)
-class Entry:
-    """A nominated head: its assignment, and whom it would preempt."""
-
-    head: Head
-    rules: QueueRules
-    node: Node
-    assignment: Assignment
-    targets: list[Target] = field(default_factory=list)
-    barred: Bar | None = None
-    """Why budgets or rules make it wait, though it would fit; None when they do not."""
-    demoted: str | None = None
-    """Why it may run only where nobody else wants to; None when it may as any other."""
+def nominate_head(head: Head, world: World, borrowers: Borrowers) -> Entry:
+    """Nominate a head of a round on the tree as it stands, where need be: see `nominate`."""
+    recall = (
+        None if world.recalls is None else world.recalls.get(world.tree.queue(head.queue).root())
+    )
+    if recall is None:
+        return nominate(head, world, borrowers)
+    entry = recall.entry(head)
+    if entry is None:
+        entry = nominate(head, world, borrowers)
+        recall.nominated(entry)
+    return entry
 
 
 def nominate(

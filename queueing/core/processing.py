@@ -1,15 +1,15 @@
 """Deciding one nominated head after another on the same tree."""
 
 from dataclasses import replace
-from typing import NamedTuple
 
 from queueing.core.admissibility import applying_checks
 from queueing.core.credits.allowance import Bar
 from queueing.core.decisions import Admit, Mode, Preempt, Reason, Requeue, Wait
+from queueing.core.entries import Entry, Ruling
 from queueing.core.facts import CheckPhase, PreemptionPolicy, Strategy
 from queueing.core.ledger import Ledger
 from queueing.core.names import CheckName, FlavorResource
-from queueing.core.nomination import Entry, nominate
+from queueing.core.nomination import nominate
 from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.preemption.query import Target
 from queueing.core.reasons import (
@@ -26,16 +26,27 @@ from queueing.core.reasons import (
 from queueing.core.settings import Compatibility
 
 
-class Ruling(NamedTuple):
-    """What was decided of an entry."""
-
-    entry: Entry
-    decision: Admit | Wait
-    preemptions: tuple[Preempt, ...] = ()
-
-
 def rule(entry: Entry, ledger: Ledger) -> Ruling:
-    """Decide one entry, and charge what it takes from those that come after it."""
+    """Decide one entry, and charge what it takes from those that come after it.
+
+    Where the same was decided of it before, after the same others, that is found out only once.
+    """
+    recall = ledger.recall(entry)
+    ruling = None if recall is None else recall.ruling(entry)
+    if ruling is None:
+        ruling = _rule_anew(entry, ledger)
+    if recall is not None:
+        recall.decided(entry, ruling)
+    if ruling.claims:
+        ledger.claim(ruling.entry, ruling.claims)
+    if ruling.preemptions:
+        ledger.free(ruling.entry)
+    if isinstance(ruling.decision, Admit):
+        ledger.admit(ruling.entry)
+    return ruling
+
+
+def _rule_anew(entry: Entry, ledger: Ledger) -> Ruling:
     overlaps = any(target.holder.uid in ledger.victims for target in entry.targets)
     if not overlaps or not ledger.world.settings.recompute_overlapping:
         return _rule(entry, ledger, overlaps=overlaps, deferred=False)
@@ -78,14 +89,14 @@ def _rule(entry: Entry, ledger: Ledger, *, overlaps: bool, deferred: bool) -> Ru
         return _wait(entry, Mode.NO_FIT, assignment.reason, assignment.message)
     if assignment.needs_preemption and not entry.targets:
         reclaim = entry.rules.fact.preemption.reclaim_within_cohort
+        ruling = _without_candidates(entry)
         if reclaim is not PreemptionPolicy.ANY and entry.demoted is None:
-            ledger.claim(entry, _reservation(entry))
-        return _without_candidates(entry)
+            return ruling._replace(claims=_reservation(entry))
+        return ruling
     if assignment.needs_preemption and entry.head.workload.preemption_gated:
         return _wait(entry, Mode.PREEMPT, Reason.WAITING_FOR_QUOTA, GATED)
     if deferred:
-        ledger.claim(entry, assignment.usage)
-        return _retry(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, DEFERRED)
+        return _claim(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, DEFERRED)
     if overlaps:
         return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_PREEMPTED, OVERLAPPING)
     if not ledger.fits(entry):
@@ -111,10 +122,8 @@ def _without_candidates(entry: Entry) -> Ruling:
 
 
 def _preempt(entry: Entry, ledger: Ledger) -> Ruling:
-    ledger.claim(entry, entry.assignment.usage)
-    ledger.free(entry)
     message = pending_preemption(entry.assignment.message, len(entry.targets))
-    ruling = _retry(entry, Mode.PREEMPT, Reason.WAITING_FOR_PREEMPTED, message)
+    ruling = _claim(entry, Mode.PREEMPT, Reason.WAITING_FOR_PREEMPTED, message)
     tree = ledger.world.tree
     queues = dict.fromkeys(target.holder.queue for target in entry.targets)
     paths = {queue: tree.queue(queue).path() for queue in queues}
@@ -122,7 +131,7 @@ def _preempt(entry: Entry, ledger: Ledger) -> Ruling:
     issued = tuple(
         _issue(entry, target, (own, paths[target.holder.queue])) for target in entry.targets
     )
-    return Ruling(entry, ruling.decision, issued)
+    return ruling._replace(preemptions=issued)
 
 
 def _issue(entry: Entry, target: Target, paths: tuple[str, str]) -> Preempt:
@@ -144,18 +153,15 @@ def _issue(entry: Entry, target: Target, paths: tuple[str, str]) -> Preempt:
 def _admit(entry: Entry, ledger: Ledger) -> Ruling:
     head, assignment, world = entry.head, entry.assignment, ledger.world
     if world.settings.compatibility is Compatibility.QUEUEING and not ledger.fits_now(entry):
-        ledger.claim(entry, assignment.usage)
-        return _retry(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, AWAITS_RELEASE)
+        return _claim(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, AWAITS_RELEASE)
     if world.settings.block_admission_until_pods_ready and _awaits_pods(entry, ledger):
-        ledger.claim(entry, assignment.usage)
-        return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_PODS_READY, PODS_NOT_READY)
+        return _claim(entry, Mode.SKIPPED, Reason.WAITING_FOR_PODS_READY, PODS_NOT_READY)
     allowance = world.allowance
     if allowance is not None:
         barred = allowance.bars(head.workload, head.queue, assignment.usage)
         if barred is not None:
             return _retry(entry, Mode.SKIPPED, *barred)
         allowance.take(head.workload, head.queue, assignment.usage)
-    ledger.admit(entry)
     pod_sets = assignment.pod_sets()
     admit = Admit(
         workload=head.workload.key,
@@ -201,6 +207,11 @@ def _wait(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:
 def _retry(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:
     """Have a head judged again in the next round."""
     return _rule_wait(entry, mode, (reason, message), Requeue.IMMEDIATE)
+
+
+def _claim(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:
+    """Have a head judged again, and keep from those after it what it waits for."""
+    return _retry(entry, mode, reason, message)._replace(claims=entry.assignment.usage)
 
 
 def _rule_wait(entry: Entry, mode: Mode, why: tuple[Reason, str], requeue: Requeue) -> Ruling:

@@ -4,15 +4,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from queueing.core.decisions import Admit, Mode, Preempt, Wait
+from queueing.core.entries import Entry, Head, Ruling
 from queueing.core.fair_sharing.order import Contender, fair_order
 from queueing.core.fair_sharing.precedence import Precedence
 from queueing.core.flavors.assignment import Progress
 from queueing.core.ledger import Ledger
 from queueing.core.names import FlavorResource, QueueName
-from queueing.core.nomination import Entry, Head, World, nominate
+from queueing.core.nomination import World, nominate, nominate_head
 from queueing.core.ordering import entry_key
 from queueing.core.preemption.borrowers import Borrowers
-from queueing.core.processing import Ruling, rule, rule_hopeless
+from queueing.core.processing import rule, rule_hopeless
 from queueing.core.reasons import Lack
 from queueing.core.settings import FairSharing, Settings
 
@@ -66,14 +67,14 @@ def nominations(
     for first in heads:
         head: Head | None = first
         while head is not None:
-            entry = nominate(head, world, borrowers)
+            entry = nominate_head(head, world, borrowers)
             ruling = rule_hopeless(entry)
             if ruling is None:
                 yield entry
                 break
             head = successor(_judgement(ruling))
     for one in along:
-        yield nominate(one, world, borrowers)
+        yield nominate_head(one, world, borrowers)
 
 
 def judge_round(heads: Sequence[Head], world: World) -> list[Judgement]:

@@ -5,12 +5,14 @@ something changes, or advances somebody's search over flavors, of which there ar
 tree in which nothing of this happens sets aside whoever was judged in it.
 """
 
+from collections.abc import Mapping
 from heapq import heappop
 
 from queueing.core.decisions import BARRED, Cycle, Decision
 from queueing.core.names import QueueName
 from queueing.core.preemption.limits import Bound
 from queueing.core.quota.node import Node
+from queueing.core.recall import Recall, Recalls
 from queueing.core.rounds import Entry, World, decide_round, judge_round, nominations
 from queueing.state.intake import enqueue, leave, place
 from queueing.state.memory import Memory
@@ -19,6 +21,7 @@ from queueing.state.selection import (
     Selection,
     has_turn,
     head_of,
+    head_queue,
     heads_of_all,
     is_active,
     is_patient,
@@ -111,6 +114,7 @@ def _is_finished(memory: Memory) -> bool:
 
 def _begin(memory: Memory, now: float) -> None:
     memory.cycles += 1
+    memory.recalls.clear()
     memory.clock = max(memory.clock, now)
     while memory.timers and memory.timers[0][0] <= memory.clock:
         _, key = heappop(memory.timers)
@@ -221,7 +225,10 @@ def _judge(memory: Memory, selection: Selection, now: float, limit: int | None) 
         return _judge_once(memory, selection, now)
     if not selection.items:
         return settle_all(memory, (), selection, now)
-    world, succession = _world(memory), Succession(memory, selection, now=now, limit=limit)
+    world, succession = (
+        _world(memory, selection),
+        Succession(memory, selection, now=now, limit=limit),
+    )
     entries: list[Entry] = []
     for entry in nominations(succession.heads(), world, succession.after, succession.along()):
         if succession.is_cut:
@@ -243,22 +250,39 @@ def _judge_once(memory: Memory, selection: Selection, now: float) -> list[Decisi
     """Judge each head once, as one cycle of Kueue does."""
     heads = [head_of(memory, item, patient=is_patient(item)) for item in selection.items]
     heads += [head_of(memory, item) for item in selection.companions]
-    return settle_all(memory, judge_round(heads, _world(memory)), selection, now)
+    return settle_all(memory, judge_round(heads, _world(memory, selection)), selection, now)
 
 
-def _world(memory: Memory) -> World:
+def _world(memory: Memory, selection: Selection) -> World:
+    bounds = _bounds(memory)
     return World(
         tree=memory.tree,
         rules=memory.objects.rules,
         holders=memory.ledger,
         settings=memory.settings,
         now=memory.clock,
-        bounds=_bounds(memory),
+        bounds=bounds,
         unready=_unready(memory),
         patience=memory.credits.patience,
         followed=_followed(memory),
         allowance=memory.credits.allowance,
+        recalls=_recalls(memory, selection, bounds),
     )
+
+
+def _recalls(memory: Memory, selection: Selection, bounds: Mapping[Node, Bound]) -> Recalls | None:
+    """Return what earlier rounds of this cycle found in the trees in which somebody stands.
+
+    None where rulings depend on more: limits and budgets are used up by what takes nothing.
+    """
+    settings = memory.settings
+    if memory.as_kueue or bounds or memory.credits.allowance is not None:
+        return None
+    if settings.block_admission_until_pods_ready:
+        return None
+    for item in selection.companions:
+        memory.recalls.setdefault(memory.roots[head_queue(item)], Recall())
+    return memory.recalls
 
 
 def _followed(memory: Memory) -> frozenset[QueueName]:

@@ -24,7 +24,7 @@ def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
     """Take in what the cluster says of a workload."""
     key = fact.key
     old = memory.workloads.get(key)
-    same = old == fact
+    same = old is not None and old.conditions == fact.conditions and old == fact
     if same and key not in memory.unknown:
         return
     memory.stepped_down.clear()
@@ -110,6 +110,7 @@ def give_back(memory: Memory, key: Key) -> None:
     memory.unknown.discard(key)
     if charge is None:
         return
+    memory.credits.stir(key)
     _turn_ready(memory, key)
     memory.victim_changed(key)
     queue = charge.holder.queue
@@ -134,8 +135,11 @@ def _was_preempted(memory: Memory, key: Key) -> bool:
 
 def touch_charged(memory: Memory, charge: Charge) -> None:
     """Note that usage changed."""
-    memory.touch(charge.holder.queue, charge.holder.local_queue)
-    memory.touched.charged.add(charge.holder.queue)
+    holder, touched = charge.holder, memory.touched
+    touched.queues.add(holder.queue)
+    touched.charged.add(holder.queue)
+    if holder.local_queue is not None:
+        touched.doors.add(holder.local_queue)
 
 
 def isolate(item: Item, *, sticky: bool = False) -> None:

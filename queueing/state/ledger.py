@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from queueing.core.decisions import Admit
-from queueing.core.holders import Holder
+from queueing.core.holders import Holder, Ranked, rank
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.turns import Turns
@@ -20,6 +20,9 @@ _Value = TypeVar("_Value")
 
 ByPriority = dict[FlavorResource, dict[int, int]]
 """What is held of a flavor-resource, by the priority of those who hold it."""
+
+
+NOBODY = rank(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,8 @@ class Tally:
     def reserved(self) -> dict[FlavorResource, int]:
         """Return what is held by all."""
         sums = dict(self.used)
-        _add(sums, self.only_reserved, 1)
+        for resource, amount in self.only_reserved.items():
+            sums[resource] = sums.get(resource, 0) + amount
         return sums
 
     def add(self, charge: Charge, sign: int) -> None:
@@ -54,9 +58,13 @@ class Tally:
         self.reserving += sign
         if charge.admitted:
             self.admitted += sign
-            _add(self.used, charge.holder.usage, sign)
-        else:
-            _add(self.only_reserved, charge.holder.usage, sign)
+        total = self.used if charge.admitted else self.only_reserved
+        for resource, amount in charge.holder.usage.items():
+            left = total.get(resource, 0) + sign * amount
+            if left:
+                total[resource] = left
+            else:
+                total.pop(resource, None)
 
 
 @dataclass(slots=True)
@@ -84,6 +92,7 @@ class Ledger:
     __slots__ = (
         "_by_queue",
         "_exposed",
+        "_ranked",
         "_victims",
         "asleep",
         "charges",
@@ -113,12 +122,22 @@ class Ledger:
         self._by_queue: dict[QueueName, dict[Key, Charge]] = {}
         self._victims: dict[QueueName, dict[Key, Holder]] = {}
         self._exposed: dict[QueueName, ByPriority] = {}
+        self._ranked: dict[QueueName, Ranked] = {}
 
     # What preemption asks (core.holders.Holders).
 
     def holders(self, queue: QueueName) -> Iterable[Holder]:
         """Return the workloads of a queue that may be preempted; none where it is inactive."""
         return () if queue in self.asleep else self._victims.get(queue, {}).values()
+
+    def ranked(self, queue: QueueName) -> Ranked:
+        """Return the same ranked; worked out when it is first asked for."""
+        if queue in self.asleep:
+            return NOBODY
+        found = self._ranked.get(queue)
+        if found is None:
+            found = self._ranked[queue] = rank(self.holders(queue))
+        return found
 
     def exposed(self, queue: QueueName) -> ByPriority:
         """Return what those hold who may be preempted; worked out when it is first asked for."""
@@ -170,13 +189,17 @@ class Ledger:
         self.tidings.release(charge.holder.queue, charge.holder.usage)
         return charge
 
-    def evict(self, key: Key) -> None:
-        """Note that a victim's eviction was decided: it keeps its quota until a fact says so."""
+    def evict(self, key: Key) -> bool:
+        """Note that a victim's eviction was decided; say whether that is news.
+
+        It keeps its quota until a fact says so.
+        """
         charge = self.charges.get(key)
         if charge is None or charge.holder.evicted:
-            return
+            return False
         self.evicting[key] = None
         self._mark(charge, evicted=True)
+        return True
 
     def spare(self, key: Key) -> None:
         """Take back `evict`: the write of the eviction was refused."""
@@ -244,16 +267,21 @@ class Ledger:
         self.charges[holder.key] = new
         self._by_queue[holder.queue][holder.key] = new
         self._victims.setdefault(holder.queue, {})[holder.key] = holder
-        self._exposed.pop(holder.queue, None)
+        self._forget_sums(holder.queue)
         if self.turns is not None and holder.local_queue is not None:
             for one, sign in ((old, -1), (new, 1)):
                 runs = _runs(one)
                 self.turns.charge(holder.local_queue, holder.usage, runs=runs, sign=sign)
 
+    def _forget_sums(self, queue: QueueName) -> None:
+        """Note that others may be preempted in a queue than before."""
+        self._exposed.pop(queue, None)
+        self._ranked.pop(queue, None)
+
     def _note(self, charge: Charge, sign: int, *, may_be_victim: bool = True) -> None:
         holder = charge.holder
         if may_be_victim:
-            self._exposed.pop(holder.queue, None)
+            self._forget_sums(holder.queue)
         if sign > 0:
             self.charges[holder.key] = charge
             self._by_queue.setdefault(holder.queue, {})[holder.key] = charge
@@ -288,15 +316,6 @@ def _remove(table: dict[_Name, dict[Key, _Value]], name: _Name, key: Key) -> Non
     inner = table.get(name)
     if inner is not None and inner.pop(key, None) is not None and not inner:
         del table[name]
-
-
-def _add(total: dict[FlavorResource, int], usage: Mapping[FlavorResource, int], sign: int) -> None:
-    for resource, amount in usage.items():
-        left = total.get(resource, 0) + sign * amount
-        if left:
-            total[resource] = left
-        else:
-            total.pop(resource, None)
 
 
 def _runs(charge: Charge) -> bool:

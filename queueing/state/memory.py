@@ -8,6 +8,7 @@ from queueing.core.fair_sharing.shares import weighted_share
 from queueing.core.names import Key, QueueName, Uid
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
+from queueing.core.recall import Recall
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.usage import Demand, Shape, demand_of
 from queueing.state.claims import Claims
@@ -98,6 +99,8 @@ class Memory:
     """Those of them who by their last judgement keep nobody off, because others come first."""
     unsettled: dict[Node, None] = field(default_factory=dict)
     """Trees in which somebody was admitted since those who stand there were judged."""
+    recalls: dict[Node, Recall] = field(default_factory=dict)
+    """What this cycle found in trees in which somebody stands, since their last decision."""
     roots: dict[QueueName, Node] = field(default_factory=dict)
     members: dict[Node, list[QueueName]] = field(default_factory=dict)
     generations: dict[Node, int] = field(default_factory=dict)

@@ -115,9 +115,11 @@ def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:
 
 
 def _evict_all(memory: Memory, judgement: Judgement) -> None:
-    feuds = memory.feuds.setdefault(memory.roots[judgement.head.queue], Feuds())
+    root = memory.roots[judgement.head.queue]
+    feuds = memory.feuds.setdefault(root, Feuds())
     for preemption in judgement.preemptions:
-        memory.ledger.evict(preemption.workload)
+        if memory.ledger.evict(preemption.workload):
+            memory.recalls.pop(root, None)
         feuds.note(preemption.preemptor_uid, preemption.uid)
 
 

@@ -59,7 +59,7 @@ class Foregone(NamedTuple):
 def foregone(memory: Memory, root: Node, items: list[Item]) -> list[Foregone] | None:
     """Return those of the heads of one tree whom a round would admit; None where that is unsure."""
     settings, fair = memory.settings, memory.settings.fair_sharing
-    if settings.block_admission_until_pods_ready or memory.credits.has_budgets:
+    if settings.block_admission_until_pods_ready:
         return None
     order = None
     if fair is not None:
@@ -108,7 +108,9 @@ def _prospect(memory: Memory, item: Item, order: FlatOrder | None) -> Prospect |
         return None
     name = peers.queue.name
     rules = memory.objects.rules[name]
-    settings = memory.settings
+    settings, allowance = memory.settings, memory.credits.allowance
+    if allowance is not None and allowance.concerns(name, peers.local_queue):
+        return None
     wanted = outline_of(peers, rules.offer, settings.quota_check).wanted
     if wanted is None or rules.fact.checks:
         return None

@@ -227,6 +227,7 @@ def _assume(
         not decision.checks,
         decision,
     )
+    memory.recalls.pop(memory.roots[decision.cluster_queue], None)
     memory.claims.drop(fact.key)
     memory.standing.pop(fact.key, None)
     memory.overtaken.pop(fact.key, None)
@@ -234,6 +235,7 @@ def _assume(
         item.peers.queue.remove(item)
     del memory.items[fact.key]
     memory.assumed_from[fact.key] = fact
+    memory.credits.stir(fact.key)
     memory.ledger.assume(charge, may_be_victim=memory.as_kueue)
     if charge.admitted:
         memory.unready.add(fact.key)

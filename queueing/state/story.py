@@ -15,15 +15,18 @@ class Stories:
     __slots__ = ("_entries",)
 
     def __init__(self) -> None:
-        self._entries: dict[Key, tuple[Entry, ...]] = {}
+        self._entries: dict[Key, list[Entry]] = {}
 
     def add(self, now: float, event: Decision | Outcome) -> None:
         """Note an event; one that repeats the last changes nothing."""
         decision = event.decision if isinstance(event, Outcome) else event
-        known = self._entries.get(decision.workload, ())
-        if known and known[-1][1] == event:
-            return
-        self._entries[decision.workload] = (*known[1 - LENGTH :], (now, event))
+        known = self._entries.get(decision.workload)
+        if known is None:
+            self._entries[decision.workload] = [(now, event)]
+        elif known[-1][1] != event:
+            known.append((now, event))
+            if len(known) > LENGTH:
+                del known[0]
 
     def forget(self, key: Key) -> None:
         self._entries.pop(key, None)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from queueing.core.decisions import Admit
 from queueing.core.facts import ClusterQueueFact, CohortFact, FlavorFact, WorkloadFact
 from queueing.core.flavors.assignment import Progress
-from queueing.core.holders import Holder, holder_of
+from queueing.core.holders import Holder, Ranked, holder_of, rank
 from queueing.core.names import FlavorName, Key, QueueName, name_of
 from queueing.core.ordering import queue_timestamp
 from queueing.core.queue_rules import QueueRules, compile_rules
@@ -62,6 +62,9 @@ class Arena:
 
     def holders(self, queue: QueueName) -> Iterable[Holder]:
         return self.held.get(queue, {}).values()
+
+    def ranked(self, queue: QueueName) -> Ranked:
+        return rank(self.holders(queue))
 
     def local_usage(self, local_queue: Key) -> float:
         return self.local_usages.get(local_queue, 0.0)

@@ -54,6 +54,10 @@ class Allowance:
     has_barred: bool = False
     """Whether a budget told anybody to wait."""
 
+    def concerns(self, queue: QueueName, door: Key | None) -> bool:
+        """Say whether a rule or a budget speaks of workloads of a queue and a LocalQueue."""
+        return queue in self.restraints or bool(self.limits(queue, door))
+
     def bars(
         self, workload: WorkloadFact, queue: QueueName, usage: Mapping[FlavorResource, int]
     ) -> Bar | None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import IntEnum
 from functools import partial
+from heapq import heapify, heappop, heapreplace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -54,6 +55,74 @@ class Candidate(NamedTuple):
     common: Node | None
 
 
+class Source(NamedTuple):
+    """A queue that candidates may be of, and by which right."""
+
+    node: Node
+    policy: PreemptionPolicy
+    variant: Variant | None
+    """None where it depends on the candidate."""
+    common: Node | None
+
+
+class Candidates:
+    """All candidates in order, each looked for when it is asked for: see `candidates`.
+
+    Few are needed where many could go. Each queue keeps its own in order, so those of all queues
+    are merged as far as somebody reads.
+    """
+
+    __slots__ = ("_found", "_next", "has_hierarchical", "has_others")
+
+    def __init__(self, query: Query, holders: Holders) -> None:
+        self.has_others = self.has_hierarchical = False
+        self._found: list[Candidate] = []
+        """Those that were read."""
+        self._next: list[tuple[tuple[object, ...], Candidate, Iterator[Candidate]]] = []
+        """A heap with the next one of each queue."""
+        sources = [*_same_queue(query), *_other_queues(query)]
+        ranked = [holders.ranked(QueueName(one.node.name)) for one in sources]
+        if query.preemptor.by_local_usage or any(one.has_stakes for one in ranked):
+            self._found = candidates(query, holders)
+            self._note(self._found)
+            return
+        for source, in_order in zip(sources, ranked, strict=True):
+            line = _members(source, query, in_order.holders)
+            first = next(line, None)
+            if first is not None:
+                self._next.append((_place(first), first, line))
+        self._note([first for _, first, _ in self._next])
+        heapify(self._next)
+
+    def __bool__(self) -> bool:
+        return bool(self._found or self._next)
+
+    def __iter__(self) -> Iterator[Candidate]:
+        at = 0
+        while at < len(self._found) or self._read():
+            yield self._found[at]
+            at += 1
+
+    def _read(self) -> bool:
+        """Find one more; say whether there was one."""
+        if not self._next:
+            return False
+        _, best, line = self._next[0]
+        self._found.append(best)
+        following = next(line, None)
+        if following is None:
+            heappop(self._next)
+        else:
+            heapreplace(self._next, (_place(following), following, line))
+        return True
+
+    def _note(self, some: Iterable[Candidate]) -> None:
+        """Note which rights there are, from one candidate of each queue at least."""
+        variants = {one.variant for one in some}
+        self.has_others = bool(variants - {Variant.SAME_QUEUE})
+        self.has_hierarchical = Variant.HIERARCHICAL in variants
+
+
 def candidates(query: Query, holders: Holders) -> list[Candidate]:
     """Return all candidates in order.
 
@@ -63,10 +132,27 @@ def candidates(query: Query, holders: Holders) -> list[Candidate]:
     """
     preemptor = query.preemptor
     usage_of = holders.local_usage if preemptor.by_local_usage else None
-    found = [*_same_queue(query, holders), *_other_queues(query, holders)]
+    found = [
+        one
+        for source in (*_same_queue(query), *_other_queues(query))
+        for one in _members(source, query, holders.holders(QueueName(source.node.name)))
+        if one.variant is not Variant.SAME_QUEUE or not is_protected(one.holder, query)
+    ]
     weighed = query if weighs(query, (one.holder for one in found)) else None
     found.sort(key=partial(_order, usage_of=usage_of, weighed=weighed))
     return found
+
+
+def _place(one: Candidate) -> tuple[object, ...]:
+    """Return the place in the order of `candidates` where neither usage nor costs count."""
+    holder = one.holder
+    return (
+        not holder.evicted,
+        _TURN[one.variant],
+        holder.priority,
+        -holder.reserved_at,
+        holder.uid,
+    )
 
 
 def _order(
@@ -87,18 +173,13 @@ def _order(
     )
 
 
-def _same_queue(query: Query, holders: Holders) -> Iterator[Candidate]:
-    preemptor = query.preemptor
-    policy = preemptor.policies.within_cluster_queue
-    if policy is PreemptionPolicy.NEVER:
-        return
-    node = preemptor.node
-    for holder in eligible(node, policy, query, holders):
-        if not is_protected(holder, query):
-            yield Candidate(holder, node, Variant.SAME_QUEUE, None)
+def _same_queue(query: Query) -> Iterator[Source]:
+    policy = query.preemptor.policies.within_cluster_queue
+    if policy is not PreemptionPolicy.NEVER:
+        yield Source(query.preemptor.node, policy, Variant.SAME_QUEUE, None)
 
 
-def _other_queues(query: Query, holders: Holders) -> Iterator[Candidate]:
+def _other_queues(query: Query) -> Iterator[Source]:
     """Walk up from the queue; above the subtree that covers the request, reclaim is a right."""
     preemptor = query.preemptor
     policy = preemptor.policies.reclaim_within_cohort
@@ -107,13 +188,27 @@ def _other_queues(query: Query, holders: Holders) -> Iterator[Candidate]:
     below = preemptor.node
     advantage, remaining = _fits_in_quota(below, query.requests)
     for cohort in preemptor.node.ancestors():
+        variant = Variant.HIERARCHICAL if advantage else None
         for node in _borrowing_queues(cohort, below, query):
-            for holder in eligible(node, policy, query, holders):
-                variant = Variant.HIERARCHICAL if advantage else _variant(preemptor, holder)
-                yield Candidate(holder, node, variant, cohort)
+            yield Source(node, policy, variant, cohort)
         fits, remaining = _fits_in_quota(cohort, remaining)
         advantage = advantage or fits
         below = cohort
+
+
+def _members(source: Source, query: Query, held: Iterable[Holder]) -> Iterator[Candidate]:
+    """Go over the workloads of a queue that its policy and the contested resources expose."""
+    node, policy, variant, common = source
+    preemptor, contested = query.preemptor, query.contested
+    spared = preemptor.spared
+    for holder in held:
+        if (
+            allows(policy, preemptor, holder)
+            and uses(holder, contested)
+            and holder.uid not in spared
+        ):
+            right = _variant(preemptor, holder) if variant is None else variant
+            yield Candidate(holder, node, right, common)
 
 
 def eligible(node: Node, policy: PreemptionPolicy, query: Query, holders: Holders) -> list[Holder]:

@@ -1,11 +1,11 @@
 """Preemption by priority and by quota: the rules without fair sharing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from queueing.core.facts import PreemptionPolicy
 from queueing.core.holders import Holders
 from queueing.core.names import Uid
-from queueing.core.preemption.candidates import REASON, Candidate, Variant, candidates
+from queueing.core.preemption.candidates import REASON, Candidates, Variant
 from queueing.core.preemption.query import Query, Target
 from queueing.core.preemption.room import Room
 from queueing.core.quota.cell import Cell
@@ -15,7 +15,7 @@ from queueing.core.quota.tree import QuotaTree
 
 def classical_targets(query: Query, tree: QuotaTree, holders: Holders) -> list[Target]:
     """Return the victims that make room, in the order chosen; none when nothing helps enough."""
-    found = candidates(query, holders)
+    found = Candidates(query, holders)
     if not found:
         return []
     for borrowing in _attempts(query, found):
@@ -26,15 +26,15 @@ def classical_targets(query: Query, tree: QuotaTree, holders: Holders) -> list[T
     return []
 
 
-def _attempts(query: Query, found: Sequence[Candidate]) -> tuple[bool, ...]:
+def _attempts(query: Query, found: Candidates) -> tuple[bool, ...]:
     """Return whether the preemptor may borrow, attempt by attempt."""
     preemptor = query.preemptor
     forbidden = preemptor.policies.borrow_within_cohort is PreemptionPolicy.NEVER
-    if all(one.variant is Variant.SAME_QUEUE for one in found):
+    if not found.has_others:
         return (True,)
     if forbidden and not _under_nominal(query):
         return (True,)
-    if forbidden and not any(one.variant is Variant.HIERARCHICAL for one in found):
+    if forbidden and not found.has_hierarchical:
         return (False, True)
     return (True, False)
 
@@ -45,9 +45,7 @@ def _under_nominal(query: Query) -> bool:
     return all(cell.usage < cell.limits.nominal for cell in cells)
 
 
-def _greedy(
-    query: Query, tree: QuotaTree, found: Sequence[Candidate], *, borrowing: bool
-) -> list[Target]:
+def _greedy(query: Query, tree: QuotaTree, found: Candidates, *, borrowing: bool) -> list[Target]:
     """Clear candidates in order until it fits, then spare those that were not needed."""
     room = Room(tree, query.preemptor.node, query.requests)
     over = _Over(query)

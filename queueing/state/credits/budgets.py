@@ -7,6 +7,7 @@ is charged then, also by admissions of which no status tells yet: so nothing is 
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from queueing.core.credits.allowance import Allowance, Limit, cost_of, seconds_of
 from queueing.core.credits.facts import BudgetAccountFact, BudgetFact, HolderKind
@@ -38,6 +39,19 @@ class News:
 NO_NEWS = News()
 
 
+class Hold(NamedTuple):
+    """What one that is charged may still cost: `cost` per second, for `seconds` from `since`."""
+
+    uid: Uid
+    since: int
+    cost: int
+    seconds: int
+
+    def left(self, at: int) -> int:
+        """Return what it may still cost from a time on."""
+        return self.cost * max(0, self.seconds - max(0, at - self.since))
+
+
 @dataclass(slots=True)
 class Budgets:
     """All budgets, by name."""
@@ -54,6 +68,14 @@ class Budgets:
     _demoted: dict[Uid, None] = field(default_factory=dict)
     _left: dict[str, Limit] = field(default_factory=dict)
     _held: dict[str, int] = field(default_factory=dict)
+    _holds: dict[str, dict[Key, Hold]] = field(default_factory=dict)
+    """Of all that are charged, by budget; as of the last cycle."""
+    _under: dict[Key, tuple[str, ...]] = field(default_factory=dict)
+    """The budgets by which a workload stands in `_holds`."""
+    _sums: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """The sum of a budget's holds, and the time that it is for, while they are the same."""
+    _stirred: dict[Key, None] | None = None
+    """Whose charge, or whose status, may be another than in the last cycle; None for all."""
     _doors: dict[Door, tuple[str, ...]] = field(default_factory=dict)
     _prices: dict[QueueName, Prices | None] = field(default_factory=dict)
     _had: bool = False
@@ -84,6 +106,11 @@ class Budgets:
     def is_demoted(self, uid: Uid) -> bool:
         """Say whether a workload runs beyond a budget."""
         return uid in self._demoted
+
+    def stir(self, key: Key) -> None:
+        """Note that what a workload holds, or for how long, may be something else."""
+        if self._stirred is not None:
+            self._stirred[key] = None
 
     # Holdings, in the time of the ledgers -------------------------------------------------------
 
@@ -116,6 +143,7 @@ class Budgets:
         """
         self.advance(at)
         self._reshaped = True
+        self._stirred = None
         self._doors.clear()
         self._prices.clear()
         before, self.purses = self.purses, {}
@@ -157,10 +185,9 @@ class Budgets:
         had, self._had = self._had, bool(self._facts)
         if not self._had and not had:
             return NO_NEWS
-        self._held = dict.fromkeys(self.purses, 0)
         reclassified = self._reclassify(charges)
-        for key, charge in charges.items():
-            self._hold(tree, charge, workloads.get(key))
+        self._follow(tree, charges, workloads)
+        self._held = {name: self._sum(name, purse) for name, purse in self.purses.items()}
         for until, token, begins in ends:
             holding = begins or self._counted.get(token)
             if holding is not None:
@@ -227,21 +254,48 @@ class Budgets:
 
     # Inside -------------------------------------------------------------------------------------
 
-    def _hold(self, tree: QuotaTree, charge: Charge, fact: WorkloadFact | None) -> None:
+    def _follow(
+        self, tree: QuotaTree, charges: Mapping[Key, Charge], workloads: Mapping[Key, WorkloadFact]
+    ) -> None:
+        """Bring the holds up to date, of those only who may hold something else than before."""
+        stirred: Iterable[Key] = charges if self._stirred is None else self._stirred
+        if self._stirred is None:
+            self._holds = {name: {} for name in self.purses}
+            self._under.clear()
+            self._sums.clear()
+        for key in stirred:
+            for name in self._under.pop(key, ()):
+                del self._holds[name][key]
+                self._sums.pop(name, None)
+            charge, fact = charges.get(key), workloads.get(key)
+            if charge is not None and fact is not None:
+                self._hold(tree, charge, fact)
+        self._stirred = {}
+
+    def _hold(self, tree: QuotaTree, charge: Charge, fact: WorkloadFact) -> None:
         """Hold what a run may still cost, counted from the time up to which it is spent."""
         holder = charge.holder
         names = self._names(tree, (holder.queue, holder.local_queue))
-        seconds = None if fact is None or not names else seconds_of(fact)
+        seconds = seconds_of(fact) if names else None
         prices = None if seconds is None else self._prices_of(tree, holder.queue)
         if seconds is None or prices is None:
             return
-        since = int(holder.reserved_at)
         cost = cost_of(holder.usage, prices)
+        self._under[holder.key] = names
         for name in names:
-            purse = self.purses[name]
-            if purse.fact.blocks or holder.uid not in self._demoted:
-                passed = max(0, purse.at - since)
-                self._held[name] += cost * max(0, seconds - passed)
+            self._holds[name][holder.key] = Hold(holder.uid, int(holder.reserved_at), cost, seconds)
+            self._sums.pop(name, None)
+
+    def _sum(self, name: str, purse: Purse) -> int:
+        """Sum the holds of a budget; those who run beyond it hold nothing."""
+        known = self._sums.get(name)
+        if purse.fact.blocks and known is not None and known[0] == purse.at:
+            return known[1]
+        beyond = () if purse.fact.blocks else self._demoted
+        holds = self._holds[name].values()
+        found = sum(one.left(purse.at) for one in holds if one.uid not in beyond)
+        self._sums[name] = purse.at, found
+        return found
 
     def _hold_ended(self, tree: QuotaTree, holding: Holding, until: int) -> None:
         """Hold what one will have cost whose end lies ahead of the ledgers."""

@@ -117,6 +117,12 @@ class Credits:
         """Note what a workload's status says now; None when it is gone."""
         if self._terms:
             self._presence.note(key, fact)
+        self.stir(key)
+
+    def stir(self, key: Key) -> None:
+        """Note that a workload may hold something else than before."""
+        if self._budgets:
+            self._budgets.stir(key)
 
     def reshape(self) -> None:
         """Note that quotas, weights or the structure of trees changed."""

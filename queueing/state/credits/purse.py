@@ -107,7 +107,9 @@ class Purse:
         self._cover()
 
     def opportunistic(self) -> tuple[Uid, ...]:
-        """Return, sorted, who runs beyond the budget."""
+        """Return, sorted, who runs beyond the budget; nobody does where it blocks."""
+        if self.fact.blocks:
+            return ()
         return tuple(sorted({one.uid for one in self._counted.values() if not one.covered}))
 
     def _cover(self) -> None:

@@ -1,0 +1,65 @@
+"""The heads of a round: as they come, as they are nominated, and as they are decided."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
+
+from queueing.core.credits.allowance import Bar
+from queueing.core.decisions import Admit, Preempt, Wait
+from queueing.core.facts import WorkloadFact
+from queueing.core.flavors.assignment import Assignment, Progress
+from queueing.core.names import FlavorResource, QueueName, Uid
+from queueing.core.preemption.query import Target
+from queueing.core.queue_rules import QueueRules
+from queueing.core.quota.node import Node
+from queueing.core.usage import Demand
+
+NOTHING: Mapping[FlavorResource, int] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """The first workload of a queue; `timestamp` is since when it queues."""
+
+    workload: WorkloadFact
+    queue: QueueName
+    demand: Demand
+    timestamp: float
+    progress: Progress | None = None
+    spared: frozenset[Uid] = frozenset()
+    """Whom it must not preempt again."""
+    preempting: bool = False
+    """Whether victims of its own are on their way out."""
+    patient: bool = False
+    """Nothing needs to be said of it when others of the round take what it would fit in."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """A nominated head: its assignment, and whom it would preempt."""
+
+    head: Head
+    rules: QueueRules
+    node: Node
+    assignment: Assignment
+    targets: list[Target] = field(default_factory=list)
+    barred: Bar | None = None
+    """Why budgets or rules make it wait, though it would fit; None when they do not."""
+    demoted: str | None = None
+    """Why it may run only where nobody else wants to; None when it may as any other."""
+
+
+class Ruling(NamedTuple):
+    """What was decided of an entry."""
+
+    entry: Entry
+    decision: Admit | Wait
+    preemptions: tuple[Preempt, ...] = ()
+    claims: Mapping[FlavorResource, int] = NOTHING
+    """What one that is not admitted keeps from those that come after it."""
+
+    @property
+    def takes_something(self) -> bool:
+        """Whether it is another tree that those after it are decided on."""
+        return bool(self.claims or self.preemptions) or isinstance(self.decision, Admit)
