@@ -94,9 +94,11 @@ class Objects:
     def activity(self, name: QueueName) -> Active | None:
         """Return the Active condition of a ClusterQueue, None when there is no such queue."""
         known = self._activity.get(name)
-        fact = self.queues.get(name)
-        if known is not None or fact is None:
+        if known is not None:
             return known
+        fact = self.queues.get(name)
+        if fact is None:
+            return None
         found = inactivity(
             fact,
             flavors=self.flavors,

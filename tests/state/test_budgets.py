@@ -119,6 +119,17 @@ def test_a_run_that_the_budget_covers_is_held_and_settled_as_it_ends() -> None:
     assert amounts(made) == (300, 0, 700)
 
 
+def test_what_is_held_follows_the_declared_time_of_one_that_runs() -> None:
+    made = world(budget(2000))
+    assert run(made, "one", 2, 300, at=START)
+    assert run(made, "other", 1, 100, at=START)
+    made.observe(replace(made.workloads[Key("team/one")], max_execution_s=500))
+    made.cycle(START)
+    assert amounts(made) == (0, 1100, 900)
+    made.cycle(START + 200)
+    assert amounts(made) == (600, 600, 800)
+
+
 def test_what_a_budget_does_not_cover_waits_and_says_which_and_until_when() -> None:
     made = world(budget(1000))
     assert run(made, "one", 2, 300, at=START)

@@ -230,3 +230,15 @@ def test_a_budget_and_the_rule_both_count() -> None:
     assert wait(made, "undeclared").reason is Reason.BUDGET_EXHAUSTED
     assert not run(made, "large", 6, HIGH)
     assert wait(made, "large").reason is Reason.MAY_NOT_BORROW
+
+
+def test_who_waits_for_room_may_not_borrow_it_either_once_it_is_there() -> None:
+    made = world()
+    for name in "ab":
+        made.observe(cluster_queue(name, {"default": {"cpu": 4000}}, cohort="all"))
+    assert run(made, "filler", 8, 0, where="b")
+    assert not run(made, "one", 3, HIGH)
+    assert not run(made, "two", 3, HIGH)
+    end(made, "filler", START + 50)
+    assert runs(made, "one")
+    assert not runs(made, "two")

@@ -20,7 +20,7 @@ from queueing.core.fair_sharing.shares import Shares, is_borrowing
 from queueing.core.fair_sharing.sparing import below_common
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName
-from queueing.core.preemption.candidates import Variant, candidates
+from queueing.core.preemption.candidates import Candidates, Variant, candidates
 from queueing.core.preemption.classical import classical_targets
 from queueing.core.preemption.query import Preemptor, Query, Target
 from queueing.core.quota.node import Node
@@ -226,6 +226,18 @@ def _answer(arena: Arena, victim: Holder, fair: FairSharing) -> set[str]:
     )
     found = fair_targets(Query(preemptor, victim.usage, [CPU]), arena.tree, arena, settings=fair)
     return {one.holder.uid for one in found}
+
+
+@FEW
+@given(worlds())
+def test_candidates_that_are_read_one_by_one_come_in_the_order_of_all(world: World) -> None:
+    expected = candidates(world.query, world.arena)
+    found = Candidates(world.query, world.arena)
+    assert bool(found) is bool(expected)
+    assert found.has_others is any(one.variant is not Variant.SAME_QUEUE for one in expected)
+    assert next(iter(found), None) == next(iter(expected), None)
+    assert list(found) == expected
+    assert list(found) == expected
 
 
 @FEW
