@@ -221,6 +221,29 @@ class Group:
         self._adjust(account, account.balance + amount, Sink.GRANTED)
         return True
 
+    def present(self) -> set[Member]:
+        """Return who is a child now."""
+        return {member for member, one in self.accounts.items() if one.departed_at is None}
+
+    def hand_over(self, member: Member) -> int:
+        """Forget the debt of a child that left for another cohort; return it, negative or 0."""
+        account = self.accounts[member]
+        self._settle(member, account)
+        debt = min(0, account.balance)
+        self._adjust(account, account.balance - debt, Sink.ADJUSTED)
+        return debt
+
+    def take_over(self, member: Member, debt: int) -> None:
+        """Let a child that came from another cohort owe here what it owed there.
+
+        A surplus that it left here pays for that; with a debt here, the larger one counts.
+        """
+        account = self.accounts[member]
+        self._settle(member, account)
+        before = account.balance
+        after = before + debt if before > 0 else min(before, debt)
+        self._adjust(account, after, Sink.ADJUSTED)
+
     def take_back(self, member: Member, amount: int) -> None:
         """Take back what is left of a grant, as far as the balance is positive."""
         account = self.accounts.get(member)

@@ -1,8 +1,8 @@
 """The ledgers of all cohorts, and the holdings that they count."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from queueing.core.credits.facts import CreditAccountFact, CreditPolicyFact
+from queueing.core.credits.facts import CreditAccountFact, CreditPolicyFact, Member
 from queueing.core.credits.holding import Holding
 from queueing.core.names import CohortName, QueueName
 from queueing.core.quota.node import Node
@@ -102,9 +102,22 @@ class Books:
         for book in before.values():
             for child in book.children.values():
                 tree.bend(child, None)
+        present = {name: book.group.present() for name, book in self.by_cohort.items()}
         for book in self.by_cohort.values():
             book.reshape(list(self._under(tree, book.node)))
+        for name, book in self.by_cohort.items():
+            for member in sorted(book.children.keys() - present[name]):
+                self._take_debt_along(member, book, before)
         return read
+
+    def _take_debt_along(
+        self, member: Member, book: Book, before: Mapping[CohortName, Book]
+    ) -> None:
+        """Let a child that moved here from another cohort owe what it owed there."""
+        for name, other in {**before, **self.by_cohort}.items():
+            stays = name in self.by_cohort and member in other.children
+            if other is not book and not stays and member in other.group.accounts:
+                book.group.take_over(member, other.group.hand_over(member))
 
     def _under(self, tree: QuotaTree, cohort: Node) -> Iterator[tuple[Node, Holding]]:
         for _, holding in sorted(self.counted.items()):
