@@ -12,6 +12,7 @@ from queueing.core.credits.facts import (
     CreditGrantFact,
     CreditPolicyFact,
     SavedFact,
+    UsageRecordFact,
 )
 from queueing.core.decisions import Admit, Cycle, Outcome, Preempt, Verdict, Wait
 from queueing.core.facts import (
@@ -35,6 +36,7 @@ CREDIT_FACTS = (
     BudgetFact,
     BudgetAccountFact,
     SavedFact,
+    UsageRecordFact,
     CreditGone,
 )
 
