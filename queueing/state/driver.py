@@ -238,7 +238,8 @@ def _judge(memory: Memory, selection: Selection, now: float, limit: int | None) 
     if succession.is_cut:
         return told
     if selection.companions:
-        entries.sort(key=lambda entry: _place(memory, entry))
+        # What budgets let in only where nobody else wants to comes after claims of its queue.
+        entries.sort(key=lambda entry: (entry.demoted is not None, *_place(memory, entry)))
     return [*told, *settle_all(memory, decide_round(entries, world), selection, now)]
 
 

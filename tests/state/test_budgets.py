@@ -313,6 +313,24 @@ def test_what_runs_beyond_a_budget_is_preempted_by_anybody() -> None:
     assert [one.workload for one in decided if isinstance(one, Preempt)] == ["team/beyond"]
 
 
+@pytest.mark.parametrize("mode", list(Compatibility))
+def test_what_gave_way_beyond_a_budget_does_not_come_back_before_who_preempted_it(
+    mode: Compatibility,
+) -> None:
+    """The victims are older, and of the same priority: but they may only have what is free."""
+    own = budget(0, blocks=False, kind=HolderKind.LOCAL_QUEUE, holder="team/poor")
+    made = world(own, mode=mode)
+    made.observe(local_queue("team/poor", "a"))
+    assert run(made, "one", 4, 400, at=START, where="poor")
+    assert run(made, "two", 4, 400, at=START, where="poor")
+    run(made, "covered", 4, None, at=START + 10)
+    for step in range(11, 20):
+        made.drain(START + step)
+        made.cycle(START + step)
+    assert runs(made, "covered")
+    assert [runs(made, "one"), runs(made, "two")].count(True) == 1
+
+
 def test_what_is_beyond_a_budget_preempts_nobody() -> None:
     made = world(demoting(1000))
     assert run(made, "covered", 8, 100, at=START)
