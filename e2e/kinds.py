@@ -31,6 +31,7 @@ KINDS: dict[str, Resource] = {
     "Secret": Resource("v1", "secrets", namespaced=True),
     "Service": Resource("v1", "services", namespaced=True),
     "Event": Resource("v1", "events", namespaced=True),
+    "ResourceQuota": Resource("v1", "resourcequotas", namespaced=True),
     "LimitRange": Resource("v1", "limitranges", namespaced=True),
     "Job": Resource("batch/v1", "jobs", namespaced=True),
     "Deployment": Resource("apps/v1", "deployments", namespaced=True),

@@ -103,6 +103,10 @@ class Holdings:
             for key in self._claims_of[pod]:
                 yield Possession(self._pods[pod].pod_set, self._claims[key])
 
+    def claims(self) -> Iterator[ResourceClaim]:
+        """Yield all claims of pods that are not labelled by us."""
+        return iter(self._claims.values())
+
     # What is charged --------------------------------------------------------------------------
 
     def forget(self, workload: str) -> None:

@@ -162,6 +162,16 @@ class DeviceMemory:
         """Return the claims of a life of a Workload, those made of templates among them."""
         return (self.claims[key] for key in sorted(self._claims_of[uid]))
 
+    def held_devices(self) -> set[DeviceName]:
+        """Return every device that a claim holds, whoever made the claim."""
+        return {
+            DeviceName(one.driver, one.pool, one.device)
+            for claim in (*self.claims.values(), *self.holdings.claims())
+            if claim.status.allocation is not None
+            for one in claim.status.allocation.devices.results
+            if not one.admin_access
+        }
+
     def has_any(self, uid: str) -> bool:
         """Say whether there is a template or claim for a life of a Workload."""
         return bool(self._templates_of[uid] or self._claims_of[uid])

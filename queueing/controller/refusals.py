@@ -1,5 +1,6 @@
-"""What a start can meet that no trying again will change."""
+"""What keeps a start from being done."""
 
+from queueing.kube.errors import NotSentError
 from queueing.translate.devices.messages import DeviceReason
 
 
@@ -9,3 +10,7 @@ class DevicesRefusedError(Exception):
     def __init__(self, reason: DeviceReason, message: str) -> None:
         super().__init__(message)
         self.reason, self.message = reason, message
+
+
+class NamespaceFullError(NotSentError):
+    """A ResourceQuota of the namespace has no room for a claim or template; that may change."""

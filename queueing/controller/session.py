@@ -275,8 +275,8 @@ class Session:
             )
             start(self.devices.run(), name="devices")
             for number in range(device_part.WORKERS):
-                sweep = self.devices.sweep.look
-                start(self._serve(self.devices.queue, sweep), name=f"claims {number}")
+                see_to = self.devices.look
+                start(self._serve(self.devices.queue, see_to), name=f"claims {number}")
             start(
                 self._serve(self.checkpoints.node_keys, self.checkpoints.nodes.look),
                 name="nodes that go away",

@@ -14,7 +14,7 @@ import msgspec
 
 from queueing.controller.device_memory import DeviceMemory
 from queueing.controller.hand import Hand
-from queueing.controller.refusals import DevicesRefusedError
+from queueing.controller.refusals import DevicesRefusedError, NamespaceFullError
 from queueing.core.names import Key
 from queueing.kube.client import Call
 from queueing.kube.errors import (
@@ -184,5 +184,5 @@ def _is_equal(found: Meta, wanted: dict[str, Any]) -> bool:
 def _refusal(error: InvalidError | BadRequestError | ForbiddenError) -> Exception:
     """Tell a namespace that is full, which may change, from what can never be."""
     if isinstance(error, ForbiddenError) and _QUOTA in error.message:
-        return NotSentError(f"{DeviceReason.NAMESPACE_QUOTA}: {error.message}")
+        return NamespaceFullError(error.message)
     return DevicesRefusedError(DeviceReason.INVALID, error.message)

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from queueing.controller.checkpoints.part import is_known
 from queueing.controller.devices.claiming import Claiming
+from queueing.controller.devices.delays import Delays
 from queueing.controller.devices.departing import Departures
 from queueing.controller.devices.intake import Ears, Intake
 from queueing.controller.devices.standing import Standings
@@ -65,7 +66,7 @@ class Devices:
             ),
         )
         claiming = Claiming(memory, around.hand)
-        self.start = DeviceStart(memory, claiming, around.injects)
+        self.start = DeviceStart(memory, claiming, around.records, around.injects)
         departures = Departures(
             objects=around.objects,
             memory=memory,
@@ -83,6 +84,13 @@ class Devices:
             records=around.records,
             departures=departures,
             workload_of=self._workload_of,
+        )
+        self._delays = Delays(
+            objects=around.objects,
+            memory=memory,
+            hand=around.hand,
+            records=around.records,
+            now=around.now,
         )
         self._standings = Standings(memory, around.hand, around.now)
 
@@ -132,6 +140,17 @@ class Devices:
         for uid in uids:
             if bound or self._memory.has_any(uid):
                 self.queue.add(Key(uid))
+
+    async def look(self, uid: Key) -> None:
+        """See to the devices of a Workload, and tell why its pods wait for them."""
+        await self.sweep.look(uid)
+        found = self._workload_of(uid)
+        if found is None:
+            self._delays.forget(uid)
+            return
+        again_s = await self._delays.look(found)
+        if again_s is not None:
+            self.queue.add_after(uid, again_s)
 
     def close(self) -> None:
         """Drop what was to be looked at later."""

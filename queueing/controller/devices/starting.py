@@ -7,7 +7,8 @@ from typing import Any
 from queueing.controller.device_memory import DeviceMemory
 from queueing.controller.devices.claiming import Claiming
 from queueing.controller.objects import Objects
-from queueing.controller.refusals import DevicesRefusedError
+from queueing.controller.records import Records
+from queueing.controller.refusals import DevicesRefusedError, NamespaceFullError
 from queueing.kube.errors import NotSentError
 from queueing.translate.devices.messages import DeviceReason
 from queueing.translate.devices.realisation import (
@@ -30,6 +31,7 @@ class DeviceStart:
 
     memory: DeviceMemory
     claiming: Claiming
+    records: Records
     injects: Callable[[], bool] = lambda: True
     """Says whether the API server gives pods their claims by now: it does so only at creation."""
 
@@ -44,12 +46,22 @@ class DeviceStart:
             made = self.realise(job, workload)
         except UnservedError as error:
             raise DevicesRefusedError(DeviceReason.UNSUPPORTED, str(error)) from error
-        for wanted in made.objects:
-            await self.claiming.make(wanted)
+        try:
+            for wanted in made.objects:
+                await self.claiming.make(wanted)
+        except NamespaceFullError as error:
+            self._tell_quota(job, workload, error)
+            raise
         changes = next(iter(made.changes.values()), NO_CHANGES)
         if changes.gates and not self.injects():
             raise NotSentError("the API server does not give pods their claims yet")
         return changes
+
+    def _tell_quota(self, job: Job, workload: Workload, error: NamespaceFullError) -> None:
+        text = f"A ResourceQuota of the namespace keeps the start back: {error}"
+        reason = DeviceReason.NAMESPACE_QUOTA
+        self.records.workload(workload.metadata, reason, text, warning=True)
+        self.records.job(job.metadata, reason, text, warning=True)
 
     def realise(self, job: Job, workload: Workload) -> Realisation:
         """Return what an admission makes of devices for one Job. Raises UnservedError."""

@@ -1,0 +1,136 @@
+"""Tells users why pods of admitted work do not get their devices: Events on Workload and Job.
+
+Only Jobs whose pods are not all ready some time after their start are looked at, by one list of
+their pods, ever less often. What is told changes no decision: who never gets its devices is evicted
+when its time to get ready is over, like anybody whose pods do not start.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import msgspec
+
+from queueing.controller.checkpoints.observing import condition
+from queueing.controller.device_memory import DeviceMemory
+from queueing.controller.devices.starting import parts_of
+from queueing.controller.hand import Hand
+from queueing.controller.objects import Objects
+from queueing.controller.records import Records
+from queueing.kube.client import ListQuery
+from queueing.kube.resources import PODS, Resource
+from queueing.translate.devices.delays import (
+    FAILED_CLAIM,
+    Delay,
+    Pod,
+    PodEvent,
+    delay_of,
+    is_told_nothing,
+    waits_for_devices,
+)
+from queueing.translate.devices.free import free_text
+from queueing.translate.jobs import batch
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.workloads import Workload
+
+PATIENCE_S = 10.0
+"""How long pods may wait for devices before anybody is told."""
+LOOK_EVERY_S = (10.0, 60.0)
+"""The time to the next look, doubled each time: first and last."""
+ASKED_MAX = 3
+"""Pods whose events are read."""
+_EVENTS = Resource("", "v1", "events", "Event")
+_OWNER_LABEL = "batch.kubernetes.io/controller-uid"
+
+
+class _Pods(msgspec.Struct):
+    items: list[Pod]
+
+
+class _Events(msgspec.Struct):
+    items: list[PodEvent]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delays:
+    """Looks at Workloads that are admitted and do not run."""
+
+    objects: Objects
+    memory: DeviceMemory
+    hand: Hand
+    records: Records
+    now: Callable[[], float]
+    _looks: dict[str, int] = field(default_factory=dict)
+    """By uid of the Workload: how often it was looked at in vain."""
+
+    async def look(self, workload: Workload) -> float | None:
+        """Tell why pods wait; return the seconds until the next look. Raises KubeError."""
+        uid = workload.metadata.uid
+        waiting = list(self._waiting(workload))
+        if not waiting:
+            self._looks.pop(uid, None)
+            return None
+        left = max(since for _, since in waiting) + PATIENCE_S - self.now()
+        if left > 0:
+            return left
+        count = self._looks[uid] = self._looks.get(uid, 0) + 1
+        for job, _ in waiting:
+            delay = await self._why(job, workload)
+            if delay is not None:
+                self.records.workload(workload.metadata, delay.reason, delay.text, warning=True)
+                self.records.job(job.metadata, delay.reason, delay.text, warning=True)
+        first, last = LOOK_EVERY_S
+        return min(first * 2.0 ** (count - 1), last)
+
+    def forget(self, uid: str) -> None:
+        """Forget a Workload that is gone."""
+        self._looks.pop(uid, None)
+
+    def _waiting(self, workload: Workload) -> Iterator[tuple[Job, float]]:
+        """Yield Jobs that were started and whose pods are not all ready, and since when."""
+        admitted, ready = condition(workload, "Admitted"), _pods_ready_since(workload)
+        if admitted is None or condition(workload, "Finished") or condition(workload, "Evicted"):
+            return
+        for job, _ in parts_of(self.objects, workload):
+            over = batch.finished(job) is not None
+            if not job.spec.suspend and not over and not batch.are_pods_ready(job):
+                yield job, max(admitted.changed, ready)
+
+    async def _why(self, job: Job, workload: Workload) -> Delay | None:
+        namespace = job.metadata.namespace
+        query = ListQuery(label_selector=f"{_OWNER_LABEL}={job.metadata.uid}", limit=0)
+        reply = await self.hand.client.list_page(PODS.within(namespace), query)
+        pods = msgspec.json.decode(reply, type=_Pods).items
+        silent = [one for one in pods if waits_for_devices(one) and is_told_nothing(one)]
+        events = []
+        for one in silent[:ASKED_MAX]:
+            chosen = f"involvedObject.uid={one.metadata.uid},reason={FAILED_CLAIM}"
+            reply = await self.hand.client.list_page(
+                _EVENTS.within(namespace), ListQuery(field_selector=chosen, limit=0)
+            )
+            events += msgspec.json.decode(reply, type=_Events).items
+        return delay_of(pods, events, self._view(workload))
+
+    def _view(self, workload: Workload) -> str:
+        """Say what is free of the devices of the Workload's flavors."""
+        admission = workload.status.admission
+        assigned = {
+            name
+            for one in (admission.pod_set_assignments if admission else ())
+            for name in one.flavors.values()
+        }
+        catalog, index = self.memory.catalog, self.memory.index
+        served = {key: one for key, one in catalog.served.items() if key[0] in assigned}
+        names = sorted({flavor for flavor, _ in served} & self.objects.flavors.keys())
+        devices = {
+            one.name: one
+            for name in names
+            for one in index.on(self.objects.flavors[name].spec.node_labels)
+        }
+        counters = {one.charge.name for one in served.values() if one.charge.type == "Counter"}
+        return free_text(list(devices.values()), self.memory.held_devices(), index, counters)
+
+
+def _pods_ready_since(workload: Workload) -> float:
+    """Return when pods were last seen to be not ready any more; 0 when that never was."""
+    found = (one for one in workload.status.conditions if one.type == "PodsReady")
+    return next((one.changed for one in found if one.status == "False"), 0.0)

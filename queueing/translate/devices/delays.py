@@ -1,0 +1,115 @@
+"""Why pods of admitted work do not get their devices: read from the pods and their events."""
+# ruff: noqa: RUF012 - msgspec gives every instance its own copy of an empty default
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from queueing.translate.devices.messages import DeviceReason
+from queueing.translate.devices.names import GATE, INJECT
+from queueing.translate.wire.meta import Condition, Meta, Wire
+
+FAILED_CLAIM = "FailedResourceClaimCreation"
+"""Reason of the event that says why a pod has no claim yet."""
+_QUOTA = "exceeded quota"
+
+
+class Gate(Wire, frozen=True):
+    """A scheduling gate."""
+
+    name: str = ""
+
+
+class PodClaimRef(Wire, frozen=True):
+    """A claim that a pod's template names."""
+
+    name: str = ""
+
+
+class PodSpec(Wire, frozen=True):
+    """What keeps a pod from being scheduled, and what it waits for."""
+
+    scheduling_gates: list[Gate] = []
+    resource_claims: list[PodClaimRef] = []
+    node_name: str = ""
+
+
+class PodStatus(Wire, frozen=True):
+    """How far a pod is."""
+
+    phase: str = ""
+    conditions: list[Condition] = []
+
+
+class Pod(Wire, frozen=True):
+    """A pod, read for why it waits."""
+
+    metadata: Meta
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+
+class PodEvent(Wire, frozen=True):
+    """An event, as the core API has it."""
+
+    metadata: Meta
+    reason: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """Why pods wait."""
+
+    reason: DeviceReason
+    text: str
+
+
+def waits_for_devices(pod: Pod) -> bool:
+    """Say whether a pod is on no node yet, and is to have devices by a claim."""
+    claims = pod.spec.resource_claims or INJECT in pod.metadata.labels
+    return bool(claims) and not pod.spec.node_name and pod.status.phase in ("", "Pending")
+
+
+def is_told_nothing(pod: Pod) -> bool:
+    """Say whether only events tell why a pod waits: the scheduler has not looked at it."""
+    return not _is_gated(pod) and not _scheduler_says(pod)
+
+
+def delay_of(pods: Sequence[Pod], events: Sequence[PodEvent], view: str) -> Delay | None:
+    """Return why pods of a Job wait for devices; None when none does.
+
+    `events` are those about pods that are told nothing. `view` is what we know of free devices.
+    """
+    waiting = [one for one in pods if waits_for_devices(one)]
+    if not waiting:
+        return None
+    count = f"{len(waiting)} of {len(pods)} pod(s)"
+    gated = [one for one in waiting if _is_gated(one)]
+    if gated:
+        return Delay(DeviceReason.POLICY_MISSING, _without_policy(len(gated), len(pods)))
+    said = [*(text for one in waiting if (text := _scheduler_says(one)))]
+    said += [one.message for one in events if one.reason == FAILED_CLAIM]
+    full = next((text for text in said if _QUOTA in text), "")
+    if full:
+        text = f"{count} get no devices, for a ResourceQuota of the namespace is exhausted: {full}"
+        return Delay(DeviceReason.NAMESPACE_QUOTA, text)
+    why = said[0] if said else "nobody has said why yet"
+    return Delay(DeviceReason.NOT_ALLOCATED, f"{count} wait for their devices: {why}; {view}")
+
+
+def _is_gated(pod: Pod) -> bool:
+    return any(one.name == GATE for one in pod.spec.scheduling_gates)
+
+
+def _scheduler_says(pod: Pod) -> str:
+    found = (one for one in pod.status.conditions if one.type == "PodScheduled")
+    return next((one.message for one in found if one.status == "False"), "")
+
+
+def _without_policy(gated: int, pods: int) -> str:
+    return (
+        f"{gated} of {pods} pod(s) keep the scheduling gate {GATE}: nothing gave them their claims"
+        " when they were created. See that the MutatingAdmissionPolicy queueing-inject-claims and"
+        " its binding are there (before Kubernetes 1.36 the webhook for pods); a restart of the"
+        " controller puts them there. Then delete these pods: the Job makes new ones"
+    )
