@@ -4,7 +4,7 @@ import time
 
 from e2e.devices.hardware import H100, Rack
 from e2e.devices.shapes import furnish, training
-from e2e.jobs import running, wait_job, workload_of
+from e2e.jobs import running, stopped, wait_job, workload_of
 from e2e.product import Controller
 from e2e.wire import Object
 from e2e.world import World
@@ -109,8 +109,13 @@ def test_pods_that_no_policy_gave_their_claims_wait_and_say_so(
     finally:
         space.api.apply(binding)
     wait_in_force(space, expected=True)
-    for one in left:
-        space.api.delete("Pod", one["metadata"]["name"], space.namespace)
+    workload, place = (
+        workload_of(space, "train")["metadata"]["name"],
+        {"namespace": space.namespace},
+    )
+    space.api.patch("Workload", workload, {"spec": {"active": False}}, **place)
+    wait_job(space, "train", stopped, "stopped")
+    space.api.patch("Workload", workload, {"spec": {"active": True}}, **place)
     wait_job(space, "train", running, "running, with new pods")
 
 

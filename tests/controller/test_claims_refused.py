@@ -1,6 +1,7 @@
 """A namespace without room for claims: who is admitted is told, and starts when there is room."""
 
-from queueing.apiserver.server import Call, Fault
+from queueing.apiserver.server import Fault
+from queueing.apiserver.wire.call import Call
 from tests.controller.harness import FLAVOR, LOCAL_QUEUE, MakeWorld, Wire, job, true
 from tests.controller.test_claims_of_users import DEVICE_CLASS, DEVICE_FLAVOR, GPU, queue
 

@@ -131,3 +131,54 @@ def test_a_class_that_nobody_mapped_is_named() -> None:
     assert (
         "DeviceClass other.example.com is not mapped to a resource with quota" in decision.message
     )
+
+
+HOLDER = """
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: shared, namespace: team, labels: {kueue.x-k8s.io/queue-name: lq}}
+spec:
+  devices:
+    requests:
+    - name: gpu
+      firstAvailable:
+      - {name: many, deviceClassName: gpu.example.com, count: 4}
+      - {name: few, deviceClassName: gpu.example.com, count: 2}
+status:
+  allocation:
+    devices:
+      results:
+      - {request: gpu/few, driver: d, pool: n, device: gpu-0}
+      - {request: gpu/few, driver: d, pool: n, device: gpu-1}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: holder, namespace: team, uid: holder}
+spec:
+  queueName: lq
+  podSets:
+  - name: main
+    count: 1
+    template:
+      spec:
+        containers: [{name: c, resources: {claims: [{name: gpu}]}}]
+        resourceClaims: [{name: gpu, resourceClaimName: shared}]
+status:
+  admission:
+    clusterQueue: cq
+    podSetAssignments:
+    - {name: main, count: 1, flavors: {whole-gpus: any}, resourceUsage: {whole-gpus: "4"}}
+  conditions:
+  - {type: QuotaReserved, status: "True", lastTransitionTime: "2026-01-01T00:00:00Z"}
+  - {type: Admitted, status: "True", lastTransitionTime: "2026-01-01T00:00:00Z"}
+"""
+
+
+def test_what_claims_were_given_is_charged_here_and_the_most_of_it_in_kueue() -> None:
+    one_each = {"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com"}}
+    text = OWN + claim(one_each) + HOLDER
+    assert isinstance(decide(text, Compatibility.QUEUEING), Admit)
+    kept = decide(text, Compatibility.KUEUE)
+    assert isinstance(kept, Wait)
+    assert "whole-gpus" in kept.message

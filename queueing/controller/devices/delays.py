@@ -65,10 +65,11 @@ class Delays:
     async def look(self, workload: Workload) -> float | None:
         """Tell why pods wait; return the seconds until the next look. Raises KubeError."""
         uid = workload.metadata.uid
-        waiting = list(self._waiting(workload))
+        started = _started(workload)
+        waiting = [] if started is None else list(self._waiting(workload, started))
         if not waiting:
             self._looks.pop(uid, None)
-            return None
+            return PATIENCE_S if started is not None and self._is_to_start(workload) else None
         left = max(since for _, since in waiting) + PATIENCE_S - self.now()
         if left > 0:
             return left
@@ -85,15 +86,15 @@ class Delays:
         """Forget a Workload that is gone."""
         self._looks.pop(uid, None)
 
-    def _waiting(self, workload: Workload) -> Iterator[tuple[Job, float]]:
+    def _waiting(self, workload: Workload, started: float) -> Iterator[tuple[Job, float]]:
         """Yield Jobs that were started and whose pods are not all ready, and since when."""
-        admitted, ready = condition(workload, "Admitted"), _pods_ready_since(workload)
-        if admitted is None or condition(workload, "Finished") or condition(workload, "Evicted"):
-            return
         for job, _ in parts_of(self.objects, workload):
             over = batch.finished(job) is not None
             if not job.spec.suspend and not over and not batch.are_pods_ready(job):
-                yield job, max(admitted.changed, ready)
+                yield job, started
+
+    def _is_to_start(self, workload: Workload) -> bool:
+        return any(job.spec.suspend for job, _ in parts_of(self.objects, workload))
 
     async def _why(self, job: Job, workload: Workload) -> Delay | None:
         namespace = job.metadata.namespace
@@ -130,7 +131,10 @@ class Delays:
         return free_text(list(devices.values()), self.memory.held_devices(), index, counters)
 
 
-def _pods_ready_since(workload: Workload) -> float:
-    """Return when pods were last seen to be not ready any more; 0 when that never was."""
-    found = (one for one in workload.status.conditions if one.type == "PodsReady")
-    return next((one.changed for one in found if one.status == "False"), 0.0)
+def _started(workload: Workload) -> float | None:
+    """Return since when the pods of a Workload should be getting ready; None when none should."""
+    admitted = condition(workload, "Admitted")
+    if admitted is None or condition(workload, "Finished") or condition(workload, "Evicted"):
+        return None
+    ready = (one for one in workload.status.conditions if one.type == "PodsReady")
+    return max(admitted.changed, next((one.changed for one in ready if one.status == "False"), 0.0))

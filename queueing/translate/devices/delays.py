@@ -111,5 +111,6 @@ def _without_policy(gated: int, pods: int) -> str:
         f"{gated} of {pods} pod(s) keep the scheduling gate {GATE}: nothing gave them their claims"
         " when they were created. See that the MutatingAdmissionPolicy queueing-inject-claims and"
         " its binding are there (before Kubernetes 1.36 the webhook for pods); a restart of the"
-        " controller puts them there. Then delete these pods: the Job makes new ones"
+        " controller puts them there. Then set spec.active of the Workload to false and to true"
+        " again: the Job starts with new pods"
     )
