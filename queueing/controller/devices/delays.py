@@ -24,7 +24,7 @@ from queueing.translate.devices.delays import (
     Pod,
     PodEvent,
     delay_of,
-    is_told_nothing,
+    lacks_a_claim,
     waits_for_devices,
 )
 from queueing.translate.devices.free import free_text
@@ -101,9 +101,9 @@ class Delays:
         query = ListQuery(label_selector=f"{_OWNER_LABEL}={job.metadata.uid}", limit=0)
         reply = await self.hand.client.list_page(PODS.within(namespace), query)
         pods = msgspec.json.decode(reply, type=_Pods).items
-        silent = [one for one in pods if waits_for_devices(one) and is_told_nothing(one)]
+        without = [one for one in pods if waits_for_devices(one) and lacks_a_claim(one)]
         events = []
-        for one in silent[:ASKED_MAX]:
+        for one in without[:ASKED_MAX]:
             chosen = f"involvedObject.uid={one.metadata.uid},reason={FAILED_CLAIM}"
             reply = await self.hand.client.list_page(
                 _EVENTS.within(namespace), ListQuery(field_selector=chosen, limit=0)

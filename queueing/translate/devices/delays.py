@@ -20,9 +20,10 @@ class Gate(Wire, frozen=True):
 
 
 class PodClaimRef(Wire, frozen=True):
-    """A claim that a pod's template names."""
+    """A claim that a pod names, itself or by a template."""
 
     name: str = ""
+    resource_claim_name: str = ""
 
 
 class PodSpec(Wire, frozen=True):
@@ -38,6 +39,8 @@ class PodStatus(Wire, frozen=True):
 
     phase: str = ""
     conditions: list[Condition] = []
+    resource_claim_statuses: list[PodClaimRef] = []
+    """Claims that were made for it."""
 
 
 class Pod(Wire, frozen=True):
@@ -70,15 +73,17 @@ def waits_for_devices(pod: Pod) -> bool:
     return bool(claims) and not pod.spec.node_name and pod.status.phase in ("", "Pending")
 
 
-def is_told_nothing(pod: Pod) -> bool:
-    """Say whether only events tell why a pod waits: the scheduler has not looked at it."""
-    return not _is_gated(pod) and not _scheduler_says(pod)
+def lacks_a_claim(pod: Pod) -> bool:
+    """Say whether a claim was not made yet for a pod: events say why."""
+    made = {one.name for one in pod.status.resource_claim_statuses}
+    named = (one.name for one in pod.spec.resource_claims if not one.resource_claim_name)
+    return not _is_gated(pod) and any(name not in made for name in named)
 
 
 def delay_of(pods: Sequence[Pod], events: Sequence[PodEvent], view: str) -> Delay | None:
     """Return why pods of a Job wait for devices; None when none does.
 
-    `events` are those about pods that are told nothing. `view` is what we know of free devices.
+    `events` are those about pods that lack a claim. `view` is what we know of free devices.
     """
     waiting = [one for one in pods if waits_for_devices(one)]
     if not waiting:
@@ -87,8 +92,8 @@ def delay_of(pods: Sequence[Pod], events: Sequence[PodEvent], view: str) -> Dela
     gated = [one for one in waiting if _is_gated(one)]
     if gated:
         return Delay(DeviceReason.POLICY_MISSING, _without_policy(len(gated), len(pods)))
-    said = [*(text for one in waiting if (text := _scheduler_says(one)))]
-    said += [one.message for one in events if one.reason == FAILED_CLAIM]
+    said = [one.message for one in events if one.reason == FAILED_CLAIM]
+    said += [text for one in waiting if (text := _scheduler_says(one))]
     full = next((text for text in said if _QUOTA in text), "")
     if full:
         text = f"{count} get no devices, for a ResourceQuota of the namespace is exhausted: {full}"

@@ -9,7 +9,7 @@ from queueing.translate.devices.delays import (
     Pod,
     PodEvent,
     delay_of,
-    is_told_nothing,
+    lacks_a_claim,
     waits_for_devices,
 )
 from queueing.translate.devices.free import free_text
@@ -113,10 +113,12 @@ def test_nothing_is_said_of_pods_that_wait_for_no_devices(pods: list[Pod]) -> No
     assert delay_of(pods, [event(QUOTA)], "VIEW") is None
 
 
-def test_only_pods_of_which_nobody_spoke_are_asked_about() -> None:
-    assert is_told_nothing(SILENT)
-    assert not is_told_nothing(pod(gated=True))
-    assert not is_told_nothing(pod(says="no"))
+def test_only_pods_without_their_claim_are_asked_about() -> None:
+    assert lacks_a_claim(SILENT)
+    assert lacks_a_claim(pod(says="waiting for the claim to be made"))
+    assert not lacks_a_claim(pod(gated=True))
+    named = [{"name": "gpu", "resourceClaimName": "shared"}]
+    assert not lacks_a_claim(pod(resourceClaims=named))
     assert waits_for_devices(pod(gated=True))
 
 
