@@ -13,10 +13,13 @@ from queueing.controller.device_memory import DeviceMemory
 from queueing.controller.devices.claiming import Claiming
 from queueing.controller.devices.starting import DeviceStart
 from queueing.controller.hand import Hand
+from queueing.controller.records import Records
 from queueing.controller.refusals import DevicesRefusedError
+from queueing.core.settings import Compatibility
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.errors import NotSentError
+from queueing.kube.events import EventNote, Regarding
 from queueing.translate.inbound.manifests import read
 from queueing.translate.wire import devices as wire
 from queueing.translate.wire.jobs import Job
@@ -42,6 +45,16 @@ class Server:
         return None
 
 
+class Notebook:
+    """Keeps the events that were recorded."""
+
+    def __init__(self) -> None:
+        self.reasons: list[str] = []
+
+    def record(self, regarding: Regarding, note: EventNote) -> None:
+        self.reasons.append(f"{regarding.kind}: {note.reason}")
+
+
 @asynccontextmanager
 async def starting(server: Server, *, injects: bool = True) -> AsyncIterator[DeviceStart]:
     async with (
@@ -59,7 +72,8 @@ async def starting(server: Server, *, injects: bool = True) -> AsyncIterator[Dev
         memory.flavors["h100"] = read(wire.DeviceFlavor, device_flavor())
         memory.classes["gpu"] = read(wire.DeviceClass, device_class())
         memory.join_rules()
-        yield DeviceStart(memory, Claiming(memory, hand), lambda: injects)
+        records = Records(Notebook(), Compatibility.QUEUEING)
+        yield DeviceStart(memory, Claiming(memory, hand), records, lambda: injects)
 
 
 def admitted(number: int) -> tuple[Job, Workload]:
