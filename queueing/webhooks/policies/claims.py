@@ -67,30 +67,30 @@ def render() -> list[Wire]:
 
 
 def _mutations() -> Iterator[str]:
-    """Yield the patches in their order: of each resource the containers, then the claim.
+    """Yield the patches in their order: as few as can be, for the server copies the pod for each.
 
-    Init containers come first: whose devices they use is seen by what the others ask for. The
-    channel of a ComputeDomain is for those who ask for any device: it comes before all.
+    The channel of a ComputeDomain is for those who ask for any device: it comes before all.
     """
-    within = f"'{pods.CHANNEL}' in {_NOTES}"
-    yield f"{within} && has(object.spec.{pods.INIT}) ? {_enter(pods.INIT)} : []"
-    yield f"{within} ? {_enter('containers')} : []"
     channel = f"string({_NOTES}['{pods.CHANNEL}'])"
     entry = f'{{"name": "{pods.CHANNEL_CLAIM}", "resourceClaimTemplateName": {channel}}}'
-    yield f"{within} ? ({_append(entry)}) : []"
+    entered = _everywhere(_enter(pods.INIT), _enter("containers"), _append(entry))
+    yield f"'{pods.CHANNEL}' in {_NOTES} ? {entered} : []"
     for number in range(pods.SLOTS):
-        there = f"size(variables.resources) > {number}"
         name = pods.Slot(number, "", "", "").name
-        inits = f"{there} && has(object.spec.{pods.INIT})"
-        yield f"{inits} ? {_swap(pods.INIT, number, name)} : []"
-        yield f"{there} ? {_swap('containers', number, name)} : []"
-        yield f"{there} ? ({_append(_claim(number, name))}) : []"
+        inits, containers = _swap(pods.INIT, number, name), _swap("containers", number, name)
+        swapped = _everywhere(inits, containers, _append(_claim(number, name)))
+        yield f"size(variables.resources) > {number} ? {swapped} : []"
     names = "object.spec.schedulingGates.map(g, g.name)"
     yield (
         f"has(object.spec.schedulingGates) && {names}.exists(n, n == '{pods.GATE}')"
         ' ? [JSONPatch{op: "remove", path: "/spec/schedulingGates/"'
         f" + string({names}.indexOf('{pods.GATE}'))}}] : []"
     )
+
+
+def _everywhere(inits: str, containers: str, claims: str) -> str:
+    """Join the patches of init containers, if there are any, of containers, and of the claims."""
+    return f"((has(object.spec.{pods.INIT}) ? {inits} : []) + {containers} + ({claims}))"
 
 
 def _claim(number: int, name: str) -> str:

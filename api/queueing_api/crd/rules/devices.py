@@ -15,6 +15,12 @@ DEVICE_FLAVOR: Final = (
         field=".name",
     ),
     Rule(
+        "spec.resources[].charge",
+        "!has(self.allMatching) || self.type == 'Devices'",
+        "allMatching counts devices: it needs type Devices",
+        field=".allMatching",
+    ),
+    Rule(
         _ONE,
         "self.strategy == 'Native' || has(self.request) && has(self.request.deviceClassName)"
         " && self.request.deviceClassName != ''",
@@ -40,6 +46,12 @@ DEVICE_FLAVOR: Final = (
         "!has(self.sharing) || self.sharing == 'None' || self.strategy == 'Inject'",
         "sharing PerPodSet needs strategy Inject",
         field=".sharing",
+    ),
+    Rule(
+        _ONE,
+        "!has(self.computeDomain) || self.strategy == 'Inject'",
+        "a ComputeDomain needs strategy Inject: its channel is given to pods",
+        field=".computeDomain",
     ),
     Rule(
         "spec.resources[].traits{}",
