@@ -36,6 +36,9 @@ class Promises:
         return self
 
     def __exit__(self, *error: object) -> None:
+        for ending in (*self._followers, self._audit):
+            if ending is not None:
+                ending.end()
         for follower in self._followers:
             follower.__exit__(*error)
         if self._audit is not None:

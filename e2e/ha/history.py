@@ -14,7 +14,7 @@ from e2e.kinds import KINDS
 from e2e.quota import Ledger, amount, holds_quota
 from e2e.wire import ApiError, Object
 
-WATCH_S = 30
+WATCH_S = 5
 AGAIN_S = 0.2
 JOIN_S = WATCH_S + 30.0
 GONE = 410
@@ -37,8 +37,12 @@ class History:
         self._thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def end(self) -> None:
+        """Have it end soon. Several are told before one is waited for: each may be in a watch."""
         self._over.set()
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
         if self._thread is not None:
             self._thread.join(JOIN_S)
 
@@ -104,7 +108,13 @@ class Audit:
             self._followers.append(follower.__enter__())
         return self
 
+    def end(self) -> None:
+        """Have its followers end soon."""
+        for follower in self._followers:
+            follower.end()
+
     def __exit__(self, *error: object) -> None:
+        self.end()
         for follower in self._followers:
             follower.__exit__(*error)
 
