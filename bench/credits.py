@@ -59,6 +59,8 @@ class Story:
     seed: int = 1
     waits: bool = False
     """What was not served within a slot waits, and is not lost."""
+    at_random: bool = False
+    """Bursts, and the pauses between them, are of random length."""
     hoards: bool = False
     """One tenant always asks for four times its part."""
     lasts: Sequence[int] = (1,)
@@ -105,9 +107,14 @@ def load_of(story: Story) -> float:
     return WAITING_LOAD if story.waits else LOST_LOAD
 
 
+def drawn(story: Story) -> list[Tenant]:
+    """Return the tenants of a story before it begins."""
+    return tenants(story.slots, load=load_of(story), seed=story.seed, at_random=story.at_random)
+
+
 def simulate(story: Story) -> list[Tenant]:
     """Run a story on the engine; return its tenants."""
-    known = tenants(story.slots, load=load_of(story), seed=story.seed)
+    known = drawn(story)
     jobs = Jobs(random.Random(story.seed), story.lasts)
     world = World(_facts(), settings=SETTINGS)
     if story.mode is not Mode.OFF:

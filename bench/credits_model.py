@@ -17,9 +17,8 @@ from bench.bursts import (
     OWN,
     Tenant,
     asks,
-    tenants,
 )
-from bench.credits import Story, load_of
+from bench.credits import Story, drawn
 from queueing.core.credits.facts import BOUNDS
 
 _LITTLE = 1e-9
@@ -27,7 +26,7 @@ _LITTLE = 1e-9
 
 def simulate(story: Story) -> list[Tenant]:
     """Run a story whose jobs last one slot; return its tenants."""
-    known = tenants(story.slots, load=load_of(story), seed=story.seed)
+    known = drawn(story)
     balances = [0.0] * len(known)
     backlog: list[deque[list[float]]] = [deque() for _ in known]
     kept, bound = 0.5 ** (1 / HALF_LIFE_SLOTS), BOUNDS[story.mode]

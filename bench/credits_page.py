@@ -7,43 +7,41 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
+from math import inf
 from multiprocessing import Pool
 from pathlib import Path
 from statistics import fmean
-from types import MappingProxyType
+from typing import Any
 
 import click
 
-from bench import credits as engine
-from bench import credits_model
-from bench.bursts import CAPACITY, DUTIES, HOARDER, Tenant, by_class, tenants
+from bench.bursts import DUTIES
 from bench.credits import Story
+from bench.credits_ways import (
+    ASKED,
+    MODES,
+    MODES_OF,
+    PLAIN,
+    RANDOM,
+    REGULAR,
+    Numbers,
+    by_part,
+    told,
+)
 from bench.results import Result
 from queueing.core.credits.facts import Mode
 
-SLOTS, SEEDS = 1200, 3
+SLOTS, SEEDS, DRAWS = 1200, 3, 100
 """Three whole cycles of the rarest tenants, so that all ask for as much as each other."""
-LONG = (1, 2, 4, 8)
-MODES = (Mode.OFF, Mode.GENTLE, Mode.BALANCED, Mode.KARMA)
 IN_ORDER = (Mode.OFF, Mode.BALANCED, Mode.KARMA, Mode.GENTLE)
-PLAIN, ASKED = Mode.OFF, Mode.BALANCED
 PAGE = Path("docs/credits.md")
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+RAREST = min(DUTIES)
 
-WAYS: Mapping[str, Callable[[Story], Story]] = MappingProxyType(
-    {
-        "lost": lambda story: story,
-        "waits": partial(replace, waits=True),
-        "hoards": partial(replace, hoards=True),
-        "long": partial(replace, lasts=LONG),
-    }
-)
 Task = tuple[str, str, Story]
 """Who simulates, which way, and what."""
 
-Numbers = Mapping[str, float]
 Outcomes = Mapping[tuple[str, str], Sequence[Numbers]]
 """By who simulated and mode; one entry per seed."""
 
@@ -60,6 +58,10 @@ class Bar:
     def holds(self, value: float) -> bool:
         """Say whether a value is on the right side of the bound."""
         return value >= self.bound if self.at_least else value <= self.bound
+
+
+def _times_plain(name: str) -> Callable[[Numbers, Numbers], float]:
+    return lambda one, plain: one[name] / (plain[name] or 1.0)
 
 
 BARS = (
@@ -83,8 +85,16 @@ BARS = (
         at_least=True,
     ),
     Bar(
-        "wait of the burstiest, times that under plain fair sharing",
-        lambda one, plain: one["wait 0.125"] / (plain["wait 0.125"] or 1.0),
+        "wait of the rarest, times that under plain fair sharing",
+        _times_plain("wait 0.125"),
+        0.6,
+        at_least=False,
+    ),
+)
+RANDOM_BARS = (
+    Bar(
+        "wait of the rarest, times that under plain fair sharing",
+        _times_plain("sketch: wait 0.125"),
         0.6,
         at_least=False,
     ),
@@ -109,6 +119,12 @@ ROWS = (
     ("Jobs of 1 to 8 slots: churn", "long: churn"),
     ("Jobs of 1 to 8 slots: capacity preempted, per slot", "long: preempted"),
 )
+RANDOM_ROWS = (
+    ("mean wait, busy always, slots", "sketch: wait 1"),
+    ("mean wait, busy half of the time", "sketch: wait 0.5"),
+    ("mean wait, busy a quarter", "sketch: wait 0.25"),
+    ("mean wait, busy an eighth", "sketch: wait 0.125"),
+)
 
 
 def run(scale: float, out: Path) -> list[Result]:
@@ -126,68 +142,75 @@ def run(scale: float, out: Path) -> list[Result]:
 def measure(story: Story) -> dict[str, float]:
     """Run a story in each of its ways on the engine; return what is to be told."""
     numbers: dict[str, float] = {}
-    for way in WAYS:
-        if way != "long" or story.mode in (PLAIN, ASKED):
+    for way in REGULAR:
+        if story.mode in MODES_OF[way]:
             numbers |= told("engine", way, story)
     return numbers
 
 
-def told(who: str, way: str, story: Story) -> dict[str, float]:
-    """Run a story in one of its ways; return what that tells."""
-    known = (credits_model if who == "model" else engine).simulate(WAYS[way](story))
-    if way == "lost":
-        return _served(known, story)
-    if way == "long":
-        return {f"long: {name}": value for name, value in _served(known, story).items()}
-    if way == "waits":
-        waits = by_class(known, lambda one: one.waited, lambda one: one.served)
-        return {f"wait {duty:g}": value for duty, value in waits.items()}
-    honest = tenants(story.slots, load=engine.load_of(story), seed=story.seed)[HOARDER]
-    return {"hoarder": known[HOARDER].used / (sum(honest.wants) or 1.0)}
-
-
-def _served(known: Sequence[Tenant], story: Story) -> dict[str, float]:
-    satisfied = by_class(known, lambda one: one.used, lambda one: one.asked)
-    whole = story.slots * CAPACITY
-    return {f"satisfied {duty:g}": value for duty, value in satisfied.items()} | {
-        "worst / best": min(satisfied.values()) / max(satisfied.values()),
-        "utilisation": sum(one.used_up for one in known) / whole,
-        "churn": sum(one.moved for one in known) / whole,
-        "preempted": sum(one.stopped for one in known) / whole,
-        "hoarder when honest": known[HOARDER].used / (known[HOARDER].asked or 1.0),
-    }
-
-
 @click.command()
 @click.option("--slots", default=SLOTS, show_default=True)
-@click.option("--processes", type=int, help="How many simulate at once. Unset: one per CPU.")
+@click.option("--processes", default=1, show_default=True, help="How many simulate at once.")
 @click.option("--raw", type=click.Path(path_type=Path), default=Path("bench-results/credits.json"))
+@click.option(
+    "--only", type=click.Choice(["regular", "random"]), help="Leave the other bursts out."
+)
 @click.option("--again", is_flag=True, help="Write the page from the raw numbers of the last run.")
-def main(slots: int, processes: int | None, raw: Path, *, again: bool) -> None:
-    """Simulate all modes on engine and model, and write table and picture of docs/credits.md."""
+def main(slots: int, processes: int, raw: Path, only: str | None, *, again: bool) -> None:
+    """Simulate all modes on engine and model, and write tables and picture of docs/credits.md."""
+    ways = {"regular": REGULAR, "random": RANDOM, None: (*REGULAR, *RANDOM)}[only]
     if not again:
         raw.parent.mkdir(parents=True, exist_ok=True)
-        for found in _all(slots, processes):
-            raw.write_text(json.dumps(found, indent=1) + "\n")
-    known = json.loads(raw.read_text()).items()
-    outcomes = {(key.partition("/")[0], key.partition("/")[2]): value for key, value in known}
+        random = RANDOM[0] in ways
+        parts = [asdict(one) for one in by_part(slots, DRAWS)] if random else []
+        for measured in _all(slots, processes, ways):
+            raw.write_text(json.dumps({"measured": measured, "draws": parts}, indent=1) + "\n")
+    known = json.loads(raw.read_text())
+    outcomes = {
+        (who, mode): rows
+        for name, rows in known["measured"].items()
+        for who, _, mode in [name.partition("/")]
+    }
+    blocks = {}
+    if only != "random":
+        blocks["measured"] = f"{table(outcomes)}\n\n{verdicts(BARS, outcomes)}"
+        plot(outcomes, PAGE.parent / "pictures" / "credits.png")
+    if only != "regular":
+        random_rows = table(outcomes, RANDOM_ROWS, (PLAIN, ASKED))
+        blocks["random"] = f"{random_rows}\n\n{verdicts(RANDOM_BARS, outcomes)}"
+        blocks["draws"] = table_of_draws(known["draws"])
+    _write(blocks)
+
+
+def _write(blocks: Mapping[str, str]) -> None:
+    """Put each block into its place in the page."""
     text = PAGE.read_text()
-    measured = f"{BEGIN}\n{table(outcomes)}\n{END}"
-    PAGE.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: measured, text, flags=re.DOTALL))
-    plot(outcomes, PAGE.parent / "pictures" / "credits.png")
+    for name, content in blocks.items():
+        begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+        text = re.sub(
+            f"{begin}.*{end}", partial(_between, begin, content, end), text, flags=re.DOTALL
+        )
+    PAGE.write_text(text)
 
 
-def _all(slots: int, processes: int | None) -> Iterator[dict[str, list[dict[str, float]]]]:
+def _between(begin: str, content: str, end: str, _: re.Match[str]) -> str:
+    return f"{begin}\n{content}\n{end}"
+
+
+def _all(
+    slots: int, processes: int, ways: Sequence[str]
+) -> Iterator[dict[str, list[dict[str, float]]]]:
     """Simulate everything, that which bars are about first; give all that is known so far."""
     seeds = range(1, SEEDS + 1)
     stories = [Story(mode=mode, slots=slots, seed=seed) for mode in IN_ORDER for seed in seeds]
-    tasks: list[Task] = [("model", way, one) for one in stories for way in WAYS if way != "long"]
-    tasks += [
-        ("engine", way, one)
+    tasks: list[Task] = [
+        ("model", way, one)
         for one in stories
-        for way in WAYS
-        if way != "long" or one.mode in (PLAIN, ASKED)
+        for way in ways
+        if way != "long" and one.mode in (PLAIN, ASKED)
     ]
+    tasks += [("engine", way, one) for one in stories for way in ways if one.mode in MODES_OF[way]]
+    tasks.sort(key=_is_an_extra)
     found: dict[str, list[dict[str, float]]] = {}
     with Pool(processes) as pool:
         for number, ((who, way, story), numbers) in enumerate(pool.imap(_told, tasks), 1):
@@ -197,23 +220,37 @@ def _all(slots: int, processes: int | None) -> Iterator[dict[str, list[dict[str,
             yield found
 
 
+def _is_an_extra(task: Task) -> bool:
+    """Say whether no bar is about it and it takes long."""
+    _, way, story = task
+    return way == "hoards" and story.mode not in (PLAIN, ASKED)
+
+
 def _told(task: Task) -> tuple[Task, dict[str, float]]:
     return task, told(*task)
 
 
-def table(outcomes: Outcomes) -> str:
-    """Lay out what was measured, and what it is held to: the mean, and the spread over seeds."""
-    lines = ["| engine | plain | Gentle | Balanced | Karma | model, plain | model, Balanced |"]
-    lines += ["|---|---|---|---|---|---|---|"]
-    columns = [("engine", mode) for mode in MODES] + [("model", PLAIN), ("model", ASKED)]
-    for title, name in ROWS:
+def table(
+    outcomes: Outcomes, rows: Sequence[tuple[str, str]] = ROWS, modes: Sequence[Mode] = MODES
+) -> str:
+    """Lay out what was measured: the mean, and the spread over seeds."""
+    names = ["plain" if mode is PLAIN else str(mode) for mode in modes]
+    lines = ["| engine | " + " | ".join(names) + " | model, plain | model, Balanced |"]
+    lines += ["|---" * (len(modes) + 3) + "|"]
+    columns = [("engine", mode) for mode in modes] + [("model", PLAIN), ("model", ASKED)]
+    for title, name in rows:
         cells = []
         for who, mode in columns:
             values = [one[name] for one in outcomes.get((who, str(mode)), ()) if name in one]
             cells.append(_spread(values) if values else "")
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
-    lines += ["", "| Balanced | asked | engine | | model |", "|---|---|---|---|---|"]
-    for bar in BARS:
+    return "\n".join(lines)
+
+
+def verdicts(bars: Sequence[Bar], outcomes: Outcomes) -> str:
+    """Lay out what Balanced is held to, and whether it holds."""
+    lines = ["| Balanced | asked | engine | | model |", "|---|---|---|---|---|"]
+    for bar in bars:
         values, ideal = (_values(bar, outcomes, who) for who in ("engine", "model"))
         asked = f"{'at least' if bar.at_least else 'at most'} {bar.bound:g}"
         lines.append(
@@ -221,6 +258,27 @@ def table(outcomes: Outcomes) -> str:
             f"| {_spread(ideal)} |"
         )
     return "\n".join(lines)
+
+
+def table_of_draws(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Lay out how long the rarest wait, by what they asked for."""
+    lines = ["| the rarest asked for | draws | plain | Balanced | ratio | busy always, Balanced |"]
+    lines += ["|---|---|---|---|---|---|"]
+    for one in rows:
+        plain, asked = (_by_duty(one[column]) for column in ("plain", "asked"))
+        low, high = one["at_least"], one["below"]
+        asked_for = f"{low:g} to {high:g}" if high < inf else f"more than {low:g}"
+        lines.append(
+            f"| {asked_for if low or high < inf else 'all draws'} | {one['number']} "
+            f"| {plain[RAREST]:.1f} | {asked[RAREST]:.1f} | {asked[RAREST] / plain[RAREST]:.2f} "
+            f"| {asked[max(DUTIES)]:.1f} |"
+        )
+    return "\n".join(lines)
+
+
+def _by_duty(row: Mapping[str, float]) -> dict[float, float]:
+    """Undo that JSON makes text of keys."""
+    return {float(duty): value for duty, value in row.items()}
 
 
 def _values(bar: Bar, outcomes: Outcomes, who: str) -> list[float]:

@@ -1,12 +1,24 @@
-from dataclasses import replace
+from dataclasses import asdict, replace
+from itertools import chain, pairwise
 
 import pytest
 
 from bench import credits as engine
 from bench import credits_model
-from bench.bursts import CAPACITY, FAIR_PART, HOARD, HOARDER, Tenant, asks, by_class, tenants
+from bench.bursts import (
+    CAPACITY,
+    FAIR_PART,
+    HOARD,
+    HOARDER,
+    Tenant,
+    asked_part,
+    asks,
+    by_class,
+    tenants,
+)
 from bench.credits import Story
-from bench.credits_page import BARS, BEGIN, MODES, table
+from bench.credits_page import BARS, RANDOM_BARS, table, table_of_draws, verdicts
+from bench.credits_ways import FIRST_OF_THREE, MODES, WAYS, by_part
 from queueing.core.credits.facts import Mode
 
 SHORT = Story(mode=Mode.BALANCED, slots=8)
@@ -68,14 +80,42 @@ def test_the_table_says_of_each_bar_whether_it_is_held() -> None:
     numbers |= {"hoarder": 0.5, "hoarder when honest": 1.0, "wait 0.125": 10.0}
     names = ("satisfied 1", "satisfied 0.5", "satisfied 0.25", "satisfied 0.125")
     numbers |= dict.fromkeys((*names, "wait 1", "wait 0.5", "wait 0.25"), 1.0)
+    numbers |= {"sketch: wait 0.125": 10.0}
     known = {(who, str(mode)): [numbers, numbers] for who in ("engine", "model") for mode in MODES}
-    lines = table(known).splitlines()
-    verdicts = lines[-len(BARS) :]
-    assert [("held" in one, "missed" in one) for one in verdicts] == [(True, False)] * 4 + [
+    told = verdicts((*BARS, *RANDOM_BARS), known).splitlines()[2:]
+    assert [("held" in one, "missed" in one) for one in told] == [(True, False)] * 4 + [
         (False, True)
-    ]
-    assert BEGIN not in table(known)
+    ] * 2
+    assert table(known).count("| 0.600 (0.600 to 0.600) ") == 6
 
 
 def test_a_hoarder_is_a_tenant_that_comes_in_bursts() -> None:
     assert tenants(400, load=1.2, seed=1)[HOARDER].wants.count(0) == 300
+
+
+def test_bursts_at_random_are_as_long_and_as_rare_as_regular_ones_in_the_mean() -> None:
+    draws = [tenants(3000, load=1.0, seed=seed, at_random=True) for seed in range(40)]
+    parts = [asked_part(one, load=1.0) for one in draws]
+    assert sum(parts) / len(parts) == pytest.approx(1.0, abs=0.15)
+    assert min(parts) < 0.7
+    assert max(parts) > 1.3
+    wants = [one.wants for known in draws for one in known if one.duty == 0.5]
+    starts = sum(not a and bool(b) for one in wants for a, b in pairwise(one))
+    assert sum(map(bool, chain.from_iterable(wants))) / starts == pytest.approx(50, rel=0.1)
+
+
+def test_every_mode_is_tried_on_the_same_random_draws() -> None:
+    chosen = [WAYS["sketch"](Story(mode=mode, slots=40, seed=2)) for mode in MODES]
+    assert {one.seed for one in chosen} == {FIRST_OF_THREE + 1}
+    assert {one.slots for one in chosen} == {100}
+    wants = [[each.wants for each in engine.drawn(one)] for one in chosen]
+    assert all(one == wants[0] for one in wants)
+
+
+def test_who_asks_for_less_than_the_others_waits_less_with_credits() -> None:
+    *classes, all_of_them = by_part(240, 10)
+    assert all_of_them.number == 10 == sum(one.number for one in classes)
+    rare, often = classes[0], classes[-1]
+    assert rare.asked[0.125] / rare.plain[0.125] < often.asked[0.125] / often.plain[0.125]
+    lines = table_of_draws([asdict(one) for one in (*classes, all_of_them)]).splitlines()
+    assert lines[-1].startswith("| all draws | 10 |")
