@@ -11,7 +11,7 @@ from queueing.apiserver.server import Fault, serve
 from queueing.apiserver.wire.call import Call
 from queueing.controller.device_memory import DeviceMemory
 from queueing.controller.devices.claiming import Claiming
-from queueing.controller.devices.starting import DeviceStart
+from queueing.controller.devices.starting import DeviceStart, named_by
 from queueing.controller.hand import Hand
 from queueing.controller.records import Records
 from queueing.controller.refusals import DevicesRefusedError
@@ -20,6 +20,7 @@ from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.errors import NotSentError
 from queueing.kube.events import EventNote, Regarding
+from queueing.translate.devices.names import INJECT_TEMPLATE
 from queueing.translate.inbound.manifests import read
 from queueing.translate.wire import devices as wire
 from queueing.translate.wire.jobs import Job
@@ -120,3 +121,17 @@ async def test_a_job_is_not_started_before_its_pods_would_get_their_claims() -> 
     async with starting(Server()) as start:
         changes = await start.prepare(*admitted(0))
         assert changes.gates == ("queueing.dev/claims",)
+
+
+def test_what_running_pods_name_is_needed_whatever_the_rules_say() -> None:
+    job, _ = admitted(0)
+    template = dict(pod_template(gpus(1)))
+    template["metadata"] = {"annotations": {INJECT_TEMPLATE: "made,more"}}
+    claims = [
+        {"name": "slot", "resourceClaimTemplateName": "slot"},
+        {"name": "shared", "resourceClaimName": "shared"},
+    ]
+    template["spec"] = {**template["spec"], "resourceClaims": claims}
+    started = read(Job, {"metadata": {"name": "train"}, "spec": {"template": template}})
+    assert list(named_by(started, {INJECT_TEMPLATE: ""})) == ["made", "more", "slot", "shared"]
+    assert list(named_by(job, {INJECT_TEMPLATE: ""})) == []

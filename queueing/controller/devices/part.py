@@ -10,6 +10,7 @@ from queueing.controller.devices.claiming import Claiming
 from queueing.controller.devices.delays import Delays
 from queueing.controller.devices.departing import Departures
 from queueing.controller.devices.intake import Ears, Intake
+from queueing.controller.devices.remains import remains
 from queueing.controller.devices.standing import Standings
 from queueing.controller.devices.starting import DeviceStart
 from queueing.controller.devices.sweeping import Sweep
@@ -95,7 +96,10 @@ class Devices:
         self._standings = Standings(memory, around.hand, around.now)
 
     async def follow(self, group: asyncio.TaskGroup, client: Client) -> None:
-        """Know all rules; where there are any, know the devices too before anybody decides."""
+        """Know all rules; where there are any, know the devices too before anybody decides.
+
+        Also where the rules are gone, but not yet what was made by them: it holds quota.
+        """
         intake = self._intake
         made: list[Reflector[Any]] = [
             Reflector(
@@ -105,7 +109,7 @@ class Devices:
         ]
         await _started(group, made)
         self.refresh()
-        if self._memory.catalog.is_empty:
+        if self._memory.catalog.is_empty and not await remains(client):
             group.create_task(self._follow_when_needed(group, client), name="devices to come")
         else:
             await self._follow_hardware(group, client)

@@ -90,7 +90,10 @@ def parts_of(objects: Objects, workload: Workload) -> Iterator[tuple[Job, Worklo
 
 
 def named_by(job: Job, names: Mapping[str, str]) -> Iterator[str]:
-    """Yield the templates and claims that the pods of a started Job are told to use."""
-    annotations: Mapping[str, Any] = batch.template_of(job).metadata.annotations
+    """Yield the templates and claims that the pods of a started Job are told to use, or name."""
+    template = batch.template_of(job)
+    annotations: Mapping[str, Any] = template.metadata.annotations
     for name in names:
         yield from (one for one in annotations.get(name, "").split(",") if one)
+    for claim in template.spec.resource_claims:
+        yield claim.resource_claim_template_name or claim.resource_claim_name

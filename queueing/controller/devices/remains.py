@@ -1,0 +1,36 @@
+"""Looks for what was made by rules that are gone.
+
+The last DeviceFlavor may be deleted while work runs by it. Whoever takes over then must still see
+the claims: quota is given back only when none of them is allocated any more.
+"""
+
+import msgspec
+
+from queueing.kube.client import Client, ListQuery
+from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError
+from queueing.kube.listing import decode_page
+from queueing.kube.resources import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS, Resource
+from queueing.translate.devices.names import WORKLOAD_UID
+
+_ONE = ListQuery(label_selector=WORKLOAD_UID, limit=1)
+
+
+async def remains(client: Client) -> bool:
+    """Say whether there may be a template or claim that was made for a Workload.
+
+    What cannot be found out counts as yes: to watch in vain costs little.
+    """
+    for resource in (RESOURCE_CLAIMS, RESOURCE_CLAIM_TEMPLATES):
+        if await _has_any(client, resource):
+            return True
+    return False
+
+
+async def _has_any(client: Client, resource: Resource) -> bool:
+    try:
+        page = decode_page(await client.list_page(resource.within(), _ONE))
+    except (NotFoundError, ForbiddenError):
+        return False  # no such kind, or none that we could watch
+    except (KubeError, msgspec.DecodeError):
+        return True
+    return bool(page.items or page.metadata.continue_token)
