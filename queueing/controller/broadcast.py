@@ -45,11 +45,11 @@ class Broadcast:
         alive_at = 0.0
         while True:
             standing, now = self._witness.standing, self._clock.monotonic()
-            present = (standing.elected, standing.leading and standing.policies)
+            present = (standing.elected, standing.ready)
             if present != told or now - alive_at >= METRICS_EVERY_S:
                 told, alive_at = present, now
-                leading, synced = present
-                self._publisher.publish(Frame(leading=leading, synced=synced, alive=now))
+                leading, ready = present
+                self._publisher.publish(Frame(leading=leading, ready=ready, alive=now))
             await asyncio.sleep(STANDING_EVERY_S)
 
     async def _tell_metrics(self) -> NoReturn:

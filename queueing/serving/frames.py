@@ -30,7 +30,8 @@ class Frame(msgspec.Struct, omit_defaults=True, rename="camel"):
     """News for the serving process; None says nothing of that subject."""
 
     leading: bool | None = None
-    synced: bool | None = None
+    ready: bool | None = None
+    """The work is being done: by this replica, with the policies in force, or by another."""
     alive: float | None = None
     """Monotonic seconds of the controller's loop when it last turned."""
     metrics: str | None = None
@@ -67,7 +68,7 @@ def merge(old: Frame, new: Frame) -> Frame:
     queues = {**(old.queues or {}), **(new.queues or {})}
     return Frame(
         leading=old.leading if new.leading is None else new.leading,
-        synced=old.synced if new.synced is None else new.synced,
+        ready=old.ready if new.ready is None else new.ready,
         alive=old.alive if new.alive is None else new.alive,
         metrics=old.metrics if new.metrics is None else new.metrics,
         queues=queues or None,

@@ -99,7 +99,7 @@ async def serve(options: ServingOptions, convert: Convert) -> None:
             {
                 "caches": lambda: all(one.synced.is_set() for one in reflectors),
                 "certificate": lambda: options.plain_http or identity.present,
-                "controller": lambda: models.connected and (models.synced or not models.leading),
+                "controller": lambda: models.connected and models.ready,
             }
         )
         ports = (

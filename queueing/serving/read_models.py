@@ -17,7 +17,8 @@ class ReadModels:
 
     connected: bool = False
     leading: bool = False
-    synced: bool = False
+    ready: bool = False
+    """The work is being done: by this replica, with the policies in force, or by another."""
     metrics: str = ""
     heard: float = 0.0
     """Loop time of the last frame: a controller that is stuck stops speaking."""
@@ -28,8 +29,8 @@ class ReadModels:
         self.heard = now
         if frame.leading is not None:
             self.leading = frame.leading
-        if frame.synced is not None:
-            self.synced = frame.synced
+        if frame.ready is not None:
+            self.ready = frame.ready
         if frame.metrics is not None:
             self.metrics = frame.metrics
         for name, rows in (frame.queues or {}).items():
@@ -40,7 +41,7 @@ class ReadModels:
 
     def lost(self) -> None:
         """Forget what only a live controller may claim."""
-        self.connected = self.leading = self.synced = False
+        self.connected = self.leading = self.ready = False
 
 
 @contextlib.asynccontextmanager

@@ -9,6 +9,7 @@ import msgspec
 
 from queueing.clock import SystemClock
 from queueing.controller.app import App, Options
+from queueing.controller.witness import Standing
 from queueing.kube.config import Cluster
 from queueing.kube.resources import LEASES
 from queueing.serving.read_models import ReadModels, listening
@@ -109,8 +110,30 @@ async def test_the_serving_process_hears_who_waits_and_how_things_are(world: Mak
             await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a"))
             await w.workload("a", true("Admitted"))
             await w.make(job("b"))
-            await eventually(lambda: models.synced and bool(models.queues.get("cq")))
+            await eventually(lambda: models.ready and bool(models.queues.get("cq")))
             (row,) = models.queues["cq"]
             assert (row.namespace, row.local_queue) == ("team", "lq")
             assert row.owners[0]["name"] == "b"
             await eventually(lambda: "kueue_pending_workloads" in models.metrics)
+
+
+async def test_the_serving_process_is_not_ready_before_somebody_leads(world: MakeWorld) -> None:
+    models = ReadModels()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "s"
+        # No lease can be taken where there is no namespace.
+        async with (
+            listening(path, models),
+            world(serving_socket=path, leaderElection=ELECTION, **ELSEWHERE),
+        ):
+            await eventually(lambda: bool(models.metrics))
+            assert models.connected
+            assert not models.ready
+
+
+def test_work_is_done_by_who_leads_with_policies_in_force_or_by_another() -> None:
+    assert not Standing().ready, "nobody leads yet"
+    unguarded = Standing(elected=True, leading=True)
+    assert not unguarded.ready, "the API server does not answer by the policies yet"
+    assert Standing(elected=True, leading=True, policies=True).ready
+    assert Standing(other_leads=lambda: True).ready

@@ -111,7 +111,7 @@ async def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
             running.cancel()
 
 
-async def test_it_is_ready_once_the_controller_has_spoken(served: Served) -> None:
+async def test_it_is_ready_once_the_controller_says_that_the_work_is_done(served: Served) -> None:
     async def ready() -> bool:
         return (await served.get("probes", "/readyz"))[0] == 200
 
@@ -122,10 +122,17 @@ async def test_it_is_ready_once_the_controller_has_spoken(served: Served) -> Non
     async with asyncio.TaskGroup() as group:
         publisher = Publisher(served.folder / "s")
         speaking = group.create_task(publisher.run())
-        publisher.publish(Frame(leading=True, synced=True, metrics="kueue_x 1\n"))
+        # It competes, and nobody leads yet: Jobs are not judged, nor are the policies in force.
+        publisher.publish(Frame(leading=False, ready=False, metrics="kueue_x 1\n"))
+
+        async def told() -> bool:
+            answer = await served.get("metrics", "/metrics", Authorization="Bearer embedded")
+            return answer == (200, "kueue_x 1\n")
+
+        await until(told)
+        assert await only_the_controller_is_missing()
+        publisher.publish(Frame(leading=True, ready=True))
         await until(ready)
-        answer = await served.get("metrics", "/metrics", Authorization="Bearer embedded")
-        assert answer == (200, "kueue_x 1\n")
         assert (await served.get("metrics", "/metrics"))[0] == 403
         speaking.cancel()
 

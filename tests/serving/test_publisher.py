@@ -59,15 +59,15 @@ async def test_a_serving_process_that_starts_anew_hears_everything(tmp_path: Pat
     async with asyncio.TaskGroup() as group:
         publisher = Publisher(path)
         speaking = group.create_task(publisher.run())
-        publisher.publish(Frame(leading=True, synced=True))
+        publisher.publish(Frame(leading=True, ready=True))
         first = ReadModels()
         async with listening(path, first):
-            await until(lambda: first.synced)
+            await until(lambda: first.ready)
         second = ReadModels()
         async with listening(path, second):
             publisher.publish(Frame(queues={"team": [row("a")]}))
             await until(lambda: "team" in second.queues)
-            assert second.synced
+            assert second.ready
         speaking.cancel()
 
 
@@ -76,9 +76,9 @@ async def test_nothing_is_claimed_for_a_controller_that_is_gone(tmp_path: Path) 
     async with listening(path, models), asyncio.TaskGroup() as group:
         publisher = Publisher(path)
         speaking = group.create_task(publisher.run())
-        publisher.publish(Frame(leading=True, synced=True))
-        await until(lambda: models.synced)
+        publisher.publish(Frame(leading=True, ready=True))
+        await until(lambda: models.ready)
         speaking.cancel()
         await until(lambda: not models.connected)
         assert not models.leading
-        assert not models.synced
+        assert not models.ready

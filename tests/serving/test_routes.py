@@ -78,7 +78,7 @@ def row(name: str, place: int, queue: str = "door", place_there: int = 1) -> Pen
 
 def known() -> ReadModels:
     rows = [row("a", 0, place_there=0), row("b", 1, "side", 0), row("c", 2)]
-    return ReadModels(connected=True, leading=True, synced=True, queues={"team": rows})
+    return ReadModels(connected=True, leading=True, ready=True, queues={"team": rows})
 
 
 async def names(application: web.Application, path: str) -> list[str]:
