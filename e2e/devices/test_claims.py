@@ -73,6 +73,7 @@ def test_evicted_work_returns_on_another_flavor_with_a_new_template(
     space.api.patch("Workload", name, {"spec": {"active": False}}, **place)
     back = wait_job(space, "train", restored, "stopped and as it was")
     assert back["spec"]["template"]["spec"]["nodeSelector"] == {FAKE: "fake"}
+    wait_workload(space, "train", lambda one: not holds(one, "QuotaReserved"), "released")
     space.make(training(space, "next", 8))
     wait_job(space, "next", running, "running on the first flavor")
     space.api.patch("Workload", name, {"spec": {"active": True}}, **place)

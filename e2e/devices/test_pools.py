@@ -3,7 +3,7 @@
 from e2e.api import condition
 from e2e.devices.hardware import H100, LABEL, Rack, device_class, gpus
 from e2e.devices.shapes import GPU, device_flavor, make_known, training
-from e2e.jobs import running, wait_job, wait_workload
+from e2e.jobs import running, wait_job, wait_workload, workload_of
 from e2e.objects import cluster_queue, flavor, local_queue
 from e2e.product import Controller
 from e2e.wire import Object
@@ -37,12 +37,15 @@ def test_a_pool_whose_slices_differ_in_generation_counts_when_they_agree_again(
     space.make(training(space, "after", 6))
     wait_workload(space, "after", lambda one: bool(condition(one, "QuotaReserved")), "waiting")
     bump(space, f"{node}-0")
-    space.api.delete("Job", "before", space.namespace)
 
     def told(one: Object) -> bool:
         said = str(condition(one, "QuotaReserved").get("message", ""))
         return f"flavor {name}: 0 of 6 device(s) match" in said
 
     wait_workload(space, "after", told, "waiting, for the pool is not whole")
+    held = workload_of(space, "before")["metadata"]["name"]
+    space.api.delete("Job", "before", space.namespace)
+    space.api.wait_gone("Workload", held, namespace=space.namespace)
+    assert told(workload_of(space, "after")), "quota alone is no device"
     bump(space, f"{node}-1")
     wait_job(space, "after", running, "running, for the pool is whole again")
