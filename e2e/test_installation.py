@@ -229,7 +229,11 @@ def documented_lines_would_patch(cluster: Cluster) -> set[str]:
             "-c",
             lines.replace("kubectl patch", "kubectl patch --dry-run=server"),
         ],
-        env={"PATH": f"{kubectl.parent}:/usr/bin:/bin", "KUBECONFIG": str(cluster.kubeconfig())},
+        env={
+            "PATH": f"{kubectl.parent}:/usr/bin:/bin",
+            "HOME": str(cluster.folder),
+            "KUBECONFIG": str(cluster.kubeconfig()),
+        },
         capture_output=True,
         text=True,
         timeout=60,
