@@ -199,7 +199,7 @@ FAULTS = [
     ),
     Fault(
         "Victims are taken in the order in which they were heard of",
-        "queueing.core.preemption.candidates:_order",
+        "queueing.core.holders:_rank",
         always(()),
         rebuild.the_order_of_arrival_is_irrelevant,
         seed=9,
