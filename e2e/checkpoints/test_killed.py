@@ -1,16 +1,20 @@
 """The controller killed in each state of a request to save, on real parts: the same end."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
 
 import pytest
 
 from e2e.api import holds
 from e2e.checkpoints.holds import EVICTED_STAYS, NOBODY_IS_STOPPED, QUOTA_STAYS, Hold, held
 from e2e.checkpoints.promises import Promises, charged
-from e2e.checkpoints.training import QUICK, answer, lead, make, preempt, wait_phase
+from e2e.checkpoints.training import LED, QUICK, answer, lead, make, preempt, wait_phase
 from e2e.jobs import running, wait_job, wait_workload, workload_of
 from e2e.product import Controller
+from e2e.serving import until
 from e2e.wire import Object
 from e2e.world import World
 
@@ -56,6 +60,19 @@ def drained(space: World) -> None:
     wait_phase(space, "Drained")
 
 
+def failed(space: World) -> None:
+    saving(space)
+    answer(space, "Failed", message="no space left on device")
+
+
+def unresponsive(space: World) -> None:
+    """The time to accept is over, and what follows from it cannot be stored."""
+    notified(space)
+    (request,) = space.api.items("Checkpoint", space.namespace)
+    over = datetime.fromisoformat(request["spec"]["ackBy"]).timestamp()
+    until(lambda: time.time() > over, what="the time to accept is over")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
     """How a request gets into a state, and what is left to do in it."""
@@ -63,6 +80,8 @@ class State:
     reach: Callable[[World], None]
     hold: Hold | None = None
     answered: bool = False
+    terms: Mapping[str, Any] = field(default_factory=lambda: LED)
+    outcome: str = "Saved"
 
 
 @pytest.mark.parametrize(
@@ -73,6 +92,20 @@ class State:
         pytest.param(State(reach=saving), id="Saving"),
         pytest.param(State(reach=refused), id="Refused"),
         pytest.param(State(reach=saved, hold=NOBODY_IS_STOPPED, answered=True), id="Saved"),
+        pytest.param(
+            State(reach=failed, hold=NOBODY_IS_STOPPED, answered=True, outcome="Failed"),
+            id="Failed",
+        ),
+        pytest.param(
+            State(
+                reach=unresponsive,
+                hold=NOBODY_IS_STOPPED,
+                answered=True,
+                terms=LED | {"ackDeadline": "15s"},
+                outcome="Unresponsive",
+            ),
+            id="Unresponsive",
+        ),
         pytest.param(State(reach=suspending, answered=True), id="Suspending"),
         pytest.param(State(reach=drained, hold=QUOTA_STAYS, answered=True), id="Drained"),
     ],
@@ -81,7 +114,7 @@ def test_a_controller_killed_in_a_state_of_a_save_leaves_it_to_the_next(
     space: World, controllers: Launch, state: State
 ) -> None:
     first = controllers("first", QUICK)
-    make(space)
+    make(space, **state.terms)
     with Promises(space, space.name("cq"), "2") as promises:
         with held(space, state.hold):
             preempt(space)
@@ -96,12 +129,15 @@ def test_a_controller_killed_in_a_state_of_a_save_leaves_it_to_the_next(
             answer(space, "Saved")
         wait_job(space, "urgent", running, "running")
         found = wait_phase(space, "Requeued")
-        assert found["status"]["outcome"] == "Saved"
-        assert found["status"]["checkpoint"]["step"] == 40
+        assert found["status"]["outcome"] == state.outcome
+        steps = {"Saved": 40}
+        assert found["status"].get("checkpoint", {}).get("step") == steps.get(state.outcome)
         wait_workload(space, "train", lambda one: not holds(one, "QuotaReserved"), "drained")
         assert charged(space) == ["urgent"]
         space.api.delete("Job", "urgent", namespace=space.namespace)
-        goes_on(wait_job(space, "train", running, "running again"))
+        again = wait_job(space, "train", running, "running again")
+        if state.outcome == "Saved":
+            goes_on(again)
         promises.check("train")
 
 
