@@ -8,7 +8,7 @@ from queueing.core.checkpoints.record import Outcome, Record
 NEWEST = 0.5
 """Weight of the newest observation in the moving average."""
 STALE_MAX = 3
-"""So many requests in a row answered with the very same checkpoint are no saving."""
+"""So many requests in a row answered without progress are no saving."""
 FAILED_MAX = 2
 """So many requests in a row that saved nothing are no saving either."""
 _LOST = frozenset({Outcome.UNRESPONSIVE, Outcome.FAILED})
@@ -49,12 +49,17 @@ def restart_s(started: float, ready_at: float | None, *, usual_s: float) -> floa
 
 
 def _repeats_itself(over: Sequence[Record]) -> bool:
-    """Say whether the last answers all named one and the same checkpoint."""
-    last = over[-STALE_MAX:]
-    if len(last) < STALE_MAX or any(one.saved is None for one in last):
+    """Say whether the last answers told of no progress.
+
+    Where all name a step, only a further one is progress: anybody can make up a time.
+    """
+    last = [one.saved for one in over[-STALE_MAX:]]
+    if len(last) < STALE_MAX or any(one is None for one in last):
         return False
-    told = {(one.saved.uri, one.saved.step, one.saved.at) for one in last if one.saved}
-    return len(told) == 1
+    told = [one for one in last if one is not None]
+    if all(one.step is not None for one in told):
+        return len({one.step for one in told}) == 1
+    return len({(one.uri, one.step, one.at) for one in told}) == 1
 
 
 def _keeps_failing(over: Sequence[Record]) -> bool:

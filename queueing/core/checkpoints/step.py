@@ -157,8 +157,10 @@ def _heard(record: Record, happening: Happening, now: float) -> Record:
 
 
 def _refused(record: Record, happening: Happening, now: float) -> Record:
-    delay_s = min(max(happening.delay_s, 0.0), record.request.terms.refusal_delay_s)
-    return replace(record, refusals=record.refusals + 1, resume_at=now + delay_s)
+    request = record.request
+    delay_s = min(max(happening.delay_s, 0.0), request.terms.refusal_delay_s)
+    resume_at = min(now + delay_s, max(now, request.save_by))
+    return replace(record, refusals=record.refusals + 1, resume_at=resume_at)
 
 
 def _saved(record: Record, happening: Happening, now: float) -> Record:

@@ -349,6 +349,14 @@ def test_whoever_is_in_a_hurry_shortens_every_deadline(
     assert now <= save_by
 
 
+def test_who_refuses_somebody_in_a_hurry_gains_no_time() -> None:
+    one = happen(asked_in_a_hurry(30.0), Event.NOTICE_DELIVERED, asked=("a",))
+    refused = happen(one, Event.REFUSED, NOW + 15, delay_s=1e9)
+    assert refused.resume_at == one.request.save_by == NOW + 30
+    over = settle(refused, NOW + 30)
+    assert (over.phase, over.outcome) == (Phase.SUSPENDING, Outcome.UNRESPONSIVE)
+
+
 @pytest.mark.parametrize("patience_s", [0.0, -60.0])
 def test_who_leaves_no_time_has_the_work_stopped_at_once(patience_s: float) -> None:
     one = settle(asked_in_a_hurry(patience_s), NOW)

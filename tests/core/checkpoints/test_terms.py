@@ -37,10 +37,18 @@ def test_a_team_may_be_tighter_than_its_admin() -> None:
     assert held.on_failure is OnFailure.PROCEED
 
 
+def test_a_team_refuses_no_longer_and_no_more_often_than_its_admin_allows() -> None:
+    bounds = replace(TEAM, refusal_limit=2, refusal_delay_s=30)
+    held = within(replace(TEAM, refusal_delay_s=3600), bounds)
+    assert (held.refusal_limit, held.refusal_delay_s) == (2, 30)
+    held = within(replace(TEAM, refusal_limit=0, refusal_delay_s=5), bounds)
+    assert (held.refusal_limit, held.refusal_delay_s) == (0, 5)
+
+
 def test_without_an_admins_word_nobody_can_veto() -> None:
     held = within(TEAM, UNBOUNDED_BY_ADMIN)
     assert held.on_failure is OnFailure.TRY_OTHER_VICTIM
-    assert held.refusal_limit == 1
+    assert (held.refusal_limit, held.refusal_delay_s) == (1, 60)
     assert held.save_max_s == 1800
 
 
