@@ -1,17 +1,22 @@
 """What a start adds to pods so that they can save, and go on from what was saved."""
 
 import secrets
+from collections.abc import Sequence
 
 from queueing.controller.checkpoints.effective import effective
 from queueing.controller.objects import Objects
+from queueing.controller.records import Records
 from queueing.core.checkpoints.terms import Driver
 from queueing.translate.checkpoints import names
 from queueing.translate.checkpoints.handover import handed_over
 from queueing.translate.jobs import batch
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
+from queueing_api.config.duration import duration_text
 
 _KEY_BYTES = 16
+USUAL_GRACE_S = 30
+"""What the API server gives pods that do not say how long they may take to end."""
 
 
 def started_with(objects: Objects, job: Job, workload: Workload) -> dict[str, str]:
@@ -22,3 +27,22 @@ def started_with(objects: Objects, job: Job, workload: Workload) -> dict[str, st
     if found.terms is not None and found.terms.driver is Driver.HTTP and names.KEY not in own:
         told[names.KEY] = secrets.token_hex(_KEY_BYTES)
     return told
+
+
+def warn_of_grace(
+    objects: Objects, records: Records, workload: Workload, jobs: Sequence[Job]
+) -> None:
+    """Tell Jobs that start whose pods are killed before the grace that the terms count on."""
+    found = effective(objects, workload, jobs)
+    if found.terms is None:
+        return
+    for job in jobs:
+        own = batch.template_of(job).spec.termination_grace_period_seconds
+        grace_s = USUAL_GRACE_S if own is None else own
+        if found.terms.grace_s > grace_s:
+            promised = duration_text(found.terms.grace_s)
+            said = (
+                f"CheckpointPolicy {found.policy}: terminationGrace {promised} is longer than"
+                f" terminationGracePeriodSeconds of the pods, by which they are killed: {grace_s}"
+            )
+            records.job(job.metadata, "CheckpointGraceTooLong", said, warning=True)

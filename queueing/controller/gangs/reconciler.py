@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from queueing.controller import notes
+from queueing.controller.checkpoints.starting import warn_of_grace
 from queueing.controller.gangs import actions, ladder
 from queueing.controller.gangs.gathering import Gathering
 from queueing.controller.gangs.parts import Gang, Part, owners
@@ -174,6 +175,8 @@ class GangReconciler:
             if one.job is not None:
                 message = f"Admitted by clusterQueue {queue}, with its gang"
                 self._records.job(one.job.metadata, "Started", message)
+        jobs = [one.job for one in parts if one.job is not None]
+        warn_of_grace(self._objects, self._records, workload, jobs)
 
     def _refused(self, workload: Workload, message: str) -> Evict:
         state = workload.status.requeue_state

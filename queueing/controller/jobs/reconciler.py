@@ -8,6 +8,7 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller import notes
+from queueing.controller.checkpoints.starting import warn_of_grace
 from queueing.controller.hand import Hand
 from queueing.controller.jobs import ancestry, ladder, prebuilt, solitary
 from queueing.controller.jobs.additions import additions
@@ -267,6 +268,7 @@ class JobReconciler:
         admission = workload.status.admission
         queue = admission.cluster_queue if admission else ""
         self._records.job(job.metadata, "Started", f"Admitted by clusterQueue {queue}")
+        warn_of_grace(self._objects, self._records, workload, [job])
 
     async def _condemn(self, workload: Workload, error: DevicesRefusedError) -> None:
         """Take a Workload out whose devices can never be had: somebody has to mend something."""

@@ -99,6 +99,7 @@ class PodSpec(Wire, frozen=True):
     resource_claims: list[PodClaim] = []
     priority_class_name: str = ""
     runtime_class_name: str = ""
+    termination_grace_period_seconds: int | None = None
 
 
 class TemplateMeta(Wire, frozen=True):

@@ -107,6 +107,7 @@ async def test_a_gang_is_stopped_when_all_its_jobs_have_saved(world: MakeWorld) 
         found = await checkpoint(at, phase("Requeued"))
         assert found["status"]["checkpoint"]["step"] == 2
         assert len(found["metadata"]["ownerReferences"]) == 2
+        assert "CheckpointGraceTooLong" in await reasons(at, "b")
         for name in ("a", "b"):
             assert (await at.get("Job", name))["spec"]["suspend"]
         await at.delete("Job", "urgent")

@@ -43,7 +43,8 @@ async def test_a_preempted_job_saves_before_it_is_stopped_and_returns_where_it_w
         assert found["status"]["checkpoint"]["step"] == 40
         assert found["spec"]["epoch"] == 1
         assert [one["requestID"] for one in pods.asked] == [found["spec"]["requestID"]]
-        assert {"CheckpointRequested", "CheckpointSaved"} <= await reasons(at, "train")
+        told = {"CheckpointRequested", "CheckpointSaved", "CheckpointGraceTooLong"}
+        assert told <= await reasons(at, "train")
         await at.delete("Job", "urgent")
         back = await at.until("Job", "train", lambda one: not one["spec"]["suspend"])
         notes = back["spec"]["template"]["metadata"]["annotations"]
