@@ -4,7 +4,7 @@ Only where tracing is on. What a restart forgets (attempts, changes of reason) i
 one round; everything else is read from the Workload itself, so that the trace goes on.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -85,22 +85,38 @@ class Chronicle:
                 case _:
                     pass
 
+    def chosen(self, preemptor: Key, victim: Key) -> float | None:
+        """Return when a victim was decided on for somebody who still waits."""
+        notes = self._notes.get(preemptor)
+        place = _place_of(victim, notes.victims) if notes is not None else None
+        return notes.victims[place].began if notes is not None and place is not None else None
+
+    def stopped(self, told: Left) -> None:
+        """Note how a workload was stopped, for the trace of its preemptor."""
+        if told.preemptor is not None and not self._note_victim(told):
+            _keep(self._of(told.preemptor).victims, _victim(told))
+
     def left(self, told: Left) -> None:
-        """Tell how a workload was stopped, in its own trace and in that of its preemptor."""
-        uid, number = told.workload.uid, told.number
+        """Tell how a workload was stopped in its own trace, once that is over.
+
+        Its preemptor reads the rest too, if it still waits.
+        """
+        uid = told.workload.uid
         if self._tracer.keeps(uid, told.traceparent):
             links = (root_of(told.preemptor_uid),) if told.preemptor_uid else ()
-            stopped = replace(told.timed, links=links)
-            self._tracer.export(plan_eviction(uid, number, stopped))
-        if told.preemptor is not None:
-            victims = self._of(told.preemptor).victims
-            victim = replace(told.timed, name="victim", links=(eviction_of(uid, number),))
-            for place, known in enumerate(victims):
-                if known.attributes.get("queueing.victim") == told.workload.key:
-                    began = min(known.began, victim.began)
-                    victims[place] = replace(victim, began=began)
-                    return
-            _keep(victims, victim)
+            whole = replace(told.timed, links=links)
+            self._tracer.export(plan_eviction(uid, told.number, whole))
+        self._note_victim(told)
+
+    def _note_victim(self, told: Left) -> bool:
+        """Put in what is known of a victim by now; say whether the preemptor's notes name it."""
+        notes = self._notes.get(told.preemptor) if told.preemptor is not None else None
+        place = _place_of(told.workload.key, notes.victims) if notes is not None else None
+        if notes is None or place is None:
+            return False
+        victim, known = _victim(told), notes.victims[place]
+        notes.victims[place] = replace(victim, began=min(known.began, victim.began))
+        return True
 
     def step(self, key: Key, name: str, began: float, ended: float) -> None:
         """Note a write that belongs to the admission."""
@@ -170,6 +186,18 @@ class Chronicle:
             if len(self._notes) > WORKLOADS_MAX:
                 del self._notes[next(iter(self._notes))]
         return notes
+
+
+def _victim(told: Left) -> Timed:
+    link = eviction_of(told.workload.uid, told.number)
+    return replace(told.timed, name="victim", links=(link,))
+
+
+def _place_of(victim: Key, victims: Sequence[Timed]) -> int | None:
+    """Find the last note of a victim: one that was spared may be chosen again."""
+    places = reversed(range(len(victims)))
+    named = (one for one in places if victims[one].attributes.get("queueing.victim") == victim)
+    return next(named, None)
 
 
 def _keep(kept: list[T], one: T) -> None:

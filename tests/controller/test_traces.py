@@ -100,6 +100,8 @@ async def test_a_preemption_tells_how_its_victim_was_asked_saved_and_drained(
             await w.make(urgent())
             needed = await w.workload("urgent", true("PodsReady"))
             await checkpoint(w, phase("Requeued"))
+            await w.delete("Job", "urgent")
+            await w.until("Job", "train", lambda one: not one["spec"]["suspend"])
             playing.cancel()
     victim = trace_id_of(train["metadata"]["uid"])
     preemptor = trace_id_of(needed["metadata"]["uid"])
@@ -109,11 +111,15 @@ async def test_a_preemption_tells_how_its_victim_was_asked_saved_and_drained(
     (own,) = [span for span in there if span.name == "eviction"]
     for spans, above in ((here, whole), (there, own)):
         parts = {one.name: one for one in spans if one.parent_span_id == above.span_id}
-        assert set(parts) == {"notify", "ack", "drain"}, "it saved at once"
-        assert parts["notify"].start_time_unix_nano == own.start_time_unix_nano
+        before = {"select", "notify", "ack", "suspend", "drain"}
+        assert before <= set(parts) <= before | {"release"}, "it saved at once"
+        assert parts["select"].start_time_unix_nano == own.start_time_unix_nano
+        assert parts["select"].end_time_unix_nano == parts["notify"].start_time_unix_nano
+    assert "release" in {one.name for one in there}, "its own trace waits for the end"
     told = {one.key: one.value.string_value for one in own.attributes}
     assert told["queueing.outcome"] == "Saved"
     assert told["queueing.driver"] == "Annotation"
+    assert {"queueing.cohort", "queueing.save_s", "queueing.attempts"} <= set(told)
     assert [one.trace_id.hex() for one in own.links] == [preemptor]
     assert [one.span_id for one in whole.links] == [own.span_id]
     (above,) = [span for span in here if span.name == "preemption"]

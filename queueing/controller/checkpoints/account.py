@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from queueing.controller.checkpoints.observing import condition
 from queueing.controller.chronicle import Chronicle, Left
@@ -10,7 +10,7 @@ from queueing.controller.objects import Objects
 from queueing.controller.saves import Seen
 from queueing.core.checkpoints.phases import Phase
 from queueing.core.checkpoints.record import Outcome, Record
-from queueing.core.checkpoints.times import stages, work
+from queueing.core.checkpoints.times import UNKNOWN, Moments, stages, work
 from queueing.observe.metrics import Metrics
 from queueing.observe.spans import Attributes, Timed
 from queueing.translate.labels import TRACE_PARENT
@@ -21,6 +21,21 @@ _SETTLED = frozenset(
     {Phase.DRAINED, Phase.RELEASED, Phase.REQUEUED, Phase.FINISHED, Phase.CANCELLED}
 )
 """Phases in which nobody runs any more, or everybody stays."""
+_GONE = frozenset({Phase.DRAINED, Phase.RELEASED, Phase.REQUEUED})
+_TOLD = _SETTLED - {Phase.DRAINED}
+"""Phases in which a trace has nothing more to tell."""
+
+
+REQUESTS_MAX = 10_000
+"""Requests of which something is noted; those whose Checkpoint was deleted meanwhile stay in it."""
+
+
+@dataclass(slots=True)
+class _Noted:
+    """What is remembered of a request for its trace."""
+
+    moments: Moments = UNKNOWN
+    left: Left | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +45,36 @@ class Account:
     objects: Objects
     metrics: Metrics
     chronicle: Chronicle | None
+    _noted: dict[str, _Noted] = field(default_factory=dict, init=False)
+    """By the identity of the request; only where traces are told."""
 
     def begun(self, workload: Workload, record: Record) -> None:
         """Count a request that was made."""
         where = _where(workload, record)
-        reason = record.request.cause.reason
-        self.metrics.checkpoint_requests_total.labels(**where, reason=reason).inc()
+        cause = record.request.cause
+        self.metrics.checkpoint_requests_total.labels(**where, reason=cause.reason).inc()
+        preemptor = self.objects.saves.preemptors.get(cause.preemptor)
+        if self.chronicle is not None and preemptor is not None:
+            chosen_at = self.chronicle.chosen(preemptor, workload.metadata.key)
+            self._of(record).moments = Moments(chosen_at=chosen_at)
+
+    def halting(self, record: Record, jobs: Sequence[Job], now: float) -> None:
+        """Note since when all Jobs are suspended, which is seen long before their pods are gone."""
+        if self.chronicle is None or record.phase is not Phase.SUSPENDING or not jobs:
+            return
+        noted = self._of(record)
+        if noted.moments.halted_at is None and all(job.spec.suspend for job in jobs):
+            noted.moments = replace(noted.moments, halted_at=now)
+
+    def forget(self, record: Record) -> None:
+        """Let go of a request that is over."""
+        self._noted.pop(record.request.request_id, None)
+
+    def _of(self, record: Record) -> _Noted:
+        found = self._noted.setdefault(record.request.request_id, _Noted())
+        if len(self._noted) > REQUESTS_MAX:
+            del self._noted[next(iter(self._noted))]
+        return found
 
     def stepped(
         self, seen: Seen, workload: Workload, jobs: Sequence[Job], after: Record, now: float
@@ -50,6 +89,8 @@ class Account:
             metrics.checkpoint_save_seconds.labels(**where).observe(saved_s)
         if before.phase not in _SETTLED and after.phase in _SETTLED:
             self._settled(seen, workload, jobs, after, now)
+        if before.phase not in _TOLD and after.phase in _TOLD:
+            self._tell(workload, jobs, after, now)
         self._stand()
 
     def _stand(self) -> None:
@@ -63,9 +104,7 @@ class Account:
         self, seen: Seen, workload: Workload, jobs: Sequence[Job], after: Record, now: float
     ) -> None:
         where, metrics = _where(workload, after), self.metrics
-        ended = "Finished" if after.phase is Phase.FINISHED else "Withdrawn"
-        outcome = str(after.outcome or ended)
-        metrics.checkpoint_outcomes_total.labels(**where, outcome=outcome).inc()
+        metrics.checkpoint_outcomes_total.labels(**where, outcome=_outcome(after)).inc()
         if after.phase is Phase.CANCELLED and after.outcome is not None:
             metrics.checkpoint_spared_total.labels(**where).inc()
         if after.suspended_at is not None:
@@ -78,17 +117,35 @@ class Account:
             metrics.checkpoint_saved_work_pod_seconds_total.labels(**where).inc(saved)
             metrics.checkpoint_lost_work_pod_seconds_total.labels(**where).inc(lost)
         if self.chronicle is not None:
+            noted = self._of(after)
+            if after.phase in _GONE:
+                noted.moments = replace(noted.moments, drained_at=now)
             told: Attributes = {
-                "queueing.victim": workload.metadata.key,
                 "queueing.cluster_queue": where["cluster_queue"],
-                "queueing.reason": after.request.cause.reason,
-                "queueing.driver": where["driver"],
-                "queueing.outcome": outcome,
-                "queueing.attempts": after.attempts,
+                "queueing.cohort": self._cohort(where["cluster_queue"]),
                 "queueing.saved_work_s": round(done.saved_s, 3),
                 "queueing.lost_work_s": round(done.lost_s, 3),
+                **_described(after, now),
             }
-            self.chronicle.left(self._left(workload, jobs, after, now, told))
+            noted.left = self._left(workload, jobs, after, now, told)
+            self.chronicle.stopped(noted.left)
+
+    def _tell(self, workload: Workload, jobs: Sequence[Job], after: Record, now: float) -> None:
+        """Tell the trace of a request, with the release; what is freed names no queue any more."""
+        if self.chronicle is None:
+            return
+        noted = self._of(after)
+        known = noted.left.timed.attributes if noted.left is not None else _described(after, now)
+        self.chronicle.left(self._left(workload, jobs, after, now, known))
+
+    def _parts(self, after: Record, now: float) -> tuple[Timed, ...]:
+        moments = self._of(after).moments
+        found = stages(after, now, moments)
+        return tuple(Timed(name=one.name, began=one.began, ended=one.ended) for one in found)
+
+    def _cohort(self, name: str) -> str:
+        queue = self.objects.cluster_queues.get(name)
+        return queue.spec.cohort_name if queue is not None else ""
 
     def _left(
         self,
@@ -99,15 +156,13 @@ class Account:
         told: Attributes,
     ) -> Left:
         request = after.request
-        parts = tuple(
-            Timed(name=one.name, began=one.began, ended=one.ended) for one in stages(after, now)
-        )
+        parts = self._parts(after, now)
         failed = after.outcome in {Outcome.FAILED, Outcome.UNRESPONSIVE}
         whole = Timed(
             name="eviction",
-            began=request.requested_at,
+            began=min([request.requested_at, *(one.began for one in parts)]),
             ended=max([request.requested_at, *(one.ended for one in parts)]),
-            attributes=told,
+            attributes={"queueing.victim": workload.metadata.key, **told},
             failure=after.message if failed else "",
             inside=parts,
         )
@@ -142,6 +197,26 @@ def _where(workload: Workload, record: Record) -> dict[str, str]:
         "cluster_queue": admission.cluster_queue if admission is not None else "",
         "driver": str(record.request.terms.driver),
     }
+
+
+def _outcome(record: Record) -> str:
+    ended = "Finished" if record.phase is Phase.FINISHED else "Withdrawn"
+    return str(record.outcome or ended)
+
+
+def _described(record: Record, now: float) -> Attributes:
+    """Return what a request itself says to its trace."""
+    request = record.request
+    told: Attributes = {
+        "queueing.reason": request.cause.reason,
+        "queueing.driver": str(request.terms.driver),
+        "queueing.outcome": _outcome(record),
+        "queueing.attempts": record.attempts,
+    }
+    if record.outcome is not Outcome.SAVED:
+        return told
+    until = record.suspended_at if record.suspended_at is not None else now
+    return {**told, "queueing.save_s": round(max(until - request.requested_at, 0.0), 3)}
 
 
 def _pods(workload: Workload) -> int:

@@ -140,6 +140,7 @@ class CheckpointReconciler:
         if before.phase in _LISTENS:
             await means.asking.listen(before, jobs, seen)
         now = means.clock.now()
+        means.account.halting(before, jobs, now)
         record = settle(self._observed(seen, workload, jobs), now, spared_before=spared)
         if DUTIES[record.phase] is Duty.NOTIFY and notice_due_at(record) <= now:
             record = settle(await self._deliver(record, jobs, seen), now, spared_before=spared)
@@ -148,6 +149,8 @@ class CheckpointReconciler:
             if workload is not None:
                 tell(means.records, workload, jobs, before, record)
                 means.account.stepped(seen, workload, jobs, record, now)
+            if not record.is_open:
+                means.account.forget(record)
         if before.phase in _LISTENS and record.outcome in _IN_VAIN:
             await means.asking.give_up(record, seen.meta.namespace)
         if workload is None:

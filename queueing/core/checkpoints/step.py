@@ -139,7 +139,7 @@ def _spares(record: Record, spared_before: int) -> bool:
 
 
 def _notified(record: Record, happening: Happening, now: float) -> Record:
-    return replace(record, asked=happening.asked, notified_at=now, attempts=0)
+    return replace(record, asked=happening.asked, notified_at=now)
 
 
 def _accepted(record: Record, _: Happening, now: float) -> Record:
@@ -160,7 +160,7 @@ def _refused(record: Record, happening: Happening, now: float) -> Record:
     request = record.request
     delay_s = min(max(happening.delay_s, 0.0), request.terms.refusal_delay_s)
     resume_at = min(now + delay_s, max(now, request.save_by))
-    return replace(record, refusals=record.refusals + 1, resume_at=resume_at)
+    return replace(record, refusals=record.refusals + 1, resume_at=resume_at, attempts=0)
 
 
 def _saved(record: Record, happening: Happening, now: float) -> Record:

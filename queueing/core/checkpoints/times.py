@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from queueing.core.checkpoints.phases import Phase
 from queueing.core.checkpoints.record import Outcome, Record
 
 
@@ -14,22 +15,40 @@ class Stage:
     ended: float
 
 
-def stages(record: Record, now: float) -> tuple[Stage, ...]:
-    """Return the stages that a request went through by now: notify, ack, save, drain.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moments:
+    """What a request does not store, so that a new leader does not know it; epoch seconds."""
 
-    A stage that was not reached is missing; one that was cut short ends where the next begins.
+    chosen_at: float | None = None
+    """When it was decided that the workload is a victim."""
+    halted_at: float | None = None
+    """When all of its Jobs were suspended."""
+    drained_at: float | None = None
+    """When its last pod was gone."""
+
+
+UNKNOWN = Moments()
+
+
+def stages(record: Record, now: float, beside: Moments = UNKNOWN) -> tuple[Stage, ...]:
+    """Return the stages that a request went through by now: from select to release.
+
+    A stage that was not reached, or of which nobody knows when it began, is missing; one that was
+    cut short ends where the next begins.
     """
-    stop = record.suspended_at
+    stop, halted = record.suspended_at, beside.halted_at
     over = record.ended_at if record.ended_at is not None else now
-    asked_until = stop if stop is not None else over
     begins = (
+        ("select", beside.chosen_at),
         ("notify", record.request.requested_at),
         ("ack", record.notified_at),
         ("save", record.accepted_at),
-        ("drain", stop),
+        ("suspend", None if halted is None else stop),
+        ("drain", stop if halted is None else halted),
+        ("release", None if record.phase is Phase.DRAINED else beside.drained_at),
     )
     reached = [(name, at) for name, at in begins if at is not None]
-    ends = [at for _, at in reached[1:]] + [over if stop is not None else asked_until]
+    ends = [at for _, at in reached[1:]] + [over]
     return tuple(
         Stage(name, at, max(at, end)) for (name, at), end in zip(reached, ends, strict=True)
     )

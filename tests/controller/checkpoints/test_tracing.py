@@ -1,0 +1,104 @@
+"""What the trace of a request tells, also of one that somebody else led before."""
+
+from dataclasses import dataclass, field, replace
+
+import msgspec
+import pytest
+
+from queueing.controller.checkpoints.account import Account
+from queueing.controller.chronicle import Chronicle
+from queueing.controller.objects import Objects
+from queueing.controller.saves import Seen
+from queueing.core.checkpoints.phases import Phase
+from queueing.core.checkpoints.record import Cause, Outcome, Record, Request
+from queueing.core.checkpoints.terms import Driver, Terms
+from queueing.core.names import Key
+from queueing.observe.metrics import Metrics
+from queueing.observe.spans import SpanPlan
+from queueing.observe.trace_settings import TraceSettings
+from queueing.observe.traces import Tracer
+from queueing.translate.wire.jobs import Job, JobSpec
+from queueing.translate.wire.meta import Meta
+from queueing.translate.wire.queues import ClusterQueue
+from queueing.translate.wire.workloads import Workload
+
+ASKED = 1_000.0
+REQUEST = Request.made("r", 1, Cause("Preempted"), terms=Terms(driver=Driver.ANNOTATION), now=ASKED)
+STOPPING = Record(
+    request=REQUEST,
+    phase=Phase.SUSPENDING,
+    outcome=Outcome.SAVED,
+    notified_at=1_001.0,
+    accepted_at=1_002.0,
+    suspended_at=1_010.0,
+)
+META = {"name": "w", "namespace": "team", "uid": "w"}
+HOLDS = msgspec.convert(
+    {"metadata": META, "status": {"admission": {"clusterQueue": "cq"}}}, Workload
+)
+FREED = msgspec.convert({"metadata": META}, Workload)
+SUSPENDED = Job(
+    metadata=Meta(name="j", namespace="team"),
+    spec=JobSpec(template=msgspec.Raw(b"{}"), suspend=True),
+)
+
+
+@dataclass
+class Sink:
+    """Keeps what is to be exported."""
+
+    plans: list[SpanPlan] = field(default_factory=list)
+
+    def send(self, plan: SpanPlan) -> None:
+        self.plans.append(plan)
+
+    def close(self) -> None:
+        self.plans.clear()
+
+
+def account(sink: Sink) -> Account:
+    objects = Objects()
+    queue = {"metadata": {"name": "cq"}, "spec": {"cohortName": "all"}}
+    objects.cluster_queues["cq"] = msgspec.convert(queue, ClusterQueue)
+    tracer = Tracer(TraceSettings(endpoint="", ratio=1.0), sink)
+    return Account(objects, Metrics("leader"), Chronicle(tracer))
+
+
+def seen(record: Record) -> Seen:
+    return Seen(
+        meta=Meta(name="c", namespace="team"),
+        workload=Key("team/w"),
+        workload_uid="w",
+        policy="team/save",
+        record=record,
+    )
+
+
+@pytest.mark.parametrize(
+    ("drained_by_us", "parts", "cohort"),
+    [
+        pytest.param(True, "notify ack save suspend drain release", "all", id="one leader"),
+        pytest.param(False, "notify ack save drain", None, id="one that came when pods were gone"),
+    ],
+)
+def test_the_trace_of_a_victim_is_told_once_with_what_its_leader_saw(
+    drained_by_us: bool, parts: str, cohort: str | None
+) -> None:
+    sink = Sink()
+    account_, drained = account(sink), replace(STOPPING, phase=Phase.DRAINED)
+    if drained_by_us:
+        account_.halting(STOPPING, [SUSPENDED], 1_011.0)
+        account_.halting(STOPPING, [SUSPENDED], 1_012.0)
+        account_.stepped(seen(STOPPING), HOLDS, [], drained, 1_020.0)
+    assert sink.plans == [], "its quota is not free yet"
+    released = replace(STOPPING, phase=Phase.RELEASED)
+    account_.stepped(seen(drained), FREED, [], released, 1_021.0)
+    over = replace(released, phase=Phase.REQUEUED, ended_at=1_030.0)
+    account_.stepped(seen(released), FREED, [], over, 1_030.0)
+    whole, *inside = (one.timed for one in sink.plans)
+    assert (whole.name, whole.began, whole.ended) == ("eviction", 1_000.0, 1_021.0)
+    assert [one.name for one in inside] == parts.split()
+    assert whole.attributes.get("queueing.cohort") == cohort
+    assert whole.attributes["queueing.save_s"] == 10.0
+    if drained_by_us:
+        assert [one.began for one in inside[3:]] == [1_010.0, 1_011.0, 1_020.0]
