@@ -55,13 +55,14 @@ class Ledger:
         self._claims.setdefault(root, []).extend(cells)
         self._charge(root, cells, really=False)
 
-    def admit(self, entry: Entry) -> None:
-        """Charge an admission."""
+    def admit(self, entry: Entry, *, has_checks: bool) -> None:
+        """Charge an admission, or a reservation: pods come only after its checks."""
         usage = entry.assignment.usage
         cells = [(entry.node.cell(resource), amount) for resource, amount in usage.items()]
         root = entry.node.root()
         self._charge(root, cells, really=True)
-        self.admitted_in.add(root)
+        if not has_checks:
+            self.admitted_in.add(root)
 
     def free(self, entry: Entry) -> None:
         """Count the victims of an entry as gone for whoever is decided later."""

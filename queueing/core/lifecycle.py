@@ -45,6 +45,7 @@ class Event(StrEnum):
 TRANSITIONS: Mapping[tuple[Phase, Event], Phase] = MappingProxyType(
     {
         (Phase.PENDING, Event.QUOTA_RESERVED): Phase.RESERVED,
+        (Phase.PENDING, Event.EVICTION): Phase.ON_HOLD,
         (Phase.PENDING, Event.DEACTIVATION): Phase.INACTIVE,
         (Phase.PENDING, Event.FINISH): Phase.FINISHED,
         (Phase.RESERVED, Event.CHECKS_READY): Phase.ADMITTED,
@@ -222,11 +223,21 @@ def judge(workload: WorkloadFact, doors: Doors, rules: LifeRules, now: float) ->
         return _inactive(workload, rules, now)
     if workload.is_true("DeactivationTarget"):
         return Life(step=Deactivate())
-    if not workload.is_true("QuotaReserved"):
-        return _return(workload, doors, now)
+    if not workload.holds_quota:
+        return _judge_pending(workload, doors, rules, now)
     if workload.is_true("Evicted"):
         return NOTHING  # it drains: its job's controller releases the quota
     return _judge_holder(workload, doors, rules, now)
+
+
+def _judge_pending(workload: WorkloadFact, doors: Doors, rules: LifeRules, now: float) -> Life:
+    """Let it return to its queue, or heed a check that failed once quota was given back.
+
+    No flavors are looked for while a check has failed, and only an eviction asks it again.
+    """
+    if _held_by(workload):
+        return _return(workload, doors, now)
+    return _checks(workload, doors, rules, now)
 
 
 def _judge_holder(workload: WorkloadFact, doors: Doors, rules: LifeRules, now: float) -> Life:
@@ -264,8 +275,6 @@ def _inactive(workload: WorkloadFact, rules: LifeRules, now: float) -> Life:
 def _return(workload: WorkloadFact, doors: Doors, now: float) -> Life:
     """Let a Workload that was set aside queue again when what it waits for is over."""
     held = _held_by(workload)
-    if not held:
-        return NOTHING
     if held.startswith("Deactivated"):
         return Life(step=Requeue(reason=Return.REACTIVATED))
     if held == EvictionReason.CLUSTER_QUEUE_STOPPED:
@@ -347,7 +356,8 @@ def _pods_ready(workload: WorkloadFact, _: Doors, rules: LifeRules, now: float) 
         return NOTHING
     since, patience_s = workload.conditions["Admitted"].changed, rules.pods_ready.timeout_s
     if ready is not None and ready.reason == "WaitForRecovery":
-        since, patience_s = ready.changed, rules.pods_ready.recovery_timeout_s or patience_s
+        since, own_s = ready.changed, rules.pods_ready.recovery_timeout_s
+        patience_s = patience_s if own_s is None else own_s
     if since + patience_s > now:
         return Life(look_again_at=since + patience_s)
     attempt = workload.requeue_count + 1

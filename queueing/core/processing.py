@@ -42,7 +42,7 @@ def rule(entry: Entry, ledger: Ledger) -> Ruling:
     if ruling.preemptions:
         ledger.free(ruling.entry)
     if isinstance(ruling.decision, Admit):
-        ledger.admit(ruling.entry)
+        ledger.admit(ruling.entry, has_checks=bool(ruling.decision.checks))
     return ruling
 
 

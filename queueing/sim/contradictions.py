@@ -84,7 +84,16 @@ def _of(workload: WorkloadFact, admission: Admission, queues: Queues) -> Iterato
         for group in queue.groups
         for resource in group.covered
     }
+    asked = [one.name for one in workload.pod_sets]
+    held = {one.name for one in admission.pod_sets}
+    for name in (one for one in asked if one not in held):
+        yield f"status.admission: pod set {name} is not named, so nothing is held for it"
     for one in admission.pod_sets:
+        if one.name not in asked:
+            yield (
+                f"status.admission[{one.name}]: spec.podSets has no {one.name},"
+                " so nothing of what it holds can be reclaimed"
+            )
         for resource, flavor in sorted(one.flavors.items()):
             if flavor not in offered.get(resource, frozenset()):
                 yield (

@@ -108,3 +108,22 @@ async def test_an_over_large_pod_is_misconfigured_until_it_is_put_right(world: M
         await w.workload("a", false("QuotaReserved", "Misconfigured"))
         await w.delete("LimitRange", "small")
         await w.workload("a", true("Admitted"))
+
+
+async def test_a_check_that_fails_while_no_quota_is_held_is_asked_again(world: MakeWorld) -> None:
+    def answered(state: str) -> Wire:
+        at = "2026-01-01T00:00:00Z"
+        found = {"name": "budget", "state": state, "message": "late", "lastTransitionTime": at}
+        return {"status": {"admissionChecks": [found]}}
+
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue("500m"), LOCAL_QUEUE, bare("a"))
+        await w.until("Workload", "a", false("QuotaReserved"))
+        await w.patch("Workload", "a", answered("Retry"), "status")
+        found = await w.until("Workload", "a", true("Requeued", "BackoffFinished"))
+        assert true("Evicted", "AdmissionCheck")(found)
+        [check] = found["status"]["admissionChecks"]
+        assert (check["state"], check["retryCount"]) == ("Pending", 1)
+        await w.patch("Workload", "a", answered("Rejected"), "status")
+        found = await w.until("Workload", "a", true("Evicted", "DeactivatedDueToAdmissionCheck"))
+        assert found["spec"]["active"] is False

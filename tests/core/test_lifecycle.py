@@ -103,6 +103,40 @@ def test_a_check_that_asks_to_retry_evicts_until_it_says() -> None:
     assert (step.reason, step.requeue_at) == (EvictionReason.ADMISSION_CHECK, NOW + 30)
 
 
+def test_a_running_workload_is_evicted_by_a_check_that_asks_to_retry() -> None:
+    step = live(running(checks=(check(CheckPhase.RETRY),))).step
+    assert isinstance(step, Evict)
+    assert (step.reason, step.requeue_at) == (EvictionReason.ADMISSION_CHECK, NOW)
+
+
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        pytest.param((), id="never admitted"),
+        pytest.param((yes("Evicted", "Preempted"), yes("Requeued", "Preempted")), id="preempted"),
+    ],
+)
+def test_a_check_that_fails_once_the_quota_is_given_back_counts_all_the_same(
+    conditions: tuple[Condition, ...],
+) -> None:
+    again = check(CheckPhase.RETRY, changed=NOW, requeue_after_s=30)
+    step = live(workload(*conditions, checks=(again,))).step
+    assert isinstance(step, Evict)
+    assert (step.reason, step.requeue_at) == (EvictionReason.ADMISSION_CHECK, NOW + 30)
+    step = live(workload(*conditions, checks=(again, check(CheckPhase.REJECTED)))).step
+    assert isinstance(step, Condemn)
+    assert step.cause is Cause.ADMISSION_CHECK
+
+
+def test_who_is_on_hold_returns_before_its_checks_are_looked_at() -> None:
+    fact = workload(no("Requeued", "PodsReadyTimeout"), checks=(check(CheckPhase.RETRY),))
+    assert live(fact).step == Requeue(reason=Return.BACKOFF_FINISHED)
+
+
+def test_what_reserves_quota_without_an_admission_is_not_admitted() -> None:
+    assert live(workload(yes("QuotaReserved"))) == Life()
+
+
 def test_the_latest_of_several_retries_says_when_to_return() -> None:
     checks = (
         check(CheckPhase.RETRY, changed=NOW - 50, requeue_after_s=100),
@@ -216,6 +250,21 @@ def test_a_lost_pod_has_its_own_patience() -> None:
     lost = no("PodsReady", "WaitForRecovery", at=NOW - 100)
     fact = workload(yes("QuotaReserved"), yes("Admitted", at=NOW - 5000), lost, admission=HELD)
     assert live(fact, rules=rules) == Life(look_again_at=NOW + 200)
+
+
+@pytest.mark.parametrize(
+    ("own_s", "left_s"),
+    [pytest.param(None, 6, id="as the timeout"), pytest.param(0, None, id="none at all")],
+)
+def test_the_patience_with_a_lost_pod_may_be_none(
+    own_s: float | None, left_s: float | None
+) -> None:
+    rules = LifeRules(pods_ready=PodsReadyRules(timeout_s=10, recovery_timeout_s=own_s))
+    lost = no("PodsReady", "WaitForRecovery", at=NOW - 4)
+    fact = workload(yes("QuotaReserved"), yes("Admitted", at=NOW - 5000), lost, admission=HELD)
+    found = live(fact, rules=rules)
+    assert found.look_again_at == (None if left_s is None else NOW + left_s)
+    assert isinstance(found.step, Evict) == (left_s is None)
 
 
 def test_the_nearest_of_two_limits_is_looked_at_first() -> None:

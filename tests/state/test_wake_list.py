@@ -103,6 +103,10 @@ ROWS = [
     pytest.param(
         check("budget", controller="other"), "waiting far", id="an AdmissionCheck updated"
     ),
+    pytest.param(check("budget", active=False), "", id="an AdmissionCheck is inactive"),
+    pytest.param(Gone(Kind.CHECK, "budget"), "", id="an AdmissionCheck deleted"),
+    pytest.param(Gone(Kind.FLAVOR, "spare"), "", id="a ResourceFlavor deleted"),
+    pytest.param(replace(WAITING, admission_gates=("gate",)), "", id="its admission is gated"),
     pytest.param(
         namespace(labels={"team": "red"}), "waiting far", id="labels of its namespace changed"
     ),
@@ -144,3 +148,44 @@ def test_news_have_those_judged_again_whom_kueue_would_wake(news: Fact, who: str
     assert engine.round(2.0).judged == 0
     engine.observe(news)
     assert engine.round(3.0).judged == len(who.split())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "who"),
+    [
+        pytest.param(
+            Gone(Kind.FLAVOR, "spare"), flavor("spare"), "waiting far", id="a ResourceFlavor"
+        ),
+        pytest.param(
+            Gone(Kind.CHECK, "budget"), check("budget"), "waiting far", id="an AdmissionCheck"
+        ),
+        pytest.param(
+            Gone(Kind.CLUSTER_QUEUE, "a"), queue("a", "pool"), "waiting", id="its ClusterQueue"
+        ),
+        pytest.param(
+            replace(WAITING, admission_gates=("gate",)), WAITING, "waiting", id="its gate opens"
+        ),
+    ],
+)
+def test_what_comes_back_has_those_judged_again_who_waited_for_it(
+    before: Fact, after: Fact, who: str
+) -> None:
+    engine = Engine(KUEUE)
+    for fact in (*OBJECTS, before):
+        engine.observe(fact)
+    engine.round(1.0)
+    engine.round(2.0)
+    engine.observe(after)
+    assert engine.round(3.0).judged == len(who.split())
+    assert engine.round(4.0).judged == 0
+
+
+def test_who_comes_after_an_equal_that_is_set_aside_is_so_too() -> None:
+    engine = Engine(KUEUE)
+    for fact in OBJECTS:
+        engine.observe(fact)
+    engine.round(1.0)
+    engine.observe(workload("equal", {"cpu": 3_000}, local_queue="team/a", created=9.0))
+    assert engine.round(2.0).judged == 0
+    engine.observe(workload("other", {"cpu": 2_999}, local_queue="team/a", created=9.0))
+    assert engine.round(3.0).judged == 1
