@@ -10,7 +10,7 @@ from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import Origin, compose
 from queueing.translate.jobs.priority import Priority
 from queueing.translate.wire.jobs import Job
-from queueing.translate.wire.workloads import Workload
+from queueing.translate.wire.workloads import ReclaimablePod, Workload
 
 HELD = ["kueue.x-k8s.io/resource-in-use"]
 DELETING: dict[str, Any] = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
@@ -69,6 +69,12 @@ ADMITTED = ("QuotaReserved", "Admitted")
         pytest.param(job(), [workload(*ADMITTED)], ladder.Start, id="admitted: start"),
         pytest.param(job(metadata=DELETING), [workload(*ADMITTED)], None, id="dying: do not start"),
         pytest.param(RUNNING, [workload()], ladder.Stop, id="running, not admitted: stop"),
+        pytest.param(
+            RUNNING, [workload("Admitted")], ladder.Stop, id="admitted without quota: stop"
+        ),
+        pytest.param(
+            job(), [workload("Admitted")], None, id="admitted without quota: do not start"
+        ),
         pytest.param(RUNNING, [workload(*ADMITTED)], notes.Ready, id="pods are ready: say so"),
         pytest.param(
             RUNNING, [workload(*ADMITTED, "PodsReady")], None, id="ready and said: nothing"
@@ -223,3 +229,18 @@ def test_a_tail_that_needs_fewer_pods_gives_quota_back() -> None:
     action = ladder.next_action(tail, [workload(*ADMITTED, "PodsReady", of=whole)], ORIGIN)
     assert isinstance(action, ladder.Reclaim)
     assert action.count == 1
+
+
+def test_pods_that_were_given_back_are_not_taken_again() -> None:
+    tail = {"suspend": False, "parallelism": 3, "completions": 4}
+    whole = workload(*ADMITTED, "PodsReady", of=job(parallelism=3, completions=4))
+    whole = msgspec.structs.replace(
+        whole,
+        status=msgspec.structs.replace(
+            whole.status, reclaimable_pods=[ReclaimablePod(name="main", count=2)]
+        ),
+    )
+    for succeeded, want in ((2, None), (3, None), (4, ladder.Reclaim)):
+        found = job(status={"active": 1, "ready": 3, "succeeded": succeeded}, **tail)
+        action = ladder.next_action(found, [whole], ORIGIN)
+        assert (type(action) if action is not None else None) == want

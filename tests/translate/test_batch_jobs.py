@@ -209,6 +209,8 @@ def test_pods_that_succeeded_count_as_ready() -> None:
         pytest.param({"parallelism": 3, "completions": 5}, {"succeeded": 3}, 1, id="the tail"),
         pytest.param({"parallelism": 3, "completions": 5}, {"succeeded": 2}, 0, id="all needed"),
         pytest.param({"parallelism": 1, "completions": 5}, {"succeeded": 4}, 0, id="one by one"),
+        pytest.param({"parallelism": 3, "completions": 2}, {}, 0, id="nothing has ended"),
+        pytest.param({"parallelism": 3, "completions": 5}, {"succeeded": 7}, 3, id="more than all"),
         pytest.param({"parallelism": 3}, {"succeeded": 1}, 1, id="a work queue that is drained"),
         pytest.param(
             {"parallelism": 4, "completions": 4, "completionMode": "Indexed"},

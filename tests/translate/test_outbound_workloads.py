@@ -228,18 +228,31 @@ def test_deactivation_says_its_cause_and_forgets_the_backoff() -> None:
     assert "requeueState" not in stored.document["status"]
 
 
+WAIT = Wait(
+    workload=Key("ns/w"),
+    uid=Uid("u"),
+    cluster_queue=None,
+    requeue=Requeue.INADMISSIBLE,
+    reason=Reason.WAITING_FOR_QUOTA,
+    message="1 more needed",
+)
+
+
+def test_nobody_is_called_admitted_who_waits_for_quota_or_for_checks() -> None:
+    mistaken = [{"type": "Admitted", "status": "True", "reason": "Admitted"}]
+    stored = Stored(conditions=mistaken)
+    stored.take(outbound.wait(stored.wire, WAIT, NOW))
+    assert stored.condition("Admitted")[:2] == ("False", "NoReservation")
+    stored = Stored(conditions=mistaken)
+    stored.take(outbound.reserve(stored.wire, admit("prov"), NOW))
+    assert stored.condition("Admitted")[:2] == ("False", "UnsatisfiedAdmissionChecks")
+    assert phase_of(stored.fact) is Phase.RESERVED
+
+
 def test_a_reason_to_wait_changes_the_time_only_with_the_status() -> None:
     stored = Stored()
-    wait = Wait(
-        workload=Key("ns/w"),
-        uid=Uid("u"),
-        cluster_queue=None,
-        requeue=Requeue.INADMISSIBLE,
-        reason=Reason.WAITING_FOR_QUOTA,
-        message="1 more needed",
-    )
-    stored.take(outbound.wait(stored.wire, wait, NOW))
-    stored.take(outbound.wait(stored.wire, wait, NOW + 100))
+    stored.take(outbound.wait(stored.wire, WAIT, NOW))
+    stored.take(outbound.wait(stored.wire, WAIT, NOW + 100))
     assert stored.condition("QuotaReserved") == ("False", "WaitingForQuota", "1 more needed")
     assert stored.fact.conditions["QuotaReserved"].changed == NOW
 

@@ -111,7 +111,7 @@ def next_action(job: Job, workloads: Sequence[Workload], origin: Origin) -> Acti
         return _drain(job, workload)
     if job.spec.suspend:
         return _while_suspended(job, workload)
-    if not is_true(workload, "Admitted"):
+    if not _is_admitted(workload):
         return Stop(NOT_ADMITTED)
     return _while_running(job, workload)
 
@@ -194,7 +194,7 @@ def _while_suspended(job: Job, workload: Workload) -> Action | None:
         return None
     if batch.is_stopping(job):
         return _unless_active(job, Restore(workload))
-    if is_true(workload, "Admitted"):
+    if _is_admitted(workload):
         return Start(workload)
     if not is_true(workload, "QuotaReserved") and _follows_not(job, workload):
         return Follow(workload)
@@ -232,6 +232,12 @@ def _while_running(job: Job, workload: Workload) -> Action | None:
 def is_true(workload: Workload, kind: str) -> bool:
     """Say whether a condition of a Workload is True."""
     return any(one.type == kind and one.status == "True" for one in workload.status.conditions)
+
+
+def _is_admitted(workload: Workload) -> bool:
+    """Say whether a Job may run; a status that says so without quota is somebody's mistake."""
+    holds = workload.status.admission is not None and is_true(workload, "QuotaReserved")
+    return holds and is_true(workload, "Admitted")
 
 
 def _held_by_us(workload: Workload) -> bool:

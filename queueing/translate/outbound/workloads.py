@@ -25,6 +25,7 @@ REOPENED: Mapping[str, Return] = {
     "LocalQueueStopped": Return.LOCAL_QUEUE_RESTARTED,
 }
 """Why a workload was set aside by a stopped queue, and why it returns when the queue opens."""
+NO_RESERVATION = "The workload has no reservation"
 _RETURNS_AT_ONCE = ("Preempted", "NodeFailures", "FlavorMigration")
 """Reasons of eviction after which a workload may queue again as soon as it is free."""
 
@@ -57,6 +58,9 @@ def reserve(workload: Workload, decision: Admit, now: float) -> bytes:
         retries = {one.name: one.retry_count for one in known}
         opened = [_pending_check(name, retries.get(name, 0), now) for name in decision.checks]
         status["admissionChecks"] = passed + opened
+        if conditions.is_true("Admitted"):
+            unready = "The workload has admission checks that are not ready"
+            _unadmit(conditions, "UnsatisfiedAdmissionChecks", unready)
     else:
         _admit(conditions)
         if len(passed) != len(known):
@@ -154,6 +158,8 @@ def wait(workload: Workload, decision: Wait, now: float) -> bytes:
     """Say why the workload is not admitted."""
     conditions = _conditions(workload, now)
     conditions.set("QuotaReserved", true=False, reason=decision.reason, message=decision.message)
+    if conditions.is_true("Admitted"):
+        _unadmit(conditions, "NoReservation", NO_RESERVATION)
     return _status(workload, {}, conditions)
 
 
@@ -216,6 +222,10 @@ def _admit(conditions: Conditions) -> None:
     conditions.set("Admitted", true=True, reason="Admitted", message="The workload is admitted")
 
 
+def _unadmit(conditions: Conditions, reason: str, message: str) -> None:
+    conditions.set("Admitted", true=False, reason=reason, message=message)
+
+
 def _set_aside(conditions: Conditions, reason: str, message: str) -> None:
     """Without quota: pending again, or on hold until the reason of the eviction is over."""
     waits_as = {"ClusterQueueStopped": "OnHold", "LocalQueueStopped": "OnHold"}.get(reason)
@@ -225,12 +235,7 @@ def _set_aside(conditions: Conditions, reason: str, message: str) -> None:
         "QuotaReserved", true=False, reason=waits_as or "PendingEvaluation", message=message
     )
     if conditions.reason("Admitted"):
-        conditions.set(
-            "Admitted",
-            true=False,
-            reason="NoReservation",
-            message="The workload has no reservation",
-        )
+        _unadmit(conditions, "NoReservation", NO_RESERVATION)
     conditions.set("Requeued", true=reason in _RETURNS_AT_ONCE, reason=reason, message=message)
 
 
