@@ -1,7 +1,8 @@
 """Events that users read with `kubectl describe`: on the Job and on its Workload.
 
-In Kueue mode every event of Kueue is recorded. Else an admission costs two: `Admitted` on the
-Workload, whose text also says what `QuotaReserved` would, and `Started` on the Job.
+Those that repeat a condition are not recorded. In Kueue mode all others are; else an admission
+costs two: `Admitted` on the Workload, whose text also says what `QuotaReserved` would, and
+`Started` on the Job.
 """
 
 from typing import Protocol
