@@ -234,14 +234,8 @@ class LivingCluster:
                 match step:
                     case ConfirmAdmission():
                         self.condition(fact, Condition(type="Admitted", status=True))
-                    case Evict(reason=reason):
-                        wire = step.wire_reason
-                        self.seen[f"evicted {reason}"] += 1
-                        self.condition(
-                            fact,
-                            Condition(type="Evicted", status=True, reason=wire),
-                            requeue_at=step.requeue_at,
-                        )
+                    case Evict():
+                        self._turn_out(fact, step)
                     case Requeue(reason=reason):
                         again = Condition(type="Requeued", status=True, reason=reason)
                         self.condition(fact, again, requeue_at=None)
@@ -255,6 +249,18 @@ class LivingCluster:
                         self.put(replace(fact, active=False, conditions=kept))
                     case _:
                         break
+
+    def _turn_out(self, fact: WorkloadFact, step: Evict) -> None:
+        """Write an eviction; who holds no quota is set aside by the same write."""
+        self.seen[f"evicted {step.reason}"] += 1
+        aside = Condition(type="Requeued", status=False, reason=step.wire_reason)
+        self.condition(
+            fact,
+            Condition(type="Evicted", status=True, reason=step.wire_reason),
+            *(() if fact.holds_quota else (aside,)),
+            requeue_at=step.requeue_at,
+            checks=tuple(replace(one, state=CheckPhase.PENDING) for one in fact.checks),
+        )
 
     def drain(self, key: Key) -> None:
         """Let an evicted workload's pods be gone: it gives its quota back."""

@@ -167,6 +167,12 @@ def test_a_rejected_check_condemns_even_a_running_workload() -> None:
             id="hold drops a reservation",
         ),
         pytest.param(
+            Doors(local=StopPolicy.HOLD, cluster=StopPolicy.NONE),
+            reserved(checks=(check(CheckPhase.READY),)),
+            EvictionReason.LOCAL_QUEUE_STOPPED,
+            id="hold drops a reservation whose checks are ready",
+        ),
+        pytest.param(
             Doors(local=StopPolicy.NONE, cluster=StopPolicy.HOLD_AND_DRAIN),
             running(),
             EvictionReason.CLUSTER_QUEUE_STOPPED,
@@ -225,13 +231,16 @@ def test_a_backoff_says_when_it_ends() -> None:
     assert live(fact).look_again_at == NOW + 5
 
 
-def test_pods_that_never_get_ready_send_the_workload_back_with_backoff() -> None:
-    since = NOW - 1800
-    fact = workload(yes("QuotaReserved"), yes("Admitted", at=since), admission=HELD)
+@pytest.mark.parametrize(("before", "wait_s"), [(0, 60), (1, 120), (2, 240), (9, 3600)])
+def test_pods_that_never_get_ready_send_the_workload_back_with_backoff(
+    before: int, wait_s: float
+) -> None:
+    admitted = yes("Admitted", at=NOW - 1800)
+    fact = workload(yes("QuotaReserved"), admitted, admission=HELD, requeue_count=before)
     step = live(fact).step
     assert isinstance(step, Evict)
-    assert (step.reason, step.requeue_count) == (EvictionReason.PODS_READY_TIMEOUT, 1)
-    assert step.requeue_at == NOW + 60
+    assert (step.reason, step.requeue_count) == (EvictionReason.PODS_READY_TIMEOUT, before + 1)
+    assert step.requeue_at == NOW + wait_s
 
 
 def test_too_many_failed_starts_condemn() -> None:
@@ -310,6 +319,12 @@ def test_retention(fact: WorkloadFact, with_owner: bool) -> None:
     assert live(fact, rules=over) == Life(step=Remove(with_owner=with_owner))
     not_yet = LifeRules(keep_finished_s=70, keep_deactivated_s=70)
     assert live(fact, rules=not_yet) == Life(look_again_at=NOW + 10)
+
+
+def test_nothing_is_removed_whose_pods_may_run() -> None:
+    evicted = yes("Evicted", "DeactivatedDueToAdmissionCheck", at=0.0)
+    over = LifeRules(keep_deactivated_s=1)
+    assert live(running(evicted, active=False), rules=over) == Life()
 
 
 def test_only_what_the_controller_deactivated_is_removed() -> None:

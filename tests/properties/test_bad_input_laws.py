@@ -8,6 +8,8 @@ import pytest
 
 from queueing.core.facts import (
     Admission,
+    CheckPhase,
+    CheckState,
     ClusterQueueFact,
     CohortFact,
     Condition,
@@ -18,6 +20,7 @@ from queueing.core.facts import (
     WorkloadFact,
 )
 from queueing.core.names import (
+    CheckName,
     CohortName,
     FlavorName,
     FlavorResource,
@@ -34,6 +37,7 @@ from queueing.testing.random_worlds import MODES
 from tests.properties.profiles import Law, hold, hold_at_length
 
 GHOST = "ghost"
+CHECK = CheckName(GHOST)
 HUGE = 2**80
 
 
@@ -91,6 +95,11 @@ WORKLOADS: tuple[Callable[[WorkloadFact], Fact], ...] = (
         fact, pod_sets=tuple(replace(one, count=0, min_count=9) for one in fact.pod_sets)
     ),
     lambda fact: replace(fact, conditions={}),
+    lambda fact: replace(fact, checks=(CheckState(name=CHECK, state=CheckPhase.REJECTED),)),
+    lambda fact: replace(fact, checks=(CheckState(name=CHECK, state=CheckPhase.RETRY),)),
+    lambda fact: replace(
+        fact, conditions={**fact.conditions, "Admitted": Condition(type="Admitted", status=True)}
+    ),
     lambda fact: replace(
         fact, conditions={**fact.conditions, "Evicted": Condition(type="Evicted", status=True)}
     ),
