@@ -6,6 +6,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
+# Each has a control plane of its own and mostly waits; on a cluster of yours one test runs at a time.
+E2E_WORKERS ?= $(if $(KUBECONFIG_E2E)$(KUBECONFIG),0,2)
 ARGS ?=
 
 .PHONY: help
@@ -41,7 +43,8 @@ properties: setup ## Run the long property, history and fault tests
 .PHONY: e2e
 e2e: setup ## Build the real control plane (once) and run the end-to-end tests on it
 	$(BIN)/python -m e2e.controlplane.build
-	$(BIN)/python -m pytest -q -o cache_dir=.cache/pytest-e2e -o faulthandler_timeout=600 e2e $(ARGS)
+	$(BIN)/python -m pytest -q -n $(E2E_WORKERS) --dist loadfile --no-loadscope-reorder \
+		-o cache_dir=.cache/pytest-e2e -o faulthandler_timeout=600 e2e $(ARGS)
 
 .PHONY: bench
 bench: setup ## Measure admissions on the real API server beside their floor, and the core alone
