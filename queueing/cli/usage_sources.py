@@ -42,11 +42,6 @@ class Sources:
     prices: Prices
     unit: str
 
-    @property
-    def is_kept(self) -> bool:
-        """Whether rows of any tree are kept."""
-        return bool(self.kept)
-
     def within(self, begin: int, end: int) -> tuple[Kept, ...]:
         """Return the records that reach into a period, in order of time."""
         return tuple(one for one in self.kept if one.of.start < end and one.as_of > begin)

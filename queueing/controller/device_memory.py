@@ -10,6 +10,7 @@ from queueing.controller.device_holdings import Holdings
 from queueing.controller.indexes import Index as Keys
 from queueing.core.devices import DeviceOffer
 from queueing.core.names import Key
+from queueing.translate.devices.allocations import holdings
 from queueing.translate.devices.asks import DeviceSurroundings
 from queueing.translate.devices.catalog import NO_CATALOG, Catalog, catalog_of
 from queueing.translate.devices.index import Device, DeviceName, Index, Slice, index_of
@@ -164,13 +165,8 @@ class DeviceMemory:
 
     def held_devices(self) -> set[DeviceName]:
         """Return every device that a claim holds, whoever made the claim."""
-        return {
-            DeviceName(one.driver, one.pool, one.device)
-            for claim in (*self.claims.values(), *self.holdings.claims())
-            if claim.status.allocation is not None
-            for one in claim.status.allocation.devices.results
-            if not one.admin_access
-        }
+        found = holdings((*self.claims.values(), *self.holdings.claims()))
+        return {one.device for one in found if not one.admin}
 
     def has_any(self, uid: str) -> bool:
         """Say whether there is a template or claim for a life of a Workload."""

@@ -187,9 +187,7 @@ class Pump:
     def _is_old(self, meta: Meta, known: Watched | None) -> bool:
         if meta.uid in self._dead:
             return True
-        if known is None or known.metadata.uid != meta.uid:
-            return False
-        return int(known.metadata.resource_version) >= int(meta.resource_version)
+        return known is not None and not meta.is_newer_than(known.metadata)
 
     def _bury(self, uid: str) -> None:
         self._dead[uid] = None
@@ -223,9 +221,9 @@ class Pump:
 
     def _observe_workload(self, found: Workload) -> None:
         meta, fact = found.metadata, workload_asking(found, self._asks_of(found))
-        stake = stake_of(self._objects, found)
-        given = self._objects.devices.charges_of(found, self._around(meta.namespace).devices)
-        beside = used_beside(self._objects, found, self._around(meta.namespace))
+        stake, around = stake_of(self._objects, found), self._around(meta.namespace)
+        given = self._objects.devices.charges_of(found, around.devices)
+        beside = used_beside(self._objects, found, around)
         if stake is not None or given or beside:
             fact = replace(fact, stake=stake, given=given, beside=beside)
         self._objects.facts[meta.key] = fact

@@ -212,10 +212,6 @@ class Ledger:
         for charge in self._by_queue.get(name, {}).values():
             self.tree.add_usage(name, charge.holder.usage)
 
-    def of_queue(self, name: QueueName) -> Mapping[Key, Charge]:
-        """Return the charges of one queue."""
-        return self._by_queue.get(name, {})
-
     def take_tidings(self) -> Tidings:
         """Return what happened since the last call, and start anew."""
         told, self.tidings = self.tidings, Tidings()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from queueing.core.facts import ClusterQueueFact, Fact, FlavorFact, Preemption
-from queueing.core.names import FlavorName, namespace_of
+from queueing.core.names import FlavorName
 from queueing.testing.builders import (
     NAMESPACE,
     cluster_queue,
@@ -87,9 +87,3 @@ class Deep:
                 priority=(0, 0, 0, 0, 0, 0, 0, 100, 100, 200)[number % 10],
                 created=float(number),
             )
-
-
-def namespaces_of(facts: Iterable[Fact]) -> list[str]:
-    """Name the namespaces that the keys of some facts are in, in order of appearance."""
-    keys = (one.key for one in facts if hasattr(one, "key"))
-    return list(dict.fromkeys(namespace_of(key) for key in keys))

@@ -36,6 +36,9 @@ GANG_STATE = "queueing.dev/gang-state"
 PREEMPTIONS_MAX = "queueing.dev/max-preemptions-in-flight"
 """Annotation of a ClusterQueue or Cohort: how many below it may be preempted at once."""
 
+POD_JOB_UID = "batch.kubernetes.io/controller-uid"
+"""Label of a pod: the uid of its Job, as the Job controller sets it."""
+
 USER = "queueing.dev/user"
 """Label of a Workload: whom reports name for what it uses."""
 

@@ -22,9 +22,9 @@ from queueing.kube.errors import NotFoundError
 from queueing.kube.resources import PODS
 from queueing.translate.checkpoints import pods
 from queueing.translate.checkpoints.wire import Pod
+from queueing.translate.labels import POD_JOB_UID
 from queueing.translate.wire.jobs import Job
 
-JOB_LABEL = "batch.kubernetes.io/controller-uid"
 _ENDED = ("Succeeded", "Failed")
 
 
@@ -145,7 +145,7 @@ class Asking:
         ]
 
     async def _pods_of(self, job: Job) -> list[Pod]:
-        query = ListQuery(label_selector=f"{JOB_LABEL}={job.metadata.uid}", limit=0)
+        query = ListQuery(label_selector=f"{POD_JOB_UID}={job.metadata.uid}", limit=0)
         reply = await self._hand.client.list_page(PODS.within(job.metadata.namespace), query)
         return msgspec.json.decode(reply, type=_Pods).items
 

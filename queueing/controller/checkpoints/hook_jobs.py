@@ -22,9 +22,8 @@ from queueing.kube.resources import JOBS, PODS
 from queueing.translate.checkpoints import hook_job, pods
 from queueing.translate.checkpoints.wire import Pod
 from queueing.translate.jobs import batch
+from queueing.translate.labels import POD_JOB_UID
 from queueing.translate.wire.jobs import Job
-
-_OWNER_LABEL = "batch.kubernetes.io/controller-uid"
 
 
 class _Pods(msgspec.Struct):
@@ -106,7 +105,7 @@ class HookJobs:
         return msgspec.json.decode(reply, type=Job)
 
     async def _pods_of(self, job: Job) -> list[Pod]:
-        query = ListQuery(label_selector=f"{_OWNER_LABEL}={job.metadata.uid}", limit=0)
+        query = ListQuery(label_selector=f"{POD_JOB_UID}={job.metadata.uid}", limit=0)
         reply = await self._hand.client.list_page(PODS.within(job.metadata.namespace), query)
         return msgspec.json.decode(reply, type=_Pods).items
 

@@ -25,14 +25,13 @@ from queueing.kube.workqueue import WorkQueue
 from queueing.translate.checkpoints import names
 from queueing.translate.checkpoints.pods import has_ended
 from queueing.translate.checkpoints.wire import Pod
+from queueing.translate.labels import POD_JOB_UID
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.times import timestamp
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 from queueing_api.config.duration import duration_text
-
-_JOB_LABEL = "batch.kubernetes.io/controller-uid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class _IdlePod:
 
     @property
     def job_uid(self) -> str:
-        return self.meta.labels.get(_JOB_LABEL, "")
+        return self.meta.labels.get(POD_JOB_UID, "")
 
 
 class IdleReconciler:

@@ -94,12 +94,7 @@ class Intake:
     def _take(self, found: Checkpoint) -> None:
         key = found.metadata.key
         known = self._saves.get(key)
-        version = int(found.metadata.resource_version)
-        if (
-            known is not None
-            and known.meta.uid == found.metadata.uid
-            and int(known.meta.resource_version) >= version
-        ):
+        if known is not None and not found.metadata.is_newer_than(known.meta):
             return
         workload = Key(f"{found.metadata.namespace}/{found.spec.workload.name}")
         try:

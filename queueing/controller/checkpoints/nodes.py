@@ -21,11 +21,10 @@ from queueing.kube.client import ListQuery
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.kube.resources import PODS
 from queueing.translate.checkpoints.nodes import Node, message, taints
+from queueing.translate.labels import POD_JOB_UID
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.meta import Meta, Wire
 from queueing.translate.wire.workloads import Workload
-
-_JOB_LABEL = "batch.kubernetes.io/controller-uid"
 
 
 class _Pod(Wire, frozen=True):
@@ -96,7 +95,7 @@ class NodeReconciler:
     async def _concerned(self, node: str) -> list[Workload]:
         """Return the Workloads that run there, are to be asked, and do not leave already."""
         query = ListQuery(
-            field_selector=f"spec.nodeName={node}", label_selector=_JOB_LABEL, limit=0
+            field_selector=f"spec.nodeName={node}", label_selector=POD_JOB_UID, limit=0
         )
         reply = await self._hand.client.list_page(PODS.within(), query)
         found = {
@@ -106,7 +105,7 @@ class NodeReconciler:
 
     def _running(self, pods: _Pods) -> Iterator[Workload]:
         objects = self._objects
-        for uid in dict.fromkeys(pod.metadata.labels[_JOB_LABEL] for pod in pods.items):
+        for uid in dict.fromkeys(pod.metadata.labels[POD_JOB_UID] for pod in pods.items):
             for workload in objects.workloads_of(uid):
                 if condition(workload, "Admitted") is None or condition(workload, "Evicted"):
                     continue

@@ -10,7 +10,6 @@ from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate import budgets
 from queueing.translate import credits as translate
 from queueing.translate import credits_wire as wire
-from queueing.translate.wire.meta import Meta
 from queueing_api.quantity import QuantityError
 
 logger = logging.getLogger(__name__)
@@ -103,7 +102,7 @@ class Intake:
         """Take in a budget as it is stored."""
         name = found.metadata.name
         known = self.budgets.get(name)
-        if known is not None and _is_older(found, known):
+        if known is not None and not found.metadata.is_newer_than(known.metadata):
             return
         self.budgets[name] = found
         if known is None or known.spec != found.spec:
@@ -115,7 +114,7 @@ class Intake:
         """Take in an account as it is stored."""
         name = found.metadata.name
         known = self.accounts.get(name)
-        if known is not None and _is_older(found, known):
+        if known is not None and not found.metadata.is_newer_than(known.metadata):
             return
         self.accounts[name] = found
         self._observe(translate.account(found))
@@ -139,15 +138,3 @@ def _policy(found: wire.CreditPolicy) -> CreditFact:
 
 
 _KINDS = {"policy": CreditKind.POLICY, "grant": CreditKind.GRANT, "budget": CreditKind.BUDGET}
-
-
-def _is_older(
-    found: wire.CreditAccount | wire.CreditBudget, known: wire.CreditAccount | wire.CreditBudget
-) -> bool:
-    """Say whether what was found says nothing new of the same life."""
-    same = found.metadata.uid == known.metadata.uid
-    return same and _version(known.metadata) >= _version(found.metadata)
-
-
-def _version(meta: Meta) -> int:
-    return int(meta.resource_version or 0)

@@ -43,7 +43,7 @@ class UsageIntake:
         """Take in a record as it is stored; an older one than is known changes nothing."""
         name, of = found.metadata.name, translate.stretch(found)
         known = self.known.get(name)
-        if known is not None and _is_older(found.metadata, known.meta):
+        if known is not None and not found.metadata.is_newer_than(known.meta):
             return
         self.known[name] = Known(found.metadata, of)
         if of.resolution is not Resolution.HOUR or name != of.name:
@@ -73,8 +73,3 @@ class UsageIntake:
                 continue
             if self._newest.get(of.root) != of and of.end + ages(of.root)[resolution] <= now:
                 yield of
-
-
-def _is_older(found: Meta, known: Meta) -> bool:
-    same = found.uid == known.uid
-    return same and int(known.resource_version or 0) >= int(found.resource_version or 0)

@@ -31,14 +31,13 @@ from queueing.kube.resources import (
     RESOURCE_CLAIMS,
     Resource,
 )
-from queueing.translate.devices.messages import NO_DOMAINS, DeviceReason
+from queueing.translate.devices.messages import NO_DOMAINS, QUOTA_IS_FULL, DeviceReason
 from queueing.translate.devices.names import COMPUTE_DOMAIN, PLAN, digest, workload_uid
 from queueing.translate.wire import devices as wire
 from queueing.translate.wire.meta import Meta, Wire
 
 TRIED_MAX = 4096
 """Specs remembered as tried; a thousand Jobs of one kind are tried once."""
-_QUOTA = "exceeded quota"
 _NO_NAMESPACE = "namespaces "
 _RESOURCES = {one.kind: one for one in (RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS, COMPUTE_DOMAINS)}
 _template = msgspec.json.Decoder(wire.ResourceClaimTemplate)
@@ -183,6 +182,6 @@ def _is_equal(found: Meta, wanted: dict[str, Any]) -> bool:
 
 def _refusal(error: InvalidError | BadRequestError | ForbiddenError) -> Exception:
     """Tell a namespace that is full, which may change, from what can never be."""
-    if isinstance(error, ForbiddenError) and _QUOTA in error.message:
+    if isinstance(error, ForbiddenError) and QUOTA_IS_FULL in error.message:
         return NamespaceFullError(error.message)
     return DevicesRefusedError(DeviceReason.INVALID, error.message)

@@ -29,6 +29,7 @@ from queueing.translate.devices.delays import (
 )
 from queueing.translate.devices.free import free_text
 from queueing.translate.jobs import batch
+from queueing.translate.labels import POD_JOB_UID
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
@@ -39,7 +40,6 @@ LOOK_EVERY_S = (10.0, 60.0)
 ASKED_MAX = 3
 """Pods whose events are read."""
 _EVENTS = Resource("", "v1", "events", "Event")
-_OWNER_LABEL = "batch.kubernetes.io/controller-uid"
 
 
 class _Pods(msgspec.Struct):
@@ -66,15 +66,15 @@ class Delays:
         """Tell why pods wait; return the seconds until the next look. Raises KubeError."""
         uid = workload.metadata.uid
         started = _started(workload)
-        waiting = [] if started is None else list(self._waiting(workload, started))
-        if not waiting:
+        waiting = [] if started is None else list(self._waiting(workload))
+        if started is None or not waiting:
             self._looks.pop(uid, None)
             return PATIENCE_S if started is not None and self._is_to_start(workload) else None
-        left = max(since for _, since in waiting) + PATIENCE_S - self.now()
+        left = started + PATIENCE_S - self.now()
         if left > 0:
             return left
         count = self._looks[uid] = self._looks.get(uid, 0) + 1
-        for job, _ in waiting:
+        for job in waiting:
             delay = await self._why(job, workload)
             if delay is not None:
                 self.records.workload(workload.metadata, delay.reason, delay.text, warning=True)
@@ -86,19 +86,19 @@ class Delays:
         """Forget a Workload that is gone."""
         self._looks.pop(uid, None)
 
-    def _waiting(self, workload: Workload, started: float) -> Iterator[tuple[Job, float]]:
-        """Yield Jobs that were started and whose pods are not all ready, and since when."""
+    def _waiting(self, workload: Workload) -> Iterator[Job]:
+        """Yield Jobs that were started and whose pods are not all ready."""
         for job, _ in parts_of(self.objects, workload):
             over = batch.finished(job) is not None
             if not job.spec.suspend and not over and not batch.are_pods_ready(job):
-                yield job, started
+                yield job
 
     def _is_to_start(self, workload: Workload) -> bool:
         return any(job.spec.suspend for job, _ in parts_of(self.objects, workload))
 
     async def _why(self, job: Job, workload: Workload) -> Delay | None:
         namespace = job.metadata.namespace
-        query = ListQuery(label_selector=f"{_OWNER_LABEL}={job.metadata.uid}", limit=0)
+        query = ListQuery(label_selector=f"{POD_JOB_UID}={job.metadata.uid}", limit=0)
         reply = await self.hand.client.list_page(PODS.within(namespace), query)
         pods = msgspec.json.decode(reply, type=_Pods).items
         without = [one for one in pods if waits_for_devices(one) and lacks_a_claim(one)]

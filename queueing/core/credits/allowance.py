@@ -113,22 +113,25 @@ def seconds_of(workload: WorkloadFact) -> int | None:
 
 def cost_of(usage: Mapping[FlavorResource, int], prices: Prices) -> int:
     """Return what usage costs, in micro-credits per second: the sum over flavors of their bills."""
-    by_flavor: dict[FlavorName, dict[ResourceName, int]] = {}
-    for (flavor, resource), amount in usage.items():
-        by_flavor.setdefault(flavor, {})[resource] = amount
-    return sum(prices.bill(flavor, amounts) for flavor, amounts in by_flavor.items())
+    return sum(prices.bill(flavor, amounts) for flavor, amounts in _by_flavor(usage).items())
 
 
 def rates_of(usage: Mapping[FlavorResource, int], prices: Prices) -> dict[FlavorResource, int]:
     """Say of `cost_of` which resource it is billed to: what is billed at all, each per second."""
+    return {
+        FlavorResource(flavor, resource): cost
+        for flavor, amounts in _by_flavor(usage).items()
+        for resource, cost in prices.shares(flavor, amounts).items()
+    }
+
+
+def _by_flavor(
+    usage: Mapping[FlavorResource, int],
+) -> Mapping[FlavorName, Mapping[ResourceName, int]]:
     by_flavor: dict[FlavorName, dict[ResourceName, int]] = {}
     for (flavor, resource), amount in usage.items():
         by_flavor.setdefault(flavor, {})[resource] = amount
-    return {
-        FlavorResource(flavor, resource): cost
-        for flavor, amounts in by_flavor.items()
-        for resource, cost in prices.shares(flavor, amounts).items()
-    }
+    return by_flavor
 
 
 def _covers(limit: Limit, cost: int, seconds: int | None) -> bool:

@@ -1,4 +1,4 @@
-"""What claims were given in the end, device by device, and which still hold any."""
+"""What claims were given in the end, device by device."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -54,16 +54,4 @@ def _holding(claim: wire.ResourceClaim, found: wire.AllocatedDevice) -> Holding:
         resource=claim.metadata.annotations.get(INJECT_RESOURCE, ""),
         consumed=consumed_of(found) or None,
         admin=found.admin_access,
-    )
-
-
-def still_held(claims: Iterable[wire.ResourceClaim], workload_uid: str) -> tuple[str, ...]:
-    """Return a Workload's claims that hold devices: its quota stays charged until none does."""
-    return tuple(
-        sorted(
-            claim.metadata.key
-            for claim in claims
-            if claim.metadata.labels.get(WORKLOAD_UID) == workload_uid
-            and claim.status.allocation is not None
-        )
     )

@@ -4,13 +4,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from queueing.translate.devices.messages import DeviceReason
+from queueing.translate.devices.messages import QUOTA_IS_FULL, DeviceReason
 from queueing.translate.devices.names import GATE, INJECT
 from queueing.translate.wire.meta import Condition, Meta, Wire
+from queueing.translate.wire.pods import PodClaim
 
 FAILED_CLAIM = "FailedResourceClaimCreation"
 """Reason of the event that says why a pod has no claim yet."""
-_QUOTA = "exceeded quota"
 
 
 class Gate(Wire, frozen=True):
@@ -19,18 +19,11 @@ class Gate(Wire, frozen=True):
     name: str = ""
 
 
-class PodClaimRef(Wire, frozen=True):
-    """A claim that a pod names, itself or by a template."""
-
-    name: str = ""
-    resource_claim_name: str = ""
-
-
 class PodSpec(Wire, frozen=True):
     """What keeps a pod from being scheduled, and what it waits for."""
 
     scheduling_gates: list[Gate] = []
-    resource_claims: list[PodClaimRef] = []
+    resource_claims: list[PodClaim] = []
     node_name: str = ""
 
 
@@ -39,7 +32,7 @@ class PodStatus(Wire, frozen=True):
 
     phase: str = ""
     conditions: list[Condition] = []
-    resource_claim_statuses: list[PodClaimRef] = []
+    resource_claim_statuses: list[PodClaim] = []
     """Claims that were made for it."""
 
 
@@ -94,7 +87,7 @@ def delay_of(pods: Sequence[Pod], events: Sequence[PodEvent], view: str) -> Dela
         return Delay(DeviceReason.POLICY_MISSING, _without_policy(len(gated), len(pods)))
     said = [one.message for one in events if one.reason == FAILED_CLAIM]
     said += [text for one in waiting if (text := _scheduler_says(one))]
-    full = next((text for text in said if _QUOTA in text), "")
+    full = next((text for text in said if QUOTA_IS_FULL in text), "")
     if full:
         text = f"{count} get no devices, for a ResourceQuota of the namespace is exhausted: {full}"
         return Delay(DeviceReason.NAMESPACE_QUOTA, text)

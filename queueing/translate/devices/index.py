@@ -33,11 +33,6 @@ class Capacity:
     step: int | None = None
     most: int | None = None
 
-    @property
-    def has_policy(self) -> bool:
-        """Whether requests may take less than all of it."""
-        return self.default is not None
-
     def consumed(self, asked: int | None) -> int | None:
         """Return what a request takes of a shared device; None when it may not take that much.
 

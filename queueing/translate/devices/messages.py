@@ -21,6 +21,8 @@ class DeviceReason(StrEnum):
     NO_DOMAINS = "ComputeDomainsNotInstalled"
 
 
+QUOTA_IS_FULL = "exceeded quota"
+"""What the API server says when a ResourceQuota keeps a claim or template from being made."""
 NO_DOMAINS = (
     "ComputeDomains (resource.nvidia.com/v1beta1) are not served: install NVIDIA's DRA driver, or"
     " take computeDomain out of the DeviceFlavor, and make the Workload active again"

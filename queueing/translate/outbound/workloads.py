@@ -297,16 +297,3 @@ def _counted(workload: Workload, step: Evict) -> dict[str, Any]:
             for (reason, cause), count in counts.items()
         ]
     }
-
-
-def resource_version_of(reply: bytes) -> str:
-    """Read the resourceVersion of a written object."""
-    return msgspec.json.decode(reply, type=_Written).metadata.resource_version
-
-
-class _WrittenMeta(msgspec.Struct, rename="camel"):
-    resource_version: str
-
-
-class _Written(msgspec.Struct):
-    metadata: _WrittenMeta

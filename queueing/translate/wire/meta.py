@@ -53,6 +53,12 @@ class Meta(Wire, frozen=True):
         """The uid, or the key where none was given (manifests that were never stored)."""
         return Uid(self.uid or self.key)
 
+    def is_newer_than(self, known: "Meta") -> bool:
+        """Say whether this tells something new: a later version, or another life of its name."""
+        if self.uid != known.uid:
+            return True
+        return int(self.resource_version or 0) > int(known.resource_version or 0)
+
     @property
     def created(self) -> float:
         """Creation time; 0 for an object that was never stored."""
