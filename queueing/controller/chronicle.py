@@ -21,7 +21,7 @@ from queueing.observe.spans import (
 )
 from queueing.observe.traces import Tracer
 from queueing.translate.labels import TRACE_PARENT
-from queueing.translate.wire.meta import Condition, Meta
+from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
 NOTES_MAX = 16
@@ -128,7 +128,7 @@ class Chronicle:
 
     def closed(self, workload: Workload, annotations: Mapping[str, str], now: float) -> None:
         """Tell the round that ended otherwise, unless it was told."""
-        if not _condition(workload, "PodsReady"):
+        if not workload.status.true_condition("PodsReady"):
             self._export(workload, annotations, ready=None, closed=now)
         self._notes.pop(workload.metadata.key, None)
 
@@ -145,7 +145,7 @@ class Chronicle:
         submitter = annotations.get(TRACE_PARENT, "")
         if not self._tracer.keeps(meta.uid, submitter):
             return
-        requeued = _condition(workload, "Requeued")
+        requeued = workload.status.true_condition("Requeued")
         admission = workload.status.admission
         told = Round(
             uid=meta.uid,
@@ -207,16 +207,8 @@ def _keep(kept: list[T], one: T) -> None:
     kept.append(one)
 
 
-def _condition(workload: Workload, kind: str) -> Condition | None:
-    """Return a condition that is True."""
-    return next(
-        (one for one in workload.status.conditions if one.type == kind and one.status == "True"),
-        None,
-    )
-
-
 def _moment(workload: Workload, kind: str) -> float | None:
-    found = _condition(workload, kind)
+    found = workload.status.true_condition(kind)
     return found.changed if found is not None else None
 
 

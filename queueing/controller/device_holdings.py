@@ -154,8 +154,7 @@ class Holdings:
 
 
 def _reserved_at(workload: Workload) -> float:
-    reserved = (one for one in workload.status.conditions if one.type == "QuotaReserved")
-    return next((one.changed for one in reserved), 0.0)
+    return workload.status.changed("QuotaReserved") or 0.0
 
 
 def _is_more(now: Charges, before: Charges) -> bool:

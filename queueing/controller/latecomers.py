@@ -46,8 +46,8 @@ class Latecomers:
             key
             for key, other in self._objects.workloads.items()
             if other.metadata.life not in self._ours
-            and _is_true(other, "QuotaReserved")
-            and not _is_true(other, "Finished")
+            and other.status.is_true("QuotaReserved")
+            and not other.status.is_true("Finished")
             and _age(other) > mine
             and self._waits_for_its_start(other)
         ]
@@ -60,11 +60,4 @@ class Latecomers:
 
 
 def _age(workload: Workload) -> tuple[float, str]:
-    since = next(
-        (one.changed for one in workload.status.conditions if one.type == "QuotaReserved"), 0.0
-    )
-    return since, workload.metadata.key
-
-
-def _is_true(workload: Workload, kind: str) -> bool:
-    return any(one.type == kind and one.status == "True" for one in workload.status.conditions)
+    return workload.status.changed("QuotaReserved") or 0.0, workload.metadata.key

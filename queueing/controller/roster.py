@@ -61,6 +61,4 @@ class Roster:
 
 def is_finished(workload: Workload) -> bool:
     """Say whether a Workload is over."""
-    return any(
-        one.type == "Finished" and one.status == "True" for one in workload.status.conditions
-    )
+    return workload.status.is_true("Finished")

@@ -158,14 +158,13 @@ class WorkloadReconciler:
 
     def _note_admission(self, workload: Workload, now: float) -> None:
         admission = workload.status.admission
-        reserved = next(
-            (one.changed for one in workload.status.conditions if one.type == "QuotaReserved"), now
-        )
+        reserved = workload.status.changed("QuotaReserved")
+        waited = 0.0 if reserved is None else now - reserved
         self._records.workload(
             workload.metadata,
             "Admitted",
             f"Admitted by ClusterQueue {admission.cluster_queue if admission else ''},"
-            f" wait time since reservation was {now - reserved:.0f}s",
+            f" wait time since reservation was {waited:.0f}s",
         )
 
     def _wanted_checks(self, fact: WorkloadFact) -> Sequence[str] | None:
@@ -208,10 +207,7 @@ class WorkloadReconciler:
 
     async def _bury(self, workload: Workload) -> None:
         """Free the quota of a Job that is gone, and let the collector take its Workload."""
-        done = any(
-            one.type == "Finished" and one.status == "True" for one in workload.status.conditions
-        )
-        if not done and not workload.metadata.deleting:
+        if not workload.status.is_true("Finished") and not workload.metadata.deleting:
             body = outbound.finish(
                 workload, "OwnerNotFound", "The owner is gone", self._clock.now()
             )

@@ -29,8 +29,7 @@ _WHILE_INACTIVE = frozenset({EvictionReason.DEACTIVATED, IDLE})
 
 def condition(workload: Workload, kind: str) -> Condition | None:
     """Return a condition that is True."""
-    found = (one for one in workload.status.conditions if one.type == kind)
-    return next((one for one in found if one.status == "True"), None)
+    return workload.status.true_condition(kind)
 
 
 def is_leaving(workload: Workload) -> bool:

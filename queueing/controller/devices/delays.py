@@ -136,5 +136,7 @@ def _started(workload: Workload) -> float | None:
     admitted = condition(workload, "Admitted")
     if admitted is None or condition(workload, "Finished") or condition(workload, "Evicted"):
         return None
-    ready = (one for one in workload.status.conditions if one.type == "PodsReady")
-    return max(admitted.changed, next((one.changed for one in ready if one.status == "False"), 0.0))
+    ready = workload.status.condition("PodsReady")
+    if ready is None or ready.status != "False":
+        return admitted.changed
+    return max(admitted.changed, ready.changed)

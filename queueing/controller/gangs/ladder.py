@@ -75,17 +75,17 @@ def _stand(gang: Gang, workload: Workload) -> Action | None:
     if end is not None:
         return _wind_down(parts, end.message, end)
     broken = next((one.lost for one in parts if one.lost), "")
-    evicted = _condition(workload, "Evicted")
-    if not _is_true(workload, "QuotaReserved"):
+    evicted = workload.status.true_condition("Evicted")
+    if not workload.status.is_true("QuotaReserved"):
         return _wind_down(parts, NOT_ADMITTED, _while_pending(gang, workload, parts))
     if evicted is not None:
         then = Discard(workload, broken) if broken else Release(workload)
-        return _wind_down(parts, evicted, then)
+        return _wind_down(parts, evicted.message, then)
     if broken:
         if any(_is_running(one) for one in parts):
             return BreakUp(workload, f"The gang cannot run as one: {broken}")
         return _wind_down(parts, broken, Discard(workload, broken))
-    if not _is_true(workload, "Admitted"):
+    if not workload.status.is_true("Admitted"):
         return _wind_down(parts, NOT_ADMITTED, None)
     return _while_admitted(workload, parts) or _tell_surplus(gang, workload)
 
@@ -161,7 +161,7 @@ def _while_admitted(workload: Workload, parts: Sequence[Part]) -> Action | None:
     if waiting:
         return Start(workload, waiting, begun=len(waiting) < len(left))
     ready = all(one.job is not None and batch.are_pods_ready(one.job) for one in left)
-    if ready != _is_true(workload, "PodsReady"):
+    if ready != workload.status.is_true("PodsReady"):
         return Ready(workload, ready)
     known = {one.name: one.count for one in workload.status.reclaimable_pods}
     counts = {one.name: max(_reclaimable(one), known.get(one.name, 0)) for one in parts}
@@ -236,18 +236,6 @@ def _follows_not(first: Job, workload: Workload) -> bool:
         or named != first.metadata.labels.get(labels.PRIORITY_CLASS, "")
         or spec.maximum_execution_time_seconds != max_execution_time(first.metadata)
     )
-
-
-def _condition(workload: Workload, kind: str) -> str | None:
-    """Return the message of a condition that is True."""
-    for one in workload.status.conditions:
-        if one.type == kind and one.status == "True":
-            return one.message
-    return None
-
-
-def _is_true(workload: Workload, kind: str) -> bool:
-    return _condition(workload, kind) is not None
 
 
 def _is_held_by_us(workload: Workload) -> bool:

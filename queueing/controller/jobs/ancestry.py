@@ -35,7 +35,7 @@ def ancestor_of(objects: Objects, job: Job, is_managed: Callable[[Job], bool]) -
 def next_action(objects: Objects, job: Job, ancestor: Job) -> ladder.Action | None:
     """Return what is next for a Job that is a part of another one."""
     admitted = any(
-        ladder.is_true(one, "Admitted") and not ladder.is_true(one, "Evicted")
+        one.status.is_true("Admitted") and not one.status.is_true("Evicted")
         for one in objects.workloads_of(ancestor.metadata.uid)
     )
     return None if admitted or job.spec.suspend else ladder.Suspend(NOT_ADMITTED)

@@ -97,7 +97,7 @@ def next_action(job: Job, workloads: Sequence[Workload], origin: Origin) -> Acti
             return LetGo(other)
     if workload is None:
         return _without_workload(job)
-    if is_true(workload, "Finished"):
+    if workload.status.is_true("Finished"):
         return _after_the_end(job, workload)
     if workload.metadata.deleting:
         return _wind_up(job, workload)
@@ -107,7 +107,7 @@ def next_action(job: Job, workloads: Sequence[Workload], origin: Origin) -> Acti
         return Finish(workload, "Succeeded" if succeeded else "Failed", message)
     if not batch.equivalent(job, workload):
         return _mismatch(job, workload)
-    if is_true(workload, "Evicted") and is_true(workload, "QuotaReserved"):
+    if workload.status.is_true("Evicted") and workload.status.is_true("QuotaReserved"):
         return _drain(job, workload)
     if job.spec.suspend:
         return _while_suspended(job, workload)
@@ -161,8 +161,9 @@ def _wind_up(job: Job, workload: Workload) -> Action | None:
 
 
 def _drain(job: Job, workload: Workload) -> Action | None:
-    condition = next(one for one in workload.status.conditions if one.type == "Evicted")
-    return _halt(job, workload, condition.message) or _unless_active(job, Release(workload))
+    evicted = workload.status.condition("Evicted")
+    why = "" if evicted is None else evicted.message
+    return _halt(job, workload, why) or _unless_active(job, Release(workload))
 
 
 def _halt(job: Job, workload: Workload, reason: str) -> Action | None:
@@ -196,7 +197,7 @@ def _while_suspended(job: Job, workload: Workload) -> Action | None:
         return _unless_active(job, Restore(workload))
     if _is_admitted(workload):
         return Start(workload)
-    if not is_true(workload, "QuotaReserved") and _follows_not(job, workload):
+    if not workload.status.is_true("QuotaReserved") and _follows_not(job, workload):
         return Follow(workload)
     return None
 
@@ -222,22 +223,17 @@ def gates_of(meta: Meta) -> str:
 
 def _while_running(job: Job, workload: Workload) -> Action | None:
     ready = batch.are_pods_ready(job)
-    if ready != is_true(workload, "PodsReady"):
+    if ready != workload.status.is_true("PodsReady"):
         return Ready(workload, ready)
     reclaimable = batch.reclaimable(job)
     known = sum(one.count for one in workload.status.reclaimable_pods)
     return Reclaim(workload, reclaimable) if reclaimable > known else None
 
 
-def is_true(workload: Workload, kind: str) -> bool:
-    """Say whether a condition of a Workload is True."""
-    return any(one.type == kind and one.status == "True" for one in workload.status.conditions)
-
-
 def _is_admitted(workload: Workload) -> bool:
     """Say whether a Job may run; a status that says so without quota is somebody's mistake."""
-    holds = workload.status.admission is not None and is_true(workload, "QuotaReserved")
-    return holds and is_true(workload, "Admitted")
+    holds = workload.status.admission is not None and workload.status.is_true("QuotaReserved")
+    return holds and workload.status.is_true("Admitted")
 
 
 def _held_by_us(workload: Workload) -> bool:

@@ -61,7 +61,7 @@ def next_action(
     uids = [one.uid for one in workload.metadata.owner_references if one.controller]
     if uids and uids != [job.metadata.uid]:
         return _without(job, TAKEN)
-    over = ladder.is_true(workload, "Finished") or workload.metadata.deleting
+    over = workload.status.is_true("Finished") or workload.metadata.deleting
     if not uids and not over and not job.metadata.deleting:
         return Adopt(workload)
     if not over and batch.finished(job) is None and not batch.equivalent(job, workload):

@@ -27,5 +27,5 @@ def stake(workload: Workload, terms: Terms, records: Sequence[Record]) -> Stake:
 
 
 def _since(workload: Workload, kind: str) -> float | None:
-    found = (one for one in workload.status.conditions if one.type == kind)
-    return next((one.changed for one in found if one.status == "True"), None)
+    found = workload.status.true_condition(kind)
+    return None if found is None else found.changed

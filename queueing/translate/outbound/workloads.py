@@ -106,7 +106,7 @@ def release(workload: Workload, now: float) -> bytes:
     conditions = _conditions(workload, now)
     reason, message = conditions.reason("Evicted"), conditions.message("Evicted")
     _set_aside(conditions, reason, message)
-    started = next((one for one in workload.status.conditions if one.type == "Admitted"), None)
+    started = workload.status.condition("Admitted")
     status: dict[str, Any] = {"admission": None}
     if started is not None and started.status == "True":
         ran_s = max(int(now - started.changed), 0)

@@ -138,6 +138,24 @@ class WorkloadStatus(Wire, frozen=True):
     scheduling_stats: SchedulingStats | None = None
     preemption_gates: list[GateState] = []
 
+    def condition(self, kind: str) -> Condition | None:
+        """Return a condition, whatever it says; None when nobody ever wrote it."""
+        return next((one for one in self.conditions if one.type == kind), None)
+
+    def true_condition(self, kind: str) -> Condition | None:
+        """Return a condition that is True; None when it is not."""
+        found = self.condition(kind)
+        return found if found is not None and found.status == "True" else None
+
+    def is_true(self, kind: str) -> bool:
+        """Say whether a condition is there and True."""
+        return self.true_condition(kind) is not None
+
+    def changed(self, kind: str) -> float | None:
+        """Return when a condition changed last; None when nobody ever wrote it."""
+        found = self.condition(kind)
+        return None if found is None else found.changed
+
 
 class Workload(Wire, frozen=True):
     """A Workload."""
