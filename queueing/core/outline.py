@@ -63,6 +63,10 @@ class Outline:
     """What is asked of the first flavors that the pods may use; None with several parts."""
     first_is_last: bool = field(default=False, compare=False)
     """Whether no flavors are left to try after those of `wanted`."""
+    usage: Mapping[FlavorResource, int] = field(default_factory=dict, compare=False)
+    """The same as `wanted`, by flavor-resource."""
+    only_way: tuple[FlavorName, ...] | None = field(default=None, compare=False)
+    """The flavor of each group where a single pod set of fixed size has no choice; else None."""
     fits: dict[tuple[int, ...], Any] = field(default_factory=dict, compare=False)
     """Memo of the answers where these flavors have enough (see `flavors.plain`)."""
 
@@ -85,7 +89,16 @@ def outline_of(demand: Demand, groups: Sequence[Group], quota_check: QuotaCheck)
     last = wanted is not None and all(
         all(obstacle is not None for obstacle in one.obstacles[:-1]) for one in parts[0].asks
     )
-    return Outline(parts, kept, prices, wanted=wanted, first_is_last=last)
+    only_way = None if wanted is None else _only_way(parts[0], demand)
+    return Outline(
+        parts,
+        kept,
+        prices,
+        wanted=wanted,
+        first_is_last=last,
+        usage=dict(wanted or ()),
+        only_way=only_way,
+    )
 
 
 def _wanted(parts: Sequence[Part]) -> tuple[tuple[FlavorResource, int], ...] | None:
@@ -101,6 +114,15 @@ def _wanted(parts: Sequence[Part]) -> tuple[tuple[FlavorResource, int], ...] | N
         option = ask.group.options[first]
         found += [(option.resources[name], amount) for name, amount in ask.amounts_in(option.name)]
     return tuple(found)
+
+
+def _only_way(part: Part, demand: Demand) -> tuple[FlavorName, ...] | None:
+    """Return the flavor that each group has, if each has but one, which the pods may use."""
+    if len(demand.pod_sets) > 1 or demand.may_shrink:
+        return None
+    if any(one.obstacles != (None,) for one in part.asks):
+        return None
+    return tuple(one.group.options[0].name for one in part.asks)
 
 
 def _totals(demand: PodSetDemand, *, counts_pods: bool) -> dict[ResourceName, int]:

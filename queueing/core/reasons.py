@@ -91,9 +91,7 @@ class Shortage:
     @property
     def text(self) -> str:
         """The sentence of the status."""
-        flavor, name = self.resource
-        more = quantity(name, self.missing)
-        return f"insufficient unused quota for {name} in flavor {flavor}, {more} more needed"
+        return _too_little(self.resource, self.missing)
 
     def lack(self) -> Lack | None:
         """Return what a release has to cover."""
@@ -139,11 +137,25 @@ def uncovered(resource: ResourceName) -> Unsuitable:
 def describe(troubles: Iterable[tuple[PodSetName, Sequence[Obstacle]]]) -> str:
     """Say for each pod set what stands in its way."""
     return "; ".join(
-        f"couldn't assign flavors to pod set {name}: "
-        + ", ".join(sorted(obstacle.text for obstacle in obstacles))
+        _cannot_assign(name, [obstacle.text for obstacle in obstacles])
         for name, obstacles in troubles
         if obstacles
     )
+
+
+def describe_missing(name: PodSetName, missing: Iterable[tuple[FlavorResource, int]]) -> str:
+    """Say the same of one pod set that only lacks quota, without the obstacles being made."""
+    return _cannot_assign(name, [_too_little(resource, amount) for resource, amount in missing])
+
+
+def _cannot_assign(name: PodSetName, obstacles: list[str]) -> str:
+    return f"couldn't assign flavors to pod set {name}: {', '.join(sorted(obstacles))}"
+
+
+def _too_little(resource: FlavorResource, missing: int) -> str:
+    flavor, name = resource
+    more = quantity(name, missing)
+    return f"insufficient unused quota for {name} in flavor {flavor}, {more} more needed"
 
 
 def pending_preemption(message: str, victims: int) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from queueing.core.decisions import Decision
 from queueing.core.names import Key, QueueName
 from queueing.core.rounds import Head, Judgement
+from queueing.state.hopeless import set_aside_if_hopeless
 from queueing.state.memory import Memory
 from queueing.state.pending import Item
 from queueing.state.selection import (
@@ -38,9 +39,12 @@ class Succession:
         self.is_cut = False
         """Whether the round must be left undecided, because too many heads were hopeless."""
 
-    def heads(self) -> list[Head]:
-        """Prepare the first heads."""
-        return [self._prepare(item) for item in self._heads.values()]
+    def heads(self) -> Iterator[Head]:
+        """Prepare the first heads, each when its turn comes."""
+        for item in list(self._heads.values()):
+            first = self._pass_over(item)
+            if first is not None:
+                yield self._prepare(first)
 
     def along(self) -> Iterator[Head]:
         """Prepare those who are judged along, without any that got the turn of its queue."""
@@ -65,10 +69,25 @@ class Succession:
 
     def after(self, judgement: Judgement) -> Head | None:
         """Set a hopeless head aside; return the next of its queue."""
-        name = judgement.head.queue
-        del self._heads[name]
         settle_hopeless(self._memory, judgement, self._now)
-        self._told[judgement.decision.workload] = judgement.decision
+        found = self._next(judgement.head.queue, judgement.decision)
+        first = None if found is None else self._pass_over(found)
+        return None if first is None else self._prepare(first)
+
+    def _pass_over(self, item: Item) -> Item | None:
+        """Return the first of a queue's heads that has to be judged to know more of it."""
+        name, found = head_queue(item), item
+        while (wait := set_aside_if_hopeless(self._memory, found, self._now)) is not None:
+            successor = self._next(name, wait)
+            if successor is None:
+                return None
+            found = successor
+        return found
+
+    def _next(self, name: QueueName, decision: Decision) -> Item | None:
+        """Note what was decided of the head of a queue; give its turn to the next."""
+        del self._heads[name]
+        self._told[decision.workload] = decision
         found = judgeable_head(self._memory, self._memory.queue(name), self._selection)
         if found is None:
             return None
@@ -77,7 +96,7 @@ class Succession:
             return None
         self._selection.successors += 1
         self._heads[name] = found
-        return self._prepare(found)
+        return found
 
     def _prepare(self, item: Item) -> Head:
         return head_of(self._memory, item, patient=is_patient(item))

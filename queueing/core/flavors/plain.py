@@ -1,13 +1,16 @@
-"""The common case of flavor assignment: the first flavor that the pods may use has enough.
+"""The common cases of flavor assignment: the first flavor has enough, or the only one too little.
 
-Most heads of most rounds fit there. Then the search would stop at once, and what it would answer
-depends on nothing but the demand and how far each resource borrows: so it is asked once for each of
-these, and its answer is remembered beside the outline. Anything else is left to the search.
+Most heads of most rounds fit in the first flavor that their pods may use. Then the search would
+stop at once, and what it would answer depends on nothing but the demand and how far each resource
+borrows: so it is asked once for each of these, and its answer is remembered beside the outline.
+Most of those that do not fit, where queues fill up, have no other flavor to try. Anything else is
+left to the search.
 """
 
 from queueing.core.facts import FlavorPolicy
 from queueing.core.flavors.assignment import Assignment
 from queueing.core.flavors.search import Search
+from queueing.core.names import FlavorResource
 from queueing.core.outline import Outline
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
@@ -66,3 +69,27 @@ def remembered_fit(  # noqa: PLR0913 - all that the search takes, and where its 
             outline.fits.clear()
         outline.fits[key] = found
     return found
+
+
+def plain_lack(
+    rules: QueueRules, node: Node, outline: Outline
+) -> list[tuple[FlavorResource, int, int]] | None:
+    """Return the resources of which the only flavor has too little: how much is asked and missing.
+
+    None where the search has to be asked, or nothing is missing. Else the search of a queue that
+    preempts nobody would find these shortages, no candidates, and nothing else.
+    """
+    if outline.only_way is None or outline.wanted is None or not rules.never_preempts:
+        return None
+    short = []
+    cells = node.cells
+    for resource, amount in outline.wanted:
+        cell = cells.get(resource) or node.cell(resource)
+        free = max(0, cell.available())
+        if amount > free:
+            if amount > cell.potential():
+                return None
+            if amount > cell.limits.nominal and not cell.height_of_fit(amount)[1]:
+                return None
+            short.append((resource, amount, amount - free))
+    return short or None

@@ -1,0 +1,57 @@
+"""Heads of whom a look at the quota says that nothing can help them now.
+
+Where queues fill up, nearly every first judgement ends the same way: the only flavor has too little
+left, and nobody may be preempted. What the search and the ruling would say of such a head, and what
+is noted that would help it, follows from a few numbers, so it is said without either of them.
+"""
+
+from queueing.core.decisions import Mode, Reason, Requeue, Wait
+from queueing.core.facts import Strategy
+from queueing.core.flavors.plain import plain_lack
+from queueing.core.reasons import describe_missing
+from queueing.state.memory import Memory
+from queueing.state.pending import Item
+from queueing.state.prospects import outline_of
+from queueing.state.stands import Stand
+
+
+def set_aside_if_hopeless(memory: Memory, item: Item, now: float) -> Wait | None:
+    """Let a head wait that plainly lacks quota, as a judgement would; None leaves it to be judged.
+
+    Left are also all those of whom more is known than their fact: who stands, who has flavors left
+    to try, who waited for a lack that seemed covered.
+    """
+    fact, peers = item.fact, item.peers
+    if peers is None or peers.stand is not Stand.READY:
+        return None
+    if item.progress is not None or item.tries or item.preempting or fact.key in memory.standing:
+        return None
+    queue = peers.queue
+    rules = memory.objects.rules[queue.name]
+    if rules.strategy is Strategy.STRICT_FIFO or memory.credits.allowance is not None:
+        return None
+    outline = outline_of(peers, rules.offer, memory.settings.quota_check)
+    short = plain_lack(rules, memory.tree.queue(queue.name), outline)
+    if short is None or outline.only_way is None:
+        return None
+    nominated = outline.spelled.get((1, *outline.only_way))
+    if nominated is None:
+        return None  # the search spells it, once for all of its shape
+    wait = Wait(
+        workload=fact.key,
+        uid=fact.uid,
+        cluster_queue=queue.name,
+        requeue=Requeue.INADMISSIBLE,
+        reason=Reason.WAITING_FOR_QUOTA,
+        message=describe_missing(nominated[0].name, [(one, less) for one, _, less in short]),
+        mode=Mode.NO_CANDIDATES,
+        nominated=nominated,
+    )
+    item.wait = peers.wait = wait
+    item.wants = outline.usage
+    queue.settle(peers, Stand.PARKED)
+    queue.lack(peers, [(resource, asked) for resource, asked, _ in short])
+    memory.step_down(fact.key)
+    memory.touch(queue.name, peers.local_queue)
+    memory.stories.add(now, wait)
+    return wait
