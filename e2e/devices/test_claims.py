@@ -6,6 +6,7 @@ from e2e.api import condition, holds
 from e2e.devices.hardware import A100, H100, PCIE_ROOT, Rack, gpus
 from e2e.devices.shapes import (
     GPU,
+    UID,
     allocated,
     claims_of,
     furnish,
@@ -110,9 +111,46 @@ def test_quota_is_kept_while_a_pod_on_its_way_out_holds_devices(
     place = {"namespace": space.namespace}
     space.make(training(space, "next", 8))
     space.api.patch("Workload", name, {"spec": {"active": False}}, **place)
+    wait_job(space, "slow", lambda one: bool(one["spec"]["suspend"]), "suspended")
+    looked = 0
+
+    def released(left: list[Object]) -> bool:
+        """Say whether no device is held; as long as one is, nobody else has its quota."""
+        nonlocal looked
+        held = any(allocated(one) for one in left)
+        reserved = holds(workload_of(space, "next"), "QuotaReserved")
+        assert not (held and reserved and any(map(allocated, claims_of(space, "slow"))))
+        looked += held
+        return not held
+
+    uid = workload_of(space, "slow")["metadata"]["uid"]
+    space.api.wait(
+        "ResourceClaim",
+        released,
+        namespace=space.namespace,
+        labels=f"{UID}={uid}",
+        what="nothing held",
+    )
+    assert looked, "the pod held its devices while it was on its way out"
     wait_job(space, "next", running, "running")
     assert stopped(space.api.get("Job", "slow", space.namespace))
-    assert not any(allocated(one) for one in claims_of(space, "slow"))
+
+
+def test_a_pod_that_is_done_gives_its_devices_to_others_though_it_is_still_there(
+    space: World, controller: Controller, gpus_of: Rack
+) -> None:
+    furnish(space, gpus_of, {"h100": (H100, 8)})
+    space.make(training(space, "train", 4, pods=2))
+    wait_job(space, "train", running, "running")
+    space.make(training(space, "next", 4))
+    done, _ = space.api.items("Pod", space.namespace)
+    name, place = done["metadata"]["name"], {"namespace": space.namespace}
+    succeeded = {"status": {"phase": "Succeeded"}}
+    space.api.patch("Pod", name, succeeded, subresource="status", **place)
+    wait_job(space, "next", running, "running on what the first pod had")
+    (left,) = claims_of(space, "train")
+    assert left["status"]["reservedFor"][0]["uid"] != done["metadata"]["uid"]
+    assert space.api.find("Pod", name, space.namespace) is not None
 
 
 def test_a_template_that_somebody_deleted_is_made_again_while_work_needs_it(

@@ -40,7 +40,8 @@ def test_a_pool_whose_slices_differ_in_generation_counts_when_they_agree_again(
 
     def told(one: Object) -> bool:
         said = str(condition(one, "QuotaReserved").get("message", ""))
-        return f"flavor {name}: 0 of 6 device(s) match" in said
+        whole = f"not whole, so that none of it counts: pool {node} of gpu.nvidia.com"
+        return f"flavor {name}: NoMatchingDevices: 0 of 6 device(s) match" in said and whole in said
 
     wait_workload(space, "after", told, "waiting, for the pool is not whole")
     held = workload_of(space, "before")["metadata"]["name"]

@@ -2,6 +2,7 @@
 
 from e2e.api import condition, holds
 from e2e.devices.hardware import (
+    GPU_MEMORY_MI,
     H100,
     IS_MIG,
     LABEL,
@@ -23,6 +24,7 @@ from e2e.devices.shapes import (
     training,
     wait_no_claims,
 )
+from e2e.devices.test_events import wait_told
 from e2e.jobs import running, stopped, wait_job, wait_workload, workload_of
 from e2e.objects import Pods, cluster_queue, flavor, job, local_queue
 from e2e.product import Controller
@@ -93,6 +95,15 @@ def test_partitions_are_charged_by_the_memory_that_they_take_of_their_gpu(
     assert len({name for one in claims_of(space, "small") for _, name in allocated(one)}) == 6
     space.make(asking(space, "large", LARGE))
     waits_for(space, "large", MEMORY)
+    # Quota says what may be used, the counters of the GPU what there is.
+    quota = "/spec/resourceGroups/0/flavors/0/resources/1/nominalQuota"
+    more = [{"op": "replace", "path": quota, "value": "200Gi"}]
+    space.api.patch("ClusterQueue", space.name("cq"), more)
+    told = wait_told(space, "Job", "large", "DevicesNotAllocated")
+    assert "cannot allocate all claims" in told
+    left = f"{GPU_MEMORY_MI - 6 * SLICE_MEMORY_MI}Mi"
+    assert left == "21655Mi"
+    assert f"(memory {left} left)" in told
     space.api.delete("Job", "small", space.namespace)
     wait_job(space, "large", running, "running on the freed GPU")
 

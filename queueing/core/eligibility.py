@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from queueing.core.devices import DeviceOffer
 from queueing.core.facts import FlavorFact, PodSet, ResourceGroup
+from queueing.core.lifecycle import Cause
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
 from queueing.core.reasons import Obstacle, Unplaced, Unsuitable
 from queueing.core.selectors import meets, untolerated
@@ -91,9 +93,16 @@ def out_of_devices(
             elif offer.problem:
                 return Unsuitable(offer.problem)
             elif offer.pods_max is not None and offer.pods_max < count:
-                told = f"flavor {flavor.name}: its devices serve {offer.pods_max} of {count} pods"
-                return Unsuitable(told)
+                return Unsuitable(f"flavor {flavor.name}: {_too_many_pods(offer, count)}")
     return None
+
+
+def _too_many_pods(offer: DeviceOffer, count: int) -> str:
+    """Say that devices serve fewer pods than there are, or that these cannot share one claim."""
+    if not offer.together:
+        return f"its devices serve {offer.pods_max} of {count} pods"
+    reason = Cause.UNSUPPORTED_DEVICE_REQUEST
+    return f"{reason}: {count} pods: one claim can be used by {offer.pods_max}"
 
 
 def _matches_nodes(pod_set: PodSet, flavor: FlavorFact, keys: frozenset[str]) -> bool:

@@ -19,6 +19,34 @@ SLICE: Wire = {
 FULL = "exceeded quota: claims, requested: 1, used: 3, limited: 3"
 
 
+def asking() -> Wire:
+    made = job("a", seconds=60_000)
+    container = made["spec"]["template"]["spec"]["containers"][0]
+    container["resources"] = {"requests": {GPU: "1"}, "limits": {GPU: "1"}}
+    return made
+
+
+async def test_a_claim_that_the_server_does_not_take_deactivates_and_is_quoted(
+    world: MakeWorld,
+) -> None:
+    bad = "spec.devices.config[0].opaque.parameters: unknown field sharring"
+
+    async def refuse(call: Call) -> Fault | None:
+        made = call.method == "POST" and "/resourceclaimtemplates" in call.path
+        return Fault(status=422, reason="Invalid", message=bad) if made else None
+
+    async with world(intercept=refuse) as w:
+        await w.make(DEVICE_CLASS, SLICE, DEVICE_FLAVOR)
+        await w.until("DeviceFlavor", "default", true("Active"))
+        await w.make(FLAVOR, queue("8"), LOCAL_QUEUE, asking())
+        out = await w.workload("a", true("Evicted"))
+        (told,) = (one for one in out["status"]["conditions"] if one["type"] == "Evicted")
+        assert "DeviceRequestInvalid" in told["reason"]
+        assert bad in told["message"]
+        assert out["spec"]["active"] is False
+        assert (await w.get("Job", "a"))["spec"]["suspend"]
+
+
 async def test_a_quota_that_refuses_a_template_is_told_until_there_is_room(
     world: MakeWorld,
 ) -> None:
@@ -34,10 +62,7 @@ async def test_a_quota_that_refuses_a_template_is_told_until_there_is_room(
     async with world(intercept=refuse) as w:
         await w.make(DEVICE_CLASS, SLICE, DEVICE_FLAVOR)
         await w.until("DeviceFlavor", "default", true("Active"))
-        asking = job("a", seconds=60_000)
-        container = asking["spec"]["template"]["spec"]["containers"][0]
-        container["resources"] = {"requests": {GPU: "1"}, "limits": {GPU: "1"}}
-        await w.make(FLAVOR, queue("8"), LOCAL_QUEUE, asking)
+        await w.make(FLAVOR, queue("8"), LOCAL_QUEUE, asking())
         await w.until("Job", "a", lambda one: not one["spec"]["suspend"])
         assert not left[0]
 

@@ -5,26 +5,36 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import msgspec
 import pytest
+import yaml
 
 from queueing.apiserver.server import Fault, serve
 from queueing.apiserver.wire.call import Call
 from queueing.controller.device_memory import DeviceMemory
 from queueing.controller.devices.claiming import Claiming
+from queueing.controller.devices.standing import Standings
 from queueing.controller.devices.starting import DeviceStart, named_by
 from queueing.controller.hand import Hand
 from queueing.controller.records import Records
 from queueing.controller.refusals import DevicesRefusedError
+from queueing.core.names import Key
 from queueing.core.settings import Compatibility
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.errors import NotSentError
 from queueing.kube.events import EventNote, Regarding
-from queueing.translate.devices.names import INJECT_TEMPLATE
+from queueing.kube.resources import (
+    CUSTOM_RESOURCE_DEFINITIONS,
+    DEVICE_FLAVORS,
+    RESOURCE_CLAIM_TEMPLATES,
+)
+from queueing.translate.devices.names import INJECT_TEMPLATE, PLAN
 from queueing.translate.inbound.manifests import read
 from queueing.translate.wire import devices as wire
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
+from tests.controller.harness import CRDS
 from tests.translate.devices.fleet import device_class, device_flavor, gpus, pod_template
 
 Wire = dict[str, Any]
@@ -112,6 +122,70 @@ async def test_a_spec_is_tried_again_when_the_server_refuses_it_after_all() -> N
         server.refuses = False
         await start.prepare(*admitted(2))
     assert server.tried == ["dry run", "create", "create", "dry run", "create"]
+
+
+async def test_a_template_of_somebody_else_with_our_name_is_left_alone_and_named() -> None:
+    async with starting(Server()) as start:
+        job, workload = admitted(0)
+        (wanted,) = start.realise(job, workload).objects
+        meta = {"name": wanted["metadata"]["name"], "namespace": "team"}
+        target = RESOURCE_CLAIM_TEMPLATES.within("team")
+        await start.claiming.hand.client.create(target, {**wanted, "metadata": meta})
+        with pytest.raises(DevicesRefusedError, match="is not of this admission") as refused:
+            await start.prepare(job, workload)
+        assert refused.value.reason == "NameConflict"
+        found = RESOURCE_CLAIM_TEMPLATES.at(meta["name"], "team")
+        assert b"ownerReferences" not in await start.claiming.hand.client.get(found)
+
+
+async def test_a_slots_template_of_an_earlier_start_is_replaced_once_nobody_holds_it() -> None:
+    async with starting(Server()) as start:
+        job, workload = admitted(0)
+        (wanted,) = start.realise(job, workload).objects
+        name, meta = wanted["metadata"]["name"], wanted["metadata"]
+        earlier = {**meta, "annotations": {**meta["annotations"], PLAN: "another"}}
+        del earlier["ownerReferences"]  # no such Job is there
+        target = RESOURCE_CLAIM_TEMPLATES.within("team")
+        await start.claiming.hand.client.create(target, {**wanted, "metadata": earlier})
+        held = {
+            "metadata": {"name": "held", "namespace": "team", "labels": meta["labels"]},
+            "status": {"allocation": {"devices": {"results": []}}},
+        }
+        start.memory.put_claim(read(wire.ResourceClaim, held))
+        with pytest.raises(NotSentError, match="whose pods are not gone yet"):
+            await start.prepare(job, workload)
+        start.memory.drop_claim(Key("team/held"))
+        with pytest.raises(NotSentError, match="is being replaced"):
+            await start.prepare(job, workload)
+        await start.prepare(job, workload)
+        known = start.memory.templates[Key(f"team/{name}")].metadata
+        assert known.annotations[PLAN] == meta["annotations"][PLAN]
+
+
+async def test_a_flavor_that_a_device_plugin_serves_needs_no_class() -> None:
+    async with starting(Server()) as start:
+        client = start.claiming.hand.client
+        (definition,) = CRDS.glob("queueing.dev_deviceflavors.yaml")
+        await client.create(
+            CUSTOM_RESOURCE_DEFINITIONS.within(), yaml.safe_load(definition.read_text())
+        )
+        plain = {"name": "nvidia.com/gpu", "strategy": "Native"}
+        for made in (device_flavor(), device_flavor("plain", "plain", plain)):
+            await client.create(DEVICE_FLAVORS.within(), made)
+            reply = await client.get(DEVICE_FLAVORS.at(made["metadata"]["name"]))
+            start.memory.flavors[made["metadata"]["name"]] = msgspec.json.decode(
+                reply, type=wire.DeviceFlavor
+            )
+        start.memory.classes.clear()
+        start.memory.join_rules()
+        await Standings(start.memory, start.claiming.hand, lambda: 0.0).write()
+        told = {}
+        for name in ("h100", "plain"):
+            found = msgspec.json.decode(await client.get(DEVICE_FLAVORS.at(name)))
+            (told[name],) = found["status"]["conditions"]
+        assert (told["plain"]["status"], told["plain"]["reason"]) == ("True", "Ready")
+        assert (told["h100"]["status"], told["h100"]["reason"]) == ("False", "DeviceClassNotFound")
+        assert "DeviceClass gpu.nvidia.com of nvidia.com/gpu" in told["h100"]["message"]
 
 
 async def test_a_job_is_not_started_before_its_pods_would_get_their_claims() -> None:

@@ -52,7 +52,7 @@ class Standings:
             return CONTRADICTED, problem
         for one in found.spec.resources:
             name = one.request.device_class_name
-            if name not in catalog.classes:
+            if name and name not in catalog.classes:
                 told = f"DeviceClass {name} of {one.name} is not installed"
                 return DeviceReason.CLASS_NOT_FOUND, told
         return READY, "The flavor can be used"

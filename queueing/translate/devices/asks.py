@@ -12,7 +12,6 @@ from queueing.translate.devices.containers import SIDECAR, InitAsk, most_at_once
 from queueing.translate.devices.messages import DeviceReason
 from queueing.translate.devices.names import INJECTED_MAX, SLOT, TRAITS, digest
 from queueing.translate.devices.own_claims import OwnClaims
-from queueing.translate.devices.requests import DEVICES_MAX
 from queueing.translate.problems import Problems
 from queueing.translate.wire import devices as wire
 from queueing.translate.wire.pods import Container, PodClaim, PodSpec, PodTemplate
@@ -122,10 +121,6 @@ def devices_of(
     if len(asks) > INJECTED_MAX:
         told = f"{len(asks)} resources of one pod are devices; at most {INJECTED_MAX} can be"
         problems.add(path, f"{DeviceReason.UNSUPPORTED}: {told}")
-    for ask in (*asks, *slots):
-        if ask.units > DEVICES_MAX:
-            told = f"{ask.units} of {ask.resource}: one claim can be given {DEVICES_MAX} devices"
-            problems.add(path, f"{DeviceReason.UNSUPPORTED}: {told}")
     return PodDevices((*asks, *slots), bound)
 
 

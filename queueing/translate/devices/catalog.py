@@ -108,7 +108,7 @@ def _rules(
     rules: dict[str, ClassRule] = {}
     for key in sorted(served):
         one = served[key]
-        if one.charge.type != "Devices":
+        if one.charge.type != "Devices" or not one.request.device_class_name:
             continue
         quota = one.charge.quota_resource or one.name
         known = rules.setdefault(one.request.device_class_name, ClassRule(quota=quota))

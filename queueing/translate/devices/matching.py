@@ -1,12 +1,20 @@
 """Which devices a request could be given, and why not the others."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from queueing.core.selectors import untolerated
 from queueing.translate.devices.cel.selector import Answer, Verdict, selector
 from queueing.translate.devices.index import Device
-from queueing.translate.devices.messages import Refusal, aborts, class_not_found, invalid
+from queueing.translate.devices.messages import (
+    Lack,
+    Refusal,
+    aborts,
+    class_not_found,
+    invalid,
+    none_meets,
+)
 from queueing.translate.devices.requests import Way
 
 Classes = Mapping[str, tuple[str, ...]]
@@ -23,8 +31,10 @@ class Candidates:
     """Why none of them can be had, whatever their number."""
     doubts: tuple[str, ...] = ()
     """What was not evaluated, so that devices were counted in; a sentence each."""
-    short: tuple[str, ...] = ()
+    short: tuple[Lack, ...] = ()
     """Capacities that every device of the class has too little of."""
+    unmet: str = ""
+    """The selector that turned away the last of them, when none is left; a sentence."""
     tainted: tuple[str, ...] = ()
     """A taint's key per device that would match but for a taint which nobody tolerates."""
 
@@ -36,12 +46,13 @@ def candidates(way: Way, devices: Sequence[Device], classes: Classes) -> Candida
     of_class = classes[way.device_class]
     doubts: dict[str, None] = {}
     kept: list[Device] = []
-    short: dict[str, None] = {}
+    short: dict[str, Lack] = {}
     tainted: list[str] = []
+    sieve = _Sieve((*of_class, *way.selectors))
     for device in devices:
         if device.broken:
             return Candidates(looked_at=len(devices), refusal=aborts(device.name, device.broken))
-        chosen, refusal = _chosen((*of_class, *way.selectors), device, doubts)
+        chosen, refusal = sieve.judge(device, doubts)
         if refusal is not None:
             return Candidates(looked_at=len(devices), refusal=refusal)
         if not chosen:
@@ -51,42 +62,58 @@ def candidates(way: Way, devices: Sequence[Device], classes: Classes) -> Candida
             tainted.append(taint.key)
             continue
         lacking = _lacking(way, device)
-        if lacking:
-            short[lacking] = None
+        if lacking is not None:
+            most = max(lacking, short.get(lacking.capacity, lacking), key=lambda one: one.found)
+            short[lacking.capacity] = most
             continue
         kept.append(device)
     return Candidates(
         devices=tuple(kept),
         looked_at=len(devices),
         doubts=tuple(doubts),
-        short=() if kept else tuple(short),
+        short=() if kept else tuple(short.values()),
+        unmet="" if kept or short or tainted else sieve.unmet,
         tainted=tuple(tainted),
     )
 
 
-def _chosen(
-    expressions: Iterable[str], device: Device, doubts: dict[str, None]
-) -> tuple[bool, Refusal | None]:
-    for expression in expressions:
-        verdict: Verdict = selector(expression).judge(device.variables)
-        match verdict.answer:
-            case Answer.NO:
-                return False, None
-            case Answer.ABORTS:
-                return False, aborts(device.name, verdict.why, verdict.missing)
-            case Answer.INVALID:
-                return False, invalid(expression, verdict.why)
-            case Answer.UNSUPPORTED:
-                doubts[f"{verdict.why}, so every device is taken to match: {expression}"] = None
-            case Answer.YES:
-                pass
-    return True, None
+@dataclass(slots=True)
+class _Sieve:
+    """Selectors that devices must meet one after the other."""
+
+    expressions: tuple[str, ...]
+    _met: Counter[int] = field(default_factory=Counter)
+    """How many devices came to each selector, by its position."""
+
+    def judge(self, device: Device, doubts: dict[str, None]) -> tuple[bool, Refusal | None]:
+        """Say whether a device meets all, and whether the scheduler would give up at it."""
+        for at, expression in enumerate(self.expressions):
+            self._met[at] += 1
+            verdict: Verdict = selector(expression).judge(device.variables)
+            match verdict.answer:
+                case Answer.NO:
+                    return False, None
+                case Answer.ABORTS:
+                    return False, aborts(device.name, verdict.why, verdict.missing)
+                case Answer.INVALID:
+                    return False, invalid(expression, verdict.why)
+                case Answer.UNSUPPORTED:
+                    doubts[f"{verdict.why}, so every device is taken to match: {expression}"] = None
+                case Answer.YES:
+                    pass
+        return True, None
+
+    @property
+    def unmet(self) -> str:
+        """Name the selector that no device got past; empty when no device came to any."""
+        last = max(self._met, default=None)
+        return "" if last is None else none_meets(self.expressions[last], self._met[last])
 
 
-def _lacking(way: Way, device: Device) -> str:
-    """Return the capacity of which a device has too little; empty when it has enough."""
+def _lacking(way: Way, device: Device) -> Lack | None:
+    """Return the capacity of which a device has too little; None when it has enough."""
     for name, asked in way.capacity.items():
         found = device.capacity.get(name)
         if found is None or asked > found.value or found.consumed(asked) is None:
-            return name
-    return ""
+            return Lack(capacity=name, found=found.value if found else 0, asked=asked)
+    return None

@@ -1,9 +1,16 @@
 """What users read about devices: reasons and sentences, all of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from queueing.translate.devices.index import DeviceName
+from queueing.translate.devices.index import DeviceName, Pool
+from queueing_api.quantity import Form, ParsedQuantity
+
+QUOTED_MAX = 200
+"""Characters of a selector that are quoted; it may have ten thousand."""
+POOLS_MAX = 3
+"""Pools that are named."""
 
 
 class DeviceReason(StrEnum):
@@ -64,17 +71,54 @@ def aborts(device: DeviceName, why: str, missing: str = "") -> Refusal:
     return Refusal(DeviceReason.WOULD_ABORT, told)
 
 
-def too_few(found: int, wanted: int, where: str, tainted: tuple[str, ...] = ()) -> Refusal:
-    """Say that fewer devices match than are asked for, and that taints keep others away."""
+def too_few(found: int, wanted: int, where: str, but: Sequence[str] = ()) -> Refusal:
+    """Say that fewer devices match than are asked for, and what keeps others away."""
     told = f"{found} of {wanted} device(s) match {where}"
-    if tainted:
-        told += f"; {len(tainted)} more would, but for taints ({', '.join(sorted(set(tainted)))})"
-    return Refusal(DeviceReason.NO_MATCH, told)
+    return Refusal(DeviceReason.NO_MATCH, "; ".join((told, *but)))
 
 
-def too_small(names: tuple[str, ...]) -> Refusal:
+def but_for_taints(tainted: Sequence[str]) -> str:
+    """Say that taints keep devices away; there is a taint's key for each of them."""
+    return f"{len(tainted)} more would, but for taints ({', '.join(sorted(set(tainted)))})"
+
+
+def none_meets(expression: str, looked_at: int) -> str:
+    """Say which selector none of some devices meets."""
+    quoted = expression if len(expression) <= QUOTED_MAX else f"{expression[:QUOTED_MAX]}..."
+    return f"none of {looked_at} meets {quoted}"
+
+
+def none_published(broken: Sequence[Pool]) -> str:
+    """Say that a flavor's nodes have no devices at all; pools that are not whole do not count."""
+    told = "no device is published on its nodes"
+    if not broken:
+        return told
+    named = ", ".join(f"{pool} of {driver}" for driver, pool in broken[:POOLS_MAX])
+    more = f" and {len(broken) - POOLS_MAX} more" if broken[POOLS_MAX:] else ""
+    return f"{told}; not whole, so that none of it counts: pool {named}{more}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lack:
+    """A capacity of which no device has enough; sizes in billionths."""
+
+    capacity: str
+    found: int
+    """The most that a device has."""
+    asked: int
+
+    @property
+    def text(self) -> str:
+        """Return what there is beside what is asked for."""
+        found, asked = (str(ParsedQuantity(one, Form.BINARY)) for one in (self.found, self.asked))
+        if self.found >= self.asked:
+            return f"{self.capacity} is not given out as {asked}"
+        return f"{self.capacity} {found} < {asked}"
+
+
+def too_small(lacks: Sequence[Lack]) -> Refusal:
     """Say that no device has enough of a capacity."""
-    return Refusal(DeviceReason.NO_MATCH, f"no device has enough {', '.join(names)}")
+    return Refusal(DeviceReason.NO_MATCH, ", ".join(one.text for one in lacks))
 
 
 def apart(attribute: str) -> Refusal:

@@ -1,6 +1,6 @@
 """What a flavor's devices are to pods that ask for them: the fact that decisions depend on."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from queueing.core.devices import DeviceAsk, DeviceOffer
@@ -9,17 +9,20 @@ from queueing.translate.devices.asks import Ask, Bound, PodDevices, shape_of
 from queueing.translate.devices.catalog import Catalog
 from queueing.translate.devices.charges import claim_charges, device_charge
 from queueing.translate.devices.index import Device, Index
-from queueing.translate.devices.matching import candidates
+from queueing.translate.devices.matching import Candidates, candidates
 from queueing.translate.devices.messages import (
+    DeviceReason,
     Refusal,
     apart,
+    but_for_taints,
+    none_published,
     too_few,
     too_small,
     unsupported,
 )
 from queueing.translate.devices.packing import Wanted, pods_served
 from queueing.translate.devices.requests import CONSUMERS_MAX, DEVICES_MAX, Claim, claim_of
-from queueing.translate.devices.terms import UnservedError, check_even, claim_for
+from queueing.translate.devices.terms import UnservedError, check, claim_for, is_plugins
 from queueing.translate.wire.devices import FlavoredResource
 
 
@@ -148,7 +151,7 @@ def _judge_bound(one: Bound, quota: str, flavor: str, known: Known) -> Judgement
         return Judgement(DeviceOffer(amount=amount), doubts=doubts)
     served = pods_served(index, claim, wanted) if refusal is None else 0
     if served == 0:
-        return _refused(flavor, refusal or _why_none(claim, wanted), amount)
+        return _refused(flavor, refusal or _why_none(claim, wanted), amount, known)
     shared = bool(one.claim)
     most = CONSUMERS_MAX if shared else served
     return Judgement(DeviceOffer(amount=amount, pods_max=most, together=shared), doubts=doubts)
@@ -161,23 +164,23 @@ def _judge_ask(
     known: Known,
 ) -> Judgement:
     devices, catalog, index = known
-    if resource.strategy == "Native" and not resource.request.device_class_name:
-        return Judgement(DeviceOffer(amount=ask.units))
     try:
-        check_even(ask, resource)
+        if is_plugins(resource):
+            check(ask, resource)
+            return Judgement(DeviceOffer(amount=ask.units))
         claim = claim_for(ask, resource)
     except UnservedError as error:
-        return _refused(flavor, unsupported(str(error)), ask.units)
+        return _refused(flavor, unsupported(str(error)), ask.units, known)
     wanted, refusal, doubts = match(claim, devices, catalog)
     found = [(way, matched) for one in wanted for way, matched in one.ways]
     each = [device_charge(resource.charge, way, matched) * way.count for way, matched in found]
     amount = sum(each) or ask.units
     if refusal is not None:
-        return _refused(flavor, refusal, amount)
+        return _refused(flavor, refusal, amount, known)
     served = pods_served(index, claim, wanted)
     if served == 0:
-        return _refused(flavor, _why_none(claim, wanted), amount)
-    together = resource.sharing == "PerPodSet"
+        return _refused(flavor, _why_none(claim, wanted), amount, known)
+    together = resource.sharing == "PerPodSet" and not ask.slot  # each pod's slot is its own
     most = CONSUMERS_MAX if together else served
     return Judgement(DeviceOffer(amount=amount, pods_max=most, together=together), doubts=doubts)
 
@@ -201,7 +204,7 @@ def match(
                 refusals.append(too_small(found.short))
             elif len(found.devices) < max(way.count, 1) and not _divisible(found.devices):
                 few = len(found.devices), max(way.count, 1)
-                refusals.append(too_few(*few, "the request", found.tainted))
+                refusals.append(too_few(*few, "the request", list(_but(found))))
             else:
                 ways.append((way, found.devices))
         if not ways and refusals:
@@ -210,12 +213,23 @@ def match(
     return wanted, refusal, tuple(doubts)
 
 
+def _but(found: Candidates) -> Iterator[str]:
+    """Say what keeps devices from matching, where it is one thing."""
+    if found.tainted:
+        yield but_for_taints(found.tainted)
+    if found.unmet:
+        yield found.unmet
+
+
 def _divisible(devices: Sequence[Device]) -> bool:
     return any(one.shared for one in devices)
 
 
-def _refused(flavor: str, refusal: Refusal, amount: int) -> Judgement:
-    told = f"flavor {flavor}: {refusal.text}"
+def _refused(flavor: str, refusal: Refusal, amount: int, known: Known) -> Judgement:
+    devices, _, index = known
+    told = f"flavor {flavor}: {refusal.reason}: {refusal.text}"
+    if not devices and refusal.reason is DeviceReason.NO_MATCH:
+        told = f"{told}; {none_published(index.incomplete)}"
     return Judgement(DeviceOffer(amount=amount, problem=told, pods_max=0), refusal=refusal)
 
 

@@ -31,7 +31,7 @@ from queueing.translate.devices.names import (
     label_value,
     object_name,
 )
-from queueing.translate.devices.terms import UnservedError, check_even, claim_spec
+from queueing.translate.devices.terms import UnservedError, check, claim_spec
 from queueing.translate.problems import Problems
 from queueing.translate.wire.devices import ComputeDomainTerms, FlavoredResource
 from queueing.translate.wire.meta import Meta
@@ -236,17 +236,13 @@ def _realise_one(
     ask: Ask, served: FlavoredResource, made: _Made, objects: list[dict[str, Any]]
 ) -> list[_Slot]:
     """Make the objects of one ask, and return what has to be injected for it."""
+    check(ask, served)
     if ask.slot:
         spec = claim_spec(ask, served)
         objects.append(made.object("ResourceClaimTemplate", spec, name=ask.template))
         return []
     if served.strategy in ("Native", "Class"):
         return []
-    check_even(ask, served)
-    if served.strategy == "Slot":
-        raise UnservedError(
-            f"flavor {made.flavor} gives {ask.resource} only to pods that declare a claim for it"
-        )
     shared = served.sharing == "PerPodSet"
     kind = "ResourceClaim" if shared else "ResourceClaimTemplate"
     found = made.object(kind, claim_spec(ask, served))

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from queueing.translate.devices.asks import Ask
-from queueing.translate.devices.requests import Claim, claim_of
+from queueing.translate.devices.requests import DEVICES_MAX, Claim, claim_of
 from queueing.translate.wire import devices as wire
 from queueing.translate.wire.devices import FlavoredResource
 
@@ -14,12 +14,39 @@ class UnservedError(ValueError):
     """A flavor does not offer what is asked; the text says what."""
 
 
-def check_even(ask: Ask, served: FlavoredResource) -> None:
-    """Raise UnservedError when containers of a pod cannot share what would be injected."""
+def is_plugins(served: FlavoredResource) -> bool:
+    """Say whether a device plugin serves a resource, so that there is no claim of any kind."""
+    return served.strategy == "Native" and not served.request.device_class_name
+
+
+def check(ask: Ask, served: FlavoredResource) -> None:
+    """Raise UnservedError when the way in which a flavor serves a resource cannot do it."""
+    if is_plugins(served):
+        _check_plain(ask)
+        return
+    if ask.units > DEVICES_MAX:
+        raise UnservedError(
+            f"{ask.units} of {ask.resource}: one claim can be given {DEVICES_MAX} devices"
+        )
+    if served.strategy == "Slot" and not ask.slot:
+        raise UnservedError(f"{ask.resource} is given only to pods that declare a claim for it")
     if ask.uneven and served.strategy not in ("Native", "Class"):
         raise UnservedError(
             f"init container {ask.uneven} asks for another number of {ask.resource} than the"
             " containers do: it can be given devices only when it asks for as many as one of them"
+        )
+    for name, _ in ask.traits:
+        if name not in served.traits:
+            offered = ", ".join(sorted(served.traits)) or "none"
+            raise UnservedError(f"trait {name} of {ask.resource} is not offered, only {offered}")
+
+
+def _check_plain(ask: Ask) -> None:
+    if ask.slot:
+        raise UnservedError(f"{ask.resource} is a device plugin's: no claim fills slot {ask.slot}")
+    for name, _ in ask.traits:
+        raise UnservedError(
+            f"trait {name} of {ask.resource} is not offered: it is a device plugin's"
         )
 
 
@@ -27,16 +54,14 @@ def claim_spec(ask: Ask, served: FlavoredResource) -> dict[str, Any]:
     """Return the spec of the claim that gives one pod its devices.
 
     One request per container, each for the flavor's class with its selectors and those of the
-    traits asked for. Raises UnservedError for a trait that the flavor does not have.
+    traits asked for. Raises UnservedError for what the flavor cannot do.
     """
+    check(ask, served)
     selectors = [one.cel.expression for one in served.request.selectors]
     constraints: list[dict[str, Any]] = []
     names = [part.request for part in ask.parts]
     for name, value in ask.traits:
-        trait = served.traits.get(name)
-        if trait is None:
-            offered = ", ".join(sorted(served.traits)) or "none"
-            raise UnservedError(f"trait {name} of {ask.resource} is not offered, only {offered}")
+        trait = served.traits[name]
         if trait.selector:
             if "{value}" in trait.selector and not value:
                 raise UnservedError(f"trait {name} of {ask.resource} needs a value")

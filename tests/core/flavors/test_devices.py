@@ -83,3 +83,11 @@ def test_who_finds_no_devices_reads_why_for_each_flavor() -> None:
     assert decision.reason == "NoMatchingFlavor"
     assert "flavor large: 4 of 8 devices match" in decision.message
     assert "flavor small: its devices serve 1 of 2 pods" in decision.message
+
+
+def test_pods_that_are_too_many_for_one_claim_read_its_limit() -> None:
+    offer = DeviceOffer(amount=1, pods_max=256, together=True)
+    decision = decided(flavor("small", one=offer), flavor("large"), fact=asking(257))
+    assert isinstance(decision, Wait)
+    told = "flavor small: UnsupportedDeviceRequest: 257 pods: one claim can be used by 256"
+    assert told in decision.message

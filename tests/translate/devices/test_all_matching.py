@@ -67,7 +67,8 @@ def test_a_claim_for_all_is_refused_where_nobody_said_what_it_counts_as() -> Non
 def test_nodes_with_more_devices_than_a_claim_can_be_given_serve_no_claim_for_all() -> None:
     _, offer = asked(documents(33, ALL), OWN)
     assert offer.problem == (
-        "flavor h100: all devices are asked for: one claim can be given 32, and at least one"
+        "flavor h100: UnsupportedDeviceRequest: all devices are asked for: one claim can be"
+        " given 32, and at least one"
     )
 
 

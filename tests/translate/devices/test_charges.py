@@ -214,12 +214,6 @@ def test_a_claim_that_the_user_wrote_is_charged_by_its_class(
         ),
         pytest.param(
             [],
-            pod_template(gpus(33)),
-            "UnsupportedDeviceRequest: 33 of nvidia.com/gpu",
-            id="too many in a pod",
-        ),
-        pytest.param(
-            [],
             pod_template(
                 gpus(1),
                 annotations={
