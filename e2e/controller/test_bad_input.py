@@ -10,7 +10,7 @@ from e2e.api import condition, holds
 from e2e.cluster import Cluster
 from e2e.identities import CONTROLLER
 from e2e.jobs import wait_job, wait_workload
-from e2e.objects import cluster_queue, flavor, job, local_queue
+from e2e.objects import Pods, cluster_queue, flavor, job, local_queue
 from e2e.product import Controller
 from e2e.proxy import Cable
 from e2e.wire import Object
@@ -108,6 +108,38 @@ def test_a_job_of_a_namespace_that_its_queue_does_not_select_waits_for_a_label(
     wait_workload(space, "early", waits_because("namespace"), "waiting for the namespace")
     space.api.patch("Namespace", space.namespace, {"metadata": {"labels": {"team": "research"}}})
     wait_job(space, "early", lambda one: holds(one, "Complete"), "complete")
+
+
+def test_a_job_whose_queue_was_torn_away_runs_on_and_says_so_until_the_queue_is_back(
+    space: World, controller: Controller
+) -> None:
+    name = space.name("cq")
+    queue = cluster_queue(name, {space.name("any"): {"cpu": "1"}})
+    runs = Pods(run_s=None)
+    space.make(
+        flavor(space.name("any")),
+        queue,
+        local_queue(space.namespace, "team", name),
+        job(space.namespace, "early", queue="team", pods=runs),
+    )
+    wait_workload(space, "early", lambda one: holds(one, "Admitted"), "admitted")
+    space.api.delete("ClusterQueue", name)
+    space.api.patch("ClusterQueue", name, {"metadata": {"finalizers": None}})
+    wait_workload(space, "early", _is_reserved("Misconfigured", "doesn't exist"), "told")
+    assert not space.api.get("Job", "early", namespace=space.namespace)["spec"]["suspend"]
+    space.make(queue, job(space.namespace, "late", queue="team"))
+    wait_workload(space, "early", _is_reserved("QuotaReserved", name), "put right")
+    wait_workload(space, "late", waits_because("insufficient unused quota"), "waiting")
+
+
+def _is_reserved(reason: str, text: str) -> Callable[[Object], bool]:
+    """Return the question whether a Workload holds quota, and says so in these words."""
+
+    def question(workload: Object) -> bool:
+        said = condition(workload, "QuotaReserved")
+        return said.get("status") == "True" and said["reason"] == reason and text in said["message"]
+
+    return question
 
 
 @pytest.mark.parametrize(

@@ -14,4 +14,13 @@ def changes_lives(before: ClusterQueue, after: ClusterQueue) -> bool:
     return (
         before.spec.stop_policy != after.spec.stop_policy
         or before.spec.admission_checks_strategy != after.spec.admission_checks_strategy
+        or _offers(before) != _offers(after)
     )
+
+
+def _offers(queue: ClusterQueue) -> list[tuple[list[str], list[str]]]:
+    """Return which resources of which flavors a queue has quota of, whatever the amounts."""
+    return [
+        (group.covered_resources, [one.name for one in group.flavors])
+        for group in queue.spec.resource_groups
+    ]

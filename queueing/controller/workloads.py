@@ -10,6 +10,7 @@ import msgspec
 from queueing.clock import Clock
 from queueing.controller.hand import Hand
 from queueing.controller.jobs.reconciler import life
+from queueing.controller.objections import Objections
 from queueing.controller.objects import Objects
 from queueing.controller.records import Records
 from queueing.core.admissibility import applying_checks
@@ -70,6 +71,7 @@ class WorkloadReconciler:
         self._objects, self._hand, self._records = objects, hand, records
         self._rules, self._clock, self._queue = lives.rules, lives.clock, lives.queue
         self._evicted, self._confirmed = lives.evicted, lives.confirmed
+        self._objections = Objections(objects)
         self._reopened: dict[Key, float] = {}
         """Since when the queues of those are open again that were drained for them."""
 
@@ -94,12 +96,29 @@ class WorkloadReconciler:
         if found.step is not None:
             if not self._may_tell_itself(key, found.step, now):
                 await self._do(workload, found.step)
-        elif found.look_again_at is not None:
+            return
+        if found.look_again_at is not None:
             self._queue.add_after(key, found.look_again_at - now)
-        elif _drains_alone(workload, fact):
+        if _drains_alone(workload, fact):
             await self._hand.release(workload, now)
-        else:
+        elif not await self._object(workload, fact, now):
             await self._follow_class(workload)
+
+    async def _object(self, workload: Workload, fact: WorkloadFact, now: float) -> bool:
+        """Say what is wrong with what it holds, or that nothing is any more; True if that is new.
+
+        Who holds nothing, or leaves, is told of by other conditions.
+        """
+        if not fact.holds_quota or fact.is_true("Evicted"):
+            return False
+        trouble = self._objections.to(fact)
+        body = outbound.object_to(workload, trouble, now)
+        if body is None:
+            return False
+        await self._hand.patch_workload(workload, body)
+        if trouble:
+            self._records.workload(workload.metadata, "Misconfigured", trouble, warning=True)
+        return True
 
     def _may_tell_itself(self, key: Key, step: Step, now: float) -> bool:
         """Leave the return from a stopped queue to the reservation, if that comes soon.

@@ -283,6 +283,8 @@ class Admission:
 
     cluster_queue: QueueName
     pod_sets: tuple[PodSetAssignment, ...]
+    unusable: str = ""
+    """What of it cannot be used; what the pods ask for is charged instead."""
 
 
 class CheckPhase(StrEnum):

@@ -328,6 +328,9 @@ def _stops(workload: WorkloadFact, doors: Doors, __: LifeRules, ___: float) -> L
         held_back = door is StopPolicy.HOLD and not workload.is_true("Admitted")
         if door is StopPolicy.HOLD_AND_DRAIN or held_back:
             return Life(step=Evict(reason=reason, message=message))
+    if doors.cluster is None and not workload.is_true("Admitted"):
+        message = "The ClusterQueue is gone, so nothing is left to hold quota of"
+        return Life(step=Evict(reason=EvictionReason.CLUSTER_QUEUE_STOPPED, message=message))
     return NOTHING
 
 

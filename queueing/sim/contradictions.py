@@ -1,13 +1,15 @@
 """What objects say that their surroundings do not bear out.
 
-Nothing is left out of the count for it: what a status holds is charged where it says, if there is
-such a queue. A plan only says what looks wrong, and why a queue that nobody stopped is inactive.
+What a status holds is charged where it says, if there is such a queue. A plan only says what looks
+wrong, and why a queue that nobody stopped is inactive.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from queueing.core.admissibility import inactivity
+from queueing.core.contradictions import contradictions as contradicted
+from queueing.core.contradictions import offered_by
 from queueing.core.facts import (
     Admission,
     CheckFact,
@@ -18,7 +20,7 @@ from queueing.core.facts import (
     TopologyFact,
     WorkloadFact,
 )
-from queueing.core.names import CohortName, QueueName, ResourceName
+from queueing.core.names import CohortName, QueueName
 
 Queues = Mapping[QueueName, ClusterQueueFact]
 
@@ -79,24 +81,4 @@ def _of(workload: WorkloadFact, admission: Admission, queues: Queues) -> Iterato
             " so what the workload holds counts nowhere"
         )
         return
-    offered: dict[ResourceName, frozenset[str]] = {
-        resource: frozenset(one.flavor for one in group.flavors)
-        for group in queue.groups
-        for resource in group.covered
-    }
-    asked = [one.name for one in workload.pod_sets]
-    held = {one.name for one in admission.pod_sets}
-    for name in (one for one in asked if one not in held):
-        yield f"status.admission: pod set {name} is not named, so nothing is held for it"
-    for one in admission.pod_sets:
-        if one.name not in asked:
-            yield (
-                f"status.admission[{one.name}]: spec.podSets has no {one.name},"
-                " so nothing of what it holds can be reclaimed"
-            )
-        for resource, flavor in sorted(one.flavors.items()):
-            if flavor not in offered.get(resource, frozenset()):
-                yield (
-                    f"status.admission[{one.name}].flavors[{resource}]: ClusterQueue {queue.name}"
-                    f" has no {resource} of flavor {flavor}, so all of it counts as borrowed"
-                )
+    yield from contradicted(workload, admission, offered_by(queue))

@@ -21,7 +21,6 @@ from queueing.core.facts import (
     Gone,
     Kind,
     LocalQueueFact,
-    StopPolicy,
     WorkloadFact,
 )
 from queueing.core.lifecycle import (
@@ -293,14 +292,15 @@ class LivingCluster:
         raise NeverRestsError(f"no rest after {CYCLES_MAX} cycles: {self.preemptions[-6:]}")
 
     def _doors(self, fact: WorkloadFact) -> Doors:
+        """Read the stop policies of the queue it is in and of the queue it holds quota of."""
         local = self.objects.get((Kind.LOCAL_QUEUE.name, fact.local_queue or ""))
-        if not isinstance(local, LocalQueueFact):
-            return Doors(local=None, cluster=None)
-        queue = self.objects.get((Kind.CLUSTER_QUEUE.name, local.cluster_queue))
-        cluster: StopPolicy | None = None
-        if isinstance(queue, ClusterQueueFact):
-            cluster = queue.stop_policy
-        return Doors(local=local.stop_policy, cluster=cluster)
+        door = local if isinstance(local, LocalQueueFact) else None
+        name = fact.admission.cluster_queue if fact.admission else door and door.cluster_queue
+        queue = self.objects.get((Kind.CLUSTER_QUEUE.name, name or ""))
+        return Doors(
+            local=None if door is None else door.stop_policy,
+            cluster=queue.stop_policy if isinstance(queue, ClusterQueueFact) else None,
+        )
 
 
 def fresh(facts: Iterable[Fact], settings: Settings) -> Engine:

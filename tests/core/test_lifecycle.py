@@ -185,6 +185,12 @@ def test_a_rejected_check_condemns_even_a_running_workload() -> None:
             id="drain the local queue",
         ),
         pytest.param(Doors(local=None, cluster=None), running(), None, id="no such queues"),
+        pytest.param(
+            Doors(local=StopPolicy.NONE, cluster=None),
+            reserved(checks=(check(CheckPhase.READY),)),
+            EvictionReason.CLUSTER_QUEUE_STOPPED,
+            id="a reservation in a queue that is gone",
+        ),
     ],
 )
 def test_a_stopped_queue(doors: Doors, fact: WorkloadFact, want: EvictionReason | None) -> None:

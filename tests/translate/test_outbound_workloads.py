@@ -279,3 +279,25 @@ def test_reclaimable_pods_and_fields_of_the_spec() -> None:
     assert stored.fact.reclaimable == {"main": 1}
     stored.take(outbound.change_spec(stored.wire, {"priority": 4}))
     assert stored.fact.priority == 4
+
+
+def test_a_reservation_is_objected_to_once_and_stays_one() -> None:
+    stored = Stored()
+    stored.take(outbound.reserve(stored.wire, admit(), NOW))
+    assert outbound.object_to(stored.wire, "", NOW) is None
+    body = outbound.object_to(stored.wire, "something is wrong", NOW + 60)
+    assert body is not None
+    stored.take(body)
+    words = "Quota reserved in ClusterQueue cq; something is wrong"
+    assert stored.condition("QuotaReserved") == ("True", "Misconfigured", words)
+    assert stored.fact.conditions["QuotaReserved"].changed == NOW
+    assert outbound.object_to(stored.wire, "something is wrong", NOW + 90) is None
+    body = outbound.object_to(stored.wire, "", NOW + 120)
+    assert body is not None
+    stored.take(body)
+    words = "Quota reserved in ClusterQueue cq"
+    assert stored.condition("QuotaReserved") == ("True", "QuotaReserved", words)
+
+
+def test_nobody_objects_to_what_holds_nothing() -> None:
+    assert outbound.object_to(Stored().wire, "something is wrong", NOW) is None

@@ -211,13 +211,13 @@ def _admission(
     if found is None or not found.cluster_queue:
         return None
     asked = {pod_set.name: pod_set for pod_set in pod_sets}
-    return Admission(
-        cluster_queue=QueueName(found.cluster_queue),
-        pod_sets=tuple(
-            _assignment(one, asked.get(PodSetName(one.name)), problems)
-            for one in found.pod_set_assignments
-        ),
+    before = problems.text()
+    held = tuple(
+        _assignment(one, asked.get(PodSetName(one.name)), problems)
+        for one in found.pod_set_assignments
     )
+    unusable = problems.text().removeprefix(before).removeprefix("; ")
+    return Admission(cluster_queue=QueueName(found.cluster_queue), pod_sets=held, unusable=unusable)
 
 
 def _assignment(

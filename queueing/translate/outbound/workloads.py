@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from queueing.core.decisions import Admit, Wait
+from queueing.core.decisions import Admit, Reason, Wait
 from queueing.core.facts import PodSetAssignment
 from queueing.core.lifecycle import Condemn, Evict, Requeue, Return
 from queueing.translate.labels import ADMISSION_GATED_BY, RESOURCE_IN_USE
@@ -33,12 +33,7 @@ _RETURNS_AT_ONCE = ("Preempted", "NodeFailures", "FlavorMigration")
 def reserve(workload: Workload, decision: Admit, now: float) -> bytes:
     """Record a reservation; without checks it is the admission too, in the same write."""
     conditions = _conditions(workload, now)
-    conditions.set(
-        "QuotaReserved",
-        true=True,
-        reason="QuotaReserved",
-        message=f"Quota reserved in ClusterQueue {decision.cluster_queue}",
-    )
+    _reserve(conditions, decision.cluster_queue)
     for earlier in ("Evicted", "Preempted"):
         if conditions.is_true(earlier):
             message = f"Previously: {conditions.message(earlier)}"
@@ -66,6 +61,26 @@ def reserve(workload: Workload, decision: Admit, now: float) -> bytes:
         if len(passed) != len(known):
             status["admissionChecks"] = passed or None
     return _status(workload, status, conditions)
+
+
+def object_to(workload: Workload, trouble: str, now: float) -> bytes | None:
+    """Say what is wrong with a reservation, or that nothing is any more; None when that is said.
+
+    It stays one, and since when it is one: who holds quota is known by the condition's status.
+    """
+    admission = workload.status.admission
+    if admission is None:
+        return None
+    conditions = _conditions(workload, now)
+    _reserve(conditions, admission.cluster_queue, trouble)
+    said = next((one for one in workload.status.conditions if one.type == "QuotaReserved"), None)
+    if said is None or said.status != "True":
+        return None
+    if trouble and said.message == conditions.message("QuotaReserved"):
+        return None
+    if not trouble and said.reason != Reason.MISCONFIGURED:
+        return None
+    return _status(workload, {}, conditions)
 
 
 def confirm(workload: Workload, now: float) -> bytes:
@@ -216,6 +231,15 @@ def _conditions(workload: Workload, now: float) -> Conditions:
 
 def _status(workload: Workload, fields: Mapping[str, Any], conditions: Conditions) -> bytes:
     return patch(workload.metadata, {"status": {**fields, "conditions": conditions.wire()}})
+
+
+def _reserve(conditions: Conditions, queue: str, trouble: str = "") -> None:
+    conditions.set(
+        "QuotaReserved",
+        true=True,
+        reason=Reason.MISCONFIGURED if trouble else "QuotaReserved",
+        message="; ".join(filter(None, (f"Quota reserved in ClusterQueue {queue}", trouble))),
+    )
 
 
 def _admit(conditions: Conditions) -> None:

@@ -1,0 +1,51 @@
+"""What is wrong with a reservation as it stands: its queue is gone, or has no such flavor.
+
+It is left as it is, and counted where it says. That it should be looked at is told by the reason of
+`QuotaReserved`, which stays True, and by an Event; once it is put right, the reason is again what
+it was.
+"""
+
+from queueing.controller.objects import Objects
+from queueing.core.contradictions import Offered, contradictions, indivisible, offered_by
+from queueing.core.facts import Admission, WorkloadFact
+from queueing.translate.inbound.queues import cluster_queue
+from queueing.translate.wire.queues import ClusterQueue
+
+
+class Objections:
+    """Compares reservations with the ClusterQueues that there are."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self._offered: dict[str, tuple[ClusterQueue, Offered]] = {}
+
+    def to(self, fact: WorkloadFact) -> str:
+        """Return what is wrong with what a workload holds; empty when nothing is."""
+        admission = fact.admission
+        if admission is None:
+            return ""
+        offered = self._offered_by(admission.cluster_queue)
+        if offered is None:
+            return (
+                f"ClusterQueue {admission.cluster_queue} doesn't exist,"
+                " so what the workload holds counts nowhere"
+            )
+        return "; ".join(_all(fact, admission, offered))
+
+    def _offered_by(self, name: str) -> Offered | None:
+        queue = self._objects.cluster_queues.get(name)
+        if queue is None:
+            self._offered.pop(name, None)
+            return None
+        known = self._offered.get(name)
+        if known is None or known[0] is not queue:
+            known = self._offered[name] = queue, offered_by(cluster_queue(queue))
+        return known[1]
+
+
+def _all(fact: WorkloadFact, admission: Admission, offered: Offered) -> list[str]:
+    found = [admission.unusable] if admission.unusable else []
+    found += contradictions(fact, admission, offered)
+    for one in admission.pod_sets:
+        found += indivisible(one)
+    return found
