@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from queueing.controller.asking import Asking
 from queueing.controller.checkpoints.beside import used_beside
 from queueing.controller.checkpoints.effective import stake_of
 from queueing.controller.doors import changes_lives, policy_of
@@ -19,9 +20,8 @@ from queueing.core.facts import Fact, FlavorFact, Gone, Kind
 from queueing.core.names import Key
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.inbound import queues, surroundings
-from queueing.translate.inbound.workloads import Asks, asks_of, workload_asking
+from queueing.translate.inbound.workloads import workload_asking
 from queueing.translate.jobs.gang import gang_key
-from queueing.translate.requests import Surroundings
 from queueing.translate.transformations import ResourceRules
 from queueing.translate.wire import queues as wire
 from queueing.translate.wire.cluster import LimitRange, Namespace, PriorityClass, RuntimeClass
@@ -70,11 +70,9 @@ class Pump:
         self, objects: Objects, engine: Brain, attention: Attention, rules: ResourceRules
     ) -> None:
         self._objects, self._engine, self._attention = objects, engine, attention
-        self._rules = rules
-        self._surroundings: dict[str, Surroundings] = {}
+        self._asking = Asking(objects, rules, self._observe_flavors)
         self._dead: dict[str, None] = {}
         self._held: set[Key] = set()
-        self._asks: dict[Key, tuple[str, int, Surroundings, Asks]] = {}
         self._workloads = msgspec.json.Decoder(Workload)
         self._jobs = msgspec.json.Decoder(Job)
 
@@ -134,7 +132,7 @@ class Pump:
             return
         self._objects.drop_workload(key)
         self._objects.devices.holdings.forget(uid)
-        self._asks.pop(key, None)
+        self._asking.forget(key)
         self._observe(Gone(Kind.WORKLOAD, key))
         self._look_at(found)
 
@@ -211,17 +209,17 @@ class Pump:
     def on_runtime_class(self, event: WatchEvent[RuntimeClass]) -> None:
         """Count every pod's overhead anew."""
         if keep(event, self._objects.runtime_classes):
-            for namespace in list(self._surroundings):
+            for namespace in self._asking.namespaces():
                 self._reobserve(namespace)
 
     def _reobserve(self, namespace: str) -> None:
-        self._surroundings.pop(namespace, None)
+        self._asking.changed(namespace)
         for key in self._objects.workloads_by_namespace[namespace]:
             self._observe_workload(self._objects.workloads[key])
 
     def _observe_workload(self, found: Workload) -> None:
-        meta, fact = found.metadata, workload_asking(found, self._asks_of(found))
-        stake, around = stake_of(self._objects, found), self._around(meta.namespace)
+        meta, fact = found.metadata, workload_asking(found, self._asking.asks_of(found))
+        stake, around = stake_of(self._objects, found), self._asking.around(meta.namespace)
         given = self._objects.devices.charges_of(found, around.devices)
         beside = used_beside(self._objects, found, around)
         if stake is not None or given or beside:
@@ -236,7 +234,7 @@ class Pump:
         found, fact = self._objects.workloads.get(key), self._objects.facts.get(key)
         if found is None or fact is None:
             return
-        around = self._around(found.metadata.namespace)
+        around = self._asking.around(found.metadata.namespace)
         if used_beside(self._objects, found, around) != fact.beside:
             self._observe_workload(found)
 
@@ -247,30 +245,6 @@ class Pump:
                 fact.stake
             ):
                 self._observe_workload(self._objects.workloads[key])
-
-    def _asks_of(self, found: Workload) -> Asks:
-        """Translate what a Workload asks for, unless that was done for this generation of it."""
-        meta, around = found.metadata, self._around(found.metadata.namespace)
-        known = self._asks.get(meta.key)
-        if known is not None and known[:2] == (meta.uid, meta.generation) and known[2] is around:
-            return known[3]
-        asks = asks_of(found, around)
-        if asks.shapes and self._objects.devices.learn(asks.shapes):
-            self._observe_flavors()
-        if meta.generation:
-            self._asks[meta.key] = (meta.uid, meta.generation, around, asks)
-        return asks
-
-    def _around(self, namespace: str) -> Surroundings:
-        around = self._surroundings.get(namespace)
-        if around is None:
-            around = self._surroundings[namespace] = Surroundings(
-                limits=self._objects.limits_in(namespace),
-                overheads=self._objects.overheads(),
-                rules=self._rules,
-                devices=self._objects.devices.surroundings(namespace),
-            )
-        return around
 
     # The admin's objects ----------------------------------------------------------------------
 
@@ -332,9 +306,9 @@ class Pump:
     def devices_changed(self, *, rules: bool) -> None:
         """Judge by other devices, and with `rules` also by other rules of what asks for them."""
         devices = self._objects.devices
-        devices.forget_shapes_but(shape for one in self._asks.values() for shape in one[3].shapes)
+        devices.forget_shapes_but(self._asking.shapes())
         if rules:
-            self._surroundings.clear()
+            self._asking.changed()
             for found in list(self._objects.workloads.values()):
                 self._observe_workload(found)
         self._observe_flavors()
