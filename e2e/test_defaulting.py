@@ -17,7 +17,7 @@ from e2e.serving import AGAIN_S, UP_S, serving
 from e2e.wire import Object
 from queueing.controller.policies import DEFAULT_PRIORITY, PolicyRules
 from queueing.controller.policies import render as policies
-from queueing.core.facts import Requirement, Selector
+from queueing.core.selectors import Requirement, Selector
 from queueing.webhooks import configurations
 from queueing.webhooks.scope import NAMESPACE_NAME, Scope
 from tests.webhooks.table import Default, defaults, filled_in

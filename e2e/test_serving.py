@@ -21,7 +21,7 @@ from e2e.objects import cluster_queue, flavor, job
 from e2e.product import install
 from e2e.serving import Serving, serving, until
 from e2e.wire import ApiError, Object
-from queueing.core.facts import Requirement, Selector
+from queueing.core.selectors import Requirement, Selector
 from queueing.webhooks import configurations
 from queueing.webhooks.scope import Scope
 

@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from queueing.controller import job_webhooks
-from queueing.core.facts import Selector
+from queueing.core.selectors import Selector
 from queueing.kube.client import Call, Client, Request
 from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError
 from queueing.kube.resources import (

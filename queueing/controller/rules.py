@@ -8,8 +8,8 @@ from queueing.controller.jobs.reconciler import JobRules
 from queueing.controller.policies import PolicyRules
 from queueing.core.backoff import Backoff
 from queueing.core.checkpoints.terms import USUAL_DRIVERS, Driver
-from queueing.core.facts import Requirement, Selector
 from queueing.core.lifecycle import LifeRules, PodsReadyRules
+from queueing.core.selectors import Requirement, Selector
 from queueing.core.settings import Compatibility, Settings
 from queueing.kube.client import WRITE_TIMEOUT_S
 from queueing.kube.lease import LeaseSettings

@@ -23,6 +23,7 @@ from queueing.core.names import (
     ResourceName,
     Uid,
 )
+from queueing.core.selectors import Requirement, Selector, Taint, Toleration
 from queueing.core.stakes import Stake
 
 EMPTY: Mapping[str, str] = MappingProxyType({})
@@ -64,45 +65,6 @@ class PreemptionPolicy(StrEnum):
     LOWER_PRIORITY = "LowerPriority"
     LOWER_OR_NEWER_EQUAL_PRIORITY = "LowerOrNewerEqualPriority"
     ANY = "Any"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requirement:
-    """One term of a label selector or of node affinity: `key operator values`.
-
-    Operators: In, NotIn, Exists, DoesNotExist, Gt, Lt.
-    """
-
-    key: str
-    operator: str
-    values: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Selector:
-    """A label selector, all of whose requirements must hold; an empty one matches everything."""
-
-    requirements: tuple[Requirement, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taint:
-    """A taint of a flavor's nodes."""
-
-    key: str
-    value: str = ""
-    effect: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Toleration:
-    """A toleration of a pod or one that a flavor adds."""
-
-    key: str = ""
-    operator: str = "Equal"
-    value: str = ""
-    effect: str = ""
-    toleration_seconds: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,47 @@
 """Label selectors, node affinity terms, taints and tolerations, as Kubernetes defines them."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from queueing.core.facts import Requirement, Selector, Taint, Toleration
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """One term of a label selector or of node affinity: `key operator values`.
+
+    Operators: In, NotIn, Exists, DoesNotExist, Gt, Lt.
+    """
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """A label selector, all of whose requirements must hold; an empty one matches everything."""
+
+    requirements: tuple[Requirement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taint:
+    """A taint of a flavor's nodes."""
+
+    key: str
+    value: str = ""
+    effect: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toleration:
+    """A toleration of a pod or one that a flavor adds."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+    toleration_seconds: int | None = None
 
 
 def _is_in(value: str | None, values: tuple[str, ...]) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 from aiohttp import web
 
 from queueing.clock import SystemClock
-from queueing.core.facts import Selector
+from queueing.core.selectors import Selector
 from queueing.kube.client import Client
 from queueing.kube.config import Source, load_cluster
 from queueing.kube.errors import KubeError, NotFoundError

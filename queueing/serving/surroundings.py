@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 
-from queueing.core.facts import Selector
-from queueing.core.selectors import selects
+from queueing.core.selectors import Selector, selects
 from queueing.kube.client import Client
 from queueing.kube.objects import ObjectMeta, key_of
 from queueing.kube.reflector import (

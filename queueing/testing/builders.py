@@ -27,13 +27,9 @@ from queueing.core.facts import (
     Preemption,
     PreemptionPolicy,
     Quota,
-    Requirement,
     ResourceGroup,
-    Selector,
     StopPolicy,
     Strategy,
-    Taint,
-    Toleration,
     WorkloadFact,
 )
 from queueing.core.names import (
@@ -46,6 +42,7 @@ from queueing.core.names import (
     ResourceName,
     Uid,
 )
+from queueing.core.selectors import Requirement, Selector, Taint, Toleration
 from queueing.core.stakes import Stake
 
 EVERY_NAMESPACE = Selector()

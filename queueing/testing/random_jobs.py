@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from queueing.core.facts import PodSet, Requirement, Toleration, WorkloadFact
+from queueing.core.facts import PodSet, WorkloadFact
+from queueing.core.selectors import Requirement, Toleration
 from queueing.testing.builders import pod_set, workload
 from queueing.testing.random_worlds import GOLD, QUEUES, SPOT, Choose
 

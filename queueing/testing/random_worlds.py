@@ -21,9 +21,9 @@ from queueing.core.facts import (
     LocalQueueFact,
     PreemptionPolicy,
     Strategy,
-    Taint,
 )
 from queueing.core.names import Key, QueueName
+from queueing.core.selectors import Taint
 from queueing.core.settings import AdmissionFairSharing, Compatibility, FairSharing, Settings
 from queueing.testing.builders import (
     check,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from queueing.core.facts import Requirement, Selector
+from queueing.core.selectors import Requirement, Selector
 from queueing.translate.problems import Problems
 from queueing.translate.wire.meta import Expression, LabelSelector
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from queueing.core.facts import Requirement, Selector
+from queueing.core.selectors import Requirement, Selector
 
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
 MINOR_WITH_MUTATING_POLICIES = 36

@@ -13,7 +13,7 @@ from queueing.controller.policies import (
     render,
     render_validation,
 )
-from queueing.core.facts import Requirement, Selector
+from queueing.core.selectors import Requirement, Selector
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 

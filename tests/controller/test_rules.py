@@ -4,7 +4,7 @@ import pytest
 
 from queueing.controller.probes import BadAddressError, address_of
 from queueing.controller.rules import controller_rules, lease_settings
-from queueing.core.facts import Requirement
+from queueing.core.selectors import Requirement
 from queueing.core.settings import Compatibility
 from queueing_api.config.load import from_document
 

@@ -8,13 +8,12 @@ from queueing.core.facts import (
     CheckPhase,
     ClusterQueueFact,
     NamespaceFact,
-    Requirement,
-    Selector,
     StopPolicy,
     Strategy,
     WorkloadFact,
 )
 from queueing.core.names import FlavorName, QueueName
+from queueing.core.selectors import Requirement, Selector
 from queueing.testing.builders import (
     assignment,
     check,

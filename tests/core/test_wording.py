@@ -2,10 +2,9 @@
 
 import pytest
 
-from queueing.core.facts import Requirement, Selector
 from queueing.core.names import ResourceName
 from queueing.core.quantities import quantity
-from queueing.core.selectors import meets, selects
+from queueing.core.selectors import Requirement, Selector, meets, selects
 
 
 @pytest.mark.parametrize(

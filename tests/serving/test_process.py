@@ -14,7 +14,7 @@ import yaml
 from aiohttp import ClientError, ClientSession, TCPConnector
 
 from queueing.apiserver.server import EmbeddedServer, serve
-from queueing.core.facts import Requirement, Selector
+from queueing.core.selectors import Requirement, Selector
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster, Source
 from queueing.kube.errors import NotFoundError

@@ -8,11 +8,10 @@ from queueing.core.facts import (
     FlavorPolicy,
     PreemptionPolicy,
     Quota,
-    Requirement,
-    Selector,
     StopPolicy,
     Strategy,
 )
+from queueing.core.selectors import Requirement, Selector
 from queueing.translate.inbound.manifests import ManifestError, read
 from queueing.translate.inbound.queues import cluster_queue, cohort, local_queue
 from queueing.translate.inbound.surroundings import check, flavor, namespace, topology

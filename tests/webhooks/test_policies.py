@@ -2,7 +2,7 @@
 
 import pytest
 
-from queueing.core.facts import Requirement, Selector
+from queueing.core.selectors import Requirement, Selector
 from queueing.webhooks.policies.demand import Demand
 from queueing.webhooks.policies.quotas import FLAVORS_OF_CHECKS
 from queueing.webhooks.policies.render import POLICIES, render

@@ -17,10 +17,9 @@ from queueing.controller.latecomers import Latecomers
 from queueing.controller.objects import Objects
 from queueing.controller.records import Records
 from queueing.controller.refusals import DevicesRefusedError
-from queueing.core.facts import Selector
 from queueing.core.lifecycle import Cause, Condemn
 from queueing.core.names import Key
-from queueing.core.selectors import selects
+from queueing.core.selectors import Selector, selects
 from queueing.kube.client import Call
 from queueing.kube.errors import AlreadyExistsError
 from queueing.kube.resources import WORKLOADS

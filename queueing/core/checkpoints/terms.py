@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
 
-from queueing.core.facts import Selector
+from queueing.core.selectors import Selector
 
 HEARTBEATS_MISSED = 3
 """So many heartbeats of silence mean that a pod no longer saves."""

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from queueing.core.facts import Taint
-from queueing.core.selectors import meets
+from queueing.core.selectors import Taint, meets
 from queueing.translate.devices.cel.selector import View
 from queueing.translate.devices.cel.values import Amount, RuntimeProblemError, version
 from queueing.translate.selectors import requirement

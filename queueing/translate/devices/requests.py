@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from queueing.core.facts import Toleration
+from queueing.core.selectors import Toleration
 from queueing.translate.wire import devices as wire
 from queueing.translate.wire import pods
 from queueing_api.quantity import parse

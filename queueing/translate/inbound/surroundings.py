@@ -4,15 +4,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from queueing.core.devices import DeviceOffer
-from queueing.core.facts import (
-    CheckFact,
-    FlavorFact,
-    NamespaceFact,
-    Taint,
-    Toleration,
-    TopologyFact,
-)
+from queueing.core.facts import CheckFact, FlavorFact, NamespaceFact, TopologyFact
 from queueing.core.names import CheckName, FlavorName
+from queueing.core.selectors import Taint, Toleration
 from queueing.translate.wire import cluster, pods, queues
 
 NO_OFFERS: Mapping[str, DeviceOffer] = MappingProxyType({})

@@ -12,10 +12,10 @@ from queueing.core.facts import (
     Condition,
     PodSet,
     PodSetAssignment,
-    Requirement,
     WorkloadFact,
 )
 from queueing.core.names import CheckName, FlavorName, Key, PodSetName, QueueName, ResourceName
+from queueing.core.selectors import Requirement
 from queueing.translate.devices.counting import count_devices
 from queueing.translate.devices.offers import Shape
 from queueing.translate.inbound.surroundings import toleration

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from queueing.core.decisions import Admit, Mode, Reason, Requeue, Wait
-from queueing.core.facts import ClusterQueueFact, PodSet, Requirement, Taint, Toleration
+from queueing.core.facts import ClusterQueueFact, PodSet
 from queueing.core.flavors.assignment import Progress
 from queueing.core.names import (
     FlavorName,
@@ -14,6 +14,7 @@ from queueing.core.names import (
     QueueName,
     ResourceName,
 )
+from queueing.core.selectors import Requirement, Taint, Toleration
 from queueing.core.settings import QuotaCheck, Settings
 from queueing.testing.arena import Arena
 from queueing.testing.builders import (

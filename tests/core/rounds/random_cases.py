@@ -17,11 +17,10 @@ from queueing.core.facts import (
     PreemptionPolicy,
     Quota,
     Strategy,
-    Taint,
-    Toleration,
     WorkloadFact,
 )
 from queueing.core.names import Key, QueueName, ResourceName
+from queueing.core.selectors import Taint, Toleration
 from queueing.core.settings import (
     AdmissionFairSharing,
     Compatibility,

@@ -9,7 +9,7 @@ from queueing.core.checkpoints.answers import Condition, Word
 from queueing.core.checkpoints.phases import Phase
 from queueing.core.checkpoints.record import Cause, Outcome, Record, Request, Saved
 from queueing.core.checkpoints.terms import Command, Driver, Endpoint, OnFailure, Terms
-from queueing.core.facts import Requirement, Selector
+from queueing.core.selectors import Requirement, Selector
 from queueing.translate.checkpoints import inbound, names, outbound, pods, wire
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
