@@ -6,13 +6,13 @@ from types import MappingProxyType
 
 import click
 
-from bench import core_alone, credits_page, growth, worst_cases
+from bench import core_alone, credits_cost, credits_page, growth, worst_cases
 from bench.results import Result, machine, table, write
 from queueing.controller.cycles import BUDGET
 from queueing.core.settings import FairSharing, Settings
 from queueing.testing.worlds import Deep
 
-SCENARIOS = ("a", "b", "c", "d", "d-claims", "e", "e-sizes", "e-worst", "credits")
+SCENARIOS = ("a", "b", "c", "d", "d-claims", "e", "e-sizes", "e-worst", "e-credits", "credits")
 UNLESS_TOLD = ("a", "d", "e")
 FAIR = FairSharing(strategies=("LessThanOrEqualToFinalShare", "LessThanInitialShare"))
 MODES = (("classical", Settings()), ("fair sharing", Settings(fair_sharing=FAIR)))
@@ -26,6 +26,7 @@ Examples:
   python -m bench e-sizes --scale 1      cost per decision, 1,000 to 100,000 pending
   python -m bench e-worst                many candidates for one head, many queues in a tree
   python -m bench a --scale 0.02         a short look
+  python -m bench e-credits              what a credit policy costs, in pairs
   python -m bench credits                tenants that come in bursts, with and without credits
 """
 
@@ -55,7 +56,7 @@ def main(scenarios: tuple[str, ...], scale: float, jobs: int, out: Path) -> None
     On the real API server: (a) 30 queues, (b) 1,000 queues, (c) one deep queue of which 60 % never
     fit, (d) Jobs with pods on KWOK nodes, (d-claims) with a device for each pod. (e) is the core
     alone; e-sizes draws what a decision costs against the number pending, e-worst measures what may
-    take longest; credits simulates who is served how well.
+    take longest, e-credits what a credit policy costs; credits simulates who is served how well.
     """
     results: list[Result] = []
     for name in scenarios or UNLESS_TOLD:
@@ -98,8 +99,19 @@ def _worst(_: float, __: Path) -> list[Result]:
     ]
 
 
+def _policies(scale: float, _: Path) -> list[Result]:
+    each = max(1, round(100 * scale))
+    return credits_cost.measure(MODES, Deep(each=each, queues_per_cohort=core_alone.COHORTS_OF))
+
+
 ALONE = MappingProxyType(
-    {"e": _core, "e-sizes": _sizes, "e-worst": _worst, "credits": credits_page.run}
+    {
+        "e": _core,
+        "e-sizes": _sizes,
+        "e-worst": _worst,
+        "e-credits": _policies,
+        "credits": credits_page.run,
+    }
 )
 """What needs no API server: functions of the scale and of the folder for pictures."""
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from bench.results import Result, percentile
 from queueing.controller.collection import postponed
+from queueing.core.credits.facts import CreditPolicyFact
 from queueing.core.decisions import Admit, Cycle, Outcome, Preempt, Verdict, Wait
 from queueing.core.facts import Condition, Fact, WorkloadFact
 from queueing.core.names import Key
@@ -149,14 +150,25 @@ def _runtime_s(decision: Admit) -> float:
     return next((seconds for most, seconds in RUNTIMES_S if asked <= most), RUNTIMES_S[-1][1])
 
 
-def run(world: Deep, settings: Settings, *, name: str, portion: int = ROUND) -> Result:
+def run(
+    world: Deep,
+    settings: Settings,
+    *,
+    name: str,
+    portion: int = ROUND,
+    policy: CreditPolicyFact | None = None,
+) -> Result:
     """Run a world to its end, in calls that judge so many heads, and return what it took."""
     this = Run(settings, portion)
+    if policy is not None:
+        this.engine.observe_credit(policy)
     with postponed():  # as the controller does while it lists
         this.observe(world.objects())
         this.observe(world.workloads())
     loading, this.counts.engine = this.counts.engine, Stopwatch()
+    before = time.process_time()
     this.to_the_end()
+    process_s = time.process_time() - before
     counts = this.counts
     left = sum(not one.is_true("Finished") for one in this.workloads.values())
     return Result(
@@ -169,6 +181,7 @@ def run(world: Deep, settings: Settings, *, name: str, portion: int = ROUND) -> 
             "decisions": counts.decisions,
             "engine, seconds": counts.engine.wall_s,
             "engine, CPU seconds": counts.engine.cpu_s,
+            "process, CPU seconds": process_s,
             "decisions per second": counts.decisions / counts.engine.wall_s,
             "decisions per CPU second": counts.decisions / counts.engine.cpu_s,
             "loading, CPU seconds": loading.cpu_s,

@@ -136,7 +136,8 @@ def _begin(memory: Memory, now: float) -> None:
 def _take_credits(memory: Memory) -> None:
     """Bring the credit ledgers up to date: shares may differ, and whom they may take."""
     credit, fair = memory.credits, memory.settings.fair_sharing is not None
-    changed = credit.advance(memory.tree, memory.workloads, memory.clock, bends=fair)
+    charges = memory.ledger.charges
+    changed = credit.advance(memory.tree, memory.workloads, charges, now=memory.clock, bends=fair)
     memory.reshaped |= changed
     _take_budgets(memory)
     for key in credit.wakes(memory.clock):

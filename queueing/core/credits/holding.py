@@ -33,20 +33,25 @@ class Holding(NamedTuple):
     """Known only where rows of usage are kept."""
 
 
-def holding_of(fact: WorkloadFact) -> Holding | None:
-    """Read what a status says; None when it tells of no quota, held or held before the end."""
-    reserved = fact.conditions.get("QuotaReserved")
-    if fact.admission is None or reserved is None or not reserved.status:
+def holding_of(
+    fact: WorkloadFact, usage: Mapping[FlavorResource, int] | None = None
+) -> Holding | None:
+    """Read what a status says; None when it tells of no quota, held or held before the end.
+
+    `usage` is what it holds, where that was read from the same status before.
+    """
+    reserved, admission = fact.conditions.get("QuotaReserved"), fact.admission
+    if admission is None or reserved is None or not reserved.status:
         return None
     return Holding(
         fact.uid,
-        fact.admission.cluster_queue,
+        admission.cluster_queue,
         fact.priority,
-        held_usage(fact),
+        held_usage(fact) if usage is None else usage,
         int(reserved.changed),
         ended_at(fact),
         fact.local_queue,
-        seconds_of(fact),
+        None if fact.max_execution_s is None else seconds_of(fact),
         fact.user,
     )
 

@@ -12,24 +12,9 @@ from queueing.core.credits.facts import CreditGrantFact
 from queueing.core.credits.holding import Holding
 
 
-class Begin(NamedTuple):
-    """A holding counts from now on, under the number of this event."""
-
-    holding: Holding
-
-
-class End(NamedTuple):
-    """The holding of this number counts no more."""
-
-    token: int
-    evicted: bool = False
-    """What it did since it was last saved is lost."""
-
-
 class Ran(NamedTuple):
-    """All pods of the holding of this number run since a time, as its status tells from now on."""
+    """All pods of a holding run since a time, as its status tells from now on."""
 
-    token: int
     since: int
 
 
@@ -41,29 +26,49 @@ class Give:
     expired: bool
 
 
-Event = Begin | End | Ran | Give
+Event = Holding | Ran | Give | None
+"""A holding counts from its event on; None: it counts no more."""
+
+
+class Happening(NamedTuple):
+    """What falls into one second."""
+
+    when: int
+    events: list[tuple[int, Event]]
+    """Each with the number of the holding that it is about, in the order of planning."""
+    evicted: list[int]
+    """The numbers of those whose end loses what they did since they were last saved."""
 
 
 class Agenda:
-    """Events to come, by time and number."""
+    """Events to come, by time. Each holding gets a number of its own, from 1 up."""
 
-    __slots__ = ("_last", "_planned", "_times")
+    __slots__ = ("_evicted", "_last", "_planned", "_times")
 
     def __init__(self) -> None:
         self._planned: dict[int, list[tuple[int, Event]]] = {}
-        """By time, each with its number."""
+        self._evicted: dict[int, list[int]] = {}
         self._times: list[int] = []
         self._last = 0
 
-    def plan(self, when: int, event: Event) -> int:
-        """Let an event happen at a time, past or to come; return its number, from 1 up."""
+    def begin(self, holding: Holding) -> int:
+        """Let a holding count from its time on; return its number."""
         self._last += 1
+        self.plan(holding.since, self._last, holding)
+        return self._last
+
+    def plan(self, when: int, token: int, event: Event = None) -> None:
+        """Let an event of the holding of a number happen at a time, past or to come."""
         events = self._planned.get(when)
         if events is None:
             events = self._planned[when] = []
             heappush(self._times, when)
-        events.append((self._last, event))
-        return self._last
+        events.append((token, event))
+
+    def evict(self, when: int, token: int) -> None:
+        """Let a holding end at a time, and lose what it did since it was last saved."""
+        self.plan(when, token)
+        self._evicted.setdefault(when, []).append(token)
 
     @property
     def next_at(self) -> int | None:
@@ -73,18 +78,18 @@ class Agenda:
     def ends(self) -> Iterator[tuple[int, int, Holding | None]]:
         """Go over the ends to come: time, number, and the holding if it has not begun yet."""
         begins = {
-            number: event.holding
+            token: event
             for events in self._planned.values()
-            for number, event in events
-            if isinstance(event, Begin)
+            for token, event in events
+            if isinstance(event, Holding)
         }
         for when, events in self._planned.items():
-            for _, event in events:
-                if isinstance(event, End):
-                    yield when, event.token, begins.get(event.token)
+            for token, event in events:
+                if event is None:
+                    yield when, token, begins.get(token)
 
-    def due(self, at: int) -> Iterator[tuple[int, list[tuple[int, Event]]]]:
-        """Take out what happens until `at`: each time, with the events of it by number."""
+    def due(self, at: int) -> Iterator[Happening]:
+        """Take out what happens until `at`, by time."""
         while self._times and self._times[0] <= at:
             when = heappop(self._times)
-            yield when, self._planned.pop(when)
+            yield Happening(when, self._planned.pop(when), self._evicted.pop(when, []))

@@ -145,9 +145,10 @@ class Book:
     def count(self, way: Way, holding: Holding, sign: int) -> None:
         """Count a holding in, or with sign -1 out, from the group's time on."""
         queue, child, rows = way
+        is_child = queue is child
         for resource, amount in holding.usage.items():
             left = sign * amount
-            if queue is not child:
+            if not is_child:
                 left = self._spilled(queue, child, resource, left)
             row = rows.get(resource)
             if row is not None:

@@ -43,16 +43,10 @@ class Books:
         if holding is not None:
             self._book(tree, holding, when, -1)
 
-    def lose(self, token: int, tree: QuotaTree, when: int, saved: int | None) -> None:
-        """Note in every ledger that the holding of this number ends by an eviction."""
-        holding = self.counted.get(token)
-        if holding is not None:
-            for cohort in self.above(holding.queue, tree):
-                self.by_cohort[cohort].lose(tree.queue(holding.queue), holding, when, saved)
-
-    def holding(self, token: int) -> Holding | None:
-        """Return what is counted under a number."""
-        return self.counted.get(token)
+    def lose(self, holding: Holding, tree: QuotaTree, when: int, saved: int | None) -> None:
+        """Note in every ledger that a holding ends by an eviction."""
+        for cohort in self.above(holding.queue, tree):
+            self.by_cohort[cohort].lose(tree.queue(holding.queue), holding, when, saved)
 
     def above(self, queue: QueueName, tree: QuotaTree) -> list[CohortName]:
         """Return the cohorts above a queue that have a ledger; none when there is no such queue."""
@@ -69,7 +63,8 @@ class Books:
             ways = [(book, book.way_of(tree.queue(holding.queue))) for book in books]
             self._ways[holding.queue] = ways
         for book, way in ways:
-            book.advance(when)
+            if when > book.group.at:
+                book.advance(when)
             book.count(way, holding, sign)
 
     # Structure ----------------------------------------------------------------------------------

@@ -57,12 +57,15 @@ class Budgets:
     """All budgets, by name."""
 
     terms: Terms
+    counted: Mapping[int, Holding]
+    """What ledgers count, by number; a purse is told of each before they count it no more."""
+    any: bool = False
+    """Whether there is any budget, or was until now."""
     accounts: Accounts[BudgetAccountFact] = field(default_factory=Accounts)
     purses: dict[str, Purse] = field(default_factory=dict)
     allowance: Allowance | None = None
     """What is left as of this cycle; None without budgets."""
     _facts: dict[str, BudgetFact] = field(default_factory=dict)
-    _counted: dict[int, Holding] = field(default_factory=dict)
     _decided: dict[Uid, None] = field(default_factory=dict)
     """Who was let in beyond a budget, and does not count yet."""
     _demoted: dict[Uid, None] = field(default_factory=dict)
@@ -82,8 +85,10 @@ class Budgets:
     _waited_for: bool = False
     _reshaped: bool = False
 
-    def __bool__(self) -> bool:
-        return bool(self._facts or self.purses)
+    @property
+    def follows(self) -> bool:
+        """Whether anything depends on who begins to hold quota and who ends."""
+        return bool(self.purses or self._decided)
 
     # News ---------------------------------------------------------------------------------------
 
@@ -92,12 +97,15 @@ class Budgets:
         if self._facts.get(fact.name) == fact:
             return False
         self._facts[fact.name] = fact
+        self.any = True
         return True
 
     def drop(self, name: str) -> bool:
         """Forget a budget and its account."""
         self.accounts.drop(name)
-        return self._facts.pop(name, None) is not None
+        known = self._facts.pop(name, None) is not None
+        self.any = bool(self._facts or self.purses)
+        return known
 
     def demote(self, uid: Uid) -> None:
         """Note that a workload was let in beyond a budget."""
@@ -121,7 +129,6 @@ class Budgets:
 
     def count_in(self, token: int, holding: Holding, tree: QuotaTree, when: int) -> None:
         """Count a holding under a number that is new."""
-        self._counted[token] = holding
         for purse in self._over(tree, holding):
             purse.advance(when)
             purse.count_in(token, holding, self._cost(tree, holding))
@@ -129,8 +136,6 @@ class Budgets:
 
     def count_out(self, token: int, when: int) -> None:
         """Count the holding of this number no more."""
-        if self._counted.pop(token, None) is None:
-            return
         for purse in self.purses.values():
             if purse.counts(token):
                 purse.advance(when)
@@ -159,10 +164,11 @@ class Budgets:
                     read.append(stored)
             purse.fact = fact
             self.purses[name] = purse
+        self.any = bool(self._facts or self.purses)
         for purse in self.purses.values():
             mine = (
                 (token, holding, self._cost(tree, holding))
-                for token, holding in sorted(self._counted.items())
+                for token, holding in sorted(self.counted.items())
                 if purse in self._over(tree, holding)
             )
             purse.recount(mine)
@@ -189,7 +195,7 @@ class Budgets:
         self._follow(tree, charges, workloads)
         self._held = {name: self._sum(name, purse) for name, purse in self.purses.items()}
         for until, token, begins in ends:
-            holding = begins or self._counted.get(token)
+            holding = begins or self.counted.get(token)
             if holding is not None:
                 self._hold_ended(tree, holding, until)
         before, self._left = self._left, {}

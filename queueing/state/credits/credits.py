@@ -25,7 +25,7 @@ from queueing.core.names import CohortName, Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits import accounts, grants
 from queueing.state.credits.accounts import Accounts
-from queueing.state.credits.agenda import Agenda, Begin, End, Event, Ran
+from queueing.state.credits.agenda import Agenda, Happening, Ran
 from queueing.state.credits.books import Books
 from queueing.state.credits.budgets import Budgets, News
 from queueing.state.credits.grants import Grants
@@ -65,7 +65,7 @@ class Credits:
         self._agenda = Agenda()
         self._grants = Grants(self._agenda)
         self._books = Books(self._terms, self._accounts)
-        self._budgets = Budgets(self._terms)
+        self._budgets = Budgets(self._terms, self._books.counted)
         self._restraints = Restraints(self._terms)
         self._bending = Bending(self._terms)
         self._undisturbed = Undisturbed(self._terms)
@@ -115,13 +115,14 @@ class Credits:
 
     def note(self, key: Key, fact: WorkloadFact | None) -> None:
         """Note what a workload's status says now; None when it is gone."""
-        if self._terms:
+        if self._terms.any:
             self._presence.note(key, fact)
-        self.stir(key)
+        if self._budgets.any:
+            self._budgets.stir(key)
 
     def stir(self, key: Key) -> None:
         """Note that a workload may hold something else than before."""
-        if self._budgets:
+        if self._budgets.any:
             self._budgets.stir(key)
 
     def reshape(self) -> None:
@@ -131,12 +132,18 @@ class Credits:
     @property
     def _counts(self) -> bool:
         """Whether any policy counts, or did until now."""
-        return bool(self._terms or self._books.by_cohort or self._budgets)
+        return self._terms.any or bool(self._books.by_cohort) or self._budgets.any
 
     # Time ---------------------------------------------------------------------------------------
 
     def advance(
-        self, tree: QuotaTree, workloads: dict[Key, WorkloadFact], now: float, *, bends: bool
+        self,
+        tree: QuotaTree,
+        workloads: dict[Key, WorkloadFact],
+        charges: Mapping[Key, Charge],
+        *,
+        now: float,
+        bends: bool,
     ) -> bool:
         """Bring the ledgers up to `now`; say whether shares changed.
 
@@ -150,10 +157,10 @@ class Credits:
         if self._reshaped:
             if self._started:
                 # What happened before the change counts by the terms of then.
-                self._catch_up(tree, workloads, now)
+                self._catch_up(tree, workloads, charges, now)
             self._reshape(tree, workloads, at)
             self._altered_at = at
-        self._catch_up(tree, workloads, now)
+        self._catch_up(tree, workloads, charges, now)
         self._books.advance(at)
         self._budgets.advance(at)
         self._usages.advance(at)
@@ -164,9 +171,15 @@ class Credits:
         self._started = True
         return changed
 
-    def _catch_up(self, tree: QuotaTree, workloads: Mapping[Key, WorkloadFact], now: float) -> None:
+    def _catch_up(
+        self,
+        tree: QuotaTree,
+        workloads: Mapping[Key, WorkloadFact],
+        charges: Mapping[Key, Charge],
+        now: float,
+    ) -> None:
         """Let everything happen that statuses and grants tell of and the ledgers have reached."""
-        self._presence.take_changes(workloads, floor(now))
+        self._presence.take_changes(workloads, charges, floor(now))
         if self._presence.altered_at is not None:
             self._altered_at, self._presence.altered_at = self._presence.altered_at, None
         self._grants.plan()
@@ -218,42 +231,48 @@ class Credits:
 
     def _carry_out(self, tree: QuotaTree, at: int) -> None:
         """Let everything happen that was planned until `at`."""
-        for when, events in self._agenda.due(at):
+        for happening in self._agenda.due(at):
             # First what evictions lost: it depends on what was held before anything of that second.
-            for _, event in events:
-                if isinstance(event, End) and event.evicted:
-                    self._lose(event.token, tree, when)
-            for number, event in events:
-                self._let_happen(event, number, tree, when)
+            for token in happening.evicted:
+                self._lose(token, tree, happening.when)
+            self._let_happen(happening, tree)
 
     def _lose(self, token: int, tree: QuotaTree, when: int) -> None:
-        holding = self._books.holding(token)
+        holding = self._books.counted.get(token)
         if holding is not None:
             saved = self._saves.last(holding.uid, holding.since, when)
-            self._books.lose(token, tree, when, saved)
+            self._books.lose(holding, tree, when, saved)
             self._usages.lose(holding, saved, when)
 
-    def _let_happen(self, event: Event, number: int, tree: QuotaTree, when: int) -> None:
-        if isinstance(event, Begin):
-            self._books.count_in(number, event.holding, tree, when)
-            self._budgets.count_in(number, event.holding, tree, when)
-            self._usages.count_in(number, event.holding, when)
-        elif isinstance(event, End):
-            self._presence.was_counted_out(event.token)
-            self._usages.count_out(event.token, self._books.holding(event.token), when)
-            self._books.count_out(event.token, tree, when)
-            self._budgets.count_out(event.token, when)
-        elif isinstance(event, Ran):
-            self._usages.ran(event.token, self._books.holding(event.token), event.since, when)
-        else:
-            grants.carry_out(event, self._books.by_cohort.values(), when)
+    def _let_happen(self, happening: Happening, tree: QuotaTree) -> None:
+        """Let the ledgers follow one second, and purses and rows of usage if there are any."""
+        when, books, usages, ends = happening.when, self._books, self._usages, self._presence.ends
+        spends, keeps = self._budgets.follows, usages.follows
+        for token, event in happening.events:
+            if event is None:
+                ends.pop(token, None)
+                if keeps:
+                    usages.count_out(token, books.counted.get(token), when)
+                if spends:
+                    self._budgets.count_out(token, when)
+                books.count_out(token, tree, when)
+            elif isinstance(event, Holding):
+                books.count_in(token, event, tree, when)
+                if spends:
+                    self._budgets.count_in(token, event, tree, when)
+                if keeps:
+                    usages.count_in(token, event, when)
+            elif isinstance(event, Ran):
+                usages.ran(token, books.counted.get(token), event.since, when)
+            else:
+                grants.carry_out(event, books.by_cohort.values(), when)
 
     # Budgets ------------------------------------------------------------------------------------
 
     @property
     def has_budgets(self) -> bool:
         """Whether there is any budget, so that execution times matter."""
-        return bool(self._budgets)
+        return self._budgets.any
 
     @property
     def allowance(self) -> Allowance | None:

@@ -8,6 +8,8 @@ from queueing.state.credits.agenda import Agenda, Give
 from queueing.state.credits.book import Book
 
 _FINE = 1 << 32
+_NOBODY = 0
+"""The number of no holding."""
 
 
 class Grants:
@@ -37,9 +39,9 @@ class Grants:
         for _, grant in sorted(self._by_name.items()):
             if grant.uid not in self._planned:
                 self._planned[grant.uid] = None
-                self._agenda.plan(grant.at, Give(grant, expired=False))
+                self._agenda.plan(grant.at, _NOBODY, Give(grant, expired=False))
                 if grant.expires_at is not None:
-                    self._agenda.plan(grant.expires_at, Give(grant, expired=True))
+                    self._agenda.plan(grant.expires_at, _NOBODY, Give(grant, expired=True))
 
 
 def carry_out(given: Give, books: Iterable[Book], at: int) -> None:

@@ -5,15 +5,16 @@ other terms. What a status no longer tells of is remembered until an account tel
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from queueing.core.credits.facts import LeaverRecord
 from queueing.core.credits.holding import Holding, Runs, ended_at, holding_of, released_at, runs_of
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, Uid
 from queueing.state.credits.accounts import recalled
-from queueing.state.credits.agenda import Agenda, Begin, End, Ran
+from queueing.state.credits.agenda import Agenda, Ran
 from queueing.state.credits.shares import Undisturbed
+from queueing.state.ledger import Charge
 
 _HOW_IT_ENDS = Holding._fields.index("until")
 """All before it is the same as long as a holding lasts."""
@@ -21,13 +22,23 @@ _RECALLED = -1
 """The number of one who was read from an account and does not count yet."""
 
 
-class Entered(NamedTuple):
+@dataclass(slots=True)
+class Entered:
     """A holding that was told of, under a number of its own."""
 
     token: int
     holding: Holding
+    """As it began; of one that an account told of also how it ended."""
     told: WorkloadFact | None = None
     """The status that told of it; None where an account did."""
+    until: int | None = None
+
+    @property
+    def held(self) -> Holding:
+        """The holding, with its end if that is known."""
+        if self.until == self.holding.until:
+            return self.holding
+        return self.holding._replace(until=self.until)
 
 
 class Presence:
@@ -36,22 +47,23 @@ class Presence:
     __slots__ = (
         "_agenda",
         "_changed",
-        "_ends",
         "_entered",
         "_ran",
         "_released",
         "_undisturbed",
         "altered_at",
+        "ends",
         "follows_pods",
     )
 
     def __init__(self, agenda: Agenda, undisturbed: Undisturbed) -> None:
         self._agenda, self._undisturbed = agenda, undisturbed
-        self._changed: dict[Key, list[WorkloadFact | None]] = {}
+        self._changed: dict[Key, tuple[WorkloadFact | None, ...]] = {}
         """What statuses said since the last look, in order."""
         self._entered: dict[Key, Entered] = {}
-        self._ends: dict[int, Holding] = {}
-        """Who gave quota back without having finished, as long as the books do not count it."""
+        self.ends: dict[int, Holding] = {}
+        """Who gave quota back without having finished, by number; whoever carries out the end
+        takes it out."""
         self._released: dict[Key, Holding] = {}
         """The last of these of each workload."""
         self._ran: dict[tuple[Uid, int], Runs | None] = {}
@@ -65,15 +77,16 @@ class Presence:
 
     def note(self, key: Key, fact: WorkloadFact | None) -> None:
         """Note what a workload's status says now; None when it is gone."""
-        tells_nothing = fact is None or fact.admission is None
-        if tells_nothing and key not in self._entered and key not in self._changed:
-            return
-        self._changed.setdefault(key, []).append(fact)
+        known = self._changed.get(key)
+        if known is not None:
+            self._changed[key] = (*known, fact)
+        elif (fact is not None and fact.admission is not None) or key in self._entered:
+            self._changed[key] = (fact,)
 
     def look_again(self, workloads: Mapping[Key, WorkloadFact]) -> None:
         """Take what all statuses say now as news: so far nobody listened."""
         self._changed.update(
-            (key, [fact]) for key, fact in workloads.items() if fact.admission is not None
+            (key, (fact,)) for key, fact in workloads.items() if fact.admission is not None
         )
 
     def recall(self, leavers: Iterable[LeaverRecord]) -> None:
@@ -87,13 +100,9 @@ class Presence:
             life = holding.uid, holding.since
             self._ran[life] = holding.runs or self._ran.get(life)
             key = _leaver_key(holding)
-            self._changed[key] = []
+            self._changed[key] = ()
             if key not in self._entered or holding.until is not None:
-                self._entered[key] = Entered(_RECALLED, holding)
-
-    def was_counted_out(self, token: int) -> None:
-        """Note that the books do not count the holding of this number any more."""
-        self._ends.pop(token, None)
+                self._entered[key] = Entered(_RECALLED, holding, until=holding.until)
 
     # Answers ------------------------------------------------------------------------------------
 
@@ -104,7 +113,7 @@ class Presence:
     def held(self, key: Key) -> Holding | None:
         """Return what a workload's status tells of; it may tell of its end, too."""
         entered = self._entered.get(key)
-        return None if entered is None else entered.holding
+        return None if entered is None else entered.held
 
     def held_before(self, key: Key) -> Holding | None:
         """Return what a workload held last of which its status tells no more."""
@@ -115,29 +124,48 @@ class Presence:
         for key, entered in self._entered.items():
             fact = workloads.get(key)
             if fact is not None and fact.is_true("Evicted") and not fact.is_true("Finished"):
-                yield entered.holding
-        yield from self._ends.values()
+                yield entered.held
+        yield from self.ends.values()
 
     # Beginnings and ends ------------------------------------------------------------------------
 
-    def take_changes(self, workloads: Mapping[Key, WorkloadFact], now: int) -> None:
-        """Plan the beginnings and ends of holdings that statuses tell of."""
-        for key, facts in list(self._changed.items()):
+    def take_changes(
+        self,
+        workloads: Mapping[Key, WorkloadFact],
+        charges: Mapping[Key, Charge],
+        now: int,
+    ) -> None:
+        """Plan the beginnings and ends of holdings that statuses tell of.
+
+        `charges` are those of the newest statuses: what they hold need not be read again.
+        """
+        changed, self._changed = self._changed, {}
+        for key, facts in changed.items():
             known = self._entered.get(key)
             if known is not None and known.token == _RECALLED:
                 self._settle_leaver(key, known.holding, workloads)
+                known = self._entered.get(key)
             for fact in facts:
-                self._take_change(key, fact, now)
-        self._changed.clear()
+                if known is not None and fact is not None and _tells_the_same(known.told, fact):
+                    self._hear_more(known, fact)
+                else:
+                    charge = charges.get(key) if workloads.get(key) is fact else None
+                    self._take_change(key, fact, _read(fact, charge), now)
+                    known = self._entered.get(key)
 
-    def _take_change(self, key: Key, fact: WorkloadFact | None, now: int) -> None:
+    def _hear_more(self, known: Entered, fact: WorkloadFact) -> None:
+        """Plan what a status tells of a holding that goes on: that its pods run, and its end."""
+        known.told = fact  # so that the one before it can be forgotten
+        if self.follows_pods:
+            self._follow_pods(known, fact)
+        if known.until is None:
+            self._hear_of_end(known, ended_at(fact))
+
+    def _take_change(
+        self, key: Key, fact: WorkloadFact | None, found: Holding | None, now: int
+    ) -> None:
+        """Plan that a holding begins, or ends, or goes on with other terms."""
         known = self._entered.get(key)
-        if fact is not None and known is not None and _tells_the_same(known.told, fact):
-            if self.follows_pods:
-                known = self._follow_pods(key, known, fact)
-            self._hear_of_end(key, known, ended_at(fact))
-            return
-        found = None if fact is None else holding_of(fact)
         if known is not None and not (found and _continues(known.holding, found)):
             same = found is not None and _is_same_stay(known.holding, found)
             when = _end_of(known.holding, fact, found, now)
@@ -151,38 +179,36 @@ class Presence:
         begins = known is None
         if known is None:
             known = self._begin(key, found)
-        self._entered[key] = known = Entered(known.token, known.holding, fact)
+        self._entered[key] = known
+        known.told = fact
         if self.follows_pods and fact is not None:
-            known = self._follow_pods(key, known, fact, begins=begins)
-        self._hear_of_end(key, known, found.until)
+            self._follow_pods(known, fact, begins=begins)
+        if known.until is None:
+            self._hear_of_end(known, found.until)
 
-    def _hear_of_end(self, key: Key, known: Entered, until: int | None) -> None:
+    def _hear_of_end(self, known: Entered, until: int | None) -> None:
         """Plan the end of a holding, of which its status tells for the first time."""
-        holding = known.holding
-        if until is not None and holding.until is None:
-            self._agenda.plan(max(until, holding.since), End(known.token))
-            self._entered[key] = Entered(known.token, holding._replace(until=until), known.told)
+        if until is not None:
+            self._agenda.plan(max(until, known.holding.since), known.token)
+            known.until = until
 
-    def _follow_pods(
-        self, key: Key, known: Entered, fact: WorkloadFact, *, begins: bool = False
-    ) -> Entered:
+    def _follow_pods(self, known: Entered, fact: WorkloadFact, *, begins: bool = False) -> None:
         """Plan what a status tells of since when all pods run, if it does.
 
         The status of one that is evicted tells no more of it: where nobody remembers, they ran.
         """
         holding = known.holding
         if holding.runs is not None:
-            return known
+            return
         runs, life = runs_of(fact), (holding.uid, holding.since)
         if runs is None and life in self._ran:
             runs = self._ran[life]
         elif runs is None and begins and fact.is_true("Evicted"):
             runs = Runs(holding.since, holding.since) if "PodsReady" in fact.conditions else None
         if runs is None:
-            return known
-        self._agenda.plan(max(runs.told_at, holding.since), Ran(known.token, runs.since))
-        followed = self._entered[key] = known._replace(holding=holding._replace(runs=runs))
-        return followed
+            return
+        self._agenda.plan(max(runs.told_at, holding.since), known.token, Ran(runs.since))
+        known.holding = holding._replace(runs=runs)
 
     def _forget_or_remember(self, key: Key, fact: WorkloadFact | None, ended: Holding) -> None:
         """Remember what a workload held that lives on without telling of it."""
@@ -212,13 +238,12 @@ class Presence:
             until = released_at(fact)
         entered = self._begin(key, left._replace(until=None, runs=None))
         if left.runs is not None and self.follows_pods:
-            self._agenda.plan(
-                max(left.runs.told_at, left.since), Ran(entered.token, left.runs.since)
-            )
+            told_at = max(left.runs.told_at, left.since)
+            self._agenda.plan(told_at, entered.token, Ran(left.runs.since))
         self._end(entered, left.since if until is None else until, evicted=True)
 
     def _begin(self, key: Key, holding: Holding, *, told: Holding | None = None) -> Entered:
-        token = self._agenda.plan(holding.since, Begin(holding))
+        token = self._agenda.begin(holding)
         known = told or holding
         if known.until is not None:
             known = known._replace(until=None)
@@ -229,34 +254,47 @@ class Presence:
         self, entered: Entered, when: int, *, is_told: bool = False, evicted: bool = False
     ) -> Holding:
         """Plan the end of a holding, which the status may tell of later too; return it."""
-        if entered.holding.until is not None:
-            return entered.holding
+        if entered.until is not None:
+            return entered.held
         until = max(when, entered.holding.since)
         ended = entered.holding._replace(until=until)
         if not is_told:
-            self._ends[entered.token] = ended
-        self._agenda.plan(until, End(entered.token, evicted))
+            self.ends[entered.token] = ended
+        if evicted:
+            self._agenda.evict(until, entered.token)
+        else:
+            self._agenda.plan(until, entered.token)
         return ended
+
+
+def _read(fact: WorkloadFact | None, charge: Charge | None) -> Holding | None:
+    """Return the holding that a status tells of; `charge` is what it charges, if it does."""
+    if fact is None:
+        return None
+    if charge is None or charge.decision is not None or not fact.holds_quota:
+        return holding_of(fact)
+    return holding_of(fact, charge.holder.usage)
 
 
 def _tells_the_same(before: WorkloadFact | None, fact: WorkloadFact) -> bool:
     """Say whether two statuses differ in nothing that a holding is read from, but for its end."""
-    return before is not None and _source(before) == _source(fact)
-
-
-def _source(fact: WorkloadFact) -> tuple[object, ...]:
-    """Return what `holding_of` reads, but for the end; tuples compare by identity first."""
-    return (
-        fact.uid,
-        fact.admission,
+    if before is None or before.uid != fact.uid:
+        return False
+    reserved, was_reserved = (
         fact.conditions.get("QuotaReserved"),
-        fact.priority,
-        fact.local_queue,
-        fact.max_execution_s,
-        fact.past_execution_s,
-        fact.given,
-        fact.beside,
-        (fact.reclaimable, fact.pod_sets) if fact.reclaimable else None,
+        before.conditions.get("QuotaReserved"),
+    )
+    return (
+        (before.admission is fact.admission or before.admission == fact.admission)
+        and (was_reserved is reserved or was_reserved == reserved)
+        and before.priority == fact.priority
+        and before.local_queue == fact.local_queue
+        and before.max_execution_s == fact.max_execution_s
+        and before.past_execution_s == fact.past_execution_s
+        and before.given == fact.given
+        and before.beside == fact.beside
+        and before.reclaimable == fact.reclaimable
+        and (not fact.reclaimable or before.pod_sets == fact.pod_sets)
     )
 
 

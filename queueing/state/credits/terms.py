@@ -13,18 +13,16 @@ TICKS_PER_HORIZON = 256
 class Terms:
     """The policies of a cluster, by name."""
 
-    __slots__ = ("_policies", "minimum_runtime_s", "restrains")
+    __slots__ = ("_policies", "any", "minimum_runtime_s", "restrains")
 
     def __init__(self) -> None:
         self._policies: dict[str, CreditPolicyFact] = {}
+        self.any = False
+        """Whether there is any policy."""
         self.minimum_runtime_s = 0
         """The longest time, in seconds, that any policy lets a workload run undisturbed."""
         self.restrains = False
         """Whether any policy says who may not borrow."""
-
-    def __bool__(self) -> bool:
-        """Say whether there is any policy."""
-        return bool(self._policies)
 
     def put(self, fact: CreditPolicyFact) -> bool:
         """Take in a policy; say whether it is news."""
@@ -41,6 +39,7 @@ class Terms:
         return known
 
     def _measure(self) -> None:
+        self.any = bool(self._policies)
         runtimes = (one.minimum_runtime_s for one in self._policies.values())
         self.minimum_runtime_s = max(runtimes, default=0)
         rules = (one.non_borrowing_min_priority for one in self._policies.values())

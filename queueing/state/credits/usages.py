@@ -50,6 +50,11 @@ class Usages:
         if name in self._gone and self._gone[name].at <= fact.as_of:
             del self._gone[name]
 
+    @property
+    def follows(self) -> bool:
+        """Whether rows are kept of any tree, or some pods are not known to run."""
+        return bool(self._ways or self._unready)
+
     # Time and holdings --------------------------------------------------------------------------
 
     def advance(self, at: int) -> None:
