@@ -4,7 +4,7 @@ import secrets
 import time
 from dataclasses import dataclass, field
 
-from e2e.api import Api, WaitTimeoutError
+from e2e.api import Api, WaitTimeoutError, holds
 from e2e.cluster import Cluster
 from e2e.wire import ApiError, Object
 
@@ -37,6 +37,16 @@ class World:
             made = self.api.create(item)
             if "namespace" not in made["metadata"]:
                 self._made.append((item["kind"], made["metadata"]["name"]))
+
+    def wait_for_queue(self, name: str) -> None:
+        """Wait until a LocalQueue takes Jobs: before, whoever comes is told to wait."""
+        self.api.wait_one(
+            "LocalQueue",
+            name,
+            lambda one: holds(one, "Active"),
+            namespace=self.namespace,
+            what="active",
+        )
 
     def another_namespace(self, short: str, labels: dict[str, str] | None = None) -> str:
         """Make one more namespace for this test and return its name."""

@@ -64,13 +64,7 @@ def test_a_local_queue_waits_for_its_cluster_queue_and_says_so(
     assert condition(waiting, "Active")["reason"] == "ClusterQueueDoesNotExist"
     space.make(cluster_queue(name, {space.name("any"): {"cpu": "1"}}))
     wait_job(space, "early", lambda one: holds(one, "Complete"), "complete")
-    space.api.wait_one(
-        "LocalQueue",
-        "team",
-        lambda one: holds(one, "Active"),
-        namespace=space.namespace,
-        what="active",
-    )
+    space.wait_for_queue("team")
 
 
 def test_a_cluster_queue_waits_for_its_flavor_and_names_it(

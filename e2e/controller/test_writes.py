@@ -31,13 +31,7 @@ def test_an_admission_costs_three_writes_and_its_end_three_more(
         local_queue(space.namespace, "team", queue),
     )
     # A Job that comes before its queue is ready waits, and to say so is one more write.
-    space.api.wait_one(
-        "LocalQueue",
-        "team",
-        lambda one: holds(one, "Active"),
-        namespace=space.namespace,
-        what="active",
-    )
+    space.wait_for_queue("team")
     for number in range(JOBS):
         space.make(job(space.namespace, f"job-{number:03}", queue="team", pods=Pods(run_s=1)))
     wait_complete(space, count=JOBS)

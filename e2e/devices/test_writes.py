@@ -69,13 +69,7 @@ def furnish(space: World, rack: Rack) -> None:
         local_queue(space.namespace, "team", space.name("cq")),
     )
     # A Job that comes before its queue is ready waits, and to say so is one more write.
-    space.api.wait_one(
-        "LocalQueue",
-        "team",
-        lambda one: holds(one, "Active"),
-        namespace=space.namespace,
-        what="active",
-    )
+    space.wait_for_queue("team")
 
 
 def split(writes: Sequence[Write], workload: Object) -> tuple[list[str], list[str]]:

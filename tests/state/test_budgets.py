@@ -17,8 +17,8 @@ from queueing.core.credits.facts import (
 )
 from queueing.core.credits.period import Period
 from queueing.core.credits.prices import Prices
-from queueing.core.decisions import Preempt, Reason, Wait
-from queueing.core.facts import Condition, Fact, PreemptionPolicy
+from queueing.core.decisions import Preempt, Reason
+from queueing.core.facts import Fact, PreemptionPolicy
 from queueing.core.names import Key, ResourceName
 from queueing.core.settings import Compatibility, Settings
 from queueing.sim.world import World
@@ -32,6 +32,7 @@ from queueing.testing.builders import (
     preemption,
     workload,
 )
+from tests.state.members import finish, runs, waits
 
 START = 1_000_000 // HOUR * HOUR
 PRICES = Prices({(None, ResourceName("cpu")): MICRO})
@@ -83,17 +84,6 @@ def run(made: World, name: str, cores: int, seconds: int | None, *, at: float, *
     return runs(made, name)
 
 
-def runs(made: World, name: str) -> bool:
-    return made.workloads[Key(f"team/{name}")].holds_quota
-
-
-def end(made: World, name: str, at: float) -> None:
-    fact = made.workloads[Key(f"team/{name}")]
-    done = Condition(type="Finished", status=True, reason="Succeeded", changed=at)
-    made.observe(replace(fact, conditions={**fact.conditions, "Finished": done}))
-    made.cycle(at)
-
-
 def purse(made: World, name: str = "hourly") -> BudgetAccountFact:
     return next(one for one in made.engine.credit_budgets() if one.name == name)
 
@@ -104,18 +94,12 @@ def amounts(made: World) -> tuple[int, int, int]:
     return one.spent // MICRO, one.held // MICRO, one.left // MICRO
 
 
-def wait(made: World, name: str) -> Wait:
-    found = made.engine.waiting(Key(f"team/{name}"))
-    assert found is not None
-    return found
-
-
 def test_a_run_that_the_budget_covers_is_held_and_settled_as_it_ends() -> None:
     made = world(budget(1000))
     assert run(made, "one", 2, 300, at=START)
     made.cycle(START + 100)
     assert amounts(made) == (200, 400, 400)
-    end(made, "one", START + 150)
+    finish(made, "one", START + 150)
     assert amounts(made) == (300, 0, 700)
 
 
@@ -134,7 +118,7 @@ def test_what_a_budget_does_not_cover_waits_and_says_which_and_until_when() -> N
     made = world(budget(1000))
     assert run(made, "one", 2, 300, at=START)
     assert not run(made, "two", 2, 300, at=START)
-    found = wait(made, "two")
+    found = waits(made, "two")
     assert found.reason is Reason.BUDGET_EXHAUSTED
     assert found.message == (
         "CreditBudget hourly has 0.11 GPUh left until 1970-01-12T14:00:00Z,"
@@ -147,7 +131,7 @@ def test_who_waits_for_a_budget_is_woken_by_its_next_period() -> None:
     run(made, "one", 2, 500, at=START)
     assert not run(made, "two", 1, 10, at=START)
     assert made.cycle(START + 1).wake_at == START + HOUR
-    end(made, "one", START + 500)
+    finish(made, "one", START + 500)
     assert not runs(made, "two")
     made.cycle(START + HOUR)
     assert runs(made, "two")
@@ -157,7 +141,7 @@ def test_who_waits_for_a_budget_is_woken_by_an_end_before_its_time() -> None:
     made = world(budget(1000))
     run(made, "one", 2, 500, at=START)
     assert not run(made, "two", 1, 100, at=START)
-    end(made, "one", START + 400)
+    finish(made, "one", START + 400)
     assert runs(made, "two")
 
 
@@ -180,7 +164,7 @@ def test_who_waits_for_a_budget_is_woken_by_a_change_of_it(change: Any) -> None:
 def test_a_run_without_a_declared_end_is_not_covered() -> None:
     made = world(budget(1000))
     assert not run(made, "one", 1, None, at=START)
-    assert "max-exec-time-seconds" in wait(made, "one").message
+    assert "max-exec-time-seconds" in waits(made, "one").message
 
 
 def test_a_smaller_run_passes_one_that_the_budget_does_not_cover() -> None:
@@ -238,7 +222,7 @@ def test_nobody_is_preempted_for_one_that_the_budget_does_not_cover() -> None:
     assert run(made, "low", 8, 100, at=START)
     made.engine.observe_credit(budget(1000))
     assert not run(made, "high", 8, 100, at=START + 1, priority=10)
-    assert wait(made, "high").reason is Reason.BUDGET_EXHAUSTED
+    assert waits(made, "high").reason is Reason.BUDGET_EXHAUSTED
     assert not made.workloads[Key("team/low")].is_true("Evicted")
 
 
@@ -266,7 +250,7 @@ def test_every_budget_above_a_workload_counts() -> None:
     )
     assert run(made, "one", 1, 60, at=START)
     assert not run(made, "two", 1, 60, at=START)
-    assert "CreditBudget door" in wait(made, "two").message
+    assert "CreditBudget door" in waits(made, "two").message
     made.cycle(START + 30)
     assert {one.name: one.spent // MICRO for one in made.engine.credit_budgets()} == {
         "queue": 30,
@@ -336,8 +320,8 @@ def test_what_is_beyond_a_budget_preempts_nobody() -> None:
     assert run(made, "covered", 8, 100, at=START)
     assert not run(made, "beyond", 8, 400, at=START + 1, priority=100)
     assert not made.workloads[Key("team/covered")].is_true("Evicted")
-    assert "Only what is free may be used" in wait(made, "beyond").message
-    end(made, "covered", START + 20)
+    assert "Only what is free may be used" in waits(made, "beyond").message
+    finish(made, "covered", START + 20)
     assert runs(made, "beyond")
 
 
@@ -348,7 +332,7 @@ def test_the_next_period_covers_those_who_ran_beyond_the_last_the_longest_first(
     assert run(made, "three", 1, 4000, at=START + 2)
     made.cycle(START + 10)
     assert purse(made).opportunistic == ("team/three", "team/two")
-    end(made, "one", START + 1000)
+    finish(made, "one", START + 1000)
     made.cycle(START + HOUR)
     assert purse(made).opportunistic == ("team/three", "team/two"), "5000 - 3600 is still too much"
     made.cycle(START + 2 * HOUR)
@@ -386,7 +370,7 @@ def test_a_restart_finds_the_same_spending_whenever_the_status_was_written(
         elif at == START + 50:
             run(made, "two", 3, 200, at=at)
         elif at == START + 100:
-            end(made, "one", at)
+            finish(made, "one", at)
         made.cycle(at)
         if written_at is not None and at <= written_at:
             stored = [purse(made)]

@@ -15,8 +15,8 @@ from queueing.core.credits.facts import (
     Mode,
 )
 from queueing.core.credits.prices import Prices
-from queueing.core.decisions import Preempt, Reason, Wait
-from queueing.core.facts import Condition, Fact, PreemptionPolicy
+from queueing.core.decisions import Preempt, Reason
+from queueing.core.facts import Fact, PreemptionPolicy
 from queueing.core.names import Key, ResourceName
 from queueing.core.settings import FairSharing, Settings
 from queueing.sim.world import World
@@ -30,6 +30,7 @@ from queueing.testing.builders import (
     preemption,
     workload,
 )
+from tests.state.members import finish, runs, waits
 
 START = 1_000_000.0
 HIGH = 100
@@ -75,23 +76,6 @@ def run(made: World, name: str, cores: int, priority: int, *, where: str = "a") 
     return runs(made, name)
 
 
-def runs(made: World, name: str) -> bool:
-    return made.workloads[Key(f"team/{name}")].holds_quota
-
-
-def end(made: World, name: str, at: float) -> None:
-    fact = made.workloads[Key(f"team/{name}")]
-    done = Condition(type="Finished", status=True, reason="Succeeded", changed=at)
-    made.observe(replace(fact, conditions={**fact.conditions, "Finished": done}))
-    made.cycle(at)
-
-
-def wait(made: World, name: str) -> Wait:
-    found = made.engine.waiting(Key(f"team/{name}"))
-    assert found is not None
-    return found
-
-
 @pytest.mark.parametrize("settings", [CLASSICAL, FAIR], ids=["classical", "fair sharing"])
 @pytest.mark.parametrize(
     ("cores", "priority", "want"),
@@ -121,8 +105,8 @@ def test_without_the_rule_everybody_may_borrow(rule: dict[str, Any]) -> None:
 def test_who_may_not_borrow_is_told_how_much_nominal_quota_is_missing() -> None:
     made = world()
     assert not run(made, "one", 6, HIGH)
-    assert wait(made, "one").reason is Reason.MAY_NOT_BORROW
-    assert wait(made, "one").message == (
+    assert waits(made, "one").reason is Reason.MAY_NOT_BORROW
+    assert waits(made, "one").message == (
         "workloads of priority 100 and above may not borrow:"
         " 2 more nominal quota needed for cpu in flavor default"
     )
@@ -148,7 +132,7 @@ def test_who_waits_is_woken_when_one_of_them_ends() -> None:
     made = world()
     run(made, "first", 3, HIGH)
     assert not run(made, "second", 2, HIGH)
-    end(made, "first", START + 60)
+    finish(made, "first", START + 60)
     assert runs(made, "second")
 
 
@@ -227,9 +211,9 @@ def test_a_budget_and_the_rule_both_count() -> None:
     )
     made.cycle(START + 1)
     assert not run(made, "undeclared", 1, 0)
-    assert wait(made, "undeclared").reason is Reason.BUDGET_EXHAUSTED
+    assert waits(made, "undeclared").reason is Reason.BUDGET_EXHAUSTED
     assert not run(made, "large", 6, HIGH)
-    assert wait(made, "large").reason is Reason.MAY_NOT_BORROW
+    assert waits(made, "large").reason is Reason.MAY_NOT_BORROW
 
 
 def test_who_waits_for_room_may_not_borrow_it_either_once_it_is_there() -> None:
@@ -239,6 +223,6 @@ def test_who_waits_for_room_may_not_borrow_it_either_once_it_is_there() -> None:
     assert run(made, "filler", 8, 0, where="b")
     assert not run(made, "one", 3, HIGH)
     assert not run(made, "two", 3, HIGH)
-    end(made, "filler", START + 50)
+    finish(made, "filler", START + 50)
     assert runs(made, "one")
     assert not runs(made, "two")
