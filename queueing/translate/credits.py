@@ -54,6 +54,7 @@ def policy(found: wire.CreditPolicy, *, lag_s: int = 0) -> CreditPolicyFact:
         class_factors=tuple(factors),
         debt_limit_s=_seconds(spec.debt_limit) if spec.debt_limit else None,
         non_borrowing_min_priority=spec.non_borrowing_min_priority,
+        admission_hold_s=_seconds(spec.admission_hold) if spec.admission_hold else 0,
         lag_s=lag_s,
         keeps_usage=spec.usage_records is not None,
     )
@@ -174,6 +175,7 @@ def _child(one: wire.Child) -> ChildRecord:
         spent=one.spent * PART,
         wasted=one.wasted * PART,
         entitlement=one.entitlement,
+        held=one.held,
         lent_to=tuple((two.name, two.micro_credits) for two in one.lent_to),
         borrowed_from=tuple((two.name, two.micro_credits) for two in one.borrowed_from),
         departed_at=int(one.departed_at.timestamp()) if one.departed_at else None,
@@ -193,6 +195,7 @@ def _child_entry(one: ChildRecord, unit: str) -> dict[str, Any]:
         "spent": one.spent // PART,
         "wasted": one.wasted // PART,
         "entitlement": one.entitlement,
+        "held": one.held,
         "lentTo": _partners(one.lent_to, unit),
         "borrowedFrom": _partners(one.borrowed_from, unit),
         **departed,

@@ -45,6 +45,7 @@ class CreditPolicySpec(Wire, frozen=True):
     class_factors: list[ClassFactor] = []
     debt_limit: str = ""
     non_borrowing_min_priority: int | None = None
+    admission_hold: str = ""
     usage_records: UsageRetention | None = None
 
 
@@ -110,6 +111,7 @@ class Child(Wire, frozen=True):
     lent_to: list[Partner] = []
     borrowed_from: list[Partner] = []
     entitlement: int = 0
+    held: int = 0
     departed_at: datetime | None = None
 
 

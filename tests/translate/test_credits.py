@@ -63,7 +63,7 @@ def test_a_policy_has_defaults_for_all_but_prices() -> None:
     assert found.mode is Mode.BALANCED
     assert (found.half_life_s, found.horizon_s, found.bound) == (14 * 24 * HOUR, 6 * HOUR, 4)
     assert (found.hysteresis, found.minimum_runtime_s) == (Fraction(5, 4), 0)
-    assert found.non_borrowing_min_priority is None
+    assert (found.non_borrowing_min_priority, found.admission_hold_s) == (None, 0)
     assert found.prices.bill(GPU.flavor, {GPU.resource: 3}) == 3 * MICRO
 
 
@@ -87,12 +87,13 @@ def test_what_a_policy_says_is_heard() -> None:
             ],
             "debtLimit": "2h",
             "nonBorrowingMinPriority": 0,
+            "admissionHold": "10m",
         }
     )
     assert (found.mode, found.bound, found.root_cohorts) == (Mode.KARMA, 60, ("a", "z"))
     assert (found.half_life_s, found.horizon_s) == (3600, 90)
     assert (found.minimum_runtime_s, found.debt_limit) == (1800, 7200)
-    assert found.non_borrowing_min_priority == 0
+    assert (found.non_borrowing_min_priority, found.admission_hold_s) == (0, 600)
     assert [found.factor(one) for one in (-10, 0, 100)] == [1, Fraction(1, 2), 2]
     assert found.prices.bill(FlavorName("fast"), {ResourceName("cpu"): 1000}) == 20_000
     assert found.prices.bill(FlavorName("slow"), {ResourceName("cpu"): 1000}) == 10_000

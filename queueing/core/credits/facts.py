@@ -72,6 +72,8 @@ class CreditPolicyFact:
     """From this priority upwards workloads may not borrow; None: all may."""
     lag_s: int = 0
     """How far the ledger stays behind, so that what was written by then has been heard of."""
+    admission_hold_s: int = 0
+    """For how long what is borrowed is held against a balance before it is paid; 0: not at all."""
     keeps_usage: bool = False
     """Whether rows of usage are kept for its trees."""
 
@@ -122,6 +124,8 @@ class ChildRecord:
     wasted: int = 0
     """What was used for work that evictions lost, in parts."""
     departed_at: int | None = None
+    held: int = 0
+    """Micro-credits that it is about to pay for work that began lately."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

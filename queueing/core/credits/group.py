@@ -270,7 +270,14 @@ class Group:
         self._settle(member, account)
         return account.balance
 
-    def records(self, exponents: Mapping[Member, int]) -> tuple[ChildRecord, ...]:
+    def paying(self, member: Member) -> dict[FlavorName, int]:
+        """Return what a child pays from the group's time on, in micro-credits per second."""
+        stakes = self.accounts[member].stakes.items()
+        return {flavor: stake.paying for flavor, stake in stakes if stake.paying}
+
+    def records(
+        self, exponents: Mapping[Member, int], held: Mapping[Member, int]
+    ) -> tuple[ChildRecord, ...]:
         """Return all accounts, sorted, as they are stored."""
         for member, account in self.accounts.items():
             self._settle(member, account)
@@ -287,6 +294,7 @@ class Group:
                 borrowed_from=self.partners.borrowed_by(member),
                 wasted=account.wasted,
                 departed_at=account.departed_at,
+                held=held.get(member, 0),
             )
             for member, account in sorted(self.accounts.items())
         )

@@ -31,6 +31,13 @@ class Holding(NamedTuple):
     user: str = ""
     runs: Runs | None = None
     """Known only where rows of usage are kept."""
+    admitted_at: int | None = None
+    """When it got quota, where it holds something else since then: None if that is `since`."""
+
+    @property
+    def began(self) -> int:
+        """When it got quota."""
+        return self.since if self.admitted_at is None else self.admitted_at
 
 
 def holding_of(

@@ -72,7 +72,7 @@ def records(
             as_of=book.group.at,
             policy=book.policy.name,
             unit=book.policy.unit,
-            children=book.group.records(book.exponents),
+            children=book.group.records(book.exponents, book.held()),
             sinks=dict(book.group.sinks),
             leavers=tuple(
                 leaver_record(one)

@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from queueing.core.credits import bend
 from queueing.core.credits.decay import Decay
-from queueing.core.credits.facts import CreditPolicyFact, Member
+from queueing.core.credits.facts import PART, CreditPolicyFact, Member
 from queueing.core.credits.group import WEIGHT_UNIT, Group, Loss, Position, Standing
 from queueing.core.credits.holding import Holding
 from queueing.core.names import FlavorName, FlavorResource, ResourceName, Uid
 from queueing.core.quota.cell import Cell
 from queueing.core.quota.node import Node
+from queueing.state.credits.holds import Holds
 
 CLASS_UNIT = 1000
 REFUND_S = 900
@@ -60,6 +61,7 @@ class Book:
     """A cohort's group and the usage of all below it."""
 
     __slots__ = (
+        "_holds",
         "_moved",
         "_posts",
         "_rows",
@@ -71,6 +73,7 @@ class Book:
         "node",
         "policy",
         "read_at",
+        "stirred",
     )
 
     def __init__(self, node: Node, policy: CreditPolicyFact, at: int) -> None:
@@ -82,6 +85,9 @@ class Book:
         """Grants that were booked, and whether they were taken back."""
         self.read_at = -1
         """Up to when what was read from an account holds all that happened."""
+        self.stirred = False
+        """Whether anybody came or went since balances were measured, where that bends weights."""
+        self._holds = Holds(policy.admission_hold_s) if policy.admission_hold_s else None
         self._usage: dict[tuple[Node, FlavorResource], int] = {}
         """Of the nodes below the children."""
         self._posts: dict[tuple[Node, FlavorName], Post] = {}
@@ -92,9 +98,7 @@ class Book:
     def advance(self, to: int) -> None:
         """Let time pass; before it does, what was counted at one and the same time takes effect."""
         if to > self.group.at:
-            for post in self._moved:
-                self._position(post)
-            self._moved.clear()
+            self._take_positions()
             self.group.advance(to)
 
     def reshape(self, holdings: Iterable[tuple[Node, Holding]]) -> None:
@@ -114,6 +118,8 @@ class Book:
         self._posts.clear()
         self._rows.clear()
         self._moved.clear()
+        if self._holds is not None:
+            self._holds.clear()
         for member, child in self.children.items():
             rows = self._rows[child] = {}
             for resource, cell in sorted(child.cells.items()):
@@ -130,10 +136,11 @@ class Book:
 
     def measure(self) -> dict[Member, int]:
         """Return by how many steps each child's weight is to be bent now."""
-        accounts, policy = self.group.accounts, self.policy
+        accounts, policy, held = self.group.accounts, self.policy, self.held()
+        self.stirred = False
         self.exponents = {
             member: bend.exponent(
-                self.group.balance(member),
+                self.group.balance(member) - PART * held.get(member, 0),
                 entitlement=accounts[member].entitlement,
                 horizon_s=policy.horizon_s,
                 bound=policy.bound,
@@ -141,6 +148,14 @@ class Book:
             for member in self.children
         }
         return self.exponents
+
+    def held(self) -> dict[Member, int]:
+        """Return what each child is about to pay for work that began lately, in micro-credits."""
+        if self._holds is None:
+            return {}
+        self._take_positions()
+        at, group = self.group.at, self.group
+        return {one: self._holds.of(one, at, group.paying(one)) for one in self.children}
 
     def count(self, way: Way, holding: Holding, sign: int) -> None:
         """Count a holding in, or with sign -1 out, from the group's time on."""
@@ -156,6 +171,8 @@ class Book:
                 self._moved[row.post] = None
         if self.policy.class_factors:
             self._bill(child, holding, sign)
+        if self._holds is not None:
+            self._hold(self._holds, member_of(child), holding, sign)
 
     def lose(self, queue: Node, holding: Holding, when: int, saved: int | None) -> None:
         """Note an eviction: what was used since the work was saved, or ever, is lost.
@@ -212,6 +229,22 @@ class Book:
                 post.plain += sign * cost
                 post.weighed += sign * int(cost * factor * CLASS_UNIT)
                 self._moved[post] = None
+
+    def _hold(self, holds: Holds, child: Member, holding: Holding, sign: int) -> None:
+        """Hold what a workload may be about to pay, or release it."""
+        self.stirred = True
+        if sign > 0:
+            factor = self.policy.factor(holding.priority)
+            costs = self._by_flavor(holding.usage).items()
+            holds.begin(child, holding, [(flavor, int(cost * factor)) for flavor, cost in costs])
+        else:
+            holds.end(child, holding)
+
+    def _take_positions(self) -> None:
+        """Let what was counted take effect, from the group's time on."""
+        for post in self._moved:
+            self._position(post)
+        self._moved.clear()
 
     def _position(self, post: Post) -> None:
         """Tell the group what a child does in a flavor now: idle = min(quota - usage, limit)."""

@@ -127,7 +127,7 @@ def _under_terms(known: Book, node: Node, policy: CreditPolicyFact) -> Book:
     if known.node is node and known.policy == policy:
         return known
     book = Book(node, policy, known.group.at)
-    book.group.resume(known.group.records({}), known.group.sinks)
+    book.group.resume(known.group.records({}, {}), known.group.sinks)
     book.grants.update(known.grants)
     book.read_at = known.read_at
     return book

@@ -168,6 +168,8 @@ class Credits:
             self._undisturbed.look(tree, now)
             if changed or self._bending.is_due(at):
                 changed |= self._bending.bend(self._books.by_cohort.values(), tree, at)
+            elif self._terms.holds:
+                changed |= self._bending.bend_held(self._books.by_cohort.values(), tree)
         self._started = True
         return changed
 
@@ -211,6 +213,8 @@ class Credits:
         """Return times of the ledgers that somebody may wait for."""
         if self._books.by_cohort and self._bending.next_tick is not None:
             yield self._bending.next_tick
+            if self._terms.holds and self._agenda.next_at is not None:
+                yield self._agenda.next_at
         if self._budgets.next_at is not None:
             yield self._budgets.next_at
             if self._agenda.next_at is not None:

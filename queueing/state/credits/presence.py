@@ -223,7 +223,8 @@ class Presence:
             return None
         since = self.altered_at = max(now, found.since)
         left = None if found.may_last is None else max(0, found.may_last - (since - found.since))
-        return self._begin(key, found._replace(since=since, may_last=left), told=found)
+        changed = found._replace(since=since, may_last=left, admitted_at=found.since)
+        return self._begin(key, changed, told=found)
 
     def _settle_leaver(
         self, key: Key, left: Holding, workloads: Mapping[Key, WorkloadFact]

@@ -31,18 +31,26 @@ class Bending:
 
     def bend(self, books: Iterable[Book], tree: QuotaTree, at: int) -> bool:
         """Bend weights by balances; say whether any changed."""
-        changed = self.is_any = False
         step = self._terms.tick_s
         self.next_tick = (at // step + 1) * step
-        for book in books:
+        known = list(books)
+        return self._follow(known, known, tree)
+
+    def bend_held(self, books: Iterable[Book], tree: QuotaTree) -> bool:
+        """Bend at once what depends on who came or went, as holds do; say whether any changed."""
+        known = list(books)
+        return self._follow(known, [one for one in known if one.stirred], tree)
+
+    def _follow(self, books: Iterable[Book], due: Iterable[Book], tree: QuotaTree) -> bool:
+        changed = False
+        for book in due:
             before = book.exponents
-            same = book.measure() == before
-            self.is_any = self.is_any or any(book.exponents.values())
-            if same:
+            if book.measure() == before:
                 continue
             changed = True
             for member, steps in book.exponents.items():
                 tree.bend(book.children[member], bend.factor(steps) if steps else None)
+        self.is_any = any(any(book.exponents.values()) for book in books)
         return changed
 
 

@@ -13,7 +13,7 @@ TICKS_PER_HORIZON = 256
 class Terms:
     """The policies of a cluster, by name."""
 
-    __slots__ = ("_policies", "any", "minimum_runtime_s", "restrains")
+    __slots__ = ("_policies", "any", "holds", "minimum_runtime_s", "restrains")
 
     def __init__(self) -> None:
         self._policies: dict[str, CreditPolicyFact] = {}
@@ -21,6 +21,8 @@ class Terms:
         """Whether there is any policy."""
         self.minimum_runtime_s = 0
         """The longest time, in seconds, that any policy lets a workload run undisturbed."""
+        self.holds = False
+        """Whether any policy holds against balances what is about to be paid."""
         self.restrains = False
         """Whether any policy says who may not borrow."""
 
@@ -42,6 +44,7 @@ class Terms:
         self.any = bool(self._policies)
         runtimes = (one.minimum_runtime_s for one in self._policies.values())
         self.minimum_runtime_s = max(runtimes, default=0)
+        self.holds = any(one.admission_hold_s for one in self._policies.values())
         rules = (one.non_borrowing_min_priority for one in self._policies.values())
         self.restrains = any(one is not None for one in rules)
 

@@ -152,7 +152,7 @@ def test_who_lent_to_whom_is_told_in_whole_micro_credits() -> None:
     made.place(B, GPU, Position(0, 2 * MICRO, 2 * MICRO))
     made.place(C, GPU, Position(0, 2 * MICRO, 2 * MICRO))
     made.advance(100)
-    records = {one.member: one for one in made.records({})}
+    records = {one.member: one for one in made.records({}, {})}
     assert dict(records[A].lent_to) == {
         "ClusterQueue/b": 200 * MICRO,
         "ClusterQueue/c": 200 * MICRO,
@@ -167,14 +167,14 @@ def test_a_ledger_goes_on_from_what_was_stored_as_if_nothing_had_happened() -> N
         made.place(member, GPU, position)
     made.advance(1234)
     again = Group(1234, decay=Decay(5000), debt_limit_s=10**9)
-    again.resume(made.records({}), made.sinks)
+    again.resume(made.records({}, {}), made.sinks)
     again.reshape({one: Standing(1, 10 * MICRO) for one in (A, B)}, {GPU: 3 * MICRO})
     for member, position in positions.items():
         again.place(member, GPU, position)
     made.advance(9999)
     again.advance(9999)
-    assert [(one.member, one.balance, one.earned, one.spent) for one in again.records({})] == [
-        (one.member, one.balance, one.earned, one.spent) for one in made.records({})
+    assert [(one.member, one.balance, one.earned, one.spent) for one in again.records({}, {})] == [
+        (one.member, one.balance, one.earned, one.spent) for one in made.records({}, {})
     ]
     assert again.sinks == made.sinks
 

@@ -20,6 +20,7 @@ _TIMES: Final = (
     ("halfLife", "60s", "87600h", "at least 60s and at most 87600h"),
     ("horizon", "1s", "8760h", "at least 1s and at most 8760h"),
     ("minimumRuntime", "0s", "8760h", "at most 8760h"),
+    ("admissionHold", "0s", "1h", "at most 1h"),
     ("debtLimit", "0s", "87600h", "at most 87600h"),
 )
 CREDIT_POLICY: Final = (

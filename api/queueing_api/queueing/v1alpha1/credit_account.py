@@ -55,6 +55,9 @@ class CreditChild(Wire):
     """From whom quota was borrowed, the most first."""
     entitlement: Int64 = 0
     """What it may use for nothing, in millionths of a credit per second."""
+    held: Int64 = 0
+    """What it is about to pay for work that began lately, in millionths of a credit; its weight is
+    bent as if that were paid. Only with an admissionHold in the CreditPolicy."""
     departed_at: Time | None = None
     """Since when it is no longer a child; the balance waits for it for three half-lives."""
 

@@ -91,6 +91,11 @@ class CreditPolicySpec(Wire):
     non_borrowing_min_priority: Int32 | None = None
     """Workloads of this priority and above may not borrow: together they stay within the nominal
     quota of their ClusterQueue. Unset: all may borrow."""
+    admission_hold: DurationText | None = None
+    """For how long what a workload will pay is held against the balance of its queue from its
+    admission on, or for its maximum execution time if that is less. As it is paid, or as the
+    workload ends, it is released. Unset: nothing is held; 10m keeps a surplus from buying, in one
+    moment, more than it is worth."""
     debt_limit: DurationText | None = None
     """Largest debt, as the time in which the whole entitlement, if it were lent, would pay it
     back. Unset: 1.44 half-lives, which is also as much as a surplus can reach."""
