@@ -77,6 +77,8 @@ def test_a_job_gets_its_devices_by_claims(old: Installation) -> None:
         furnish(space, gpus, {"h100": (H100, 8)})
         space.make(training(space, "train", 4, pods=2))
         wait_job(space, "train", running, "running")
+        log = old.controller.process.program.log.read_text()
+        assert "a pod that was created for trial got its claim" in log
         given = [allocated(one) for one in claims_of(space, "train")]
         assert sorted(len(one) for one in given) == [4, 4]
         for one in space.api.items("Pod", space.namespace):

@@ -16,7 +16,7 @@ from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from queueing import __version__
 from queueing.clock import Clock, SystemClock
@@ -25,7 +25,7 @@ from queueing.controller.chronicle import Chronicle
 from queueing.controller.collection import postponed
 from queueing.controller.connection import report
 from queueing.controller.lag import measure
-from queueing.controller.policies import install
+from queueing.controller.policies import PolicyRules, install
 from queueing.controller.probes import listening
 from queueing.controller.rules import (
     controller_rules,
@@ -125,6 +125,7 @@ class App:
         rules = controller_rules(configuration, options.compatibility, identity=self._identity)
         self._rules = replace(rules, drivers=options.drivers)
         self._elects = configuration.leader_election.leader_elect
+        self._doubted = asyncio.Event()
         self._tracer = Tracer.from_environment(options.environment, __version__)
         self.witness = Witness(
             metrics=Metrics(
@@ -196,18 +197,35 @@ class App:
                 may_send=may_send,
                 rules=self._rules,
                 witness=self.witness,
-                injects=lambda: self.witness.standing.policies,
+                injects=lambda: self.witness.standing.injects,
+                doubt=self._doubt_injection,
                 listing=postponed if self._options.owns_process else nullcontext,
             )
         )
         rules = policy_rules(self._options.configuration)
         async with asyncio.TaskGroup() as group:
             if self._options.policies:
-                installing = install(self._client, rules, self._policies_are_in_force)
-                group.create_task(installing, name="policies")
+                group.create_task(self._keep_policies(rules), name="policies")
             else:
                 self._policies_are_in_force()
+                self._pods_get_claims()
             await session.run()
+
+    async def _keep_policies(self, rules: PolicyRules) -> NoReturn:
+        """Put the policies in force, and again whenever pods come without their claims."""
+        while True:
+            self._doubted.clear()
+            await install(self._client, rules, self._policies_are_in_force, self._pods_get_claims)
+            await self._doubted.wait()
+            logger.warning("pods came without their claims: the policies are put in force again")
 
     def _policies_are_in_force(self) -> None:
         self.witness.standing.policies = True
+
+    def _pods_get_claims(self) -> None:
+        self.witness.standing.injects = True
+
+    def _doubt_injection(self) -> None:
+        """Hear that a pod was created without its claims: starts wait until it works again."""
+        self.witness.standing.injects = False
+        self._doubted.set()

@@ -21,6 +21,7 @@ from typing import Any
 import msgspec
 
 from queueing.controller import job_webhooks
+from queueing.controller.injection import BLIND_S, until_injected
 from queueing.core.selectors import Selector
 from queueing.kube.client import Call, Client, Request
 from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError
@@ -48,8 +49,6 @@ PROBE_LABEL = "queueing.dev/policy-probe"
 MINOR_MIN = 36
 MINOR_OF_VALIDATION = 30
 RETRY_S = 1.0
-BLIND_S = 15.0
-"""How long a server is given that does not let us try; a policy is in force within 8 s."""
 
 _LABELLED = (
     f"has(object.metadata.labels) && '{QUEUE_NAME}' in object.metadata.labels"
@@ -236,10 +235,23 @@ async def minor_version(client: Client) -> int:
     return int(minor or 0)
 
 
-async def install(client: Client, rules: PolicyRules, in_force: Callable[[], None]) -> None:
-    """Apply the policies, and tell when the server goes by them; ends then."""
+def _deaf() -> None:
+    """Hear nothing."""
+
+
+async def install(
+    client: Client,
+    rules: PolicyRules,
+    in_force: Callable[[], None],
+    injecting: Callable[[], None] = _deaf,
+) -> None:
+    """Apply the policies, and tell when the server goes by them; ends then.
+
+    `injecting` is told last, when pods were seen to get their claims. Readiness must not wait for
+    that: before 1.36 a webhook gives them, and is asked only when its pod is ready.
+    """
     rendered = render(rules)
-    told = ""
+    told, minor = "", 0
     while True:
         try:
             minor = await minor_version(client)
@@ -264,6 +276,9 @@ async def install(client: Client, rules: PolicyRules, in_force: Callable[[], Non
                 logger.warning("the policies could not be applied, trying again: %s", told)
             await asyncio.sleep(RETRY_S)
     in_force()
+    if minor:
+        await until_injected(client, rules.namespace)
+    injecting()
 
 
 async def _apply(client: Client, rendered: list[tuple[Resource, Wire]]) -> None:

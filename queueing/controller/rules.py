@@ -41,6 +41,8 @@ class ControllerRules:
     identity: str
     configuration: Configuration | None = None
     """As it was read, for the mappings of device classes."""
+    namespace: str = "kueue-system"
+    """Our own."""
     drivers: frozenset[Driver] = USUAL_DRIVERS
     """How workloads may be asked to save."""
     budget: int = BUDGET
@@ -74,6 +76,7 @@ def controller_rules(
         ),
         identity=identity,
         configuration=configuration,
+        namespace=configuration.namespace,
     )
 
 

@@ -57,6 +57,10 @@ DRAIN_S = 5.0
 """How long the writes under way may take when the term ends."""
 
 
+def _deaf() -> None:
+    """Hear nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """What a term works with."""
@@ -68,6 +72,8 @@ class Surroundings:
     witness: Witness
     injects: Callable[[], bool] = lambda: True
     """Says whether pods that are told of claims get them when they are created."""
+    doubt: Callable[[], None] = _deaf
+    """Hears that they did not."""
     listing: Callable[[], AbstractContextManager[None]] = nullcontext
     """What surrounds the first lists of a term."""
 
@@ -181,6 +187,8 @@ class Session:
                 records=self._records,
                 now=self._around.clock.now,
                 injects=self._around.injects,
+                doubt=self._around.doubt,
+                namespace=self._rules.namespace,
                 exceeds=self.engine.exceeds,
                 evicted=self._around.witness.evicted,
             )

@@ -35,6 +35,8 @@ class Standing:
     """It leads, and its memory is complete."""
     policies: bool = False
     """The API server suspends Jobs at creation as our rules say, or does not have to."""
+    injects: bool = False
+    """The API server was seen to give pods their claims at creation; it may not be ours to see."""
     other_leads: Callable[[], bool] = lambda: False
 
     @property
@@ -77,7 +79,7 @@ class Witness:
         self._engine = self._objects = self._stock = None
         self.metrics.leader.labels().set(0)
         standing = self.standing
-        standing.elected = standing.leading = standing.policies = False
+        standing.elected = standing.leading = standing.policies = standing.injects = False
         self._listed = {}
 
     def judged(self, cycle: Cycle, took_s: float) -> None:

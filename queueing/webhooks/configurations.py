@@ -44,6 +44,9 @@ class _Hook:
     failure: str = "Ignore"
     timeout_s: int = TIMEOUT_S
     side_effects: str = "None"
+    asks_about_ours: bool = False
+    """Our own writes are checked where they are made, and must not depend on ourselves: all but
+    the pod by which we try whether pods are changed at all."""
 
     @property
     def path(self) -> str:
@@ -68,6 +71,7 @@ _POD: Final = _Hook(
     label=INJECT,
     # As the policy of newer servers: what is labelled must not start without its claims.
     failure="Fail",
+    asks_about_ours=True,
 )
 _MUTATING_JOBS: Final = (
     replace(_JOB, operations=CREATE, condition=("queued", LABELLED), failure="Fail"),
@@ -153,5 +157,6 @@ def _webhook(hook: _Hook, verb: str, scope: Scope) -> Wire:
         wire["objectSelector"] = {"matchExpressions": [labelled]}
     asked = [hook.condition] if hook.condition else []
     conditions = [{"name": name, "expression": text} for name, text in asked]
-    # Our own writes are checked where they are made, and must not depend on ourselves.
-    return {**wire, "matchConditions": [*conditions, scope.not_ours]}
+    if not hook.asks_about_ours:
+        conditions.append(scope.not_ours)
+    return {**wire, "matchConditions": conditions} if conditions else wire

@@ -1,17 +1,19 @@
 """Tells users why pods of admitted work do not get their devices: Events on Workload and Job.
 
 Only Jobs whose pods are not all ready some time after their start are looked at, by one list of
-their pods, ever less often. What is told changes no decision: who never gets its devices is evicted
+their pods, ever less often. Pods that came without their claims are made anew on that occasion.
+What is told changes no decision: who never gets its devices is evicted
 when its time to get ready is over, like anybody whose pods do not start.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import msgspec
 
 from queueing.controller.checkpoints.observing import condition
 from queueing.controller.device_memory import DeviceMemory
+from queueing.controller.devices.remaking import Remaking
 from queueing.controller.devices.starting import parts_of
 from queueing.controller.hand import Hand
 from queueing.controller.objects import Objects
@@ -20,14 +22,18 @@ from queueing.kube.client import ListQuery
 from queueing.kube.resources import PODS, Resource
 from queueing.translate.devices.delays import (
     FAILED_CLAIM,
+    NOT_STARTED,
     Delay,
     Pod,
     PodEvent,
     delay_of,
     lacks_a_claim,
+    left_gated,
+    made_anew,
     waits_for_devices,
 )
 from queueing.translate.devices.free import free_text
+from queueing.translate.devices.messages import DeviceReason
 from queueing.translate.jobs import batch
 from queueing.translate.labels import POD_JOB_UID
 from queueing.translate.wire.jobs import Job
@@ -58,6 +64,9 @@ class Delays:
     memory: DeviceMemory
     hand: Hand
     records: Records
+    remaking: Remaking
+    injects: Callable[[], bool]
+    """Says whether the API server gives pods their claims by now."""
     now: Callable[[], float]
     _looks: dict[str, int] = field(default_factory=dict)
     """By uid of the Workload: how often it was looked at in vain."""
@@ -69,7 +78,12 @@ class Delays:
         waiting = [] if started is None else list(self._waiting(workload))
         if started is None or not waiting:
             self._looks.pop(uid, None)
-            return PATIENCE_S if started is not None and self._is_to_start(workload) else None
+            to_start = [] if started is None else self._to_start(workload)
+            if started is None or not to_start:
+                return None
+            if not self.injects() and self.now() - started >= PATIENCE_S:
+                self._tell(workload, to_start, NOT_STARTED)
+            return PATIENCE_S
         left = started + PATIENCE_S - self.now()
         if left > 0:
             return left
@@ -77,10 +91,15 @@ class Delays:
         for job in waiting:
             delay = await self._why(job, workload)
             if delay is not None:
-                self.records.workload(workload.metadata, delay.reason, delay.text, warning=True)
-                self.records.job(job.metadata, delay.reason, delay.text, warning=True)
+                self._tell(workload, [job], delay)
         first, last = LOOK_EVERY_S
         return min(first * 2.0 ** (count - 1), last)
+
+    def _tell(self, workload: Workload, jobs: Iterable[Job], delay: Delay) -> None:
+        warning = delay.reason is not DeviceReason.REMADE
+        self.records.workload(workload.metadata, delay.reason, delay.text, warning=warning)
+        for job in jobs:
+            self.records.job(job.metadata, delay.reason, delay.text, warning=warning)
 
     def forget(self, uid: str) -> None:
         """Forget a Workload that is gone."""
@@ -93,14 +112,17 @@ class Delays:
             if not job.spec.suspend and not over and not batch.are_pods_ready(job):
                 yield job
 
-    def _is_to_start(self, workload: Workload) -> bool:
-        return any(job.spec.suspend for job, _ in parts_of(self.objects, workload))
+    def _to_start(self, workload: Workload) -> list[Job]:
+        return [job for job, _ in parts_of(self.objects, workload) if job.spec.suspend]
 
     async def _why(self, job: Job, workload: Workload) -> Delay | None:
         namespace = job.metadata.namespace
         query = ListQuery(label_selector=f"{POD_JOB_UID}={job.metadata.uid}", limit=0)
         reply = await self.hand.client.list_page(PODS.within(namespace), query)
         pods = msgspec.json.decode(reply, type=_Pods).items
+        remade = await self.remaking.remake(left_gated(pods, job.metadata.uid))
+        if remade:
+            return made_anew(remade, len(pods))
         without = [one for one in pods if waits_for_devices(one) and lacks_a_claim(one)]
         events = []
         for one in without[:ASKED_MAX]:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn
 
 from queueing.controller.checkpoints.part import is_known
@@ -11,10 +12,12 @@ from queueing.controller.devices.delays import Delays
 from queueing.controller.devices.departing import Departures
 from queueing.controller.devices.intake import Ears, Intake
 from queueing.controller.devices.remains import remains
+from queueing.controller.devices.remaking import Remaking
 from queueing.controller.devices.standing import Standings
 from queueing.controller.devices.starting import DeviceStart
 from queueing.controller.devices.sweeping import Sweep
 from queueing.controller.hand import Hand
+from queueing.controller.injection import tried
 from queueing.controller.objects import Objects
 from queueing.controller.pump import Pump
 from queueing.controller.records import Records
@@ -43,6 +46,10 @@ class Around:
     now: Callable[[], float]
     injects: Callable[[], bool]
     """Says whether the API server gives pods their claims by now."""
+    doubt: Callable[[], None]
+    """Hears that it did not."""
+    namespace: str
+    """Our own, where it is tried."""
     exceeds: Callable[[Key, Iterable[Key]], bool]
     """Says whether a workload holds what it could not get now."""
     evicted: Callable[[Workload, str, str], None]
@@ -86,11 +93,14 @@ class Devices:
             departures=departures,
             workload_of=self._workload_of,
         )
+        trial = partial(tried, around.hand.client, around.namespace)
         self._delays = Delays(
             objects=around.objects,
             memory=memory,
             hand=around.hand,
             records=around.records,
+            remaking=Remaking(around.hand, trial, around.doubt),
+            injects=around.injects,
             now=around.now,
         )
         self._standings = Standings(memory, around.hand, around.now)

@@ -60,6 +60,14 @@ class Delay:
     text: str
 
 
+NOT_STARTED = Delay(
+    DeviceReason.POLICY_MISSING,
+    "Its start waits: a pod that was created for trial got no claim. See that the"
+    " MutatingAdmissionPolicy queueing-inject-claims and its binding are there, or before"
+    " Kubernetes 1.36 that webhooks are installed and answer; the log of the controller says more",
+)
+
+
 def waits_for_devices(pod: Pod) -> bool:
     """Say whether a pod is on no node yet, and is to have devices by a claim."""
     claims = pod.spec.resource_claims or INJECT in pod.metadata.labels
@@ -104,11 +112,34 @@ def _scheduler_says(pod: Pod) -> str:
     return next((one.message for one in found if one.status == "False"), "")
 
 
+def left_gated(pods: Sequence[Pod], job_uid: str) -> list[Pod]:
+    """Return pods of a Job that came without their claims, and were never on a node.
+
+    A pod that exists can be given no claim any more: only a new one helps.
+    """
+    return [one for one in pods if _is_left_gated(one, job_uid)]
+
+
+def _is_left_gated(pod: Pod, job_uid: str) -> bool:
+    owners = {one.uid for one in pod.metadata.owner_references if one.controller}
+    never_bound = not pod.spec.node_name and pod.status.phase in ("", "Pending")
+    ours = INJECT in pod.metadata.labels and job_uid in owners
+    return ours and never_bound and _is_gated(pod) and not pod.metadata.deleting
+
+
+def made_anew(gone: int, pods: int) -> Delay:
+    """Say that pods were deleted because they came without their claims."""
+    return Delay(
+        DeviceReason.REMADE,
+        f"{gone} of {pods} pod(s) had kept the scheduling gate {GATE}, for nothing gave them their"
+        " claims when they were created; they were deleted, and the Job makes new ones",
+    )
+
+
 def _without_policy(gated: int, pods: int) -> str:
     return (
         f"{gated} of {pods} pod(s) keep the scheduling gate {GATE}: nothing gave them their claims"
-        " when they were created. See that the MutatingAdmissionPolicy queueing-inject-claims and"
-        " its binding are there (before Kubernetes 1.36 the webhook for pods); a restart of the"
-        " controller puts them there. Then set spec.active of the Workload to false and to true"
-        " again: the Job starts with new pods"
+        " when they were created. The controller puts the MutatingAdmissionPolicy"
+        " queueing-inject-claims and its binding there again (before Kubernetes 1.36 the webhook"
+        " for pods), and then has these pods made anew. See in its log what keeps it from that"
     )

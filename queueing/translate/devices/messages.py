@@ -24,6 +24,7 @@ class DeviceReason(StrEnum):
     NOT_ALLOCATED = "DevicesNotAllocated"
     NAMESPACE_QUOTA = "NamespaceQuotaExceeded"
     POLICY_MISSING = "InjectionPolicyMissing"
+    REMADE = "PodsRemade"
     NAME_CONFLICT = "NameConflict"
     NO_DOMAINS = "ComputeDomainsNotInstalled"
 
