@@ -77,6 +77,18 @@ def test_pods_of_a_set_enter_the_domain_that_was_made_for_them(
     claims = space.api.items("ResourceClaim", space.namespace)
     names = [one["metadata"]["annotations"][POD_CLAIM] for one in claims]
     assert sorted(names) == ["kq-channel", "kq-channel", "kq-dra", "kq-dra"]
+    # Somebody deletes it: it is made again at once, for the pods to come; those that run stay.
+    pods = {one["metadata"]["uid"] for one in space.api.items("Pod", space.namespace)}
+    space.api.delete("ComputeDomain", domain["metadata"]["name"], space.namespace)
+    again = space.api.wait_one(
+        "ComputeDomain",
+        domain["metadata"]["name"],
+        lambda one: one["metadata"]["uid"] != domain["metadata"]["uid"],
+        namespace=space.namespace,
+        what="made again",
+    )
+    assert again["spec"] == domain["spec"]
+    assert {one["metadata"]["uid"] for one in space.api.items("Pod", space.namespace)} == pods
     name = workload_of(space, "train")["metadata"]["name"]
     space.api.patch("Workload", name, {"spec": {"active": False}}, namespace=space.namespace)
     wait_job(space, "train", stopped, "stopped")

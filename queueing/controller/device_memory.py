@@ -40,6 +40,8 @@ class DeviceMemory:
     nodes: dict[str, Mapping[str, str]] = field(default_factory=dict)
     templates: dict[Key, wire.ResourceClaimTemplate] = field(default_factory=dict)
     claims: dict[Key, wire.ResourceClaim] = field(default_factory=dict)
+    domains: dict[Key, Meta] = field(default_factory=dict)
+    """ComputeDomains that were made for Workloads."""
     joined: tuple[wire.DeviceFlavor, ...] = ()
     """DeviceFlavors as the catalog has them."""
     catalog: Catalog = NO_CATALOG

@@ -34,7 +34,7 @@ from queueing.kube.resources import (
 from queueing.translate.devices.messages import NO_DOMAINS, QUOTA_IS_FULL, DeviceReason
 from queueing.translate.devices.names import COMPUTE_DOMAIN, PLAN, digest, workload_uid
 from queueing.translate.wire import devices as wire
-from queueing.translate.wire.meta import Meta, Wire
+from queueing.translate.wire.meta import Meta
 
 TRIED_MAX = 4096
 """Specs remembered as tried; a thousand Jobs of one kind are tried once."""
@@ -44,13 +44,7 @@ _template = msgspec.json.Decoder(wire.ResourceClaimTemplate)
 _claim = msgspec.json.Decoder(wire.ResourceClaim)
 
 
-class _Named(Wire, frozen=True):
-    """Any object, read for whose it is."""
-
-    metadata: Meta
-
-
-_named = msgspec.json.Decoder(_Named)
+_named = msgspec.json.Decoder(wire.ComputeDomain)  # any object, read for whose it is
 
 
 @dataclass(slots=True)
@@ -63,9 +57,6 @@ class Claiming:
     """Digests of specs that the server has taken."""
     _trials: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
     """Those under way: who comes with the same spec meanwhile waits for the answer."""
-    _domains: dict[str, str] = field(default_factory=dict)
-    """Plans of the ComputeDomains that are known to be there, by namespace and name. They are not
-    watched: most clusters have no such kind."""
 
     async def make(self, wanted: dict[str, Any]) -> None:
         """See that a template or claim exists.
@@ -98,8 +89,8 @@ class Claiming:
         meta = wanted["metadata"]
         key = Key(f"{meta['namespace']}/{meta['name']}")
         if wanted["kind"] == COMPUTE_DOMAINS.kind:
-            plan: str = meta["annotations"][PLAN]
-            return self._domains.get(key) == plan
+            domain = self.memory.domains.get(key)
+            return domain is not None and _is_equal(domain, meta)
         shared = wanted["kind"] == RESOURCE_CLAIMS.kind
         known = self.memory.claims.get(key) if shared else self.memory.templates.get(key)
         return known is not None and _is_equal(known.metadata, meta)
@@ -146,7 +137,7 @@ class Claiming:
     def _absorb(self, kind: str, reply: bytes) -> None:
         if kind == COMPUTE_DOMAINS.kind:
             found = _named.decode(reply).metadata
-            self._domains[found.key] = found.annotations.get(PLAN, "")
+            self.memory.domains[found.key] = found
         elif kind == RESOURCE_CLAIMS.kind:
             self.memory.put_claim(_claim.decode(reply))
         else:
@@ -158,7 +149,7 @@ class Claiming:
             return
         domain = meta.annotations.get(COMPUTE_DOMAIN)
         if domain:
-            self._domains.pop(f"{meta.namespace}/{domain}", None)
+            self.memory.domains.pop(Key(f"{meta.namespace}/{domain}"), None)
             await self.hand.delete(COMPUTE_DOMAINS.at(domain, meta.namespace))
         body = msgspec.json.encode({"preconditions": {"uid": meta.uid}})
         await self.hand.delete(resource.at(meta.name, meta.namespace), body)

@@ -104,6 +104,19 @@ class Intake:
             case Synced():
                 pass
 
+    def on_domain(self, event: WatchEvent[wire.ComputeDomain]) -> None:
+        """Take in a ComputeDomain of ours; one that is gone may be needed again."""
+        domains = self._memory.domains
+        match event:
+            case Added(object=found) | Modified(object=found):
+                domains[found.metadata.key] = found.metadata
+            case Deleted(key=key):
+                known = domains.pop(Key(key), None)
+                if known is not None:
+                    self._tell(known)
+            case Synced():
+                pass
+
     def on_pod(self, event: WatchEvent[wire.Pod]) -> None:
         """Take in a pod that has claims of its user's own; only whose it is matters."""
         match event:

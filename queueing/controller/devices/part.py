@@ -64,6 +64,7 @@ class Devices:
         self.queue: WorkQueue[Key] = WorkQueue()
         self._rules_changed, self._hardware_changed = True, False
         self._due, self._needed = asyncio.Event(), asyncio.Event()
+        self._domains_needed = asyncio.Event()
         self._intake = Intake(
             memory,
             Ears(
@@ -119,6 +120,7 @@ class Devices:
         ]
         await _started(group, made)
         self.refresh()
+        group.create_task(self._follow_domains(client), name="ComputeDomains")
         if self._memory.catalog.is_empty and not await remains(client):
             group.create_task(self._follow_when_needed(group, client), name="devices to come")
         else:
@@ -143,8 +145,11 @@ class Devices:
             for uid in list(self._memory.holdings.unreckoned):
                 self._hear_of_ours(uid)
         self._rules_changed = self._hardware_changed = False
-        if not self._memory.catalog.is_empty:
+        catalog = self._memory.catalog
+        if not catalog.is_empty:
             self._needed.set()
+        if any(one.compute_domain is not None for one in catalog.served.values()):
+            self._domains_needed.set()
 
     def workload_changed(self, key: Key) -> None:
         """Look at the templates and claims of a Workload, which may be gone."""
@@ -173,6 +178,15 @@ class Devices:
     async def _follow_when_needed(self, group: asyncio.TaskGroup, client: Client) -> None:
         await self._needed.wait()
         await self._follow_hardware(group, client)
+
+    async def _follow_domains(self, client: Client) -> None:
+        """Follow the ComputeDomains of Workloads once there may be any: few clusters know them."""
+        await self._domains_needed.wait()
+        target, ours = (
+            resources.COMPUTE_DOMAINS.within(),
+            ReflectorSettings(label_selector=WORKLOAD_UID),
+        )
+        await Reflector(client, target, wire.ComputeDomain, self._intake.on_domain, ours).run()
 
     async def _follow_hardware(self, group: asyncio.TaskGroup, client: Client) -> None:
         await _started(group, list(self._hardware(client)))

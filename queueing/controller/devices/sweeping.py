@@ -1,7 +1,7 @@
 """Templates and claims that nobody needs any more are deleted; what running work needs stays.
 
-Looked at per life of a Workload (its uid). While the work runs, a template that somebody deleted is
-made again, so that its next pods start.
+Looked at per life of a Workload (its uid). While the work runs, a template or a ComputeDomain that
+somebody deleted is made again, so that its next pods start.
 """
 
 from collections.abc import Callable
@@ -58,6 +58,8 @@ class Sweep:
         if not _holds_quota(workload) or condition(workload, "Finished"):
             return needed
         for job, alone in parts_of(self.objects, workload):
+            if job.metadata.deleting:
+                continue  # what belongs to it goes with it
             if not job.spec.suspend:
                 # What its pods were told stays, also when the rules have changed since.
                 needed.update(named_by(job, _TOLD))

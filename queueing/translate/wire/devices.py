@@ -338,6 +338,12 @@ class Pod(Wire, frozen=True):
     metadata: Meta
 
 
+class ComputeDomain(Wire, frozen=True):
+    """A ComputeDomain of NVIDIA's driver: only whose it is matters."""
+
+    metadata: Meta
+
+
 class Node(Wire, frozen=True):
     """A node and its labels."""
 
