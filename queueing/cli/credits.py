@@ -14,9 +14,11 @@ EPILOG = """\b
 Examples:
   queueing credits                          balances of all queues and cohorts
   queueing credits --cohort research        of one cohort's children
+  queueing credits --queue vision           of the namespaces in one ClusterQueue
   queueing credits -f accounts.yaml -o json from a file, for a program
 """
 KINDS = ("CreditAccount",)
+_SORTS = {"Cohort": " (cohort)", "Namespace": " (namespace)"}
 HEADER = ("COHORT", "CHILD", "BALANCE", "WEIGHT", "LENT TO", "BORROWED FROM", "WASTED", "AS OF")
 
 
@@ -27,6 +29,7 @@ HEADER = ("COHORT", "CHILD", "BALANCE", "WEIGHT", "LENT TO", "BORROWED FROM", "W
 @click.option("--kubeconfig", metavar="FILE", help="Kubeconfig of the cluster.")
 @click.option("--context", "context_name", metavar="NAME", help="Its context.")
 @click.option("--cohort", metavar="NAME", help="Only the children of this cohort.")
+@click.option("--queue", metavar="NAME", help="Only the namespaces in this ClusterQueue.")
 @output_option()
 def command(files: tuple[str, ...], output: str, **options: Any) -> None:
     """Show balances: who lent to whom, and what weights are multiplied by now."""
@@ -35,18 +38,27 @@ def command(files: tuple[str, ...], output: str, **options: Any) -> None:
     except ManifestError as error:
         raise UsageProblem(str(error)) from error
     accounts = [_account(one) for one in documents if one.kind == "CreditAccount"]
-    if options["cohort"]:
-        accounts = [one for one in accounts if one["cohort"] == options["cohort"]]
+    for kind, name in (("cohort", options["cohort"]), ("clusterQueue", options["queue"])):
+        if name:
+            accounts = [one for one in accounts if one[kind] == name]
     if output != "table":
         click.echo(structured({"accounts": accounts}, output))
         return
     rows = [row for account in accounts for row in _rows(account)]
-    click.echo(columns(HEADER, rows) if rows else _nothing(files, options["cohort"]))
+    click.echo(columns(HEADER, rows) if rows else _nothing(files, _whose(options)))
 
 
-def _nothing(files: Sequence[str], cohort: str | None) -> str:
+def _whose(options: dict[str, Any]) -> str:
+    """Say whose balances are asked for."""
+    if options["queue"]:
+        return f"No CreditAccount of ClusterQueue {options['queue']}"
+    if options["cohort"]:
+        return f"No CreditAccount of cohort {options['cohort']}"
+    return "No CreditAccount"
+
+
+def _nothing(files: Sequence[str], whose: str) -> str:
     """Say why there is nothing to show, and what to do about it."""
-    whose = f"No CreditAccount of cohort {cohort}" if cohort else "No CreditAccount"
     if files:
         where = ", ".join(files)
         return (
@@ -66,8 +78,10 @@ def _live(options: dict[str, Any]) -> Iterable[Document]:
 def _account(document: Document) -> dict[str, Any]:
     status = document.value.get("status") or {}
     spec = document.value.get("spec") or {}
+    queue = spec.get("clusterQueueName", "")
     return {
-        "cohort": spec.get("cohortName") or document.name,
+        "cohort": "" if queue else spec.get("cohortName") or document.name,
+        "clusterQueue": queue,
         "policy": status.get("policy", ""),
         "asOf": str(status.get("asOf", "")),
         "unit": status.get("unit", ""),
@@ -78,10 +92,10 @@ def _account(document: Document) -> dict[str, Any]:
 
 def _rows(account: dict[str, Any]) -> Iterable[tuple[str, ...]]:
     for child in account["children"]:
-        kind = "" if child["kind"] == "ClusterQueue" else " (cohort)"
+        kind = _SORTS.get(child["kind"], "")
         gone = " (gone)" if child.get("departedAt") else ""
         yield (
-            account["cohort"],
+            f"{account['clusterQueue']} (queue)" if account["clusterQueue"] else account["cohort"],
             f"{child['name']}{kind}{gone}",
             str(child.get("balance", "")),
             f"x{child.get('weightFactor', '1')}",

@@ -47,8 +47,8 @@ class Holders(Protocol):
     def ranked(self, queue: QueueName) -> Ranked:
         """Return the same ranked: see `rank`."""
 
-    def local_usage(self, local_queue: Key) -> float:
-        """Return the usage history of a LocalQueue; 0 where admission fair sharing is off."""
+    def local_usage(self, queue: QueueName, local_queue: Key) -> float:
+        """Return by what LocalQueues of a queue take turns; 0 where they do not."""
 
 
 def rank(holders: Iterable[Holder]) -> Ranked:

@@ -48,6 +48,8 @@ class World:
     """What is left of budgets, and who may not borrow; None without. Admissions lower it."""
     recalls: Recalls | None = None
     """What earlier rounds of the same cycle found, tree by tree; None to find all anew."""
+    credited: frozenset[QueueName] = frozenset()
+    """Queues whose LocalQueues go by credits, as victims too."""
 
 
 def nominate_head(head: Head, world: World, borrowers: Borrowers) -> Entry:
@@ -150,9 +152,8 @@ def _preemption(
             timestamp=head.timestamp,
             node=world.tree.queue(head.queue),
             policies=rules.fact.preemption,
-            by_local_usage=(
-                settings.admission_fair_sharing is not None and rules.fact.admission_fair_sharing
-            ),
+            by_local_usage=head.queue in world.credited
+            or (settings.admission_fair_sharing is not None and rules.fact.admission_fair_sharing),
             borrowers=borrowers,
             spared=spared,
             now=world.now,

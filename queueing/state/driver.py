@@ -15,6 +15,7 @@ from queueing.core.quota.node import Node
 from queueing.core.recall import Recall, Recalls
 from queueing.core.rounds import Entry, World, decide_round, judge_round, nominations
 from queueing.state.intake import enqueue, leave, place
+from queueing.state.local_queues import credited, rank_local_queues
 from queueing.state.memory import Memory
 from queueing.state.pending import Order
 from queueing.state.selection import (
@@ -139,6 +140,7 @@ def _take_credits(memory: Memory) -> None:
     charges = memory.ledger.charges
     changed = credit.advance(memory.tree, memory.workloads, charges, now=memory.clock, bends=fair)
     memory.reshaped |= changed
+    rank_local_queues(memory)
     _take_budgets(memory)
     for key in credit.wakes(memory.clock):
         charge = memory.ledger.charges.get(key)
@@ -269,6 +271,7 @@ def _world(memory: Memory, selection: Selection) -> World:
         followed=_followed(memory),
         allowance=memory.credits.allowance,
         recalls=_recalls(memory, selection, bounds),
+        credited=credited(memory),
     )
 
 

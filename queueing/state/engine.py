@@ -128,19 +128,19 @@ class Engine:
 
     def credits_cover(self, workload: Key) -> bool:
         """Say whether a finished workload may be forgotten: the stored accounts hold its end."""
-        return self._memory.credits.covers(workload, self._memory.tree)
+        return self._memory.credits.stored.covers(workload, self._memory.tree)
 
     def credits_name(self, workload: Key) -> bool:
         """Say whether an evicted workload may give its quota back: the stored accounts name it."""
-        return self._memory.credits.recorded(workload, self._memory.tree)
+        return self._memory.credits.stored.recorded(workload, self._memory.tree)
 
     def credits_behind(self, workload: Key, since: int) -> tuple[str, ...]:
         """Return the accounts and budgets of what a workload holds that are stored up to before."""
-        return self._memory.credits.behind(workload, self._memory.tree, since)
+        return self._memory.credits.stored.behind(workload, self._memory.tree, since)
 
     def credits_settled(self, workload: Key) -> bool:
         """Say whether a workload may reserve again: what it held is in the stored accounts."""
-        return self._memory.credits.settled(workload, self._memory.tree)
+        return self._memory.credits.stored.settled(workload, self._memory.tree)
 
     def credit_policies(self) -> dict[str, tuple[CohortName, ...]]:
         """Return the root cohorts in which each credit policy counts."""

@@ -4,6 +4,7 @@ from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.state.ledger import Ledger, Tally
 from queueing.state.memory import Memory
 from queueing.state.pending import PendingQueue
+from queueing.state.ranks import Rank
 from queueing.state.stands import Stand
 from queueing.state.turns import Turns
 
@@ -38,6 +39,10 @@ def _check_sums(memory: Memory) -> None:
     _expect(doors == ledger.locals, "counts of LocalQueues drifted from their charges")
     if ledger.turns is not None:
         _check_turns_of_local_queues(ledger, ledger.turns)
+    for queue, rank in ledger.ranks.items():
+        plain = Rank(rank.plain)
+        plain.count(ledger.held_in(queue))
+        _expect(plain.sums() == rank.sums(), f"{queue}: what namespaces hold drifted")
     for name in memory.objects.queues:
         node = memory.tree.queue(name)
         want = tallies.get(name, Tally()).reserved
@@ -125,6 +130,7 @@ def _check_turns(memory: Memory) -> None:
             waits_for_look = memory.reshaped or name in memory.refitted
             turns = memory.ledger.turns
             waits_for_look |= turns is not None and turns.unsettled
+            waits_for_look |= name in memory.ledger.unranked
             _expect(name in memory.ready or waits_for_look, f"{name} is never looked at")
 
 

@@ -12,6 +12,7 @@ from queueing.core.decisions import Admit
 from queueing.core.holders import Holder, Ranked, rank
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.quota.tree import QuotaTree
+from queueing.state.ranks import Rank
 from queueing.state.turns import Turns
 
 _Name = TypeVar("_Name")
@@ -99,10 +100,12 @@ class Ledger:
         "evicting",
         "leaving",
         "locals",
+        "ranks",
         "tallies",
         "tidings",
         "tree",
         "turns",
+        "unranked",
     )
 
     def __init__(self, tree: QuotaTree, turns: Turns | None = None) -> None:
@@ -116,6 +119,10 @@ class Ledger:
         """How many of each queue are evicted and still hold quota."""
         self.tallies: dict[QueueName, Tally] = {}
         self.locals: dict[Key, Tally] = {}
+        self.ranks: dict[QueueName, Rank] = {}
+        """By what LocalQueues go first where credits have them in order."""
+        self.unranked: dict[QueueName, None] = {}
+        """Queues in which another LocalQueue may be first since somebody took note of that."""
         self.tidings = Tidings()
         self.asleep: set[QueueName] = set()
         """Inactive queues: rounds see their quota and usage, but none of their workloads."""
@@ -150,11 +157,18 @@ class Ledger:
                     sums[holder.priority] = sums.get(holder.priority, 0) + amount
         return found
 
-    def local_usage(self, local_queue: Key) -> float:
-        """Return by what LocalQueues take turns; 0 without admission fair sharing."""
+    def local_usage(self, queue: QueueName, local_queue: Key) -> float:
+        """Return by what LocalQueues take turns in a queue; 0 where they do not."""
+        rank = self.ranks.get(queue)
+        if rank is not None:
+            return rank.key(local_queue)
         return 0.0 if self.turns is None else self.turns.usage(local_queue)
 
     # Changes.
+
+    def held_in(self, queue: QueueName) -> Iterable[Holder]:
+        """Return all that is charged to a queue."""
+        return (one.holder for one in self._by_queue.get(queue, {}).values())
 
     def assume(self, charge: Charge, *, may_be_victim: bool) -> None:
         """Note an admission whose usage the round already added to the tree."""
@@ -297,6 +311,10 @@ class Ledger:
             if self.turns is not None:
                 runs = _runs(charge)
                 self.turns.charge(holder.local_queue, holder.usage, runs=runs, sign=sign)
+            rank = self.ranks.get(holder.queue)
+            if rank is not None:
+                rank.charge(holder.local_queue, holder.usage, sign)
+                self.unranked[holder.queue] = None
 
 
 def _tally(tallies: dict[_Name, Tally], name: _Name, charge: Charge, sign: int) -> None:

@@ -1,5 +1,6 @@
 """All that the engine remembers, in one place; the modules beside this one work on it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from queueing.core.decisions import Wait
@@ -130,7 +131,9 @@ class Memory:
         tree = QuotaTree()
         shared = settings.admission_fair_sharing
         ledger = Ledger(tree, None if shared is None else Turns(shared))
-        return cls(settings=settings, tree=tree, objects=Objects(tree), ledger=ledger)
+        made = cls(settings=settings, tree=tree, objects=Objects(tree), ledger=ledger)
+        made.credits.doors.sharers = made.objects.sharers
+        return made
 
     @property
     def as_kueue(self) -> bool:
@@ -153,10 +156,15 @@ class Memory:
 
     def divide(self, queue: PendingQueue) -> None:
         """Let the LocalQueues of a ClusterQueue take turns, if that is how it admits."""
-        fact = self.objects.queues.get(queue.name)
+        rank = self.ledger.ranks.get(queue.name)
+        queue.divide(self.plain_turns(queue.name) if rank is None else rank.key)
+
+    def plain_turns(self, queue: QueueName) -> Callable[[Key | None], float] | None:
+        """Return by what the LocalQueues of a ClusterQueue take turns without credits, if any."""
+        fact = self.objects.queues.get(queue)
         turns = self.ledger.turns
         shared = turns is not None and fact is not None and fact.admission_fair_sharing
-        queue.divide(turns.usage if turns is not None and shared else None)
+        return turns.usage if turns is not None and shared else None
 
     def touch(self, queue: QueueName | None, door: Key | None) -> None:
         """Note that views of a queue and of a LocalQueue may differ."""

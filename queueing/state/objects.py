@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from queueing.core.admissibility import inactivity
+from queueing.core.credits.part import weights_of
 from queueing.core.facts import (
     CheckFact,
     ClusterQueueFact,
@@ -126,6 +127,15 @@ class Objects:
         return Active(
             status=False, reason=reason, message="Can't submit new workloads to clusterQueue"
         )
+
+    def sharers(self) -> dict[QueueName, dict[str, int]]:
+        """Return the namespaces of each queue whose LocalQueues take turns, and their weights."""
+        doors, known = self.doors, self.local_queues
+        return {
+            name: weights_of((key, known[key].fair_weight) for key in doors.get(name, {}))
+            for name, fact in self.queues.items()
+            if fact.admission_fair_sharing
+        }
 
     def _tables(self) -> dict[Kind, dict[Any, Any]]:
         return {

@@ -13,6 +13,8 @@ def put_object(memory: Memory, fact: ObjectFact) -> None:
     ripple = memory.objects.put(fact)
     if ripple is STILL:
         return
+    if isinstance(fact, LocalQueueFact):
+        memory.credits.doors.note_change()
     turns = memory.ledger.turns
     if turns is not None and isinstance(fact, LocalQueueFact):
         turns.open(fact)
@@ -32,8 +34,10 @@ def drop_object(memory: Memory, gone: Gone) -> None:
     ripple = memory.objects.drop(gone)
     if ripple is STILL:
         return
-    if memory.ledger.turns is not None and gone.kind is Kind.LOCAL_QUEUE:
-        memory.ledger.turns.close(Key(gone.name))
+    if gone.kind is Kind.LOCAL_QUEUE:
+        memory.credits.doors.note_change()
+        if memory.ledger.turns is not None:
+            memory.ledger.turns.close(Key(gone.name))
     for name in ripple.queues:
         if name not in memory.objects.queues:
             _replace_behind_queue(memory, name)

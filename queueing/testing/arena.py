@@ -66,7 +66,7 @@ class Arena:
     def ranked(self, queue: QueueName) -> Ranked:
         return rank(self.holders(queue))
 
-    def local_usage(self, local_queue: Key) -> float:
+    def local_usage(self, _queue: QueueName, local_queue: Key) -> float:
         return self.local_usages.get(local_queue, 0.0)
 
     def round(self, *workloads: WorkloadFact, pods_ready: bool = True) -> list[Judgement]:

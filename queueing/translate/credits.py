@@ -57,6 +57,7 @@ def policy(found: wire.CreditPolicy, *, lag_s: int = 0) -> CreditPolicyFact:
         admission_hold_s=_seconds(spec.admission_hold) if spec.admission_hold else 0,
         lag_s=lag_s,
         keeps_usage=spec.usage_records is not None,
+        orders_local_queues=spec.local_queues == "Order",
     )
 
 
@@ -98,9 +99,11 @@ def grant(found: wire.CreditGrant) -> CreditGrantFact:
 
 def account(found: wire.CreditAccount) -> CreditAccountFact:
     """Read a ledger as it was stored."""
-    status = found.status
+    status, queue = found.status, found.spec.cluster_queue_name
+    cohort = found.spec.cohort_name or found.metadata.name
     return CreditAccountFact(
-        cohort=CohortName(found.spec.cohort_name or found.metadata.name),
+        cohort=None if queue else CohortName(cohort),
+        queue=QueueName(queue) if queue else None,
         as_of=int(status.as_of.timestamp()) if status.as_of else None,
         policy=status.policy,
         unit=status.unit,
@@ -132,6 +135,13 @@ def leaver(one: wire.Leaver) -> LeaverRecord:
         user=one.user,
         runs_since=int(one.runs_since.timestamp()) if one.runs_since else None,
     )
+
+
+def account_spec(found: CreditAccountFact) -> dict[str, Any]:
+    """Spell whose ledger it is."""
+    if found.queue is not None:
+        return {"clusterQueueName": found.queue}
+    return {"cohortName": found.cohort}
 
 
 def account_status(found: CreditAccountFact) -> dict[str, Any]:

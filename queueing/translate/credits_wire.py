@@ -47,6 +47,7 @@ class CreditPolicySpec(Wire, frozen=True):
     non_borrowing_min_priority: int | None = None
     admission_hold: str = ""
     usage_records: UsageRetention | None = None
+    local_queues: str = "Off"
 
 
 class Conditions(Wire, frozen=True):
@@ -157,6 +158,7 @@ class CreditAccountSpec(Wire, frozen=True):
     """Whose account it is."""
 
     cohort_name: str = ""
+    cluster_queue_name: str = ""
 
 
 class CreditAccountStatus(Wire, frozen=True):

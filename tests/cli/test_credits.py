@@ -103,6 +103,22 @@ def test_balances_are_shown_with_what_they_do(tmp_path: Path) -> None:
     assert "speech 2.00 GPUh" in shown[1]
 
 
+def test_balances_of_namespaces_are_shown_with_their_queue(tmp_path: Path) -> None:
+    within = (
+        ACCOUNT.replace("{name: all}", "{name: clusterqueue.speech}")
+        .replace("cohortName: all", "clusterQueueName: speech")
+        .replace("ClusterQueue", "Namespace")
+    )
+    both = f"{ACCOUNT}---{within}"
+    shown = invoke(tmp_path, both, "credits", "--queue", "speech").output.splitlines()
+    assert len(shown) == 3
+    assert shown[1].startswith("speech (queue)")
+    assert "vision (namespace)" in shown[1]
+    assert len(invoke(tmp_path, both, "credits", "--cohort", "all").output.splitlines()) == 3
+    missing = invoke(tmp_path, both, "credits", "--queue", "x").output
+    assert "No CreditAccount of ClusterQueue x" in missing
+
+
 def test_balances_of_another_cohort_are_left_out(tmp_path: Path) -> None:
     assert "No CreditAccount" in invoke(tmp_path, ACCOUNT, "credits", "--cohort", "x").output
     assert "leave out -f to ask the cluster" in invoke(tmp_path, WORLD, "credits").output

@@ -48,7 +48,7 @@ def world(definitions: list[Wire]) -> MakeWorld:
             server.load(
                 [
                     {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-                    for name in ("team", "kueue-system")
+                    for name in ("team", "other", "kueue-system")
                 ]
             )
             cluster = Cluster.plain(server.url)

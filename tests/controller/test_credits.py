@@ -125,6 +125,29 @@ async def test_what_a_job_borrowed_is_in_the_account_when_its_workload_may_go(
         assert spent // 1000 - 5 <= lent <= spent // 1000
 
 
+async def test_what_a_namespace_borrowed_within_a_queue_is_in_the_account_of_the_queue(
+    world: MakeWorld,
+) -> None:
+    shared, door = queue("a", "4")
+    del shared["spec"]["cohortName"]
+    shared["spec"]["admissionScope"] = {"admissionMode": "UsageBasedAdmissionFairSharing"}
+    other = {**door, "metadata": {"name": "a", "namespace": "other"}}
+    terms = {**POLICY, "spec": {**POLICY["spec"], "localQueues": "Order"}}
+    async with world() as w:
+        await w.make(FLAVOR, shared, door, other, terms, of_queue("big", "a", "3", 60))
+        policy = await w.until("CreditPolicy", "default", true("Effective"))
+        assert "Within ClusterQueues" in policy["status"]["conditions"][0]["message"]
+        held = await w.workload("big", true("Finished"))
+        free = await w.workload("big", lambda one: not one["metadata"].get("finalizers"))
+        assert free["metadata"]["uid"] == held["metadata"]["uid"]
+        account = await w.get("CreditAccount", "clusterqueue.a")
+        assert account["spec"] == {"clusterQueueName": "a"}
+        assert as_of(account) >= since(held, "Finished")
+        spent = (since(held, "Finished") - since(held, "QuotaReserved")) * 1_000_000
+        assert micros(account)["team"] == -spent
+        assert spent - 10 <= micros(account)["other"] <= spent
+
+
 async def test_a_policy_without_fair_sharing_says_so_and_a_grant_says_when_it_is_booked(
     world: MakeWorld,
 ) -> None:

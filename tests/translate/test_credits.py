@@ -1,5 +1,6 @@
 """Policies, grants and accounts, from objects to facts and back."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -127,6 +128,20 @@ def test_an_account_is_read_as_it_was_stored() -> None:
     status = translate.account_status(STORED)
     document = {"metadata": {"name": "all"}, "spec": {"cohortName": "all"}, "status": status}
     assert translate.account(read(wire.CreditAccount, document)) == STORED
+
+
+def test_the_account_of_a_queue_is_read_as_it_was_stored() -> None:
+    child = replace(STORED.children[0], member=Member("Namespace", "team"))
+    stored = replace(STORED, cohort=None, queue=QueueName("q"), children=(child,))
+    document = {
+        "apiVersion": "queueing.dev/v1alpha1",
+        "kind": "CreditAccount",
+        "metadata": {"name": stored.name},
+        "spec": translate.account_spec(stored),
+        "status": translate.account_status(stored),
+    }
+    CreditAccount.from_wire(document)
+    assert translate.account(read(wire.CreditAccount, document)) == stored
 
 
 def test_an_account_is_what_the_schema_wants_and_people_can_read() -> None:

@@ -152,7 +152,7 @@ OWN_RESOURCES: Final = (
         "creditaccounts",
         ("credits", "cacc"),
         columns=(
-            Column("Policy", ".status.policy", "CreditPolicy that the cohort goes by"),
+            Column("Policy", ".status.policy", "CreditPolicy that counts"),
             Column("Largest", ".status.largest", "The child with the largest balance"),
             Column("Smallest", ".status.smallest", "The child with the smallest balance"),
             Column("As of", ".status.asOf", "Time up to which everything is counted", "date"),

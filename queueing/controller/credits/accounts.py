@@ -1,4 +1,4 @@
-"""Writes ledgers down: one CreditAccount per cohort, seldom, and in one write each."""
+"""Writes ledgers down: one CreditAccount each, seldom, and in one write."""
 
 import asyncio
 import logging
@@ -129,9 +129,9 @@ class Accounts:
         """
         now, every_s = self._means.clock.monotonic(), self.every_s
         for record in self._means.engine.credit_accounts():
-            due = at_once or now - self._last.get(record.cohort, -EVERY_S) >= every_s
+            due = at_once or now - self._last.get(record.name, -EVERY_S) >= every_s
             if due:
-                self._last[record.cohort] = now
+                self._last[record.name] = now
             if due and self._differs(record):
                 await self._write(record)
         anyhow = bool(self._waiting or self._changing)
@@ -156,17 +156,17 @@ class Accounts:
 
     def _differs(self, record: CreditAccountFact) -> bool:
         """Say whether a ledger says something new; also that nothing happened, if one waits."""
-        known = self._written.get(record.cohort)
-        if known is None or self._waiting or record.cohort in self._asked:
+        known = self._written.get(record.name)
+        if known is None or self._waiting or record.name in self._asked:
             return True
         passed_s = (record.as_of or 0) - (known.as_of or 0)
         return passed_s >= UNCHANGED_S or replace(known, as_of=record.as_of) != record
 
     async def _write(self, record: CreditAccountFact) -> None:
-        name, intake = record.cohort, self._means.intake
+        name, intake = record.name, self._means.intake
         try:
             if name not in intake.accounts:
-                body = msgspec.json.encode(_new(name))
+                body = msgspec.json.encode(_new(record))
                 self._learn(await self._means.hand.create(CREDIT_ACCOUNTS.within(), body))
             meta = intake.accounts[name].metadata
             body = patch(meta, {"status": translate.account_status(record)})
@@ -196,10 +196,10 @@ class Accounts:
         return f"policy/{found.metadata.name}" in self._means.intake.broken
 
 
-def _new(name: str) -> dict[str, object]:
+def _new(record: CreditAccountFact) -> dict[str, object]:
     return {
         "apiVersion": API_VERSION,
         "kind": "CreditAccount",
-        "metadata": {"name": name},
-        "spec": {"cohortName": name},
+        "metadata": {"name": record.name},
+        "spec": translate.account_spec(record),
     }

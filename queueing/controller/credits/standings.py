@@ -32,7 +32,7 @@ class Standings:
             verdict = self._effect(name, policy, governed.get(name, ()))
             await self._set(CREDIT_POLICIES.at(name, subresource="status"), policy, verdict)
         booked = {
-            uid: account.cohort
+            uid: account.name
             for account in self._engine.credit_accounts()
             for uid in account.grants
         }
@@ -49,6 +49,9 @@ class Standings:
             return "Effective", False, "Misconfigured", problem
         if policy.spec.mode == "Off":
             return "Effective", False, "Off", "Credits are neither counted nor used"
+        if not self._fair_sharing and policy.spec.local_queues == "Order":
+            message = "Within ClusterQueues only: the Configuration has no fairSharing"
+            return "Effective", True, "Effective", message
         if not self._fair_sharing:
             message = "Credits are counted, and bend nothing: the Configuration has no fairSharing"
             return "Effective", False, "FairSharingDisabled", message
@@ -58,9 +61,9 @@ class Standings:
         return "Effective", True, "Effective", f"Root cohorts: {', '.join(roots)}"
 
     def _booking(self, grant: CreditGrant, booked: Mapping[Uid, str]) -> tuple[str, bool, str, str]:
-        cohort = booked.get(grant.metadata.life)
-        if cohort is not None:
-            return "Applied", True, "Booked", f"It stands in the CreditAccount {cohort}"
+        name = booked.get(grant.metadata.life)
+        if name is not None:
+            return "Applied", True, "Booked", f"It stands in the CreditAccount {name}"
         problem = self._intake.broken.get(f"grant/{grant.metadata.name}")
         receiver = f"{grant.spec.receiver.kind} {grant.spec.receiver.name}"
         message = problem or f"{receiver} is in no cohort that a CreditPolicy counts for"

@@ -43,12 +43,20 @@ class Bar(NamedTuple):
     message: str
 
 
+def _no_limits(_queue: QueueName, _door: Key | None) -> tuple[Limit, ...]:
+    return ()
+
+
+def _no_prices(_queue: QueueName) -> Prices | None:
+    return None
+
+
 @dataclass(slots=True)
 class Allowance:
     """Budgets and rules as one cycle sees them; `take` lowers what is left for who comes later."""
 
-    limits: Limits
-    prices: Callable[[QueueName], Prices | None]
+    limits: Limits = _no_limits
+    prices: Callable[[QueueName], Prices | None] = _no_prices
     restraints: Mapping[QueueName, Restraint] = field(default_factory=dict)
     """Where workloads of high priority may not borrow."""
     has_barred: bool = False

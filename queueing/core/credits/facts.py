@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from hashlib import sha256
 from typing import NamedTuple
 
 from queueing.core.credits.period import Period
@@ -16,6 +17,8 @@ MICRO = 1_000_000
 """Micro-credits in a credit."""
 HOUR = 3600
 """Seconds of the unit in which people see credits."""
+_OF_QUEUE = "clusterqueue."
+_NAME_MAX = 253
 
 
 class Mode(StrEnum):
@@ -32,7 +35,7 @@ BOUNDS: Mapping[Mode, int] = {Mode.OFF: 0, Mode.GENTLE: 2, Mode.BALANCED: 4, Mod
 
 
 class Member(NamedTuple):
-    """A child of a cohort: its kind, ClusterQueue or Cohort, and its name."""
+    """A child of a cohort, ClusterQueue or Cohort, or of a queue, Namespace: its kind and name."""
 
     kind: str
     name: str
@@ -76,6 +79,8 @@ class CreditPolicyFact:
     """For how long what is borrowed is held against a balance before it is paid; 0: not at all."""
     keeps_usage: bool = False
     """Whether rows of usage are kept for its trees."""
+    orders_local_queues: bool = False
+    """Whether queues that let LocalQueues take turns have ledgers, and go by them."""
 
     def factor(self, priority: int) -> Fraction:
         """Return what a workload of this priority pays for each unit that it borrows."""
@@ -147,9 +152,13 @@ class LeaverRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreditAccountFact:
-    """The ledger of one cohort up to `as_of`: what is stored, and read again after a restart."""
+    """One ledger up to `as_of`: what is stored, and read again after a restart.
 
-    cohort: CohortName
+    It is of the children of a cohort; with a `queue` of the namespaces in that, and of no cohort.
+    """
+
+    cohort: CohortName | None = None
+    queue: QueueName | None = None
     as_of: int | None = None
     policy: str = ""
     unit: str = ""
@@ -159,6 +168,20 @@ class CreditAccountFact:
     grants: Mapping[Uid, bool] = field(default_factory=dict)
     """Grants that were booked, and whether they were taken back since."""
     grant_names: Mapping[Uid, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Name of the CreditAccount."""
+        return account_of_queue(self.queue) if self.queue else self.cohort or ""
+
+
+def account_of_queue(queue: QueueName) -> str:
+    """Name the CreditAccount of a ClusterQueue: apart from that of a cohort of the same name."""
+    name = f"{_OF_QUEUE}{queue}"
+    if len(name) <= _NAME_MAX:
+        return name
+    digest = sha256(queue.encode()).hexdigest()[:12]
+    return f"{name[: _NAME_MAX - len(digest) - 1].rstrip('-.')}-{digest}"
 
 
 class HolderKind(StrEnum):

@@ -35,6 +35,11 @@ class Account:
     departed_at: int | None = None
     stakes: dict[FlavorName, Stake] = field(default_factory=dict)
 
+    @property
+    def is_active(self) -> bool:
+        """Whether it lends or borrows anything, as who left may still do."""
+        return any(one.idle or one.borrowed for one in self.stakes.values())
+
 
 class Position(NamedTuple):
     """What a child does in one flavor from now on; see `market.Stake`."""
@@ -132,7 +137,7 @@ class Group:
             if account.departed_at is None:
                 if left < floor:
                     self._adjust(account, floor, Sink.FORGIVEN)
-            elif account.departed_at <= long_ago:
+            elif account.departed_at <= long_ago and not account.is_active:
                 self._adjust(account, 0, Sink.ADJUSTED)
                 del self.accounts[member]
         self.partners.share_out()
@@ -180,12 +185,19 @@ class Group:
         stake.idle, stake.borrowed, stake.paying = position
         self._stale[market] = None
 
-    def reshape(self, members: Mapping[Member, Standing], pools: Mapping[FlavorName, int]) -> None:
+    def reshape(
+        self,
+        members: Mapping[Member, Standing],
+        pools: Mapping[FlavorName, int],
+        *,
+        kept: tuple[int, int] | None = None,
+    ) -> None:
         """Set who the children are, and what the cohort itself has; positions come after it.
 
         A child that was never one before starts at the mean of its siblings' balances where that
         is debt, else at nothing. Who leaves keeps its balance for a time, who comes back resumes
-        it. A surplus shrinks with the entitlement.
+        it. A surplus shrinks with the entitlement; or, where it is given, to `kept`: this part of
+        so much.
         """
         for member, account in self.accounts.items():
             self._settle(member, account)
@@ -198,9 +210,10 @@ class Group:
             if known is None:
                 known = self.accounts[member] = Account(at=self.at, pool_mark=self._pool_so_far)
                 self._adjust(known, min(0, mean), Sink.ADJUSTED)
-            elif known.balance > 0 and standing.entitlement < known.entitlement:
-                kept = known.balance * standing.entitlement // known.entitlement
-                self._adjust(known, kept, Sink.ADJUSTED)
+            else:
+                part, of = kept or (standing.entitlement, known.entitlement)
+                if known.balance > 0 and part < of:
+                    self._adjust(known, known.balance * part // of, Sink.ADJUSTED)
             known.weight, known.entitlement = standing.weight, standing.entitlement
             known.departed_at = None
         for member, account in self.accounts.items():
@@ -211,6 +224,12 @@ class Group:
             market = self._market(flavor)
             market.pool = pools.get(flavor, 0)
             self._stale[market] = None
+
+    def know(self, member: Member) -> None:
+        """Have an account of somebody who is no child, as of one who left, so that it can pay."""
+        if member not in self.accounts:
+            mark = self._pool_so_far
+            self.accounts[member] = Account(at=self.at, pool_mark=mark, departed_at=self.at)
 
     def give(self, member: Member, amount: int) -> bool:
         """Book a grant of so many parts, negative to take; False when there is no such child."""

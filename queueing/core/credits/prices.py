@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from queueing.core.names import FlavorName, ResourceName
+from queueing.core.names import FlavorName, FlavorResource, ResourceName
 
 _THOUSANDTHS = {"cpu": 1000}
 """Resources that amounts count in parts of the unit that has the price."""
@@ -25,6 +25,13 @@ class Prices:
         """Return what amounts of one flavor cost, rounded down."""
         costs = [self.cost(flavor, resource, amount) for resource, amount in amounts.items()]
         return sum(costs) if self.add_up else max(costs, default=0)
+
+    def by_flavor(self, amounts: Mapping[FlavorResource, int]) -> dict[FlavorName, int]:
+        """Return what amounts of any flavors cost, by flavor."""
+        sums: dict[FlavorName, dict[ResourceName, int]] = {}
+        for (flavor, resource), amount in amounts.items():
+            sums.setdefault(flavor, {})[resource] = amount
+        return {flavor: self.bill(flavor, one) for flavor, one in sorted(sums.items())}
 
     def shares(
         self, flavor: FlavorName, amounts: Mapping[ResourceName, int]

@@ -174,7 +174,7 @@ def _candidates(query: Query, holders: Holders) -> list[Offer]:
     for node, holder in exposed:
         history = 0.0
         if preemptor.by_local_usage and node is own and holder.local_queue:
-            history = holders.local_usage(holder.local_queue)
+            history = holders.local_usage(holder.queue, holder.local_queue)
         key = (
             not holder.evicted,
             node is own,

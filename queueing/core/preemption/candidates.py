@@ -161,7 +161,7 @@ def _order(
     holder = one.holder
     history = 0.0
     if usage_of is not None and one.variant is Variant.SAME_QUEUE and holder.local_queue:
-        history = usage_of(holder.local_queue)
+        history = usage_of(holder.queue, holder.local_queue)
     return (
         not holder.evicted,
         _TURN[one.variant],

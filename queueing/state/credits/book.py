@@ -12,7 +12,7 @@ from queueing.core.credits.decay import Decay
 from queueing.core.credits.facts import PART, CreditPolicyFact, Member
 from queueing.core.credits.group import WEIGHT_UNIT, Group, Loss, Position, Standing
 from queueing.core.credits.holding import Holding
-from queueing.core.names import FlavorName, FlavorResource, ResourceName, Uid
+from queueing.core.names import FlavorName, FlavorResource, Uid
 from queueing.core.quota.cell import Cell
 from queueing.core.quota.node import Node
 from queueing.state.credits.holds import Holds
@@ -270,8 +270,4 @@ class Book:
         return borrowed * post.weighed // (post.plain * CLASS_UNIT)
 
     def _by_flavor(self, amounts: Mapping[FlavorResource, int]) -> dict[FlavorName, int]:
-        sums: dict[FlavorName, dict[ResourceName, int]] = {}
-        for (flavor, resource), amount in amounts.items():
-            sums.setdefault(flavor, {})[resource] = amount
-        prices = self.policy.prices
-        return {flavor: prices.bill(flavor, one) for flavor, one in sorted(sums.items())}
+        return self.policy.prices.by_flavor(amounts)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import floor
 
-from queueing.core.credits.allowance import Allowance, Limit
+from queueing.core.credits.allowance import Allowance
 from queueing.core.credits.facts import (
     BudgetAccountFact,
     BudgetFact,
@@ -18,21 +18,22 @@ from queueing.core.credits.facts import (
     UsageRecordFact,
 )
 from queueing.core.credits.holding import Holding
-from queueing.core.credits.prices import Prices
 from queueing.core.facts import WorkloadFact
 from queueing.core.fair_sharing.patience import Patiences
-from queueing.core.names import CohortName, Key, QueueName, Uid
+from queueing.core.names import CohortName, Key, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits import accounts, grants
 from queueing.state.credits.accounts import Accounts
 from queueing.state.credits.agenda import Agenda, Happening, Ran
 from queueing.state.credits.books import Books
 from queueing.state.credits.budgets import Budgets, News
+from queueing.state.credits.doors import Doors
 from queueing.state.credits.grants import Grants
 from queueing.state.credits.presence import Presence
 from queueing.state.credits.restraints import Restraints
 from queueing.state.credits.saves import Saves
 from queueing.state.credits.shares import Bending, Undisturbed
+from queueing.state.credits.stored import Stored
 from queueing.state.credits.terms import Terms
 from queueing.state.credits.usages import Usages
 from queueing.state.ledger import Charge
@@ -57,6 +58,8 @@ class Credits:
         "_terms",
         "_undisturbed",
         "_usages",
+        "doors",
+        "stored",
     )
 
     def __init__(self) -> None:
@@ -65,6 +68,8 @@ class Credits:
         self._agenda = Agenda()
         self._grants = Grants(self._agenda)
         self._books = Books(self._terms, self._accounts)
+        self.doors = Doors(self._terms, self._accounts)
+        """The ledgers within queues."""
         self._budgets = Budgets(self._terms, self._books.counted)
         self._restraints = Restraints(self._terms)
         self._bending = Bending(self._terms)
@@ -72,6 +77,14 @@ class Credits:
         self._presence = Presence(self._agenda, self._undisturbed)
         self._saves = Saves()
         self._usages = Usages(self._terms)
+        self.stored = Stored(
+            self._presence,
+            self._accounts,
+            books=self._books,
+            doors=self.doors,
+            also=(self._budgets, self._usages),
+        )
+        """What the stored accounts tell of workloads."""
         self._reshaped = False
         self._altered_at: int | None = None
         self._started = False
@@ -86,7 +99,7 @@ class Credits:
             case CreditGrantFact():
                 self._grants.put(fact)
             case CreditAccountFact():
-                self._accounts.put(fact.cohort, fact)
+                self._accounts.put(fact.name, fact)
             case BudgetFact():
                 self._reshaped |= self._budgets.put(fact)
             case BudgetAccountFact():
@@ -132,7 +145,8 @@ class Credits:
     @property
     def _counts(self) -> bool:
         """Whether any policy counts, or did until now."""
-        return self._terms.any or bool(self._books.by_cohort) or self._budgets.any
+        ledgers = self._books.by_cohort or self.doors.by_queue
+        return self._terms.any or bool(ledgers) or self._budgets.any
 
     # Time ---------------------------------------------------------------------------------------
 
@@ -153,15 +167,22 @@ class Credits:
             self._started = True
             return False
         at = floor(now) - self._terms.lag_s
-        changed = self._reshaped
-        if self._reshaped:
+        changed, divided = self._reshaped, self._reshaped or self.doors.stale
+        if divided:
             if self._started:
                 # What happened before the change counts by the terms of then.
                 self._catch_up(tree, workloads, charges, now)
-            self._reshape(tree, workloads, at)
+            if changed:
+                self._reshape(tree, workloads, at)
+            for stored in self.doors.reshape(
+                tree, self._books.counted, at=at, started=self._started
+            ):
+                self._presence.recall(stored.leavers)
             self._altered_at = at
         self._catch_up(tree, workloads, charges, now)
         self._books.advance(at)
+        self.doors.advance(at)
+        self.doors.measure(at, anyhow=divided)
         self._budgets.advance(at)
         self._usages.advance(at)
         if bends:
@@ -215,6 +236,8 @@ class Credits:
             yield self._bending.next_tick
             if self._terms.holds and self._agenda.next_at is not None:
                 yield self._agenda.next_at
+        if self.doors.by_queue and self.doors.next_tick is not None:
+            yield self.doors.next_tick
         if self._budgets.next_at is not None:
             yield self._budgets.next_at
             if self._agenda.next_at is not None:
@@ -246,22 +269,27 @@ class Credits:
         if holding is not None:
             saved = self._saves.last(holding.uid, holding.since, when)
             self._books.lose(holding, tree, when, saved)
+            self.doors.lose(holding, when, saved)
             self._usages.lose(holding, saved, when)
 
     def _let_happen(self, happening: Happening, tree: QuotaTree) -> None:
-        """Let the ledgers follow one second, and purses and rows of usage if there are any."""
+        """Let the ledgers follow one second, and what else there is: purses, rows of usage."""
         when, books, usages, ends = happening.when, self._books, self._usages, self._presence.ends
-        spends, keeps = self._budgets.follows, usages.follows
+        spends, keeps, divides = self._budgets.follows, usages.follows, self.doors.by_queue
         for token, event in happening.events:
             if event is None:
                 ends.pop(token, None)
                 if keeps:
                     usages.count_out(token, books.counted.get(token), when)
+                if divides:
+                    self.doors.count(books.counted.get(token), when, -1)
                 if spends:
                     self._budgets.count_out(token, when)
                 books.count_out(token, tree, when)
             elif isinstance(event, Holding):
                 books.count_in(token, event, tree, when)
+                if divides:
+                    self.doors.count(event, when, 1)
                 if spends:
                     self._budgets.count_in(token, event, tree, when)
                 if keeps:
@@ -285,7 +313,7 @@ class Credits:
         if not restraints:
             return found
         if found is None:
-            return Allowance(_no_limits, _no_prices, restraints)
+            return Allowance(restraints=restraints)
         found.restraints = restraints
         return found
 
@@ -316,9 +344,10 @@ class Credits:
         return bool(self._books.by_cohort) and self._bending.is_any
 
     def records(self, workloads: dict[Key, WorkloadFact]) -> Iterator[CreditAccountFact]:
-        """Return every ledger as it is to be stored, by name of the cohort."""
+        """Return every ledger as it is to be stored: of cohorts by name, of queues by name."""
         leaving = list(self._presence.leaving(workloads))
-        return accounts.records(self._books.by_cohort, leaving, self._grants.names())
+        yield from accounts.records(self._books.by_cohort, leaving, self._grants.names())
+        yield from self.doors.records(leaving)
 
     def usage(self, workloads: Mapping[Key, WorkloadFact]) -> Iterator[UsageRecordFact]:
         """Return the rows of every tree that are to be stored, its older hours first."""
@@ -334,66 +363,6 @@ class Credits:
         self._altered_at = None
         return True
 
-    def covers(self, key: Key, tree: QuotaTree) -> bool:
-        """Say whether the end of a workload stands in the accounts that were stored last."""
-        held = self._presence.held(key)
-        if held is None or held.until is None:
-            return not self._presence.is_unheard(key)
-        until = held.until
-        above, over = self._books.above(held.queue, tree), self._budgets.over(tree, held)
-        return (
-            all(self._accounts.reaches(until, one) for one in above)
-            and all(self._budgets.accounts.reaches(until, one) for one in over)
-            and all(
-                self._usages.records.reaches(until, one) for one in self._usages.over(held.queue)
-            )
-        )
-
-    def recorded(self, key: Key, tree: QuotaTree) -> bool:
-        """Say whether the stored accounts name an evicted workload that still holds quota."""
-        held = self._presence.held(key)
-        return not self._presence.is_unheard(key) and (held is None or self._names(held, tree))
-
-    def behind(self, key: Key, tree: QuotaTree, since: int) -> tuple[str, ...]:
-        """Return the stored accounts and budgets above a holding that do not reach a time.
-
-        Those who change what it holds want them near: a start from them counts the change from
-        there on.
-        """
-        held = self._presence.held(key)
-        if held is None:
-            return ()
-        above = self._books.above(held.queue, tree)
-        late = [one for one in above if not self._accounts.reaches(since, one)]
-        over = self._budgets.over(tree, held)
-        return (*late, *(one for one in over if not self._budgets.accounts.reaches(since, one)))
-
-    def settled(self, key: Key, tree: QuotaTree) -> bool:
-        """Say whether the stored accounts hold, or name, what a workload held before."""
-        left = self._presence.held_before(key)
-        return not self._presence.is_unheard(key) and (left is None or self._names(left, tree))
-
     def governed(self, tree: QuotaTree) -> dict[str, tuple[CohortName, ...]]:
         """Return the root cohorts that each policy has."""
         return self._terms.governed(tree)
-
-    def _names(self, holding: Holding, tree: QuotaTree) -> bool:
-        """Say whether every stored account above a holding tells as much of it as we know."""
-        above = self._books.above(holding.queue, tree)
-        over = self._budgets.over(tree, holding)
-        return (
-            all(self._accounts.tells_of(holding, one) for one in above)
-            and all(self._budgets.accounts.tells_of(holding, one) for one in over)
-            and all(
-                self._usages.records.tells_of(holding, one)
-                for one in self._usages.over(holding.queue)
-            )
-        )
-
-
-def _no_limits(_queue: QueueName, _door: Key | None) -> tuple[Limit, ...]:
-    return ()
-
-
-def _no_prices(_queue: QueueName) -> Prices | None:
-    return None

@@ -13,7 +13,14 @@ TICKS_PER_HORIZON = 256
 class Terms:
     """The policies of a cluster, by name."""
 
-    __slots__ = ("_policies", "any", "holds", "minimum_runtime_s", "restrains")
+    __slots__ = (
+        "_policies",
+        "any",
+        "holds",
+        "minimum_runtime_s",
+        "orders_local_queues",
+        "restrains",
+    )
 
     def __init__(self) -> None:
         self._policies: dict[str, CreditPolicyFact] = {}
@@ -25,6 +32,8 @@ class Terms:
         """Whether any policy holds against balances what is about to be paid."""
         self.restrains = False
         """Whether any policy says who may not borrow."""
+        self.orders_local_queues = False
+        """Whether any policy has ledgers within queues."""
 
     def put(self, fact: CreditPolicyFact) -> bool:
         """Take in a policy; say whether it is news."""
@@ -47,6 +56,7 @@ class Terms:
         self.holds = any(one.admission_hold_s for one in self._policies.values())
         rules = (one.non_borrowing_min_priority for one in self._policies.values())
         self.restrains = any(one is not None for one in rules)
+        self.orders_local_queues = any(one.orders_local_queues for one in self._policies.values())
 
     # Of all policies ----------------------------------------------------------------------------
 
@@ -99,6 +109,17 @@ class Terms:
         yield from (one for one in self.trees(tree) if one[1].keeps_usage)
         general = self._general()
         if general is not None and general.keeps_usage:
+            yield from ((root, general) for root in tree.roots() if root.is_queue)
+
+    def divided(self, tree: QuotaTree) -> Iterator[tuple[Node, CreditPolicyFact]]:
+        """Go over the queues that have a ledger if they let LocalQueues take turns."""
+        if not self.orders_local_queues:
+            return
+        for root, policy in self.trees(tree):
+            if policy.orders_local_queues:
+                yield from ((queue, policy) for queue in tree.queues_of(root))
+        general = self._general()
+        if general is not None and general.orders_local_queues:
             yield from ((root, general) for root in tree.roots() if root.is_queue)
 
     def _general(self) -> CreditPolicyFact | None:

@@ -52,7 +52,14 @@ CREDIT_GRANT: Final = (
     Rule("spec", "self == oldSelf", FIELD_IS_IMMUTABLE),
     _between("spec", "amount", "-1000000000", "1000000000", "at most 1000000000, either way"),
 )
-CREDIT_ACCOUNT: Final = (Rule("spec", "self == oldSelf", FIELD_IS_IMMUTABLE),)
+CREDIT_ACCOUNT: Final = (
+    Rule("spec", "self == oldSelf", FIELD_IS_IMMUTABLE),
+    Rule(
+        "spec",
+        "has(self.cohortName) != has(self.clusterQueueName)",
+        "either cohortName or clusterQueueName must be set",
+    ),
+)
 USAGE_RECORD: Final = (Rule("spec", "self == oldSelf", FIELD_IS_IMMUTABLE),)
 _NAMED_PERIODS: Final = "['Daily', 'Weekly', 'Monthly', 'Yearly']"
 CREDIT_BUDGET: Final = (

@@ -1,4 +1,4 @@
-"""CreditAccount: the ledger of one cohort, all its children in one object."""
+"""CreditAccount: the ledger of one cohort or ClusterQueue, all its children in one object."""
 
 from typing import Annotated, Literal
 
@@ -24,16 +24,16 @@ class CreditPartner(Wire):
 
 
 class CreditChild(Wire):
-    """The balance of one queue or cohort among its siblings."""
+    """The balance of one queue, cohort or namespace among its siblings."""
 
-    kind: Literal["ClusterQueue", "Cohort"]
+    kind: Literal["ClusterQueue", "Cohort", "Namespace"]
     """Kind of the child."""
     name: DnsSubdomain
     """Name of the child."""
     balance: str
     """Balance for people; negative is debt."""
     weight_factor: str
-    """What the weight in fair sharing is multiplied by now."""
+    """What the weight in fair sharing, or among LocalQueues, is multiplied by now."""
     micro_credits: Int64
     """Balance in millionths of a credit, rounded down."""
     remainder: Part = 0
@@ -127,8 +127,10 @@ class CreditGrantEntry(Wire):
 class CreditAccountSpec(Wire):
     """Whose account it is."""
 
-    cohort_name: DnsSubdomain
+    cohort_name: DnsSubdomain | None = None
     """Cohort whose children the account is about."""
+    cluster_queue_name: DnsSubdomain | None = None
+    """ClusterQueue whose namespaces the account is about. Either this or cohortName is set."""
 
 
 class CreditAccountStatus(Wire):
@@ -137,7 +139,7 @@ class CreditAccountStatus(Wire):
     as_of: Time | None = None
     """Up to when everything is counted."""
     policy: str = ""
-    """CreditPolicy that the cohort goes by."""
+    """CreditPolicy that the cohort or ClusterQueue goes by."""
     unit: str = ""
     """Name of 3600 credits."""
     largest: str = ""
@@ -163,7 +165,7 @@ class CreditAccountStatus(Wire):
 
 
 class CreditAccount(KubeObject):
-    """The ledger of one cohort: who lent, who borrowed, and where each child stands.
+    """The ledger of one cohort or queue: who lent, who borrowed, and where each child stands.
 
     Written by the controller; one object for all children, so that it is always consistent.
     """

@@ -96,6 +96,11 @@ class CreditPolicySpec(Wire):
     admission on, or for its maximum execution time if that is less. As it is paid, or as the
     workload ends, it is released. Unset: nothing is held; 10m keeps a surplus from buying, in one
     moment, more than it is worth."""
+    local_queues: Literal["Off", "Order"] = "Off"
+    """What credits do within ClusterQueues whose admissionMode is UsageBasedAdmissionFairSharing.
+    Order: the namespaces behind their LocalQueues have a ledger, and a LocalQueue goes first by
+    what its namespace holds over its weight, bent by its balance, instead of by usage history; as
+    a victim, last. Off: neither."""
     debt_limit: DurationText | None = None
     """Largest debt, as the time in which the whole entitlement, if it were lent, would pay it
     back. Unset: 1.44 half-lives, which is also as much as a surplus can reach."""

@@ -1,0 +1,201 @@
+"""The ledgers within ClusterQueues: those of the queues that let their LocalQueues take turns.
+
+They go by the same time, events and terms as those of cohorts. Exponents are measured at the same
+fixed points; what they do to the order of LocalQueues is `ranks`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from queueing.core.credits.facts import (
+    CreditAccountFact,
+    CreditPolicyFact,
+    Member,
+    account_of_queue,
+)
+from queueing.core.credits.holding import Holding
+from queueing.core.names import QueueName
+from queueing.core.quota.node import Node
+from queueing.core.quota.tree import QuotaTree
+from queueing.state.credits.accounts import Accounts, leaver_record
+from queueing.state.credits.queue_book import QueueBook
+from queueing.state.credits.terms import Terms
+
+Sharers = Mapping[QueueName, Mapping[str, int]]
+"""Queues that let LocalQueues take turns; weights, in millionths, of the namespaces of these."""
+
+
+class Doors:
+    """Every ledger within a queue, by the queue's name. Without any it costs nothing."""
+
+    __slots__ = (
+        "_accounts",
+        "_closed",
+        "_terms",
+        "by_queue",
+        "moved",
+        "next_tick",
+        "sharers",
+        "stale",
+    )
+
+    def __init__(self, terms: Terms, accounts: Accounts[CreditAccountFact]) -> None:
+        self._terms, self._accounts = terms, accounts
+        self.by_queue: dict[QueueName, QueueBook] = {}
+        self._closed: dict[QueueName, QueueBook] = {}
+        """Of queues that are gone, or no longer take turns: they may be back."""
+        self.moved: dict[QueueName, None] = {}
+        """Queues whose LocalQueues may have other places since somebody took note of that."""
+        self.next_tick: int | None = None
+        """When balances are measured next, in the time of the ledgers; None for never."""
+        self.sharers: Callable[[], Sharers] = dict
+        """Tells who shares the queues now."""
+        self.stale = False
+        """LocalQueues changed."""
+
+    # Time and holdings --------------------------------------------------------------------------
+
+    def advance(self, at: int) -> None:
+        """Bring all ledgers up to a time."""
+        for book in self.by_queue.values():
+            book.advance(at)
+
+    def count(self, holding: Holding | None, when: int, sign: int) -> None:
+        """Count a holding in, or with sign -1 out."""
+        book = None if holding is None else self.by_queue.get(holding.queue)
+        if holding is not None and book is not None:
+            book.advance(when)
+            book.count(holding, sign)
+
+    def lose(self, holding: Holding, when: int, saved: int | None) -> None:
+        """Note that a holding ends by an eviction."""
+        book = self.by_queue.get(holding.queue)
+        if book is not None:
+            book.lose(holding, when, saved)
+
+    def measure(self, at: int, *, anyhow: bool) -> None:
+        """Note what balances do to weights, at the fixed points or `anyhow`."""
+        if not self.by_queue or not (anyhow or self.next_tick is None or at >= self.next_tick):
+            return
+        step = self._terms.tick_s
+        self.next_tick = (at // step + 1) * step
+        for name, book in self.by_queue.items():
+            before = book.exponents
+            if book.measure() != before:
+                self.moved[name] = None
+
+    # Structure ----------------------------------------------------------------------------------
+
+    @property
+    def counts(self) -> bool:
+        """Whether there is a ledger, or might be one."""
+        return bool(self.by_queue or self._terms.orders_local_queues)
+
+    def note_change(self) -> None:
+        """Note that LocalQueues changed."""
+        self.stale = self.counts
+
+    def reshape(
+        self,
+        tree: QuotaTree,
+        counted: Mapping[int, Holding],
+        *,
+        at: int,
+        started: bool,
+    ) -> list[CreditAccountFact]:
+        """Open and close ledgers, and let all go by the present quotas and namespaces from `at` on.
+
+        Return the accounts that were read at the start, when not `started`: such ledgers are not
+        at `at` yet, and their leavers are to be recalled.
+        """
+        self.stale = False
+        if not self.counts:
+            return []
+        self.advance(at)
+        weights = self.sharers()
+        before, self.by_queue = {**self._closed, **self.by_queue}, {}
+        self.moved.update(dict.fromkeys(before))
+        read: list[CreditAccountFact] = []
+        for node, policy in self._terms.divided(tree):
+            name = QueueName(node.name)
+            if name not in weights:
+                continue
+            known, stored = before.get(name), self._accounts.stored(account_of_queue(name))
+            if known is not None:
+                self.by_queue[name] = book = _under_terms(known, node, policy)
+                book.advance(at)
+            elif stored is None or stored.as_of is None:
+                self.by_queue[name] = QueueBook(node, policy, at)
+            else:
+                self.by_queue[name] = book = _resumed(stored, node, policy, stored.as_of)
+                if started:
+                    book.advance(at)
+                else:
+                    read.append(stored)
+        self._closed = {name: book for name, book in before.items() if name not in self.by_queue}
+        self.moved.update(dict.fromkeys(self.by_queue))
+        self._share_out(weights, counted)
+        return read
+
+    def _share_out(self, weights: Sharers, counted: Mapping[int, Holding]) -> None:
+        """Let every ledger go by these namespaces, with the holdings that count."""
+        here: dict[QueueName, list[Holding]] = {}
+        for _, holding in sorted(counted.items()):
+            here.setdefault(holding.queue, []).append(holding)
+        came: list[tuple[Member, QueueBook]] = []
+        for name, book in sorted(self.by_queue.items()):
+            present = book.group.present()
+            book.reshape(weights[name], here.get(name, ()))
+            came += ((member, book) for member in sorted(book.weights.keys() - present))
+        for member, book in came:
+            self._take_debt_along(member, book)
+
+    def _take_debt_along(self, member: Member, book: QueueBook) -> None:
+        """Let a namespace that came from another queue owe here what it owed there."""
+        for _, other in sorted({**self._closed, **self.by_queue}.items()):
+            stays = member in other.weights and self.by_queue.get(QueueName(other.node.name))
+            if other is not book and not stays and member in other.group.accounts:
+                book.group.take_over(member, other.group.hand_over(member))
+
+    # What is written down -----------------------------------------------------------------------
+
+    def above(self, queue: QueueName) -> tuple[str, ...]:
+        """Name the account within a queue, if it has one."""
+        return (account_of_queue(queue),) if queue in self.by_queue else ()
+
+    def records(self, leaving: Sequence[Holding]) -> Iterator[CreditAccountFact]:
+        """Return every ledger as it is to be stored, by name of the queue."""
+        for name, book in sorted({**self._closed, **self.by_queue}.items()):
+            left = (one for one in leaving if one.queue == name)
+            yield CreditAccountFact(
+                queue=name,
+                as_of=book.group.at,
+                policy=book.policy.name,
+                unit=book.policy.unit,
+                children=book.group.records(book.exponents, {}),
+                sinks=dict(book.group.sinks),
+                leavers=tuple(
+                    leaver_record(one)
+                    for one in sorted(left, key=lambda each: (each.uid, each.since))
+                    if one.until is None or one.until > book.group.at
+                ),
+            )
+
+
+def _under_terms(known: QueueBook, node: Node, policy: CreditPolicyFact) -> QueueBook:
+    """Go on with a ledger, in a new book if its queue or its terms are others."""
+    if known.node is node and known.policy == policy:
+        return known
+    book = QueueBook(node, policy, known.group.at)
+    book.group.resume(known.group.records({}, {}), known.group.sinks)
+    book.read_at = known.read_at
+    return book
+
+
+def _resumed(
+    stored: CreditAccountFact, node: Node, policy: CreditPolicyFact, as_of: int
+) -> QueueBook:
+    """Go on from what was stored."""
+    book = QueueBook(node, policy, as_of)
+    book.read_at = as_of
+    book.group.resume(stored.children, stored.sinks)
+    return book

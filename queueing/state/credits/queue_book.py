@@ -1,0 +1,182 @@
+"""The ledger of one ClusterQueue: what the namespaces behind its LocalQueues lend each other.
+
+As in a `book`, holdings are counted by what statuses say. A namespace that runs on after its last
+LocalQueue here is gone is entitled to nothing, and pays for all that it holds.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from queueing.core.credits import bend
+from queueing.core.credits.decay import Decay
+from queueing.core.credits.facts import CreditPolicyFact, Member
+from queueing.core.credits.group import Group, Loss, Position, Standing
+from queueing.core.credits.holding import Holding
+from queueing.core.credits.part import NONE, Part, Split
+from queueing.core.names import FlavorName, ResourceName, namespace_of
+from queueing.core.quota.node import Node
+from queueing.state.credits.book import CLASS_UNIT, REFUND_S
+
+
+@dataclass(slots=True)
+class Use:
+    """What one namespace uses of one flavor."""
+
+    amounts: dict[ResourceName, int] = field(default_factory=dict)
+    plain: int = 0
+    """What its workloads cost in all."""
+    weighed: int = 0
+    """That times the factors of their classes."""
+
+
+Place = tuple[Member, FlavorName]
+
+
+def namespace(name: str) -> Member:
+    """Name a child of a queue."""
+    return Member("Namespace", name)
+
+
+class QueueBook:
+    """The group of a queue's namespaces, and what each of them uses."""
+
+    __slots__ = (
+        "_moved",
+        "_split",
+        "_uses",
+        "_whole",
+        "exponents",
+        "group",
+        "node",
+        "policy",
+        "read_at",
+        "weights",
+    )
+
+    def __init__(self, node: Node, policy: CreditPolicyFact, at: int) -> None:
+        self.node, self.policy = node, policy
+        self.group = Group(at, decay=Decay(policy.half_life_s), debt_limit_s=policy.debt_limit)
+        self.weights: dict[Member, int] = {}
+        """The children, and their weights in millionths."""
+        self.exponents: dict[Member, int] = {}
+        self.read_at = -1
+        """Up to when what was read from an account holds all that happened."""
+        self._split = Split({}, policy.prices)
+        self._whole = 0
+        self._uses: dict[Place, Use] = {}
+        self._moved: dict[Place, None] = {}
+        """Whose usage is another than when time last passed."""
+
+    def advance(self, to: int) -> None:
+        """Let time pass; before it does, what was counted at one and the same time takes effect."""
+        if to > self.group.at:
+            self._take_places()
+            self.group.advance(to)
+
+    def reshape(self, weights: Mapping[str, int], holdings: Iterable[Holding]) -> None:
+        """Take over quotas and namespaces as they are now, with these who hold quota."""
+        self.weights = {namespace(name): weight for name, weight in sorted(weights.items())}
+        self._whole = sum(self.weights.values())
+        nominal = {one: self.node.nominal(one) for one in sorted(self.node.cells)}
+        granted = {one: amount for one, amount in nominal.items() if amount > 0}
+        self._split = Split(granted, self.policy.prices)
+        standings = {
+            member: Standing(weight, self._split.entitlement(self._part(member)))
+            for member, weight in self.weights.items()
+        }
+        self.group.reshape(standings, {}, kept=self._kept(standings))
+        self._uses = {
+            (member, flavor): Use() for member in self.weights for flavor in self._split.flavors
+        }
+        self._moved = dict.fromkeys(self._uses)
+        for holding in holdings:
+            self.count(holding, 1)
+        self._take_places()
+
+    def measure(self) -> dict[Member, int]:
+        """Return by how many steps each namespace's weight is to be bent now."""
+        accounts, policy = self.group.accounts, self.policy
+        self.exponents = {
+            member: bend.exponent(
+                self.group.balance(member),
+                entitlement=accounts[member].entitlement,
+                horizon_s=policy.horizon_s,
+                bound=policy.bound,
+            )
+            for member in self.weights
+        }
+        return self.exponents
+
+    def count(self, holding: Holding, sign: int) -> None:
+        """Count a holding in, or with sign -1 out, from the group's time on."""
+        if holding.local_queue is None:
+            return
+        member = namespace(namespace_of(holding.local_queue))
+        self.group.know(member)
+        for (flavor, resource), amount in holding.usage.items():
+            use = self._use(member, flavor)
+            use.amounts[resource] = use.amounts.get(resource, 0) + sign * amount
+        if self.policy.class_factors:
+            factor = self.policy.factor(holding.priority)
+            for flavor, cost in self.policy.prices.by_flavor(holding.usage).items():
+                use = self._use(member, flavor)
+                use.plain += sign * cost
+                use.weighed += sign * int(cost * factor * CLASS_UNIT)
+
+    def lose(self, holding: Holding, when: int, saved: int | None) -> None:
+        """Note an eviction: what was used since the work was saved, or ever, is lost.
+
+        Where it was saved, what was paid for that is given back, for a quarter of an hour at most.
+        """
+        if holding.local_queue is None or when <= self.read_at:
+            return
+        self.advance(when)
+        member = namespace(namespace_of(holding.local_queue))
+        self.group.know(member)
+        since = holding.since if saved is None else max(holding.since, min(saved, when))
+        seconds = max(0, when - since)
+        for flavor, cost in self.policy.prices.by_flavor(holding.usage).items():
+            use = self._uses.get((member, flavor))
+            if use is None:
+                continue
+            loss = Loss(
+                cost=cost,
+                whole=max(cost, self.policy.prices.bill(flavor, use.amounts)),
+                seconds=seconds,
+                refunded_s=0 if saved is None else min(seconds, REFUND_S),
+            )
+            self.group.lose(member, flavor, loss)
+
+    def _kept(self, standings: Mapping[Member, Standing]) -> tuple[int, int]:
+        """Say what is left of a surplus: its part of a quota that was cut.
+
+        Who comes and goes changes the part of everybody else, and takes nothing from them.
+        """
+        accounts = self.group.accounts.values()
+        before = sum(one.entitlement for one in accounts if one.departed_at is None)
+        after = sum(one.entitlement for one in standings.values())
+        rounded_off = len(self.group.accounts) + len(standings)
+        return (after, before) if standings and after + rounded_off < before else (1, 1)
+
+    def _part(self, member: Member) -> Part:
+        weight = self.weights.get(member)
+        return NONE if weight is None else Part(weight, self._whole)
+
+    def _use(self, member: Member, flavor: FlavorName) -> Use:
+        place = member, flavor
+        self._moved[place] = None
+        found = self._uses.get(place)
+        if found is None:
+            found = self._uses[place] = Use()
+        return found
+
+    def _take_places(self) -> None:
+        """Tell the group what each does now of whom that is another than before."""
+        for place in self._moved:
+            (member, flavor), use = place, self._uses[place]
+            idle, borrowed = self._split.position(flavor, use.amounts, self._part(member))
+            paying = borrowed
+            if use.plain > 0:
+                paying = borrowed * use.weighed // (use.plain * CLASS_UNIT)
+            self.group.place(member, flavor, Position(idle, borrowed, paying))
+        self._moved.clear()

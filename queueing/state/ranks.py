@@ -1,0 +1,86 @@
+"""Which LocalQueues of a ClusterQueue go first where credits have them in order.
+
+By what its namespace holds of the queue now, in credits, over its weight, which its balance bends:
+the smallest first. So whoever gets something counts at once, before any ledger hears of it, and
+balances say how much more or less is fair. While no balance bends a weight LocalQueues have the
+order that they have without credits.
+
+Invariant: what a namespace holds is the sum over the charges of the queue.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from math import inf
+
+from queueing.core.credits.bend import factor
+from queueing.core.credits.prices import Prices
+from queueing.core.holders import Holder
+from queueing.core.names import FlavorResource, Key, namespace_of
+
+Plain = Callable[[Key | None], float]
+"""By what LocalQueues go first without credits."""
+
+
+class Rank:
+    """The order of the LocalQueues of one queue."""
+
+    __slots__ = ("_held", "_keys", "bends", "exponents", "plain", "prices", "weights")
+
+    def __init__(self, plain: Plain) -> None:
+        self.plain = plain
+        self.prices = Prices({})
+        self.weights: Mapping[str, int] = {}
+        """By namespace."""
+        self.exponents: Mapping[str, int] = {}
+        """By how many steps each weight is bent."""
+        self.bends = False
+        self._held: dict[str, dict[FlavorResource, int]] = {}
+        self._keys: dict[str, float] = {}
+
+    def follow(
+        self, prices: Prices, weights: Mapping[str, int], exponents: Mapping[str, int]
+    ) -> None:
+        """Go by other terms or balances from now on."""
+        self.prices, self.weights, self.exponents = prices, weights, exponents
+        self.bends = any(exponents.values())
+        self._keys.clear()
+
+    def count(self, holders: Iterable[Holder]) -> None:
+        """Take over all that is charged to the queue."""
+        for one in holders:
+            if one.local_queue is not None:
+                self.charge(one.local_queue, one.usage, 1)
+
+    def charge(self, door: Key, usage: Mapping[FlavorResource, int], sign: int) -> None:
+        """Count what is held through a LocalQueue in, or with sign -1 out."""
+        name = namespace_of(door)
+        held = self._held.setdefault(name, {})
+        for resource, amount in usage.items():
+            left = held.get(resource, 0) + sign * amount
+            if left:
+                held[resource] = left
+            else:
+                held.pop(resource, None)
+        if not held:
+            del self._held[name]
+        self._keys.pop(name, None)
+
+    def key(self, door: Key | None) -> float:
+        """Return the number by which LocalQueues go, the smallest first."""
+        if not self.bends or door is None:
+            return self.plain(door)
+        name = namespace_of(door)
+        found = self._keys.get(name)
+        if found is None:
+            found = self._keys[name] = self._key(name)
+        return found
+
+    def sums(self) -> Mapping[str, Mapping[FlavorResource, int]]:
+        """Return what each namespace holds, for the invariants."""
+        return self._held
+
+    def _key(self, name: str) -> float:
+        weight = self.weights.get(name, 0)
+        if weight <= 0:
+            return inf
+        cost = sum(self.prices.by_flavor(self._held.get(name, {})).values())
+        return float(cost / (weight * factor(self.exponents.get(name, 0))))
