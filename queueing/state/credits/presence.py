@@ -32,13 +32,15 @@ class Entered:
     told: WorkloadFact | None = None
     """The status that told of it; None where an account did."""
     until: int | None = None
+    runs: Runs | None = None
 
     @property
     def held(self) -> Holding:
-        """The holding, with its end if that is known."""
-        if self.until == self.holding.until:
-            return self.holding
-        return self.holding._replace(until=self.until)
+        """The holding, with its end, and since when its pods run, if these are known."""
+        known = self.holding
+        if self.until == known.until and self.runs == known.runs:
+            return known
+        return known._replace(until=self.until, runs=self.runs)
 
 
 class Presence:
@@ -102,7 +104,7 @@ class Presence:
             key = _leaver_key(holding)
             self._changed[key] = ()
             if key not in self._entered or holding.until is not None:
-                self._entered[key] = Entered(_RECALLED, holding, until=holding.until)
+                self._entered[key] = Entered(_RECALLED, holding, None, holding.until, holding.runs)
 
     # Answers ------------------------------------------------------------------------------------
 
@@ -197,9 +199,9 @@ class Presence:
 
         The status of one that is evicted tells no more of it: where nobody remembers, they ran.
         """
-        holding = known.holding
-        if holding.runs is not None:
+        if known.runs is not None:
             return
+        holding = known.holding
         runs, life = runs_of(fact), (holding.uid, holding.since)
         if runs is None and life in self._ran:
             runs = self._ran[life]
@@ -208,7 +210,7 @@ class Presence:
         if runs is None:
             return
         self._agenda.plan(max(runs.told_at, holding.since), known.token, Ran(runs.since))
-        known.holding = holding._replace(runs=runs)
+        known.runs = runs
 
     def _forget_or_remember(self, key: Key, fact: WorkloadFact | None, ended: Holding) -> None:
         """Remember what a workload held that lives on without telling of it."""
@@ -258,7 +260,7 @@ class Presence:
         if entered.until is not None:
             return entered.held
         until = max(when, entered.holding.since)
-        ended = entered.holding._replace(until=until)
+        ended = entered.holding._replace(until=until, runs=entered.runs)
         if not is_told:
             self.ends[entered.token] = ended
         if evicted:

@@ -4,7 +4,7 @@ Invariants: rows are sums of amounts times whole seconds, the same whoever looke
 all rows of a tree are of the same stretch of time, so that one object can hold them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from queueing.core.credits.allowance import rates_of
@@ -20,7 +20,7 @@ from queueing.core.credits.folding import bounded, plus
 from queueing.core.credits.holding import Holding
 from queueing.core.credits.pot import Pot, Share
 from queueing.core.credits.prices import Prices
-from queueing.core.names import FlavorResource
+from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.quota.node import Node
 from queueing.state.credits.book import member_of
 
@@ -46,6 +46,7 @@ class _Cell:
 class _Line:
     """One row that grows."""
 
+    name: RowName
     cell: _Cell
     at: int
     amount: int = 0
@@ -70,16 +71,25 @@ class _Line:
         self.used = self.borrowed = self.idle = self.wasted = self.cost = 0
 
 
+Payer = tuple[QueueName, Key | None, str]
+"""A queue, a LocalQueue of it and a user."""
+RATES_MAX = 4096
+"""Of so many different holdings it is remembered what they cost."""
+
+
 class Tally:
     """One tree, up to the time `at`; `closed` are hours that are over and not stored yet."""
 
     __slots__ = (
+        "_above",
         "_cells",
         "_lines",
         "_prices",
+        "_rates",
         "_read",
         "_shares",
         "_sums",
+        "_used",
         "at",
         "closed",
         "root",
@@ -96,8 +106,13 @@ class Tally:
         self._read = -1 if stored is None else stored.as_of
         """Up to when what was read holds all that happened."""
         self._cells: dict[tuple[str, FlavorResource], _Cell] = {}
-        self._lines: dict[RowName, _Line] = {}
+        self._lines: dict[Payer, dict[FlavorResource, _Line]] = {}
         self._shares: dict[tuple[Member, FlavorResource], Share] = {}
+        self._above: dict[QueueName, tuple[Member, ...]] = {}
+        """From each queue to the root."""
+        self._used: dict[QueueName, dict[FlavorResource, int]] = {}
+        """By how much more each queue uses since time last passed: shares hear of it then."""
+        self._rates: dict[tuple[tuple[FlavorResource, int], ...], Mapping[FlavorResource, int]] = {}
         self._sums: dict[RowName, UsageRow] = {}
         """What lines and shares that are gone, or an earlier leader, have counted in this hour."""
         if stored is not None and stored.start == self.start:
@@ -107,6 +122,8 @@ class Tally:
 
     def advance(self, to: int) -> None:
         """Let time pass; every hour that is over is closed, with all that happened at its end."""
+        if self._used and self.at < to:
+            self._use()
         while self.at < to:
             end = self.start + HOUR
             if to <= end:
@@ -117,16 +134,26 @@ class Tally:
             if any(not _is_quota_only(one) for one in rows):
                 self.closed.append(self._record(rows))
             self._sums.clear()
-            self._lines = {name: line for name, line in self._lines.items() if line.amount}
+            self._drop_lines()
             self._begin(end if self._lines else hour_of(to))
 
     def _begin(self, hour: int) -> None:
         self.at = self.start = hour
-        for line in self._lines.values():
-            line.clear()
+        for lines in self._lines.values():
+            for line in lines.values():
+                line.clear()
         for share in self._shares.values():
             share.settle(hour)
             share.lent = share.granted = 0
+
+    def _drop_lines(self) -> None:
+        """Forget the lines of those who use nothing."""
+        for payer, lines in list(self._lines.items()):
+            kept = {resource: line for resource, line in lines.items() if line.amount}
+            if kept:
+                self._lines[payer] = kept
+            else:
+                del self._lines[payer]
 
     def closed_until(self, as_of: int) -> None:
         """Forget hours that are stored."""
@@ -134,30 +161,39 @@ class Tally:
 
     # What workloads do --------------------------------------------------------------------------
 
-    def count(self, holding: Holding, way: Iterable[Member], when: int, sign: int) -> None:
-        """Count a holding in, or with sign -1 out; `way` goes from its queue to the root."""
+    def count(self, holding: Holding, when: int, sign: int) -> None:
+        """Count a holding in, or with sign -1 out."""
         self.advance(when)
-        rates = rates_of(holding.usage, self._prices)
-        members = tuple(way)
+        rates, lines = self._rates_of(holding), self._lines_of(holding)
+        used = self._used.setdefault(holding.queue, {})
         for resource, amount in holding.usage.items():
-            line = self._line(holding, resource)
-            line.settle(self.at)
-            line.cell.usage += sign * amount
-            line.amount += sign * amount
-            line.rate += sign * rates.get(resource, 0)
+            line = lines.get(resource) or self._line(holding, resource)
             more = sign * amount
-            for member in members:
-                share = self._shares.get((member, resource))
-                if share is None or not more:
-                    break
-                more = share.use(more, self.at)
+            if line.at != self.at or line.cell.at != self.at:
+                line.settle(self.at)
+            line.cell.usage += more
+            line.amount += more
+            line.rate += sign * rates.get(resource, 0)
+            used[resource] = used.get(resource, 0) + more
+
+    def _use(self) -> None:
+        """Let shares follow what was counted in one second."""
+        for queue, used in self._used.items():
+            for resource, amount in used.items():
+                more = amount
+                for member in self._above.get(queue, ()):
+                    share = self._shares.get((member, resource))
+                    if share is None or not more:
+                        break
+                    more = share.use(more, self.at)
+        self._used.clear()
 
     def wait(self, holding: Holding, seconds: int, when: int) -> None:
         """Note that a holding's pods did not all run for so many seconds, as is known since."""
-        if when > self._read:
+        if when > self._read and seconds > 0:
             self.advance(when)
             for resource, amount in holding.usage.items():
-                self._line(holding, resource).idle += amount * max(0, seconds)
+                self._line(holding, resource).idle += amount * seconds
 
     def lose(self, holding: Holding, seconds: int, when: int) -> None:
         """Note that an eviction lost the work of so many seconds."""
@@ -175,6 +211,9 @@ class Tally:
         self._cells.clear()
         self._lines.clear()
         self._shares.clear()
+        self._above.clear()
+        self._used.clear()
+        self._rates.clear()
         pots: dict[tuple[Node, FlavorResource], Pot] = {}
         for node in sorted(nodes, key=member_of):
             for resource, cell in sorted(node.cells.items()):
@@ -185,6 +224,9 @@ class Tally:
                 self._shares[member_of(node), resource] = share
                 if node.is_queue:
                     self._cells[node.name, resource] = _Cell(cell.limits.nominal, self.at)
+            if node.is_queue:
+                up = (node, *node.ancestors())
+                self._above[QueueName(node.name)] = tuple(member_of(one) for one in up)
 
     # Reading ------------------------------------------------------------------------------------
 
@@ -201,10 +243,10 @@ class Tally:
         return tuple(bounded(found.values()))
 
     def _grown(self) -> Iterator[UsageRow]:
-        for name, line in self._lines.items():
+        for line in (line for lines in self._lines.values() for line in lines.values()):
             line.settle(self.at)
             row = UsageRow(
-                name=name,
+                name=line.name,
                 used=line.used,
                 borrowed=line.borrowed,
                 idle=line.idle,
@@ -224,16 +266,34 @@ class Tally:
             root=self.root, start=self.start, as_of=self.at, unit=self.unit, rows=rows
         )
 
+    def _lines_of(self, holding: Holding) -> dict[FlavorResource, _Line]:
+        payer = holding.queue, holding.local_queue, holding.user
+        found = self._lines.get(payer)
+        if found is None:
+            found = self._lines[payer] = {}
+        return found
+
     def _line(self, holding: Holding, resource: FlavorResource) -> _Line:
-        queue = Member("ClusterQueue", holding.queue)
-        name = RowName(queue, holding.local_queue or "", holding.user, resource)
-        found = self._lines.get(name)
+        lines = self._lines_of(holding)
+        found = lines.get(resource)
         if found is None:
             cell = self._cells.get((holding.queue, resource))
             if cell is None:
                 cell = self._cells[holding.queue, resource] = _Cell(0, self.at)
             cell.pass_time(self.at)
-            found = self._lines[name] = _Line(cell, self.at, mark=cell.borrowed_so_far)
+            queue = Member("ClusterQueue", holding.queue)
+            name = RowName(queue, holding.local_queue or "", holding.user, resource)
+            found = lines[resource] = _Line(name, cell, self.at, mark=cell.borrowed_so_far)
+        return found
+
+    def _rates_of(self, holding: Holding) -> Mapping[FlavorResource, int]:
+        """Return what a holding costs, worked out once for equal ones."""
+        usage = tuple(holding.usage.items())
+        found = self._rates.get(usage)
+        if found is None:
+            if len(self._rates) >= RATES_MAX:
+                self._rates.clear()
+            found = self._rates[usage] = rates_of(holding.usage, self._prices)
         return found
 
 

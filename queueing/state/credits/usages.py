@@ -18,14 +18,11 @@ from queueing.state.credits.book import member_of
 from queueing.state.credits.tally import Tally
 from queueing.state.credits.terms import Terms
 
-Way = tuple[str, tuple[Member, ...]]
-"""The tree that a queue is in, and all from the queue to the root."""
-
 
 class Usages:
     """All tallies, by the name of their tree: `kind/name` of its root."""
 
-    __slots__ = ("_gone", "_tallies", "_terms", "_unready", "_ways", "records")
+    __slots__ = ("_by_queue", "_gone", "_names", "_tallies", "_terms", "_unready", "records")
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
@@ -33,7 +30,9 @@ class Usages:
         self._tallies: dict[str, Tally] = {}
         self._gone: dict[str, Tally] = {}
         """Trees that are no more, until what was counted of them is stored."""
-        self._ways: dict[QueueName, Way] = {}
+        self._names: dict[QueueName, str] = {}
+        """The tree that each queue is in."""
+        self._by_queue: dict[QueueName, Tally] = {}
         self._unready: dict[int, None] = {}
         """Numbers of the holdings whose pods have not all run yet."""
 
@@ -53,7 +52,7 @@ class Usages:
     @property
     def follows(self) -> bool:
         """Whether rows are kept of any tree, or some pods are not known to run."""
-        return bool(self._ways or self._unready)
+        return bool(self._names or self._unready)
 
     # Time and holdings --------------------------------------------------------------------------
 
@@ -64,33 +63,34 @@ class Usages:
 
     def count_in(self, token: int, holding: Holding, when: int) -> None:
         """Count a holding under a number that is new."""
-        way = self._ways.get(holding.queue)
-        if way is not None:
+        tally = self._by_queue.get(holding.queue)
+        if tally is not None:
             self._unready[token] = None
-            self._tallies[way[0]].count(holding, way[1], when, 1)
+            tally.count(holding, when, 1)
 
     def count_out(self, token: int, holding: Holding | None, when: int) -> None:
         """Count the holding of this number no more."""
-        if holding is None or holding.queue not in self._ways:
-            return
-        self.ran(token, holding, when, when)
-        name, members = self._ways[holding.queue]
-        self._tallies[name].count(holding, members, when, -1)
+        tally = None if holding is None else self._by_queue.get(holding.queue)
+        if holding is not None and tally is not None:
+            if token in self._unready:
+                self.ran(token, holding, when, when)
+            tally.count(holding, when, -1)
 
     def ran(self, token: int, holding: Holding | None, since: int, when: int) -> None:
         """Note since when all pods of a holding run; until then it was held idle."""
         if holding is None or token not in self._unready:
             return
         del self._unready[token]
-        if holding.queue in self._ways:
-            tally = self._tallies[self._ways[holding.queue][0]]
+        tally = self._by_queue.get(holding.queue)
+        if tally is not None:
             tally.wait(holding, since - holding.since, when)
 
     def lose(self, holding: Holding, saved: int | None, when: int) -> None:
         """Note an eviction: what was used since the work was saved, or ever, is lost."""
-        if holding.queue in self._ways:
+        tally = self._by_queue.get(holding.queue)
+        if tally is not None:
             since = holding.since if saved is None else max(holding.since, min(saved, when))
-            self._tallies[self._ways[holding.queue][0]].lose(holding, when - since, when)
+            tally.lose(holding, when - since, when)
 
     # Structure ----------------------------------------------------------------------------------
 
@@ -103,7 +103,8 @@ class Usages:
         """
         self.advance(at)
         before = {**self._gone, **self._tallies}
-        self._ways.clear()
+        self._names.clear()
+        self._by_queue.clear()
         self._tallies, self._gone = {}, {}
         read: list[UsageRecordFact] = []
         for root, policy in self._terms.recorded(tree):
@@ -118,7 +119,9 @@ class Usages:
             nodes = list(_nodes_under(root))
             tally.reshape(nodes, policy.prices, policy.unit)
             self._tallies[name] = tally
-            self._ways.update((QueueName(one.name), _way(one)) for one in nodes if one.is_queue)
+            queues = [QueueName(one.name) for one in nodes if one.is_queue]
+            self._names.update(dict.fromkeys(queues, name))
+            self._by_queue.update(dict.fromkeys(queues, tally))
         for name, tally in before.items():
             tally.reshape((), Prices({}), tally.unit)
             stored = self.records.stored(name)
@@ -129,17 +132,16 @@ class Usages:
 
     def _count_again(self, counted: Mapping[int, Holding]) -> None:
         for _, holding in sorted(counted.items()):
-            way = self._ways.get(holding.queue)
-            if way is not None:
-                tally = self._tallies[way[0]]
-                tally.count(holding, way[1], tally.at, 1)
+            tally = self._by_queue.get(holding.queue)
+            if tally is not None:
+                tally.count(holding, tally.at, 1)
 
     # What is stored -----------------------------------------------------------------------------
 
     def over(self, queue: QueueName) -> tuple[str, ...]:
         """Return the tree whose rows a queue's workloads are in, if any are kept."""
-        way = self._ways.get(queue)
-        return () if way is None else (way[0],)
+        name = self._names.get(queue)
+        return () if name is None else (name,)
 
     def unstored(self, leaving: Iterable[Holding]) -> Iterator[UsageRecordFact]:
         """Return what is to be stored of every tree, its older hours first, by name."""
@@ -166,11 +168,6 @@ def _with_earlier(known: list[LeaverRecord], stored: UsageRecordFact | None) -> 
     lives = {(one.uid, one.since) for one in known}
     earlier = () if stored is None else stored.leavers
     return [*known, *(one for one in earlier if (one.uid, one.since) not in lives)]
-
-
-def _way(queue: Node) -> Way:
-    members = (member_of(queue), *(member_of(one) for one in queue.ancestors()))
-    return name_of(members[-1]), members
 
 
 def _nodes_under(root: Node) -> Iterator[Node]:
