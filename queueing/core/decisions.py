@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from queueing.core.facts import PodSetAssignment
 from queueing.core.names import CheckName, Key, QueueName, Uid
+from queueing.core.values import value
 
 
 class Reason(StrEnum):
@@ -68,7 +69,7 @@ class Mode(StrEnum):
     SKIPPED = "Skipped"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value()
 class Admit:
     """Give the workload this quota. With `checks` it only reserves, until they are Ready."""
 
@@ -82,7 +83,7 @@ class Admit:
     """Flavors considered and why they were passed over; part of the QuotaReserved event."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value()
 class Preempt:
     """Evict `workload` so that `preemptor` fits in a later round."""
 
@@ -100,7 +101,7 @@ class Preempt:
     already_evicted: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value()
 class Wait:
     """The workload was judged, or looked at, and is not admitted now."""
 
@@ -149,7 +150,7 @@ class Verdict(StrEnum):
     UNKNOWN = "Unknown"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value()
 class Outcome:
     """What became of the write of an Admit or Preempt.
 

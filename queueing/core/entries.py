@@ -14,11 +14,12 @@ from queueing.core.preemption.query import Target
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
 from queueing.core.usage import Demand
+from queueing.core.values import value
 
 NOTHING: Mapping[FlavorResource, int] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value()
 class Head:
     """The first workload of a queue; `timestamp` is since when it queues."""
 

@@ -1,7 +1,6 @@
 """Workloads that hold quota, as preemption sees them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from queueing.core.facts import WorkloadFact
@@ -10,9 +9,10 @@ from queueing.core.ordering import queue_timestamp
 from queueing.core.settings import Settings
 from queueing.core.stakes import Stake
 from queueing.core.usage import held_usage
+from queueing.core.values import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@value(eq=False)
 class Holder:
     """A workload that is charged to the tree; `usage` is exactly what is charged for it."""
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from queueing.core.decisions import Reason
 from queueing.core.names import FlavorResource, PodSetName, ResourceName
 from queueing.core.quantities import quantity
+from queueing.core.values import value
 
 OVERLAPPING = "Workload has overlapping preemption targets with another workload"
 DEFERRED = f"{OVERLAPPING}, but will fit after these preemptions complete"
@@ -41,7 +42,7 @@ REASONS = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value()
 class Lack:
     """Quota that is missing at the queue; with `capacity` even an idle cluster has too little."""
 
@@ -78,7 +79,7 @@ class Unplaced:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@value(kw_only=False)
 class Shortage:
     """A flavor-resource of which more is asked than is free now."""
 

@@ -13,6 +13,7 @@ from queueing.core.holders import Holder, Ranked, rank
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.ranks import Rank
+from queueing.core.values import value
 from queueing.state.turns import Turns
 
 _Name = TypeVar("_Name")
@@ -26,7 +27,7 @@ ByPriority = dict[FlavorResource, dict[int, int]]
 NOBODY = rank(())
 
 
-@dataclass(frozen=True, slots=True)
+@value(kw_only=False)
 class Charge:
     """Quota held by one workload. `decision` is set while it is assumed, not yet a fact."""
 
