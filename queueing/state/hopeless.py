@@ -12,23 +12,24 @@ from queueing.core.reasons import describe_missing
 from queueing.state.memory import Memory
 from queueing.state.pending import Item
 from queueing.state.prospects import outline_of
-from queueing.state.stands import Stand
+from queueing.state.stands import PARKED, READY
 
 
 def set_aside_if_hopeless(memory: Memory, item: Item, now: float) -> Wait | None:
     """Let a head wait that plainly lacks quota, as a judgement would; None leaves it to be judged.
 
     Left are also all those of whom more is known than their fact: who stands, who has flavors left
-    to try, who waited for a lack that seemed covered.
+    to try, who waited for a lack that seemed covered. Whoever calls this knows that no budget has a
+    say.
     """
     fact, peers = item.fact, item.peers
-    if peers is None or peers.stand is not Stand.READY:
+    if peers is None or peers.stand is not READY:
         return None
     if item.progress is not None or item.tries or item.preempting or fact.key in memory.standing:
         return None
     queue = peers.queue
     rules = memory.objects.rules[queue.name]
-    if rules.strategy is Strategy.STRICT_FIFO or memory.credits.allowance is not None:
+    if rules.strategy is Strategy.STRICT_FIFO:
         return None
     outline = outline_of(peers, rules.offer, memory.settings.quota_check)
     short = plain_lack(rules, memory.tree.queue(queue.name), outline)
@@ -49,7 +50,7 @@ def set_aside_if_hopeless(memory: Memory, item: Item, now: float) -> Wait | None
     )
     item.wait = peers.wait = wait
     item.wants = outline.usage
-    queue.settle(peers, Stand.PARKED)
+    queue.settle(peers, PARKED)
     queue.lack(peers, [(resource, asked) for resource, asked, _ in short])
     memory.step_down(fact.key)
     memory.touch(queue.name, peers.local_queue)

@@ -20,7 +20,7 @@ from queueing.core.queue_rules import Offer
 from queueing.core.rounds import Head, Progress
 from queueing.core.usage import Demand
 from queueing.state.shelf import Bound, Shelves, Slot
-from queueing.state.stands import Count, Expects, Stand
+from queueing.state.stands import BLOCKING, PARKED, READY, Count, Expects, Stand
 
 Order = QueueKey
 
@@ -309,16 +309,17 @@ class PendingQueue:
             door = self.doors[peers.local_queue] = Count()
         door.size += number
         self.size += number
-        if peers.stand is Stand.PARKED:
+        if peers.stand is PARKED:
             door.inadmissible += number
             self.inadmissible += number
         if not door.size:
             del self.doors[peers.local_queue]
 
     def _stand(self, peers: Peers, stand: Stand) -> None:
-        number = (stand is Stand.PARKED) - (peers.stand is Stand.PARKED)
-        self.inadmissible += number * peers.size
-        self.doors[peers.local_queue].inadmissible += number * peers.size
+        number = (stand is PARKED) - (peers.stand is PARKED)
+        if number:
+            self.inadmissible += number * peers.size
+            self.doors[peers.local_queue].inadmissible += number * peers.size
         peers.stand = stand
 
     def _note_hope(self, peers: Peers) -> None:
@@ -398,4 +399,4 @@ def _peers(item: Item) -> Peers:
 
 
 def _competes(peers: Peers) -> bool:
-    return peers.stand is Stand.READY or peers.stand is Stand.BLOCKING
+    return peers.stand is READY or peers.stand is BLOCKING

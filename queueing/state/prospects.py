@@ -9,6 +9,7 @@ with the few numbers that it takes, and nobody of that tree is judged at all.
 from operator import itemgetter
 from typing import NamedTuple
 
+from queueing.core.credits.allowance import Allowance
 from queueing.core.decisions import Admit
 from queueing.core.facts import FlavorPolicy
 from queueing.core.fair_sharing.order import Contender, FlatOrder, Score
@@ -25,7 +26,7 @@ from queueing.core.reasons import passed_over
 from queueing.core.settings import QuotaCheck
 from queueing.state.memory import Memory
 from queueing.state.pending import Item, Peers
-from queueing.state.stands import Stand
+from queueing.state.stands import PARKED
 
 Needs = list[tuple[Cell, int]]
 Wanted = tuple[tuple[FlavorResource, int], ...]
@@ -64,9 +65,10 @@ def foregone(memory: Memory, root: Node, items: list[Item]) -> list[Foregone] | 
     order = None
     if fair is not None:
         order = FlatOrder(prefers_non_borrowing=fair.prioritize_non_borrowing)
+    allowance = memory.credits.allowance
     prospects: list[Prospect] = []
     for item in items:
-        one = _prospect(memory, item, order)
+        one = _prospect(memory, item, order, allowance)
         if one is None:
             return None
         prospects.append(one)
@@ -99,16 +101,18 @@ def _stands_back(one: Prospect, precedence: Precedence) -> bool:
     return any(one.levels) and precedence.stands_back(one.node, dict(one.wanted))
 
 
-def _prospect(memory: Memory, item: Item, order: FlatOrder | None) -> Prospect | None:
+def _prospect(
+    memory: Memory, item: Item, order: FlatOrder | None, allowance: Allowance | None
+) -> Prospect | None:
     """Return what a patient item needs and its place in the round; None if that is not plain."""
     peers = item.peers
-    if peers is None or peers.stand is not Stand.PARKED:
+    if peers is None or peers.stand is not PARKED:
         return None
     if item.progress is not None or item.preempting:
         return None
     name = peers.queue.name
     rules = memory.objects.rules[name]
-    settings, allowance = memory.settings, memory.credits.allowance
+    settings = memory.settings
     if allowance is not None and allowance.concerns(name, peers.local_queue):
         return None
     wanted = outline_of(peers, rules.offer, settings.quota_check).wanted

@@ -17,10 +17,10 @@ from queueing.core.quota.node import Node
 from queueing.core.rounds import Head
 from queueing.state.intake import isolate
 from queueing.state.memory import Memory
-from queueing.state.pending import Item, Peers, PendingQueue
+from queueing.state.pending import Item, Order, Peers, PendingQueue
 from queueing.state.prospects import Foregone, foregone
 from queueing.state.shelf import Shelf
-from queueing.state.stands import Stand
+from queueing.state.stands import BLOCKING, PARKED
 from queueing.state.supply import Supply
 
 
@@ -147,7 +147,7 @@ def head_of(memory: Memory, item: Item, *, patient: bool = False) -> Head:
 
 def is_patient(item: Item) -> bool:
     """Say whether an item that is selected waits for a lack that seems to be covered now."""
-    return item.peers is not None and item.peers.stand is Stand.PARKED
+    return item.peers is not None and item.peers.stand is PARKED
 
 
 def _is_current(memory: Memory, item: Item, peers: Peers) -> bool:
@@ -191,8 +191,9 @@ def judgeable_head(
         found = _first_on(queue.shelves.only, memory, queue)
         if found is None:
             return None
-        if found.stand is Stand.PARKED and not found.doubtful:
-            item = found.top()
+        first = found[1]
+        if first.stand is PARKED and not first.doubtful:
+            item = first.top()
             if item is not None and _is_let_in(memory, item, queue.name):
                 return item
     fact = memory.objects.queues[queue.name]
@@ -225,13 +226,12 @@ def judgeable_head(
 
 def _first_on(
     only: tuple[FlavorResource, Shelf[Peers]], memory: Memory, queue: PendingQueue
-) -> Peers | None:
+) -> tuple[Order, Peers] | None:
     """Return the first for whom there is enough, in a queue in which all stand on one shelf."""
     resource, shelf = only
     node = memory.tree.queue(queue.name)
     free = (node.cells.get(resource) or node.cell(resource)).available()
-    found = shelf.first(free)
-    return None if found is None else found[1]
+    return shelf.first(free)
 
 
 def _next(memory: Memory, queue: PendingQueue, selection: Selection) -> Item | None:
@@ -242,7 +242,7 @@ def _next(memory: Memory, queue: PendingQueue, selection: Selection) -> Item | N
     peers = _covered(memory, queue, selection)
     if peers is None:
         return queue.head()
-    if peers.stand is Stand.PARKED and peers.lacks:
+    if peers.stand is PARKED and peers.lacks:
         return peers.top()
     memory.wake_peers(peers, doubtful=True)
     return queue.head()
@@ -250,6 +250,9 @@ def _next(memory: Memory, queue: PendingQueue, selection: Selection) -> Item | N
 
 def _covered(memory: Memory, queue: PendingQueue, selection: Selection) -> Peers | None:
     """Return the peers to be tried next of those on shelves, None if others come before them."""
+    only = queue.shelves.only
+    if only is not None and queue.usage_of is None and queue.name in memory.roots:
+        return _covered_on(only, memory, queue)
     if not queue.shelves or queue.name not in memory.roots:
         return None
     supply = selection.supply(memory, queue.name)
@@ -260,6 +263,18 @@ def _covered(memory: Memory, queue: PendingQueue, selection: Selection) -> Peers
             return peers
         queue.despair(peers, missing)
     return None
+
+
+def _covered_on(
+    only: tuple[FlavorResource, Shelf[Peers]], memory: Memory, queue: PendingQueue
+) -> Peers | None:
+    """Return the same where all who wait stand on one shelf, and LocalQueues take no turns."""
+    found = _first_on(only, memory, queue)
+    if found is None:
+        return None
+    place, peers = found
+    first = queue.front() if queue.lanes else None
+    return peers if first is None or place <= first.order else None
 
 
 def _still_covered(memory: Memory, peers: Peers, selection: Selection) -> bool:
@@ -296,7 +311,7 @@ def _set_aside(memory: Memory, item: Item, wait: Wait) -> None:
         raise AssertionError(f"{item.fact.key} is in no queue")
     item.wait = peers.wait = wait
     inadmissible = wait.requeue is not wait.requeue.IMMEDIATE
-    peers.queue.settle(peers, Stand.PARKED if inadmissible else Stand.BLOCKING)
+    peers.queue.settle(peers, PARKED if inadmissible else BLOCKING)
     memory.touch(peers.queue.name, peers.local_queue)
 
 

@@ -27,7 +27,7 @@ from queueing.state.settlement import settle_hopeless
 class Succession:
     """Settles the hopeless heads of one round, and nominates at most `limit` in their place."""
 
-    __slots__ = ("_heads", "_limit", "_memory", "_now", "_selection", "_told", "is_cut")
+    __slots__ = ("_heads", "_limit", "_looks", "_memory", "_now", "_selection", "_told", "is_cut")
 
     def __init__(
         self, memory: Memory, selection: Selection, *, now: float, limit: int | None
@@ -36,6 +36,8 @@ class Succession:
         self._now, self._limit = now, limit
         self._heads: dict[QueueName, Item] = {head_queue(one): one for one in selection.items}
         self._told: dict[Key, Decision] = {}
+        self._looks = memory.credits.allowance is None
+        """Whether a look at the quota may tell who is hopeless: no budget has a say."""
         self.is_cut = False
         """Whether the round must be left undecided, because too many heads were hopeless."""
 
@@ -76,6 +78,8 @@ class Succession:
 
     def _pass_over(self, item: Item) -> Item | None:
         """Return the first of a queue's heads that has to be judged to know more of it."""
+        if not self._looks:
+            return item
         name, found = head_queue(item), item
         while (wait := set_aside_if_hopeless(self._memory, found, self._now)) is not None:
             successor = self._next(name, wait)
