@@ -12,8 +12,8 @@ from queueing.core.decisions import Admit
 from queueing.core.holders import Holder, Ranked, rank
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.quota.tree import QuotaTree
-from queueing.state.ranks import Rank
 from queueing.core.values import value
+from queueing.state.ranks import Rank
 from queueing.state.turns import Turns
 
 _Name = TypeVar("_Name")
