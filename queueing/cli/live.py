@@ -12,6 +12,7 @@ from queueing.kube.errors import KubeError, NotFoundError
 from queueing.kube.listing import list_all
 from queueing.kube.resources import RESOURCES, Resource
 from queueing.translate import labels
+from queueing.translate.devices.names import WORKLOAD_UID
 
 KINDS = (
     "ResourceFlavor",
@@ -38,9 +39,10 @@ KINDS = (
     "ResourceClaim",
     "ResourceClaimTemplate",
     "Node",
+    "Pod",
     "Job",
 )
-SELECTED = {"Job": labels.QUEUE_NAME}
+SELECTED = {"Job": labels.QUEUE_NAME, "Pod": WORKLOAD_UID}
 """Kinds of which only those with a label are asked for."""
 
 

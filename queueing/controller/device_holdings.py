@@ -12,7 +12,7 @@ from queueing.core.names import Key
 from queueing.translate.devices.asks import DeviceSurroundings
 from queueing.translate.devices.given import Amounts, amounts_of
 from queueing.translate.devices.index import Device, DeviceName
-from queueing.translate.devices.names import WORKLOAD_UID
+from queueing.translate.devices.names import WORKLOAD_UID, pod_of
 from queueing.translate.devices.true_up import (
     NO_CHARGES,
     Charges,
@@ -163,8 +163,3 @@ def _is_more(now: Charges, before: Charges) -> bool:
         for pod_set, amounts in before.items()
         for resource, amount in amounts.items()
     )
-
-
-def pod_of(meta: Meta) -> str:
-    """Return the uid of the pod that a claim belongs to; empty when it belongs to none."""
-    return next((one.uid for one in meta.owner_references if one.kind == "Pod"), "")

@@ -1,6 +1,6 @@
 """Devices among the documents of a plan."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from queueing.core.devices import DeviceOffer
@@ -8,9 +8,17 @@ from queueing.translate.devices.asks import DeviceSurroundings
 from queueing.translate.devices.catalog import catalog_of
 from queueing.translate.devices.given import amounts_of
 from queueing.translate.devices.index import index_of, slice_of
-from queueing.translate.devices.names import workload_uid
+from queueing.translate.devices.names import WORKLOAD_UID, pod_of, workload_uid
 from queueing.translate.devices.offers import Shape, judge
-from queueing.translate.devices.true_up import NO_CHARGES, Charges, given, possessions, settled
+from queueing.translate.devices.true_up import (
+    NO_CHARGES,
+    Charges,
+    Possession,
+    given,
+    possessions,
+    settled,
+)
+from queueing.translate.labels import POD_SET
 from queueing.translate.wire import devices as wire
 from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import Workload
@@ -37,6 +45,7 @@ class Devices:
         self._devices = {one.name: one for one in self.index.devices}
         self._templates = read("ResourceClaimTemplate", wire.ResourceClaimTemplate)
         self._claims = read("ResourceClaim", wire.ResourceClaim)
+        self._pods = {one.metadata.uid: one.metadata.labels for one in read("Pod", wire.Pod)}
         self._shapes: dict[str, Shape] = {}
         self._doubts: dict[str, None] = {}
 
@@ -57,18 +66,26 @@ class Devices:
         )
 
     def charges(self, workload: Workload) -> Charges:
-        """Return what a Workload's claims hold where that is less than its admission says.
-
-        Pods are not read: claims that they got of users' own templates count as admitted.
-        """
+        """Return what a Workload's claims hold where that is less than its admission says."""
         admission, catalog = workload.status.admission, self.catalog
         if admission is None or catalog.is_empty or catalog.as_kueue:
             return NO_CHARGES
         uid, around = workload.metadata.uid, self.around(workload.metadata.namespace)
         made = [one for one in self._claims if uid and workload_uid(one.metadata) == uid]
-        held = possessions(workload, made, around.claims)
+        held = [*possessions(workload, made, around.claims), *self._of_pods(uid)]
         found = given(workload, held, around, lambda one: amounts_of(one, self._devices, catalog))
         return settled(NO_CHARGES, found, admission.pod_set_assignments)
+
+    def _of_pods(self, workload: str) -> Iterator[Possession]:
+        """Yield the claims that a Workload's pods got of users' own templates."""
+        for claim in self._claims:
+            labels = self._pods.get(pod_of(claim.metadata), {})
+            if (
+                workload
+                and not workload_uid(claim.metadata)
+                and labels.get(WORKLOAD_UID) == workload
+            ):
+                yield Possession(labels.get(POD_SET, ""), claim)
 
     def note(self, shapes: Iterable[Shape]) -> None:
         """Remember what a workload asks for."""

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from queueing.sim.documents import Document, Step
 from queueing.sim.unknown_fields import unknown_field_warnings
 from queueing.sim.yaml_text import ManifestError
+from queueing.translate.devices.names import WORKLOAD_UID
 from queueing.webhooks.cluster_queues import check_cluster_queue, check_cohort
 from queueing.webhooks.device_flavors import check_device_flavor
 from queueing.webhooks.findings import Finding
@@ -20,6 +21,7 @@ from queueing_api.batch.v1 import Job
 from queueing_api.config.v1beta1 import as_v1beta2
 from queueing_api.config.v1beta2 import Configuration
 from queueing_api.core.cluster import LimitRange, Namespace, Node, PriorityClass, RuntimeClass
+from queueing_api.core.pod import Pod
 from queueing_api.kueue import v1beta1, v1beta2
 from queueing_api.kueue.convert import ConversionError, convert
 from queueing_api.queueing import v1alpha1
@@ -67,6 +69,7 @@ MODELS: Mapping[tuple[str, str], type[BaseModel]] = MappingProxyType(
         ("v1", "LimitRange"): LimitRange,
         ("v1", "Namespace"): Namespace,
         ("v1", "Node"): Node,
+        ("v1", "Pod"): Pod,
         ("resource.k8s.io/v1", "DeviceClass"): DeviceClass,
         ("resource.k8s.io/v1", "ResourceClaim"): ResourceClaim,
         ("resource.k8s.io/v1", "ResourceClaimTemplate"): ResourceClaimTemplate,
@@ -83,6 +86,7 @@ NAMESPACED = frozenset(
         "Job",
         "LimitRange",
         "LocalQueue",
+        "Pod",
         "ResourceClaim",
         "ResourceClaimTemplate",
         "Workload",
@@ -90,8 +94,7 @@ NAMESPACED = frozenset(
 )
 
 WITHOUT_EFFECT: Mapping[str, str] = MappingProxyType(
-    {"Pod": "pods are not placed on nodes here"}
-    | dict.fromkeys(("MultiKueueConfig", "MultiKueueCluster"), "there is no MultiKueue here")
+    dict.fromkeys(("MultiKueueConfig", "MultiKueueCluster"), "there is no MultiKueue here")
     | {
         "Kustomization": "files are read as they are",
         "ProvisioningRequestConfig": "checks do not change by themselves here",
@@ -100,6 +103,13 @@ WITHOUT_EFFECT: Mapping[str, str] = MappingProxyType(
 """Kinds on which no decision depends, and why."""
 
 _GROUPS_WITHOUT_EFFECT = frozenset({"", KUEUE, OWN, "kustomize.config.k8s.io", "resource.k8s.io"})
+
+PODS_WITHOUT_EFFECT = (
+    "pods are not placed on nodes here; those of admitted work with claims of its own, by their"
+    f" label {WORKLOAD_UID}, tell what these were given"
+)
+UNREAD = ("Configuration", "Pod")
+"""Kinds whose unknown fields are not told: one has its own reader, of the other labels matter."""
 
 CHECKS: Mapping[str, Callable[[dict[str, Any]], list[Finding]]] = MappingProxyType(
     {
@@ -133,9 +143,13 @@ def is_known(document: Document) -> bool:
 
 
 def without_effect(document: Document) -> str:
-    """Return why nothing depends on a document's kind; empty when something may."""
+    """Return why nothing depends on a document or its kind; empty when something may."""
     if document.group not in _GROUPS_WITHOUT_EFFECT:
         return ""
+    if document.kind == "Pod":
+        metadata = document.value.get("metadata")
+        labels = metadata.get("labels") if isinstance(metadata, dict) else None
+        return "" if WORKLOAD_UID in (labels or {}) else PODS_WITHOUT_EFFECT
     return WITHOUT_EFFECT.get(document.kind, "")
 
 
@@ -157,7 +171,7 @@ def check_shape(document: Document) -> list[str]:
                 ) from error
         bare = {key: value for key, value in body(document).items() if key != "status"}
         made = model.model_validate(bare)
-    return [] if document.kind == "Configuration" else unknown_field_warnings(document, made)
+    return [] if document.kind in UNREAD else unknown_field_warnings(document, made)
 
 
 def body(document: Document) -> dict[str, Any]:

@@ -175,6 +175,61 @@ status:
 """
 
 
+OF_A_POD = HOLDER.replace("resourceClaimName: shared", "resourceClaimTemplateName: either").replace(
+    "name: shared, namespace: team, labels: {kueue.x-k8s.io/queue-name: lq}",
+    "name: given, namespace: team, ownerReferences: [{apiVersion: v1, kind: Pod, name: p, uid: p}]",
+)
+EITHER = """
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: either, namespace: team}
+spec:
+  spec:
+    devices:
+      requests:
+      - name: gpu
+        firstAvailable:
+        - {name: many, deviceClassName: gpu.example.com, count: 4}
+        - {name: few, deviceClassName: gpu.example.com, count: 2}
+"""
+
+
+def pod(workload: str) -> str:
+    labels = {"queueing.dev/workload-uid": workload, "kueue.x-k8s.io/podset": "main"}
+    metadata = {"name": "p", "namespace": "team", "uid": "p", "labels": labels}
+    return "---\n" + yaml.safe_dump(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"nodeName": "n"}}
+    )
+
+
+@pytest.mark.parametrize(
+    ("of", "compatibility", "admitted"),
+    [
+        pytest.param("holder", Compatibility.QUEUEING, True, id="of its pod"),
+        pytest.param("holder", Compatibility.KUEUE, False, id="of its pod, as Kueue counts"),
+        pytest.param("another", Compatibility.QUEUEING, False, id="of another's pod"),
+    ],
+)
+def test_claims_of_users_own_templates_are_those_of_their_pods(
+    of: str, compatibility: Compatibility, *, admitted: bool
+) -> None:
+    one_each = {"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com"}}
+    decision = decide(OWN + claim(one_each) + EITHER + OF_A_POD + pod(of), compatibility)
+    assert isinstance(decision, Admit) is admitted
+
+
+def test_pods_that_tell_nothing_are_named_once() -> None:
+    other = pod("x").replace("queueing.dev/workload-uid: x", "app: x")
+    documents = parse(QUEUES + other, file="input")
+    world = read_world(documents, now=0.0, compatibility=Compatibility.QUEUEING)
+    (told,) = (one for one in world.warnings if "Pod" in one)
+    assert "pods are not placed on nodes here" in told
+    silent = parse(QUEUES + pod("x"), file="input")
+    world = read_world(silent, now=0.0, compatibility=Compatibility.QUEUEING)
+    assert not any("Pod" in one for one in world.warnings)
+
+
 def test_what_claims_were_given_is_charged_here_and_the_most_of_it_in_kueue() -> None:
     one_each = {"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com"}}
     text = OWN + claim(one_each) + HOLDER

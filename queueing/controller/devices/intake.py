@@ -3,13 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from queueing.controller.device_holdings import pod_of
 from queueing.controller.device_memory import DeviceMemory
 from queueing.controller.keeping import keep
 from queueing.core.names import Key
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.devices.index import slice_of
-from queueing.translate.devices.names import workload_uid
+from queueing.translate.devices.names import pod_of, workload_uid
 from queueing.translate.wire import devices as wire
 from queueing.translate.wire.meta import Meta
 

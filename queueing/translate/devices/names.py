@@ -65,3 +65,8 @@ def label_value(text: str) -> str:
 def workload_uid(meta: Meta) -> str:
     """Return whose template or claim it is; empty for one that no admission made."""
     return meta.labels.get(WORKLOAD_UID, "")
+
+
+def pod_of(meta: Meta) -> str:
+    """Return the uid of the pod that a claim belongs to; empty when it belongs to none."""
+    return next((one.uid for one in meta.owner_references if one.kind == "Pod"), "")
