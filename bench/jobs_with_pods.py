@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
 
-from bench import load
+from bench import cpu, load
 from bench.results import Result
 from bench.stage import LIMIT_S, USER, client_of, log_of, running_product
 from bench.submitters import (
@@ -30,7 +30,7 @@ from e2e.devices.hardware import H100, device_class, gpus, resource_slice
 from e2e.devices.shapes import GPU, device_flavor
 from e2e.nodes import make_nodes
 from e2e.objects import Pods, cluster_queue, flavor, job, local_queue
-from e2e.writes import by_kind
+from e2e.writes import AuditLog, by_kind
 from queueing.kube import resources
 from queueing.kube.client import Client
 from queueing.kube.reflector import Reflector
@@ -45,8 +45,9 @@ TURNS = 2
 FLOOR, WARM = "floor", "warm"
 CLASS = "bench-gpu"
 CLAIM = "gpu"
-LINGERS_S = 2.0
-"""What follows the last Job's end is counted, too."""
+LINGERS_S = 3.0
+"""What follows the last Job's end is counted, too: until nothing is written for so long."""
+LINGERS_MAX_S = 120.0
 VARIANTS: Mapping[str, Mapping[str, str]] = MappingProxyType({"d": {}, "d-claims": {GPU: "1"}})
 """What pods ask for besides one CPU, by scenario."""
 
@@ -60,6 +61,21 @@ class Turns:
     started: list[float] = field(default_factory=list)
     floor_started: list[float] = field(default_factory=list)
     writes: Counter[str] = field(default_factory=Counter)
+    cpu: Counter[str] = field(default_factory=Counter)
+    """CPU seconds, by part."""
+    floor_cpu: Counter[str] = field(default_factory=Counter)
+
+    def add(self, seen: JobWatch, seconds: float, used: Counter[str]) -> None:
+        """Add a turn of the product."""
+        self.started += [self.seconds + at for at in seen.started.values()]
+        self.seconds += seconds
+        self.cpu += used
+
+    def add_floor(self, seen: JobWatch, seconds: float, used: Counter[str]) -> None:
+        """Add a turn of the bare client."""
+        self.floor_started += [self.floor_seconds + at for at in seen.started.values()]
+        self.floor_seconds += seconds
+        self.floor_cpu += used
 
 
 def run(cluster: Cluster, name: str, count: int) -> Result:
@@ -79,11 +95,25 @@ def run(cluster: Cluster, name: str, count: int) -> Result:
             "floor, seconds": found.floor_seconds,
             "bound by quota, seconds": -(-whole // SLOTS) * RUNS_S,
             "times the floor": found.seconds / found.floor_seconds,
+            **_cpu(found, whole),
             **per_job,
         },
         admissions=sorted(found.started),
         curves={"floor": sorted(found.floor_started)},
     )
+
+
+def _cpu(found: Turns, jobs: int) -> dict[str, float]:
+    """Return the CPU milliseconds per Job, of all and by part; nothing where nobody tells."""
+    if not found.floor_cpu:
+        return {}
+    each = {"CPU times the floor": found.cpu.total() / found.floor_cpu.total()}
+    for who, used in (("", found.cpu), ("floor, ", found.floor_cpu)):
+        each |= {
+            f"{who}CPU ms per Job: {part}": 1_000 * seconds / jobs
+            for part, seconds in sorted(used.items())
+        }
+    return each
 
 
 def _furnish(cluster: Cluster, asked: Mapping[str, str], nodes: list[str]) -> None:
@@ -108,20 +138,32 @@ async def _turns(cluster: Cluster, asked: Mapping[str, str], count: int) -> Turn
     found = Turns()
     async with client_of(cluster) as client:
         for turn in range(TURNS):
-            bare = Bare(client, f"{FLOOR}-{turn}", asked)
-            seen, seconds = await bare.run(count)
-            found.floor_started += [found.floor_seconds + at for at in seen.started.values()]
-            found.floor_seconds += seconds
+            meter = cpu.Meter(cluster)
+            await meter.begin()
+            seen, seconds = await Bare(client, f"{FLOOR}-{turn}", asked).run(count)
+            await asyncio.sleep(LINGERS_S)
+            found.add_floor(seen, seconds, meter.end())
             async with running_product(cluster):
                 # Policies of the product are in force a while after it is ready.
                 await _queued(client, f"{WARM}-{turn}", asked, 1)
                 log, space = log_of(cluster), f"{load.NAMESPACE}-{turn}"
+                await meter.begin()
                 seen, seconds = await _queued(client, space, asked, count)
-                await asyncio.sleep(LINGERS_S)
+                await _all_written(log, space)
+                found.add(seen, seconds, meter.end())
                 found.writes += by_kind(log.writes(user=USER, namespace=space)) if log else {}
-            found.started += [found.seconds + at for at in seen.started.values()]
-            found.seconds += seconds
     return found
+
+
+async def _all_written(log: AuditLog | None, space: str) -> None:
+    """Wait until what could wait is written too."""
+    known, patient_until = -1, time.monotonic() + LINGERS_MAX_S
+    while time.monotonic() < patient_until:
+        await asyncio.sleep(LINGERS_S)
+        written = len(log.writes(user=USER, namespace=space)) if log else known
+        if written == known:
+            return
+        known = written
 
 
 @asynccontextmanager

@@ -97,6 +97,11 @@ class Hand:
         except NotFoundError:
             return
 
+    async def delete_all(self, target: Target, label_selector: str) -> None:
+        """Delete what a selector chooses of a collection."""
+        self._guard(target.label)
+        await self.client.delete_all(target, label_selector)
+
     async def patch_job(
         self, of: Job, body: bytes, *, subresource: str = "", call: Call = PLAIN
     ) -> None:

@@ -1,8 +1,8 @@
 """Events that users read with `kubectl describe`: on the Job and on its Workload.
 
-Those that repeat a condition are not recorded. In Kueue mode all others are; else an admission
-costs two: `Admitted` on the Workload, whose text also says what `QuotaReserved` would, and
-`Started` on the Job.
+Those that repeat a condition are not recorded, the reasons to wait only in Kueue mode. There all
+others are; else an admission costs two: `Admitted` on the Workload, whose text also says what
+`QuotaReserved` would, and `Started` on the Job.
 """
 
 from typing import Protocol
@@ -28,6 +28,7 @@ class Records:
 
     def __init__(self, recorder: Recorder, compatibility: Compatibility) -> None:
         self._recorder = recorder
+        self._tells_waits = compatibility is Compatibility.KUEUE
         self._left_out = (
             frozenset() if compatibility is Compatibility.KUEUE else _ONLY_IN_KUEUE_MODE
         )
@@ -44,6 +45,11 @@ class Records:
     def reserved(self, meta: Meta, message: str) -> None:
         """Record a reservation that is no admission yet: no other event tells of it."""
         self._write(_regarding(API_VERSION, "Workload", meta), "QuotaReserved", message)
+
+    def waits(self, meta: Meta, reason: str, message: str) -> None:
+        """Record why a Workload waits, where its condition alone is not what users know."""
+        if self._tells_waits:
+            self.workload(meta, reason, message, warning=True)
 
     def job(self, meta: Meta, reason: str, message: str, *, warning: bool = False) -> None:
         """Record an event of a Job."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from queueing.controller.cycles import BUDGET
-from queueing.controller.jobs.reconciler import JobRules
+from queueing.controller.jobs.reconciler import TELL_READY_WITHIN_S, JobRules
 from queueing.controller.policies import PolicyRules
 from queueing.core.backoff import Backoff
 from queueing.core.checkpoints.terms import USUAL_DRIVERS, Driver
@@ -27,6 +27,8 @@ from queueing_api.config.v1beta2 import Configuration
 JOB_WORKERS = 24
 WORKLOAD_WORKERS = 8
 WRITE_SHARE = 0.2
+TIGHT_S = 60.0
+"""Shorter limits of getting ready leave no room to tell it late."""
 GATES = "featureGates."
 
 
@@ -73,6 +75,7 @@ def controller_rules(
             namespaces=managed_namespaces(configuration),
             labels_to_copy=tuple(configuration.integrations.label_keys_to_copy),
             refused=refused_annotations(configuration),
+            tell_ready_within_s=_tell_ready_within_s(configuration),
         ),
         identity=identity,
         configuration=configuration,
@@ -101,6 +104,14 @@ def life_rules(configuration: Configuration) -> LifeRules:
         keep_finished_s=kept.after_finished if kept is not None else None,
         keep_deactivated_s=kept.after_deactivated_by_kueue if kept is not None else None,
     )
+
+
+def _tell_ready_within_s(configuration: Configuration) -> float:
+    """Return how late it may be written that pods are ready: not at all where that decides."""
+    ready = configuration.wait_for_pods_ready
+    limits = (ready.timeout, ready.recovery_timeout)
+    is_tight = any(one is not None and 0 < one < TIGHT_S for one in limits)
+    return 0.0 if ready.block_admission or is_tight else TELL_READY_WITHIN_S
 
 
 def managed_namespaces(configuration: Configuration) -> Selector:

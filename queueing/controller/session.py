@@ -24,6 +24,7 @@ from queueing.controller.gangs.reconciler import GangReconciler
 from queueing.controller.hand import Hand
 from queueing.controller.jobs.reconciler import Attendants, JobReconciler
 from queueing.controller.latecomers import Latecomers
+from queueing.controller.leisure import Leisure
 from queueing.controller.objects import Objects
 from queueing.controller.pump import Attention, Pump
 from queueing.controller.records import Records
@@ -41,6 +42,7 @@ from queueing.kube.backoff import Backoff
 from queueing.kube.client import Client
 from queueing.kube.events import EventRecorder
 from queueing.kube.outcome import MaySend
+from queueing.kube.pressure import Pressure
 from queueing.kube.reflector import Reflector
 from queueing.kube.workqueue import WorkQueue
 from queueing.kube.writer import WriteClass, Writer
@@ -89,7 +91,9 @@ class Session:
         self.job_keys: WorkQueue[Key] = WorkQueue()
         self.workload_keys: WorkQueue[Key] = WorkQueue()
         self.gang_keys: WorkQueue[Key] = WorkQueue(GANG_PATIENCE)
-        self.writer = Writer()
+        self._pressure = Pressure()
+        self.leisure = Leisure(self._pressure, clock)
+        self.writer = Writer(pressed=self.leisure.is_lacking)
         self._recorder = EventRecorder(
             client, self.writer, clock, reporter=("queueing-controller", self._rules.identity)
         )
@@ -113,7 +117,7 @@ class Session:
             around.may_send,
             workload=self.pump.absorb_workload,
             job=self.pump.absorb_job,
-            told=around.witness.wrote,
+            told=self._wrote,
         )
         self.credits = self._make_credits()
         self.hand.covered = self.credits.accounts.covered
@@ -134,8 +138,11 @@ class Session:
             latecomers=latecomers,
             barrier=self.checkpoints.barrier,
             devices=self.devices.start,
+            leisure=self.leisure,
         )
-        self._jobs = JobReconciler(self.objects, self.hand, self._rules.jobs, attendants)
+        self._jobs = JobReconciler(
+            self.objects, self.hand, self._rules.jobs, attendants, self.job_keys
+        )
         self._gangs = GangReconciler(
             self.objects, self.hand, self._rules.jobs, attendants, self.gang_keys
         )
@@ -191,6 +198,7 @@ class Session:
                 namespace=self._rules.namespace,
                 exceeds=self.engine.exceeds,
                 evicted=self._around.witness.evicted,
+                leisure=self.leisure,
             )
         )
 
@@ -267,7 +275,8 @@ class Session:
             start(self.cycles.run(), name="cycles")
             start(self.effects.resolve(), name="unknown outcomes")
             busy = partial(self.writer.is_busy, WriteClass.ADMISSION)
-            start(self._waits.run(busy), name="reasons to wait")
+            start(self._waits.run(busy, self.leisure.is_lacking), name="reasons to wait")
+            start(self.leisure.run(), name="what can wait")
             start(self._finalizers.run(), name="finalizers")
             start(self.credits.run(), name="credits")
             told = self._told
@@ -282,6 +291,7 @@ class Session:
                 name="checkpoint policies",
             )
             start(self.devices.run(), name="devices")
+            start(self.devices.reaper.run(), name="templates of work that is over")
             for number in range(device_part.WORKERS):
                 see_to = self.devices.look
                 start(self._serve(self.devices.queue, see_to), name=f"claims {number}")
@@ -333,6 +343,10 @@ class Session:
     def _carry_out(self, cycle: Cycle, took_s: float) -> None:
         self._around.witness.judged(cycle, took_s)
         self.effects.carry_out(cycle)
+
+    def _wrote(self, purpose: str, outcome: str, took_s: float) -> None:
+        self._pressure.took(took_s, self._around.clock.monotonic())
+        self._around.witness.wrote(purpose, outcome, took_s)
 
     def _told(self, changed: Changed) -> None:
         waiting = {kind.name.lower(): self.writer.waiting(kind) for kind in WriteClass}

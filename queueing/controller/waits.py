@@ -30,6 +30,7 @@ PATIENCE_UNTOLD_S = 5.0
 MESSAGE_EVERY_S = 30.0
 PER_SECOND_MAX = 25.0
 WHEN_BUSY_PER_SECOND = 5.0
+WHEN_PRESSED_PER_SECOND = 1.0
 
 
 class Pen(Protocol):
@@ -46,6 +47,13 @@ _OUT_OF_THE_QUEUE = frozenset(
     {Reason.DEACTIVATED, Reason.SUSPENDED, Reason.ADMISSION_GATED, Reason.ON_HOLD}
 )
 """Reasons that are no longer true of one who waits for its turn."""
+
+
+def _pace(*, busy: bool, pressed: bool) -> float:
+    """Return how many reasons may be written in a second."""
+    if pressed:
+        return WHEN_PRESSED_PER_SECOND
+    return WHEN_BUSY_PER_SECOND if busy else PER_SECOND_MAX
 
 
 def _said(found: Workload) -> Condition | None:
@@ -91,13 +99,14 @@ class Waits:
         self._untold.pop(key, None)
         self._written.pop(key, None)
 
-    async def run(self, busy: Callable[[], bool]) -> NoReturn:
+    async def run(self, busy: Callable[[], bool], pressed: Callable[[], bool]) -> NoReturn:
         """Write what has been noted for long enough, the oldest first; for ever.
 
-        `busy` tells whether something more urgent is being written.
+        `busy` tells whether something more urgent is being written, `pressed` whether the API
+        server takes its time for that.
         """
         while True:
-            await asyncio.sleep(1.0 / (WHEN_BUSY_PER_SECOND if busy() else PER_SECOND_MAX))
+            await asyncio.sleep(1.0 / _pace(busy=busy(), pressed=pressed()))
             await self.write_one()
 
     async def write_one(self) -> None:
@@ -162,4 +171,4 @@ class Waits:
         except KubeError as error:
             logger.debug("%s: the reason to wait was not written: %s", wait.workload, error)
             return
-        self._records.workload(found.metadata, wait.reason, wait.message, warning=True)
+        self._records.waits(found.metadata, wait.reason, wait.message)

@@ -131,6 +131,16 @@ class Client:
         """Delete an object; `options` is a DeleteOptions (preconditions, propagationPolicy)."""
         return await self._write("DELETE", target, {} if options is None else options, call)
 
+    async def delete_all(self, target: Target, label_selector: str, call: Call = PLAIN) -> bytes:
+        """Delete what a selector chooses of a collection, in one request.
+
+        Raises ValueError for an empty selector, which would choose everything.
+        """
+        if not label_selector:
+            raise ValueError(f"{target.label}: all of it would be deleted")
+        query = ListQuery(label_selector=label_selector, limit=0)
+        return await self.send(Request("DELETE", target.path, query.parameters()), call)
+
     async def _write(
         self, method: str, target: Target, body: Body, call: Call, content_type: str = JSON
     ) -> bytes:

@@ -2,8 +2,9 @@
 
 Invariants. Two jobs of one key never run at the same time, and jobs of one key and class run in the
 order given. A lower class starts only while no higher one waits, except that each class may always
-have one job in flight, so that none starves. A coalesced job runs at most once per interval and
-key, and the newest wins.
+have one job in flight, so that none starves. Events wait while the server is pressed, up to a
+minute, unless too many wait. A coalesced job runs at most once per interval and key, and the newest
+wins.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from enum import IntEnum
 from types import MappingProxyType
+from typing import NamedTuple
 
 Job = Callable[[], Awaitable[None]]
 """One write with all that belongs to it; a failure that escapes it ends the writer."""
@@ -30,11 +32,27 @@ LIMITS: Mapping[WriteClass, int] = MappingProxyType(
 """Writes in flight per class. More than 32 only lengthens the server's queues."""
 
 EVENTS_WAITING_MAX = 2_000
+EVENT_PATIENCE_S = 60.0
+"""How long an event waits while the server is pressed."""
+EVENT_LOOK_S = 0.25
 STATUS_INTERVAL_S = 1.0
 
 
+def _never() -> bool:
+    return False
+
+
+class _Waiting(NamedTuple):
+    key: str
+    job: Job
+    since: float
+
+
 class Writer:
-    """Runs jobs within the limits. `submit` is synchronous; the work is done inside `run`."""
+    """Runs jobs within the limits. `submit` is synchronous; the work is done inside `run`.
+
+    `pressed` says whether events should wait.
+    """
 
     def __init__(
         self,
@@ -42,11 +60,14 @@ class Writer:
         *,
         interval_s: float = STATUS_INTERVAL_S,
         events_max: int = EVENTS_WAITING_MAX,
+        pressed: Callable[[], bool] = _never,
     ) -> None:
         self._limits = limits
         self._interval_s = interval_s
         self._events_max = events_max
-        self._waiting: dict[WriteClass, deque[tuple[str, Job]]] = {c: deque() for c in WriteClass}
+        self._pressed = pressed
+        self._look: asyncio.TimerHandle | None = None
+        self._waiting: dict[WriteClass, deque[_Waiting]] = {c: deque() for c in WriteClass}
         self._running: dict[WriteClass, int] = dict.fromkeys(WriteClass, 0)
         self._blocked: dict[str, deque[tuple[WriteClass, Job]]] = {}
         self._latest: dict[str, Job] = {}
@@ -64,15 +85,16 @@ class Writer:
                 await asyncio.Event().wait()
         finally:
             self._group = None
-            for timer in self._cooling.values():
-                timer.cancel()
+            for timer in (self._look, *self._cooling.values()):
+                if timer is not None:
+                    timer.cancel()
             self._cooling.clear()
 
     def submit(self, key: str, kind: WriteClass, job: Job) -> bool:
         """Queue a job; False, and nothing queued, if it is an event and too many wait already."""
         if kind is WriteClass.EVENT and len(self._waiting[kind]) >= self._events_max:
             return False
-        self._waiting[kind].append((key, job))
+        self._waiting[kind].append(_Waiting(key, job, asyncio.get_running_loop().time()))
         self._idle.clear()
         self._start_what_may()
         return True
@@ -94,7 +116,9 @@ class Writer:
         return bool(self._waiting[kind]) or self._running[kind] > 0
 
     async def drain(self, timeout_s: float) -> bool:
-        """Wait until all that was submitted is done; False if time ran out."""
+        """Wait until all that was submitted is done, events too; False if time ran out."""
+        self._pressed = _never
+        self._start_what_may()
         try:
             async with asyncio.timeout(timeout_s):
                 await self._idle.wait()
@@ -122,7 +146,7 @@ class Writer:
         for kind in WriteClass:
             waiting = self._waiting[kind]
             while waiting and self._has_room(kind, higher_waits=higher_waits):
-                key, job = waiting.popleft()
+                key, job, _ = waiting.popleft()
                 if key in self._blocked:
                     self._blocked[key].append((kind, job))
                     continue
@@ -133,7 +157,23 @@ class Writer:
 
     def _has_room(self, kind: WriteClass, *, higher_waits: bool) -> bool:
         running = self._running[kind]
+        if kind is WriteClass.EVENT and self._may_events_wait():
+            return False
         return running == 0 or (running < self._limits[kind] and not higher_waits)
+
+    def _may_events_wait(self) -> bool:
+        """Say whether all events should wait now; then they are looked at again soon."""
+        events, loop = self._waiting[WriteClass.EVENT], asyncio.get_running_loop()
+        is_due = events[0].since + EVENT_PATIENCE_S <= loop.time()
+        if is_due or 2 * len(events) > self._events_max or not self._pressed():
+            return False
+        if self._look is None:
+            self._look = loop.call_later(EVENT_LOOK_S, self._look_again)
+        return True
+
+    def _look_again(self) -> None:
+        self._look = None
+        self._start_what_may()
 
     async def _work(self, kind: WriteClass, key: str, job: Job) -> None:
         try:
@@ -143,7 +183,7 @@ class Writer:
             raise
         self._running[kind] -= 1
         for other, held in reversed(self._blocked.pop(key)):
-            self._waiting[other].appendleft((key, held))
+            self._waiting[other].appendleft(_Waiting(key, held, 0.0))
         self._start_what_may()
         if not (self._blocked or self._latest or any(self._waiting.values())):
             self._idle.set()

@@ -244,3 +244,36 @@ def test_pods_that_were_given_back_are_not_taken_again() -> None:
         found = job(status={"active": 1, "ready": 3, "succeeded": succeeded}, **tail)
         action = ladder.next_action(found, [whole], ORIGIN)
         assert (type(action) if action is not None else None) == want
+
+
+def test_what_frees_quota_is_written_before_what_only_tells() -> None:
+    running = job(
+        {"active": 1, "ready": 1, "succeeded": 2},
+        suspend=False,
+        parallelism=3,
+        completions=3,
+    )
+    assert isinstance(
+        ladder.next_action(running, [workload("QuotaReserved", "Admitted", of=running)], ORIGIN),
+        ladder.Reclaim,
+    )
+
+
+@pytest.mark.parametrize(
+    ("action", "seconds"),
+    [
+        pytest.param(notes.LetGo(workload("Finished")), ladder.LET_GO_WITHIN_S, id="it has ended"),
+        pytest.param(
+            notes.LetGo(workload("Finished", deletionTimestamp="2026-01-01T00:00:00Z")),
+            0.0,
+            id="somebody waits for it to go",
+        ),
+        pytest.param(notes.Ready(workload("Admitted"), ready=True), 5.0, id="pods are ready"),
+        pytest.param(notes.Ready(workload("Admitted"), ready=False), 0.0, id="pods were lost"),
+        pytest.param(notes.Release(workload("Evicted")), 0.0, id="quota is given back"),
+        pytest.param(notes.Finish(workload("Admitted"), "Succeeded", ""), 0.0, id="the end"),
+        pytest.param(ladder.Start(workload("Admitted")), 0.0, id="a start"),
+    ],
+)
+def test_only_what_nobody_waits_for_can_wait(action: ladder.Action, seconds: float) -> None:
+    assert ladder.patience_s(action, 5.0) == seconds

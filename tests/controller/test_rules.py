@@ -63,6 +63,21 @@ def test_waiting_for_pods_can_be_switched_off() -> None:
     assert rules_for(featureGates={"DisableWaitForPodsReady": True}).life.pods_ready is None
 
 
+@pytest.mark.parametrize(
+    ("waits", "seconds"),
+    [
+        pytest.param({}, 5.0, id="by default"),
+        pytest.param({"blockAdmission": True}, 0.0, id="others wait for it"),
+        pytest.param({"timeout": "30s"}, 0.0, id="the time to get ready is short"),
+        pytest.param({"recoveryTimeout": "30s"}, 0.0, id="the time to recover is short"),
+    ],
+)
+def test_that_pods_are_ready_is_told_late_only_where_nothing_depends_on_it(
+    waits: dict[str, Any], seconds: float
+) -> None:
+    assert rules_for(waitForPodsReady=waits).jobs.tell_ready_within_s == seconds
+
+
 def test_the_times_of_leader_election() -> None:
     times = {"leaseDuration": "30s", "renewDeadline": "20s", "retryPeriod": "5s"}
     got = lease_settings(from_document({**HEAD, "leaderElection": times}), "me")

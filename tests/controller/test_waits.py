@@ -20,12 +20,13 @@ class Stage:
     """A clock that is set, a server that takes everything, and what was written."""
 
     at: float = 0.0
+    mode: Compatibility = Compatibility.QUEUEING
 
     def __post_init__(self) -> None:
         self.objects = Objects()
         self.written: list[bytes] = []
         self.events: list[str] = []
-        records = Records(self, Compatibility.QUEUEING)
+        records = Records(self, self.mode)
         self.reason: Wait | None = None
         self.waits = Waits(self.objects, self, records, self, reason_of=lambda _: self.reason)
 
@@ -80,13 +81,22 @@ async def test_one_that_is_admitted_soon_is_never_said_to_wait() -> None:
     assert stage.written == []
 
 
-async def test_a_reason_is_written_and_told() -> None:
-    stage = Stage()
+@pytest.mark.parametrize(
+    ("mode", "events"),
+    [
+        pytest.param(Compatibility.QUEUEING, [], id="the condition says all"),
+        pytest.param(Compatibility.KUEUE, ["WaitingForQuota"], id="Kueue records it too"),
+    ],
+)
+async def test_a_reason_is_written_and_in_kueue_mode_told(
+    mode: Compatibility, events: list[str]
+) -> None:
+    stage = Stage(mode=mode)
     stage.put()
     stage.waits.note(wait())
     await stage.pass_time(2)
     assert len(stage.written) == 1
-    assert stage.events == ["WaitingForQuota"]
+    assert stage.events == events
 
 
 def note_again(stage: Stage) -> None:

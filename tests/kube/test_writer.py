@@ -31,6 +31,10 @@ class Board:
 
         return work
 
+    async def ended(self, name: str) -> None:
+        while f"{name}-" not in self.log:
+            await asyncio.sleep(0.01)
+
     def release(self, *names: str) -> None:
         for name in names:
             self.gates[name].set()
@@ -38,9 +42,13 @@ class Board:
 
 @asynccontextmanager
 async def working(
-    limits: Mapping[WriteClass, int] = ONE_EACH, interval_s: float = 0.0
+    limits: Mapping[WriteClass, int] = ONE_EACH,
+    *,
+    interval_s: float = 0.0,
+    events_max: int = 2,
+    pressed: Callable[[], bool] = lambda: False,
 ) -> AsyncIterator[Writer]:
-    writer = Writer(limits, interval_s=interval_s, events_max=2)
+    writer = Writer(limits, interval_s=interval_s, events_max=events_max, pressed=pressed)
     async with asyncio.timeout(20), asyncio.TaskGroup() as group:
         running = group.create_task(writer.run())
         yield writer
@@ -163,3 +171,33 @@ async def test_a_failure_that_escapes_a_job_ends_the_writer() -> None:
     with pytest.raises(ExceptionGroup) as caught:
         await writer.run()
     assert caught.group_contains(ZeroDivisionError)
+
+
+async def test_events_wait_while_the_server_is_pressed_and_follow_when_it_rests() -> None:
+    board, pressed = Board(), [True]
+    async with working({**ONE_EACH, EVENT: 2}, pressed=lambda: pressed[0], events_max=10) as writer:
+        writer.submit("event", EVENT, board.job("event"))
+        writer.submit("status", STATUS, board.job("status"))
+        await settle()
+        assert board.log == ["status+", "status-"]
+        pressed[0] = False
+        await board.ended("event")
+
+
+async def test_events_do_not_wait_when_too_many_do() -> None:
+    board = Board()
+    async with working(pressed=lambda: True, events_max=2) as writer:
+        writer.submit("a", EVENT, board.job("a"))
+        await settle()
+        assert board.log == []
+        writer.submit("b", EVENT, board.job("b"))
+        await settle()
+        assert board.log == ["a+", "a-"]
+
+
+async def test_nothing_stays_behind_at_the_end() -> None:
+    board = Board()
+    async with working(pressed=lambda: True, events_max=10) as writer:
+        writer.submit("a", EVENT, board.job("a"))
+        assert await writer.drain(10)
+        assert board.log == ["a+", "a-"]

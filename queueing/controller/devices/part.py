@@ -11,6 +11,7 @@ from queueing.controller.devices.claiming import Claiming
 from queueing.controller.devices.delays import Delays
 from queueing.controller.devices.departing import Departures
 from queueing.controller.devices.intake import Ears, Intake
+from queueing.controller.devices.reaping import Reaper
 from queueing.controller.devices.remains import remains
 from queueing.controller.devices.remaking import Remaking
 from queueing.controller.devices.standing import Standings
@@ -18,6 +19,7 @@ from queueing.controller.devices.starting import DeviceStart
 from queueing.controller.devices.sweeping import Sweep
 from queueing.controller.hand import Hand
 from queueing.controller.injection import tried
+from queueing.controller.leisure import Leisure
 from queueing.controller.objects import Objects
 from queueing.controller.pump import Pump
 from queueing.controller.records import Records
@@ -53,6 +55,7 @@ class Around:
     exceeds: Callable[[Key, Iterable[Key]], bool]
     """Says whether a workload holds what it could not get now."""
     evicted: Callable[[Workload, str, str], None]
+    leisure: Leisure
 
 
 class Devices:
@@ -85,6 +88,7 @@ class Devices:
             exceeds=around.exceeds,
             evicted=around.evicted,
         )
+        self.reaper = Reaper(memory, around.hand, around.leisure, self.queue.add)
         self.sweep = Sweep(
             objects=around.objects,
             memory=memory,
@@ -92,6 +96,7 @@ class Devices:
             claiming=claiming,
             records=around.records,
             departures=departures,
+            reaper=self.reaper,
             workload_of=self._workload_of,
         )
         trial = partial(tried, around.hand.client, around.namespace)

@@ -11,6 +11,7 @@ from queueing.controller.checkpoints.observing import condition
 from queueing.controller.device_memory import DeviceMemory
 from queueing.controller.devices.claiming import Claiming
 from queueing.controller.devices.departing import Departures
+from queueing.controller.devices.reaping import Reaper
 from queueing.controller.devices.starting import DeviceStart, named_by, parts_of
 from queueing.controller.objects import Objects
 from queueing.controller.records import Records
@@ -34,6 +35,7 @@ class Sweep:
     claiming: Claiming
     records: Records
     departures: Departures
+    reaper: Reaper
     workload_of: Callable[[str], Workload | None]
 
     async def look(self, uid: Key) -> None:
@@ -44,8 +46,10 @@ class Sweep:
         if workload is not None and await self.departures.look(workload):
             return
         needed = set() if workload is None else await self._needed(workload)
+        over = workload is None or condition(workload, "Finished") is not None
+        reaped = over and self.reaper.takes(uid)
         for template in list(self.memory.templates_of(uid)):
-            if template.metadata.name not in needed:
+            if not reaped and template.metadata.name not in needed:
                 await self.claiming.remove(RESOURCE_CLAIM_TEMPLATES, template.metadata)
         for claim in list(self.memory.claims_of(uid)):
             of_a_pod = any(one.kind == "Pod" for one in claim.metadata.owner_references)

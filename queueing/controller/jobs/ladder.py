@@ -83,6 +83,9 @@ Note = Release | Finish | LetGo | Ready | Reclaim
 
 Action = Create | Discard | Match | Follow | Start | Suspend | Stop | Restore | Note
 
+LET_GO_WITHIN_S = 60.0
+"""How long our finalizer may stay on what has ended."""
+
 NOT_ADMITTED = "Not admitted by cluster queue"
 NO_MATCH = "No matching Workload"
 
@@ -222,12 +225,27 @@ def gates_of(meta: Meta) -> str:
 
 
 def _while_running(job: Job, workload: Workload) -> Action | None:
-    ready = batch.are_pods_ready(job)
-    if ready != workload.status.is_true("PodsReady"):
-        return Ready(workload, ready)
     reclaimable = batch.reclaimable(job)
     known = sum(one.count for one in workload.status.reclaimable_pods)
-    return Reclaim(workload, reclaimable) if reclaimable > known else None
+    if reclaimable > known:
+        return Reclaim(workload, reclaimable)  # frees quota, so it comes first
+    ready = batch.are_pods_ready(job)
+    return Ready(workload, ready) if ready != workload.status.is_true("PodsReady") else None
+
+
+def patience_s(action: Action, tell_ready_within_s: float) -> float:
+    """Return how many seconds a write may wait for an API server that is pressed; 0 if it may not.
+
+    Nobody waits for the finalizer of a Workload that has ended, unless that is being deleted. That
+    pods are ready is written no more into one that has ended meanwhile.
+    """
+    match action:
+        case LetGo(workload=workload):
+            return 0.0 if workload.metadata.deleting else LET_GO_WITHIN_S
+        case Ready(ready=True):
+            return tell_ready_within_s
+        case _:
+            return 0.0
 
 
 def _is_admitted(workload: Workload) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, assert_never
 
 import msgspec
@@ -14,6 +15,7 @@ from queueing.controller.jobs import ancestry, ladder, prebuilt, solitary
 from queueing.controller.jobs.additions import additions
 from queueing.controller.jobs.priorities import resolve
 from queueing.controller.latecomers import Latecomers
+from queueing.controller.leisure import Leisure
 from queueing.controller.objects import Objects
 from queueing.controller.records import Records
 from queueing.controller.refusals import DevicesRefusedError
@@ -23,6 +25,7 @@ from queueing.core.selectors import Selector, selects
 from queueing.kube.client import Call
 from queueing.kube.errors import AlreadyExistsError
 from queueing.kube.resources import WORKLOADS
+from queueing.kube.workqueue import WorkQueue
 from queueing.translate import labels
 from queueing.translate.devices.realisation import PodChanges
 from queueing.translate.inbound.surroundings import namespace as namespace_fact
@@ -41,6 +44,8 @@ from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
+TELL_READY_WITHIN_S = 5.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRules:
@@ -51,6 +56,8 @@ class JobRules:
     labels_to_copy: Sequence[str] = ()
     refused: Collection[str] = ()
     """Annotations that ask for what is not there."""
+    tell_ready_within_s: float = TELL_READY_WITHIN_S
+    """How long it may take to write that pods are ready; 0 where others wait for that."""
 
 
 def is_managed(objects: Objects, rules: JobRules, job: Job) -> bool:
@@ -97,18 +104,25 @@ class Attendants:
     latecomers: Latecomers
     barrier: Barrier
     devices: DeviceMaker
+    leisure: Leisure
 
 
 class JobReconciler:
     """Looks at one Job at a time; called by workers of a work queue."""
 
     def __init__(
-        self, objects: Objects, hand: Hand, rules: JobRules, attendants: Attendants
+        self,
+        objects: Objects,
+        hand: Hand,
+        rules: JobRules,
+        attendants: Attendants,
+        queue: WorkQueue[Key],
     ) -> None:
         self._objects, self._hand, self._rules = objects, hand, rules
         self._records, self._witness = attendants.records, attendants.witness
         self._clock, self._latecomers = attendants.clock, attendants.latecomers
         self._barrier, self._devices = attendants.barrier, attendants.devices
+        self._leisure, self._queue = attendants.leisure, queue
 
     async def look(self, key: Key) -> None:
         """Do the next write for a Job, if one is due. Raises KubeError to be called again later."""
@@ -129,8 +143,15 @@ class JobReconciler:
         action = judge(job, workloads, self._origin(job))
         if isinstance(action, ladder.Stop) and self._is_saving(job, workloads):
             return
-        if action is not None:
+        if action is not None and not self._has_to_wait(key, action):
             await self._act(job, action)
+
+    def _has_to_wait(self, key: Key, action: ladder.Action) -> bool:
+        """Say whether an action has to wait until the API server is at rest."""
+        patience_s = ladder.patience_s(action, self._rules.tell_ready_within_s)
+        again = partial(self._queue.add, key)
+        name = f"{type(action).__name__} {key}"
+        return patience_s > 0 and self._leisure.puts_off(name, again, patience_s)
 
     async def _look_as_part(self, job: Job) -> bool:
         """Do the next write for a Job that belongs to another one; False when it does not."""

@@ -43,6 +43,7 @@ CLASS_PREFIX = "deviceclass.resource.kubernetes.io/"
 
 NAME_MAX = 63
 _DIGEST = 10
+_PREFIX = "kq-"
 
 
 def digest(*parts: Any) -> str:
@@ -52,9 +53,14 @@ def digest(*parts: Any) -> str:
 
 def object_name(job: str, pod_set: str, digested: str) -> str:
     """Name a template or claim by its content, so that a repeated create meets itself."""
-    room = NAME_MAX - len("kq--") - _DIGEST
+    room = NAME_MAX - len(_PREFIX) - 1 - _DIGEST
     stem = f"{job}-{pod_set}"[:room].rstrip("-.")
-    return f"kq-{stem}-{digested[:_DIGEST]}".replace(".", "-")
+    return f"{_PREFIX}{stem}-{digested[:_DIGEST]}".replace(".", "-")
+
+
+def is_named_by_content(name: str) -> bool:
+    """Say whether a template of ours has a name of ours, and not one that its user chose."""
+    return name.startswith(_PREFIX)
 
 
 def label_value(text: str) -> str:

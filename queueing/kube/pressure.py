@@ -1,0 +1,37 @@
+"""Whether the API server is slower than it can be, told by how long our own writes take.
+
+What a server can do is not known beforehand, so its best time is remembered, and grows again a
+little with each write: a server that got slower for good is not pressed for ever.
+"""
+
+from dataclasses import dataclass
+
+TIMES = 3.0
+"""A write takes so many times the best one when the server is pressed."""
+LEAST_S = 0.04
+"""Nobody waits for less."""
+MEMORY_S = 1.0
+"""Without writes for so long there is nobody to be in the way of."""
+SHARE = 0.1
+"""What one write counts in the mean."""
+GROWTH = 1.0001
+
+
+@dataclass(slots=True)
+class Pressure:
+    """Hears of writes; times are seconds of a monotonic clock."""
+
+    _best_s: float = float("inf")
+    _mean_s: float = 0.0
+    _last: float = float("-inf")
+
+    def took(self, seconds: float, now: float) -> None:
+        """Note how long a write took that has just ended."""
+        self._best_s = min(self._best_s * GROWTH, seconds)
+        fresh = now - self._last > MEMORY_S
+        self._mean_s = seconds if fresh else self._mean_s + (seconds - self._mean_s) * SHARE
+        self._last = now
+
+    def is_high(self, now: float) -> bool:
+        """Say whether writes that can wait would delay others."""
+        return now - self._last <= MEMORY_S and self._mean_s > max(LEAST_S, TIMES * self._best_s)

@@ -1,0 +1,41 @@
+import pytest
+
+from queueing.kube.pressure import MEMORY_S, Pressure
+
+QUIET_S = 0.01
+SLOW_S = 0.2
+
+
+def after(*writes: float, every_s: float = 0.05) -> tuple[Pressure, float]:
+    """Return what was heard of writes that ended one after the other, and when the last one did."""
+    pressure, now = Pressure(), 100.0
+    for seconds in writes:
+        now += every_s
+        pressure.took(seconds, now)
+    return pressure, now
+
+
+@pytest.mark.parametrize(
+    ("writes", "is_high"),
+    [
+        pytest.param([], False, id="nothing was written"),
+        pytest.param([QUIET_S] * 30, False, id="the server answers at its best"),
+        pytest.param([QUIET_S, SLOW_S], False, id="one write took long"),
+        pytest.param([QUIET_S, *[SLOW_S] * 30], True, id="all take much longer than the best"),
+        pytest.param([0.001, *[0.02] * 60], False, id="nobody waits for so little"),
+        pytest.param([SLOW_S] * 30, False, id="it was never faster"),
+        pytest.param([*[SLOW_S] * 30, *[QUIET_S] * 60], False, id="it is fast again"),
+    ],
+)
+def test_a_server_is_pressed_while_it_takes_much_longer_than_it_could(
+    writes: list[float], *, is_high: bool
+) -> None:
+    pressure, now = after(*writes)
+    assert pressure.is_high(now) is is_high
+
+
+def test_who_writes_nothing_presses_nobody() -> None:
+    pressure, now = after(QUIET_S, *[SLOW_S] * 30)
+    assert not pressure.is_high(now + 2 * MEMORY_S)
+    pressure.took(QUIET_S, now + 2 * MEMORY_S)
+    assert not pressure.is_high(now + 2 * MEMORY_S)
