@@ -1,7 +1,6 @@
 """The order of entries with fair sharing: a tournament in each tree of cohorts."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from fractions import Fraction
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -24,12 +23,8 @@ class Contender(NamedTuple):
     """Whether neither borrowing nor shares matter, because its victims are on their way out."""
 
 
-Score = tuple[bool, bool, int, float, Fraction | int, int, float, Uid]
-"""Sorts ascending: not to go first, borrowing, share, priority (highest first), timestamp, uid.
-
-Of a share first whether it is infinite, then the nearest float: that keeps the order of the exact
-ones, and spares comparing them wherever two floats differ.
-"""
+Score = tuple[bool, bool, int, float, int, float, Uid]
+"""Sorts ascending: not to go first, borrowing, share, priority (highest first), timestamp, uid."""
 
 
 def fair_order(
@@ -150,9 +145,8 @@ def _with_its_usage(contender: Contender, shares: Shares) -> tuple[bool, Share]:
 
 def _score(contender: Contender, share: Share, *, borrows: bool) -> Score:
     infinite, value = share
-    near = value.numerator / value.denominator
     order = -contender.priority, contender.timestamp, contender.uid
-    return not contender.goes_first, borrows, infinite, near, value, *order
+    return not contender.goes_first, borrows, infinite, value, *order
 
 
 def _height(node: Node) -> tuple[int, str]:

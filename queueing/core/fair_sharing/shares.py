@@ -1,7 +1,6 @@
 """Dominant resource shares of queues and cohorts."""
 
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
 from math import ceil
 from types import MappingProxyType
 
@@ -11,10 +10,14 @@ from queueing.core.quota.node import Node
 MAX_SHARE = 2**63 - 1
 """What status shows for a node of weight zero that borrows."""
 
-Share = tuple[int, Fraction | int]
-"""Compares as shares do: (1, ratio) for a borrower of weight zero, else (0, ratio / weight)."""
+Share = tuple[int, float]
+"""Compares as shares do: (1, ratio) for a borrower of weight zero, else (0, ratio / weight).
 
-NO_SHARE: Share = (0, 0)
+A float, and divided in this order, as Kueue does it: with weights such as 3 or 0.7 two shares that
+are equal on paper may differ in their last digit, and that decides before priority and age do.
+"""
+
+NO_SHARE: Share = (0, 0.0)
 NO_USAGE: Mapping[FlavorResource, int] = MappingProxyType({})
 
 
@@ -50,17 +53,17 @@ class Shares:
         if len(borrowed) == 1 and node.weight == 1 and node.bend is None:
             ((name, amount),) = borrowed.items()
             whole = lendable.get(name, 0)
-            return (0, Fraction(amount * 1000, whole)) if whole > 0 else NO_SHARE
+            return (0, float(amount) * 1000.0 / whole) if whole > 0 else NO_SHARE
         ratios = [
-            Fraction(amount * 1000, lendable[name])
+            float(amount) * 1000.0 / lendable[name]
             for name, amount in borrowed.items()
             if lendable.get(name, 0) > 0
         ]
-        ratio = max(ratios, default=0)
+        ratio = max(ratios, default=0.0)
         if not node.weight:
             return (1, ratio) if ratio else NO_SHARE
         weight = node.weight if node.bend is None else node.weight * node.bend
-        return 0, ratio if weight == 1 else ratio / weight
+        return 0, ratio if weight == 1 else ratio / float(weight)
 
     def _lendable_of(self, parent: Node) -> dict[ResourceName, int]:
         """Sum over flavors what a parent could use, also of what comes from above it only."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
@@ -10,8 +9,8 @@ from queueing.core.fair_sharing.shares import Share, Shares
 from queueing.core.holders import Holder
 from queueing.core.quota.node import Node
 
-Place = tuple[int, float, Fraction | int, bool, int, str]
-"""Sorts ascending; the nearest float comes before the share, to spare comparing exact ones."""
+Place = tuple[int, float, bool, int, str]
+"""Sorts ascending: the higher share, a cohort before a queue, the better candidate, name."""
 
 
 class Offer(NamedTuple):
@@ -144,5 +143,4 @@ class Sources:
         """Sort the higher share first; then a cohort before a queue, the better candidate, name."""
         infinite, value = self.share(child)
         first = self._sources[child].candidates[0].place if child.is_queue else 0
-        near = value.numerator / value.denominator
-        return -infinite, -near, -value, child.is_queue, first, child.name
+        return -infinite, -value, child.is_queue, first, child.name

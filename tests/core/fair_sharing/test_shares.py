@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from queueing.core.fair_sharing.shares import MAX_SHARE, weighted_share
+from queueing.core.fair_sharing.shares import MAX_SHARE, Shares, weighted_share
 from queueing.core.names import CohortName, FlavorName, FlavorResource, QueueName, ResourceName
 from queueing.testing.arena import Arena
 from queueing.testing.builders import cluster_queue, cohort, quota
@@ -61,6 +61,20 @@ def test_weights(weight: Fraction, want: int) -> None:
     world = arena(weight)
     world.tree.add_usage(QueueName("a"), {CPU: 4})
     assert weighted_share(world.tree.queue(QueueName("a"))) == want
+
+
+def test_shares_equal_on_paper_differ_in_their_last_digit_as_in_kueue() -> None:
+    """Three of nine at weight 3 and one of nine at weight 1."""
+    world = Arena(
+        cluster_queue("a", {"one": {"cpu": 0}}, cohort="c", fair_weight=Fraction(3)),
+        cluster_queue("b", {"one": {"cpu": 0}}, cohort="c"),
+        cluster_queue("lender", {"one": {"cpu": 9}}, cohort="c"),
+    )
+    a, b = world.tree.queue(QueueName("a")), world.tree.queue(QueueName("b"))
+    shares = Shares()
+    assert shares.of(a, {CPU: 3}) == (0, 3 * 1000.0 / 9 / 3)
+    assert shares.of(b, {CPU: 1}) == (0, 1000.0 / 9)
+    assert shares.of(a, {CPU: 3}) < shares.of(b, {CPU: 1})
 
 
 def test_weight_zero_without_borrowing_is_no_share() -> None:
