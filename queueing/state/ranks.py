@@ -1,9 +1,10 @@
 """Which LocalQueues of a ClusterQueue go first where credits have them in order.
 
-By what its namespace holds of the queue now, in credits, over its weight, which its balance bends:
-the smallest first. So whoever gets something counts at once, before any ledger hears of it, and
-balances say how much more or less is fair. While no balance bends a weight LocalQueues have the
-order that they have without credits.
+By how many times its part of the queue a namespace holds now, and once more, over what its balance
+multiplies that by: (1 + held / part) / 2^E, the smallest first. So whoever gets something counts at
+once, before any ledger hears of it, and balances say how much more or less is fair. Without the
+one, whoever holds nothing would go before all others, whatever it owes. While no balance bends
+anything LocalQueues have the order that they have without credits.
 
 Invariant: what a namespace holds is the sum over the charges of the queue.
 """
@@ -23,24 +24,24 @@ Plain = Callable[[Key | None], float]
 class Rank:
     """The order of the LocalQueues of one queue."""
 
-    __slots__ = ("_held", "_keys", "bends", "exponents", "plain", "prices", "weights")
+    __slots__ = ("_held", "_keys", "bends", "exponents", "parts", "plain", "prices")
 
     def __init__(self, plain: Plain) -> None:
         self.plain = plain
         self.prices = Prices({})
-        self.weights: Mapping[str, int] = {}
-        """By namespace."""
+        self.parts: Mapping[str, int] = {}
+        """What each namespace is entitled to, in micro-credits per second."""
         self.exponents: Mapping[str, int] = {}
-        """By how many steps each weight is bent."""
+        """By how many steps of a doubling that is bent."""
         self.bends = False
         self._held: dict[str, dict[FlavorResource, int]] = {}
         self._keys: dict[str, float] = {}
 
     def follow(
-        self, prices: Prices, weights: Mapping[str, int], exponents: Mapping[str, int]
+        self, prices: Prices, parts: Mapping[str, int], exponents: Mapping[str, int]
     ) -> None:
         """Go by other terms or balances from now on."""
-        self.prices, self.weights, self.exponents = prices, weights, exponents
+        self.prices, self.parts, self.exponents = prices, parts, exponents
         self.bends = any(exponents.values())
         self._keys.clear()
 
@@ -79,8 +80,8 @@ class Rank:
         return self._held
 
     def _key(self, name: str) -> float:
-        weight = self.weights.get(name, 0)
-        if weight <= 0:
+        part = self.parts.get(name, 0)
+        if part <= 0:
             return inf
-        cost = sum(self.prices.by_flavor(self._held.get(name, {})).values())
-        return float(cost / (weight * factor(self.exponents.get(name, 0))))
+        held = sum(self.prices.by_flavor(self._held.get(name, {})).values())
+        return float((part + held) / (part * factor(self.exponents.get(name, 0))))

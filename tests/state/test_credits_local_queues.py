@@ -326,8 +326,29 @@ def test_who_lent_goes_first_until_it_holds_more_than_its_bent_weight_gives() ->
     made.cycle(later)
     made.engine.check()
     of_b = sum(name.startswith("b") for name in runs(made))
-    # Four hours of a debt of a whole entitlement: 2^(2/3) against 2^(-2/3), so 2.5 to 1.
-    assert (of_b, len(runs(made))) == (6, 9)
+    # Four hours of a debt of a whole part: 1 + held / part may be 2^(4/3) = 2.5 times as much.
+    assert (of_b, len(runs(made))) == (8, 9)
+
+
+def test_a_lender_who_holds_a_little_goes_before_a_debtor_who_holds_nothing() -> None:
+    made = world(*objects("a", "b"))
+    run(made, "a0", 8, at=START)
+    run(made, "b0", 1, at=START)
+    later = START + 4 * HOUR
+    run(made, "a1", 8, at=later)
+    run(made, "b1", 8, at=later + 1)
+    end(made, "a0", later + 2)
+    made.cycle(later + 2)
+    assert runs(made) == {"b0", "b1"}
+
+
+def test_who_lent_goes_first_also_where_everybody_wants_the_whole_queue() -> None:
+    made = lent_by_b()
+    run(made, "a1", 9, at=START + HOUR)
+    run(made, "b1", 9, at=START + HOUR + 1)
+    end(made, "a0", START + 2 * HOUR)
+    made.cycle(START + 2 * HOUR)
+    assert runs(made) == {"b1"}
 
 
 def test_without_balances_it_is_the_order_of_before() -> None:

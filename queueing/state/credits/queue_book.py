@@ -93,6 +93,12 @@ class QueueBook:
             self.count(holding, 1)
         self._take_places()
 
+    @property
+    def parts(self) -> dict[Member, int]:
+        """What each namespace is entitled to, in micro-credits per second."""
+        accounts = self.group.accounts
+        return {member: accounts[member].entitlement for member in self.weights}
+
     def measure(self) -> dict[Member, int]:
         """Return by how many steps each namespace's weight is to be bent now."""
         accounts, policy = self.group.accounts, self.policy

@@ -98,9 +98,9 @@ class CreditPolicySpec(Wire):
     moment, more than it is worth."""
     local_queues: Literal["Off", "Order"] = "Off"
     """What credits do within ClusterQueues whose admissionMode is UsageBasedAdmissionFairSharing.
-    Order: the namespaces behind their LocalQueues have a ledger, and a LocalQueue goes first by
-    what its namespace holds over its weight, bent by its balance, instead of by usage history; as
-    a victim, last. Off: neither."""
+    Order: the namespaces behind their LocalQueues have a ledger, and LocalQueues go by what their
+    namespace holds, against its part of the queue and its balance, instead of by usage history;
+    victims too. Off: neither."""
     debt_limit: DurationText | None = None
     """Largest debt, as the time in which the whole entitlement, if it were lent, would pay it
     back. Unset: 1.44 half-lives, which is also as much as a surplus can reach."""
