@@ -189,11 +189,12 @@ def _judgement(ruling: Ruling, borrow: int = 0) -> Judgement:
 def _goes_on(ruling: Ruling) -> bool:
     """Say whether the next try starts where this one stopped.
 
-    Whoever waits for victims to leave tries all flavors anew when they have left.
+    Whoever waits for victims to leave tries all flavors anew when they have left, and so does who
+    was skipped, because others of the round came before it.
     """
     decision = ruling.decision
     return (
         isinstance(decision, Wait)
         and not ruling.preemptions
-        and decision.mode is not Mode.DEFERRED_FIT
+        and decision.mode not in (Mode.DEFERRED_FIT, Mode.SKIPPED)
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from hashlib import sha256
 from types import MappingProxyType
 from typing import Any
 
@@ -93,6 +94,9 @@ NAMESPACED = frozenset(
     }
 )
 
+_NAMES = frozenset({"clusterQueue", "cohort", "cohortName", "name", "parentName", "queueName"})
+"""Fields that hold the name of an object of Kueue."""
+
 WITHOUT_EFFECT: Mapping[str, str] = MappingProxyType(
     dict.fromkeys(("MultiKueueConfig", "MultiKueueCluster"), "there is no MultiKueue here")
     | {
@@ -156,22 +160,42 @@ def without_effect(document: Document) -> str:
 def check_shape(document: Document) -> list[str]:
     """Hold a document against its schema, and return what the API server would leave out of it.
 
+    Names that no API server would take are told as well: they decide nothing.
     Raises ManifestError at the first field that the API server's schema would refuse.
     """
     if document.kind != "Configuration" and not document.name:
         raise document.error(["metadata", "name"], "required")
     model = MODELS[document.api_version, document.kind]
-    try:
-        made = model.model_validate(body(document))
-    except ValidationError as error:
-        for found in error.errors(include_url=False):
-            if not _may_be_left_out(found["loc"], found["type"]):
-                raise _as_manifest_error(
-                    document, found["loc"], found["type"], found["msg"]
-                ) from error
-        bare = {key: value for key, value in body(document).items() if key != "status"}
-        made = model.model_validate(bare)
-    return [] if document.kind in UNREAD else unknown_field_warnings(document, made)
+    warnings: list[str] = []
+    shape, made = body(document), None
+    while made is None:
+        try:
+            made = model.model_validate(shape)
+        except ValidationError as error:
+            shape = _mended(document, shape, error, warnings)
+    if document.kind not in UNREAD:
+        warnings += unknown_field_warnings(document, made)
+    return warnings
+
+
+def _mended(
+    document: Document, shape: dict[str, Any], error: ValidationError, warnings: list[str]
+) -> dict[str, Any]:
+    """Return the same without what may be wrong with it, names that are odd with a warning.
+
+    Raises ManifestError at the first field that must not be so.
+    """
+    for found in error.errors(include_url=False):
+        path, fault = found["loc"], found["type"]
+        problem = _as_manifest_error(document, path, fault, found["msg"])
+        if _is_odd_name(path, fault, found["input"]):
+            shape = _renamed(shape, path)
+            warnings.append(str(problem))
+        elif _may_be_left_out(path, fault):
+            shape = {key: value for key, value in shape.items() if key != "status"}
+        else:
+            raise problem from error
+    return shape
 
 
 def body(document: Document) -> dict[str, Any]:
@@ -195,6 +219,25 @@ def upgraded(document: Document) -> Document:
 def _may_be_left_out(path: tuple[Step, ...], fault: str) -> bool:
     """Say whether a field that the schema requires may be missing: in a status, for brevity."""
     return fault == "missing" and path[:1] == ("status",)
+
+
+def _is_odd_name(path: tuple[Step, ...], fault: str, value: object) -> bool:
+    """Say whether all that is wrong with a field is how the name of an object is spelled."""
+    if fault != "string_pattern_mismatch" or not value:
+        return False
+    return path[-1] in _NAMES or path[-2:-1] == ("flavors",)
+
+
+def _renamed(shape: Any, path: tuple[Step, ...]) -> Any:
+    """Return the same with a name there that is spelled as it should be, another for each."""
+    if not path:
+        return f"odd-{sha256(shape.encode()).hexdigest()[:32]}"
+    step, rest = path[0], path[1:]
+    if isinstance(shape, list):
+        return [_renamed(one, rest) if at == step else one for at, one in enumerate(shape)]
+    if isinstance(shape, dict):
+        return {key: _renamed(one, rest) if key == step else one for key, one in shape.items()}
+    return shape
 
 
 def _as_manifest_error(

@@ -11,6 +11,9 @@ from queueing_api.quantity import amount
 Amounts = Mapping[str, int]
 
 
+FORBIDDEN = "resources didn't satisfy LimitRange constraints"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
     """Limits of one type, in decision units."""
@@ -22,11 +25,10 @@ class Bounds:
 
     def judge(self, least: Amounts, most: Amounts, path: str, problems: Problems) -> None:
         """Note every amount that the bounds forbid, between the least and the most of each."""
-        for name in sorted(most):
-            if name in self.max and most[name] > self.max[name]:
-                problems.add(f"{path}[{name}]", "exceeds the maximum that a LimitRange allows")
-            if name in self.min and least[name] < self.min[name]:
-                problems.add(f"{path}[{name}]", "is below the minimum that a LimitRange asks")
+        above = [name for name in most if name in self.max and most[name] > self.max[name]]
+        problems.add_values(FORBIDDEN, path, above, "requests must not be above the limitRange max")
+        below = [name for name in most if name in self.min and least[name] < self.min[name]]
+        problems.add_values(FORBIDDEN, path, below, "requests must not be below the limitRange min")
 
 
 NO_BOUNDS = Bounds()

@@ -1,5 +1,7 @@
 """A list of what is wrong with an object that the API server nevertheless let in."""
 
+import json
+from collections.abc import Iterable
 from fractions import Fraction
 
 from queueing.translate.wire.meta import Quantity, Resources
@@ -15,6 +17,11 @@ class Problems:
     def add(self, path: str, message: str) -> None:
         """Note that the field at `path` cannot be used."""
         self._found.append(f"{path}: {message}")
+
+    def add_values(self, what: str, path: str, resources: Iterable[str], message: str) -> None:
+        """Note that these resources of the field at `path` break a rule, if there are any."""
+        if names := sorted(resources):
+            self.add(f"{what}: {path}", f"Invalid value: {json.dumps(names)}: {message}")
 
     def amount(self, path: str, resource: str, quantity: Quantity) -> int:
         """Read a quantity that must not be negative; 0 when it cannot be used."""

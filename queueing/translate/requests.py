@@ -13,6 +13,9 @@ RESERVED = "pods"
 """Counted by the queue itself; nobody may request it."""
 
 
+UNSOUND = "resources validation failed"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """What a pod's requests depend on besides its template."""
@@ -83,12 +86,11 @@ def _container_requests(
     }
     own = problems.amounts(f"{path}.resources.requests", found.requests)
     asked = {**limited, **limits.container.default_request, **own}
-    for name in sorted(asked):
-        if name in limited and asked[name] > limited[name]:
-            problems.add(f"{path}.resources.requests[{name}]", "requests must not exceed limits")
+    above = [name for name in asked if name in limited and asked[name] > limited[name]]
+    problems.add_values(UNSOUND, path, above, "requests must not exceed its limits")
     least = {name: min(value, limited.get(name, value)) for name, value in asked.items()}
     most = {name: max(value, limited.get(name, value)) for name, value in asked.items()}
-    limits.container.judge(least, most, f"{path}.resources", problems)
+    limits.container.judge(least, most, path, problems)
     return asked
 
 

@@ -5,15 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from queueing.core.decisions import Admit, Preempt, Requeue, Wait
-from queueing.core.facts import (
-    FlavorPolicy,
-    Fungibility,
-    Preemption,
-    PreemptionPolicy,
-    WorkloadFact,
-)
-from queueing.core.names import Key
+from queueing.core.decisions import Admit, Wait
+from queueing.core.facts import WorkloadFact
+from queueing.core.names import Key, ResourceName
 from queueing.core.settings import Compatibility, Settings
 from queueing.state.engine import Engine
 from queueing.testing.builders import (
@@ -23,7 +17,6 @@ from queueing.testing.builders import (
     flavor,
     local_queue,
     pod_set,
-    quota,
     workload,
 )
 from queueing.testing.obedient import ObedientCluster
@@ -31,39 +24,33 @@ from queueing.testing.worlds import world
 
 BY_AGE = Settings(compatibility=Compatibility.KUEUE, priority_sorting_within_cohort=False)
 FORGETFUL = replace(BY_AGE, preserve_scan_progress=False)
-LATE = workload("team/late", {"cpu": 2}, local_queue="team/a", created=2.0, priority=5)
+LATE = workload("team/late", {"cpu": 2, "memory": 2}, local_queue="team/a", created=2.0, priority=5)
 
 
-def engine_after_a_skip(settings: Settings) -> Engine:
-    """Let `late` be nominated for flavor one, which `early` then takes; two is left to try."""
-    preemption = Preemption(
-        reclaim_within_cohort=PreemptionPolicy.ANY,
-        borrow_within_cohort=PreemptionPolicy.LOWER_PRIORITY,
-    )
-    none, some = quota(0), quota(2)
+def engine_after_a_try(settings: Settings) -> Engine:
+    """Let `late` be nominated for flavor one, while memory is short; two is left to try."""
     engine = Engine(settings)
     for fact in (
         flavor("one"),
         flavor("two"),
-        cohort("pool", quotas=[{"one": {"cpu": some}, "two": {"cpu": none}}]),
-        cluster_queue(
-            "a",
-            {"one": {"cpu": none}, "two": {"cpu": some}},
-            cohort="pool",
-            fungibility=Fungibility(when_can_preempt=FlavorPolicy.MAY_STOP_SEARCH),
-            preemption=preemption,
-        ),
-        cluster_queue("b", {"one": {"cpu": none}}, cohort="pool"),
+        flavor("memory"),
+        cluster_queue("a", [{"one": {"cpu": 2}, "two": {"cpu": 2}}, {"memory": {"memory": 2}}]),
         local_queue("team/a", "a"),
-        local_queue("team/b", "b"),
-        workload("team/early", {"cpu": 2}, local_queue="team/b", created=1.0),
-        LATE,
+        workload("team/early", {"memory": 1}, local_queue="team/a", created=1.0, priority=6),
     ):
         engine.observe(fact)
-    skipped = engine.round(10.0).decisions[-1]
-    assert isinstance(skipped, Wait)
-    assert (skipped.workload, skipped.requeue) == ("team/late", Requeue.IMMEDIATE)
+    assert isinstance(engine.round(9.0).decisions[0], Admit)
+    engine.observe(LATE)
+    assert nominated(engine, 10.0) == "one"
     return engine
+
+
+def nominated(engine: Engine, now: float) -> str:
+    """Return the flavor for cpu that `late`, which waits for memory, is nominated for."""
+    (late,) = engine.round(now).decisions
+    assert isinstance(late, Wait)
+    assert late.workload == "team/late"
+    return late.nominated[0].flavors[ResourceName("cpu")]
 
 
 def told(fact: WorkloadFact) -> WorkloadFact:
@@ -78,7 +65,7 @@ def sent_back(fact: WorkloadFact) -> WorkloadFact:
 
 def wanting_more(fact: WorkloadFact) -> WorkloadFact:
     """Change what is asked."""
-    return replace(fact, priority=6)
+    return replace(fact, priority=4)
 
 
 @pytest.mark.parametrize(
@@ -95,11 +82,9 @@ def wanting_more(fact: WorkloadFact) -> WorkloadFact:
 def test_a_changed_workload_goes_on_with_the_next_flavor_only_if_it_asks_the_same(
     settings: Settings, change: Callable[[WorkloadFact], WorkloadFact], goes_on: bool
 ) -> None:
-    engine = engine_after_a_skip(settings)
+    engine = engine_after_a_try(settings)
     engine.observe(change(LATE))
-    first = engine.round(11.0).decisions[0]
-    assert isinstance(first, Admit if goes_on else Preempt)
-    assert first.workload == ("team/late" if goes_on else "team/early")
+    assert nominated(engine, 11.0) == ("two" if goes_on else "one")
 
 
 def test_pod_sets_that_never_tried_the_flavors_in_step_begin_anew_after_a_release() -> None:

@@ -97,15 +97,15 @@ def test_a_limit_range_fills_in_and_bounds() -> None:
     got = fact({"containers": [container()]}, around)
     assert got.pod_sets[0].requests == {"cpu": 100, "memory": 1024**3}
     assert got.misconfigured == ""
-    assert "exceeds the maximum" in fact({"containers": [container("2")]}, around).misconfigured
+    assert "above the limitRange max" in fact({"containers": [container("2")]}, around).misconfigured
 
 
 def test_the_higher_of_request_and_limit_must_be_below_the_maximum() -> None:
     resources = {"requests": {"cpu": "1"}, "limits": {"cpu": "3"}}
     pod = {"containers": [{"name": "c", "resources": resources}]}
-    assert "exceeds the maximum" in fact(pod, limited(max={"cpu": "2"})).misconfigured
+    assert "above the limitRange max" in fact(pod, limited(max={"cpu": "2"})).misconfigured
     assert fact(pod, limited(max={"cpu": "3"}, min={"cpu": "1"})).misconfigured == ""
-    assert "below the minimum" in fact(pod, limited(min={"cpu": "2"})).misconfigured
+    assert "below the limitRange min" in fact(pod, limited(min={"cpu": "2"})).misconfigured
 
 
 def test_the_overhead_counts_against_the_limits_of_a_pod() -> None:
@@ -117,7 +117,7 @@ def test_the_overhead_counts_against_the_limits_of_a_pod() -> None:
     spec = {"containers": [container("1")], "runtimeClassName": "kata"}
     assert fact(spec, Surroundings(limits=limits)).misconfigured == ""
     costly = Surroundings(limits=limits, overheads={"kata": {"cpu": 1}})
-    assert "exceeds the maximum" in fact(spec, costly).misconfigured
+    assert "above the limitRange max" in fact(spec, costly).misconfigured
 
 
 def test_a_runtime_class_costs_overhead() -> None:

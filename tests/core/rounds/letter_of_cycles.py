@@ -304,7 +304,7 @@ class Cycles:
         head, name = entry.head, self._queue(entry.head)
         knot = self.knots[name]
         self.tried[head.key] = entry.found.tried
-        if answer.mode in {"Preempt", "DeferredFit"}:
+        if answer.mode in {"Preempt", "DeferredFit", "Skipped"}:
             self.tried[head.key] = []
         if answer.mode == "Preempt":
             self.preempting[name] = head.key
