@@ -52,7 +52,11 @@ class DeviceMemory:
     _offers: dict[str, tuple[set[str], dict[str, DeviceOffer]]] = field(default_factory=dict)
     """By flavor: the shapes it was judged for, and what it offers; until something changes."""
     _templates_of: Keys[str] = field(default_factory=Keys)
+    """By uid of the Workload that they were made for; those of users by `/` and namespace."""
     _claims_of: Keys[str] = field(default_factory=Keys)
+    """In the same way."""
+    _surroundings: dict[str, DeviceSurroundings] = field(default_factory=dict)
+    """By namespace, until something of its users changes."""
     _uids: Keys[str] = field(default_factory=Keys)
     """Lives of Workloads that have templates, by namespace and the name in their label."""
 
@@ -114,9 +118,11 @@ class DeviceMemory:
         self.drop_template(found.metadata.key)
         self.templates[found.metadata.key] = found
         uid, key = workload_uid(found.metadata), found.metadata.key
-        self._templates_of.add(uid, key)
+        self._templates_of.add(_group(found.metadata), key)
         if uid:
             self._uids.add(_workload(found.metadata), Key(uid))
+        else:
+            self._surroundings.pop(found.metadata.namespace, None)
 
     def drop_template(self, key: Key) -> None:
         """Forget a template."""
@@ -124,21 +130,27 @@ class DeviceMemory:
         if found is None:
             return
         uid = workload_uid(found.metadata)
-        self._templates_of.drop(uid, key)
-        if not self._templates_of[uid]:
+        self._templates_of.drop(_group(found.metadata), key)
+        if not uid:
+            self._surroundings.pop(found.metadata.namespace, None)
+        elif not self._templates_of[uid]:
             self._uids.drop(_workload(found.metadata), Key(uid))
 
     def put_claim(self, found: wire.ResourceClaim) -> None:
         """Replace a claim."""
         self.drop_claim(found.metadata.key)
         self.claims[found.metadata.key] = found
-        self._claims_of.add(workload_uid(found.metadata), found.metadata.key)
+        self._claims_of.add(_group(found.metadata), found.metadata.key)
+        if not workload_uid(found.metadata):
+            self._surroundings.pop(found.metadata.namespace, None)
 
     def drop_claim(self, key: Key) -> None:
         """Forget a claim."""
         found = self.claims.pop(key, None)
         if found is not None:
-            self._claims_of.drop(workload_uid(found.metadata), key)
+            self._claims_of.drop(_group(found.metadata), key)
+            if not workload_uid(found.metadata):
+                self._surroundings.pop(found.metadata.namespace, None)
 
     def charges_of(self, workload: Workload, around: DeviceSurroundings) -> Charges:
         """Return what is charged for devices where it is less than the admission says.
@@ -183,19 +195,21 @@ class DeviceMemory:
         """Return what the devices of a namespace's pods depend on besides their template."""
         if self.catalog.is_empty:
             return DeviceSurroundings(catalog=self.catalog)
-        return DeviceSurroundings(
-            catalog=self.catalog,
-            templates={
-                one.metadata.name: one
-                for key in self._templates_of[""]
-                if (one := self.templates[key]).metadata.namespace == namespace
-            },
-            claims={
-                claim.metadata.name: claim
-                for key in self._claims_of[""]
-                if (claim := self.claims[key]).metadata.namespace == namespace
-            },
-        )
+        known = self._surroundings.get(namespace)
+        if known is None or known.catalog is not self.catalog:
+            templates = (self.templates[key] for key in self._templates_of[f"/{namespace}"])
+            claims = (self.claims[key] for key in self._claims_of[f"/{namespace}"])
+            known = self._surroundings[namespace] = DeviceSurroundings(
+                catalog=self.catalog,
+                templates={one.metadata.name: one for one in templates},
+                claims={one.metadata.name: one for one in claims},
+            )
+        return known
+
+
+def _group(meta: Meta) -> str:
+    """Return by what a template or claim is found."""
+    return workload_uid(meta) or f"/{meta.namespace}"
 
 
 def _workload(meta: Meta) -> str:

@@ -317,6 +317,10 @@ class Pump:
         """Charge a Workload for what its claims hold now."""
         self._observe_workload(found)
 
+    def forget_users_devices(self, namespace: str) -> None:
+        """Judge what comes next in a namespace by its templates and claims as they are now."""
+        self._asking.changed(namespace)
+
     def users_devices_changed(self, namespace: str) -> None:
         """Judge the namespace's Workloads by its templates and claims."""
         self._reobserve(namespace)

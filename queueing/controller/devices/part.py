@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from time import perf_counter
 from typing import Any, NoReturn
 
 from queueing.controller.checkpoints.part import is_known
@@ -34,7 +35,9 @@ from queueing.translate.wire.workloads import Workload
 
 WORKERS = 4
 GATHER_S = 0.05
-"""Slices of one pool come one after the other."""
+"""Slices of one pool come one after the other, and so do templates of users."""
+PAUSE_TIMES = 10.0
+"""The pause is so many times as long as it took to judge anew: the loop has other things to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +69,8 @@ class Devices:
         self._memory = memory = around.objects.devices
         self.queue: WorkQueue[Key] = WorkQueue()
         self._rules_changed, self._hardware_changed = True, False
+        self._users: dict[str, None] = {}
+        """Namespaces in which templates or claims of users changed."""
         self._due, self._needed = asyncio.Event(), asyncio.Event()
         self._domains_needed = asyncio.Event()
         self._intake = Intake(
@@ -133,11 +138,14 @@ class Devices:
 
     async def run(self) -> NoReturn:
         """Judge by new rules and devices soon after they changed, for ever."""
+        took_s = 0.0
         while True:
             await self._standings.write()
             await self._due.wait()
-            await asyncio.sleep(GATHER_S)
+            await asyncio.sleep(max(GATHER_S, PAUSE_TIMES * took_s))
+            began = perf_counter()
             self.refresh()
+            took_s = perf_counter() - began
 
     def refresh(self) -> None:
         """Join what changed, and have flavors and Workloads judged by it."""
@@ -150,6 +158,9 @@ class Devices:
             for uid in list(self._memory.holdings.unreckoned):
                 self._hear_of_ours(uid)
         self._rules_changed = self._hardware_changed = False
+        users, self._users = self._users, {}
+        for namespace in users:
+            self._judge_users(namespace)
         catalog = self._memory.catalog
         if not catalog.is_empty:
             self._needed.set()
@@ -224,6 +235,12 @@ class Devices:
         self._due.set()
 
     def _hear_of_users(self, namespace: str) -> None:
+        self._pump.forget_users_devices(namespace)
+        self._users[namespace] = None
+        self._due.set()
+
+    def _judge_users(self, namespace: str) -> None:
+        """Judge all of a namespace once, however many of its templates and claims changed."""
         self._pump.users_devices_changed(namespace)
         for key in self._objects.workloads_by_namespace[namespace]:
             found = self._objects.workloads[key]
