@@ -1,5 +1,6 @@
 """`queueing devices`: a flavor's devices, node by node, and who holds them."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
@@ -75,13 +76,13 @@ def _node(one: Standing) -> str:
 
 
 def _users(devices: Iterable[Standing]) -> str:
-    """Name the claims on some devices, the largest holders first, and how much they hold."""
-    counted: dict[str, int] = {}
-    for one in devices:
-        for holder in one.holders:
-            counted[holder.claim] = counted.get(holder.claim, 0) + 1
-    named = sorted(counted, key=lambda claim: (-counted[claim], claim))
-    shown = [f"{claim} ({counted[claim]})" for claim in named[:3]]
+    """Name who holds some devices, the largest holders first, and how many: Workloads, or claims.
+
+    Parts of one device that a Workload holds by several claims count each.
+    """
+    counted = Counter(holder.work or holder.claim for one in devices for holder in one.holders)
+    named = sorted(counted, key=lambda name: (-counted[name], name))
+    shown = [f"{name} ({counted[name]})" for name in named[:3]]
     more = [f"{len(named) - 3} more"] if len(named) > 3 else []  # noqa: PLR2004 - what fits
     return ", ".join(shown + more) or "-"
 

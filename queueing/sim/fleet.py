@@ -48,6 +48,7 @@ class Standing:
             "holders": [
                 {
                     "claim": one.claim,
+                    "workload": one.work,
                     "request": one.request,
                     "pods": list(one.users),
                     "consumed": {name: amount(size) for name, size in (one.consumed or {}).items()},

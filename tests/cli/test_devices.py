@@ -98,6 +98,19 @@ def test_a_node_is_drawn_with_a_sign_per_device(file: str) -> None:
     )
 
 
+def test_claims_of_one_workload_are_counted_together(tmp_path: Path) -> None:
+    labels = {"queueing.dev/workload": "job-train-6f46e"}
+    gpus = [{"name": f"gpu-{at}"} for at in range(4)]
+    mine = [claim(f"train-{at}", "n0", f"gpu-{at}") for at in range(3)]
+    for one in mine:
+        one["metadata"]["labels"] = labels
+    path = tmp_path / "fleet.yaml"
+    made = [slice_of("n0", gpus), *mine, claim("notebook", "n0", "gpu-3")]
+    path.write_text(yaml.safe_dump_all(made))
+    assert "team/job-train-6f46e (3), team/notebook (1)" in run("-f", str(path))
+    assert "team/train-2 for train-2-pod" in run("-f", str(path), "--list")
+
+
 def test_devices_are_listed_with_their_holders(file: str) -> None:
     lines = run("-f", file, "--flavor", "h100", "--list").splitlines()
     assert len(lines) == 5
@@ -126,6 +139,7 @@ def test_programs_read_the_same(file: str) -> None:
     assert found[3]["holders"] == [
         {
             "claim": "team/small",
+            "workload": "",
             "request": "c0",
             "pods": ["small-pod"],
             "consumed": {"memory": "16Gi"},

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 
 from queueing.translate.devices.given import consumed_of
 from queueing.translate.devices.index import DeviceName
-from queueing.translate.devices.names import FLAVOR, INJECT_RESOURCE, POD_SET, WORKLOAD_UID
+from queueing.translate.devices.names import (
+    FLAVOR,
+    INJECT_RESOURCE,
+    POD_SET,
+    WORKLOAD,
+    WORKLOAD_UID,
+)
 from queueing.translate.wire import devices as wire
 
 
@@ -21,6 +27,8 @@ class Holding:
     """Pods that may use it."""
     workload: str = ""
     """Uid of the Workload it was claimed for; empty for claims that are not ours."""
+    work: str = ""
+    """`namespace/name` of that Workload, as far as a label tells it."""
     pod_set: str = ""
     flavor: str = ""
     resource: str = ""
@@ -49,6 +57,7 @@ def _holding(claim: wire.ResourceClaim, found: wire.AllocatedDevice) -> Holding:
         request=found.request,
         users=tuple(one.name for one in claim.status.reserved_for),
         workload=labels.get(WORKLOAD_UID, ""),
+        work=f"{claim.metadata.namespace}/{labels[WORKLOAD]}" if WORKLOAD in labels else "",
         pod_set=labels.get(POD_SET, ""),
         flavor=labels.get(FLAVOR, ""),
         resource=claim.metadata.annotations.get(INJECT_RESOURCE, ""),
