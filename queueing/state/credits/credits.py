@@ -174,10 +174,8 @@ class Credits:
                 self._catch_up(tree, workloads, charges, now)
             if changed:
                 self._reshape(tree, workloads, at)
-            for stored in self.doors.reshape(
-                tree, self._books.counted, at=at, started=self._started
-            ):
-                self._presence.recall(stored.leavers)
+            else:
+                self.doors.refit(self._books.counted, at)
             self._altered_at = at
         self._catch_up(tree, workloads, charges, now)
         self._books.advance(at)
@@ -251,6 +249,8 @@ class Credits:
         self._presence.follows_pods = self._terms.keeps_usage
         for stored in self._books.reshape(tree, at, started=self._started):
             self._presence.recall(stored.leavers)
+        for inner in self.doors.reshape(tree, self._books.counted, at=at, started=self._started):
+            self._presence.recall(inner.leavers)
         for purse in self._budgets.reshape(tree, at, started=self._started):
             self._presence.recall(purse.leavers)
         for rows in self._usages.reshape(tree, at, self._books.counted, started=self._started):

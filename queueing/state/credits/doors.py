@@ -132,20 +132,33 @@ class Doors:
                 else:
                     read.append(stored)
         self._closed = {name: book for name, book in before.items() if name not in self.by_queue}
-        self.moved.update(dict.fromkeys(self.by_queue))
-        self._share_out(weights, counted)
+        self._share_out({name: weights[name] for name in self.by_queue}, counted)
         return read
 
+    def refit(self, counted: Mapping[int, Holding], at: int) -> None:
+        """Let ledgers go by other namespaces or weights from `at` on, where LocalQueues changed."""
+        self.stale = False
+        found = self.sharers()
+        others = {
+            name: found[name] for name, book in self.by_queue.items() if not book.has(found[name])
+        }
+        if others:
+            self.advance(at)
+            self._share_out(others, counted)
+
     def _share_out(self, weights: Sharers, counted: Mapping[int, Holding]) -> None:
-        """Let every ledger go by these namespaces, with the holdings that count."""
-        here: dict[QueueName, list[Holding]] = {}
+        """Let ledgers go by these namespaces, with the holdings that count."""
+        here: dict[QueueName, list[Holding]] = {name: [] for name in weights}
         for _, holding in sorted(counted.items()):
-            here.setdefault(holding.queue, []).append(holding)
+            if holding.queue in here:
+                here[holding.queue].append(holding)
         came: list[tuple[Member, QueueBook]] = []
-        for name, book in sorted(self.by_queue.items()):
+        for name, mine in sorted(weights.items()):
+            book = self.by_queue[name]
             present = book.group.present()
-            book.reshape(weights[name], here.get(name, ()))
+            book.reshape(mine, here[name])
             came += ((member, book) for member in sorted(book.weights.keys() - present))
+        self.moved.update(dict.fromkeys(weights))
         for member, book in came:
             self._take_debt_along(member, book)
 

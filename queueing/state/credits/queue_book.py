@@ -99,6 +99,10 @@ class QueueBook:
         accounts = self.group.accounts
         return {member: accounts[member].entitlement for member in self.weights}
 
+    def has(self, weights: Mapping[str, int]) -> bool:
+        """Say whether these are the namespaces and weights that it goes by."""
+        return {member.name: weight for member, weight in self.weights.items()} == weights
+
     def measure(self) -> dict[Member, int]:
         """Return by how many steps each namespace's weight is to be bent now."""
         accounts, policy = self.group.accounts, self.policy

@@ -1,0 +1,59 @@
+"""Laws of ledgers within queues: sums are zero, and the same facts give the same decisions."""
+
+import pytest
+
+from queueing.core.credits.facts import MICRO, CreditAccountFact, CreditPolicyFact
+from queueing.core.credits.prices import Prices
+from queueing.core.decisions import Decision
+from queueing.core.names import ResourceName
+from queueing.testing.happenings import play
+from queueing.testing.living import LivingCluster
+from queueing.testing.random_events import Life
+from tests.properties.profiles import hold, hold_at_length
+
+POLICY = CreditPolicyFact(
+    name="within",
+    prices=Prices({(None, ResourceName(one)): MICRO for one in ("cpu", "gpu")}),
+    horizon_s=300,
+    half_life_s=4000,
+    orders_local_queues=True,
+)
+
+
+def decided(life: Life) -> list[Decision]:
+    """Let a cluster live, a third of a minute per step; accounts are stored at each."""
+    cluster = LivingCluster(life.facts, life.settings)
+    engine, found = None, list[Decision]()
+    stored: tuple[CreditAccountFact, ...] = ()
+    for step in life.steps:
+        cluster.now += 20.0
+        play(cluster, step)
+        if cluster.engine is not engine:
+            engine = cluster.engine
+            for one in stored:
+                engine.observe_credit(one)
+            engine.observe_credit(POLICY)
+        found += cluster.cycle().decisions
+        engine.check()
+        stored = engine.credit_accounts()
+        for one in stored:
+            assert sum(child.balance for child in one.children) + sum(one.sinks.values()) == 0
+            engine.observe_credit(one)
+    return found
+
+
+def credits_within_queues_are_exact_and_the_same_facts_give_the_same_decisions(
+    life: Life,
+) -> None:
+    assert decided(life) == decided(life)
+
+
+def test_credits_within_queues_are_exact() -> None:
+    hold(credits_within_queues_are_exact_and_the_same_facts_give_the_same_decisions, "taking turns")
+
+
+@pytest.mark.slow
+def test_credits_within_queues_are_exact_at_length() -> None:
+    hold_at_length(
+        credits_within_queues_are_exact_and_the_same_facts_give_the_same_decisions, "taking turns"
+    )
