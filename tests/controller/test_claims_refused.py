@@ -72,3 +72,34 @@ async def test_a_quota_that_refuses_a_template_is_told_until_there_is_room(
         told = [one for one in await w.list("Event") if concerns(one)]
         assert {one["regarding"]["kind"] for one in told} == {"Job", "Workload"}
         assert all(FULL in one["note"] for one in told)
+
+
+async def test_the_template_of_a_job_that_is_being_deleted_is_not_made_again(
+    world: MakeWorld,
+) -> None:
+    made: list[str] = []
+
+    async def count(call: Call) -> Fault | None:
+        if call.method == "POST" and "/resourceclaimtemplates" in call.path:
+            made.append(call.path)
+        return None
+
+    async with world(intercept=count) as w:
+        await w.make(DEVICE_CLASS, SLICE, DEVICE_FLAVOR)
+        await w.until("DeviceFlavor", "default", true("Active"))
+        held = {
+            **asking(),
+            "metadata": {**asking()["metadata"], "finalizers": ["example.com/wait"]},
+        }
+        await w.make(FLAVOR, queue("8"), LOCAL_QUEUE, held)
+        await w.until("Job", "a", lambda one: not one["spec"]["suspend"])
+        (template,) = await w.list("ResourceClaimTemplate")
+        before = len(made)
+        await w.delete("Job", "a")
+        await w.until("Job", "a", lambda one: "deletionTimestamp" in one["metadata"])
+        await w.delete("ResourceClaimTemplate", template["metadata"]["name"])
+        await w.make({**LOCAL_QUEUE, "metadata": {"name": "other", "namespace": "team"}})
+        await w.until("LocalQueue", "other", true("Active"))
+        assert len(made) == before
+        await w.patch("Job", "a", {"metadata": {"finalizers": None}})
+        await w.until_gone("Job", "a")

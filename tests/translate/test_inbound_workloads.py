@@ -97,7 +97,9 @@ def test_a_limit_range_fills_in_and_bounds() -> None:
     got = fact({"containers": [container()]}, around)
     assert got.pod_sets[0].requests == {"cpu": 100, "memory": 1024**3}
     assert got.misconfigured == ""
-    assert "above the limitRange max" in fact({"containers": [container("2")]}, around).misconfigured
+    assert (
+        "above the limitRange max" in fact({"containers": [container("2")]}, around).misconfigured
+    )
 
 
 def test_the_higher_of_request_and_limit_must_be_below_the_maximum() -> None:
