@@ -47,10 +47,24 @@ def consumed(
     }
 
 
-def penalty(requests: Amounts, settings: AdmissionFairSharing) -> dict[ResourceName, float]:
-    """Return what an admission charges ahead: alpha(sampling interval) * requests."""
+def penalty(
+    requests: Mapping[ResourceName, int], settings: AdmissionFairSharing
+) -> dict[ResourceName, int]:
+    """Return what an admission charges ahead, in grains: alpha(sampling interval) * requests.
+
+    Requests are as counted everywhere else. What is less than a grain is not charged.
+    """
     alpha = decay(settings.sampling_interval_s, settings.half_life_s)
-    return {name: alpha * amount for name, amount in requests.items()}
+    grains = settings.grains
+    return {
+        name: int(float(amount * (grains // 1000 if name == "cpu" else grains)) * alpha)
+        for name, amount in requests.items()
+    }
+
+
+def in_units(penalties: Mapping[ResourceName, int], settings: AdmissionFairSharing) -> Amounts:
+    """Turn sums of penalties into whole units."""
+    return {name: grains / settings.grains for name, grains in penalties.items()}
 
 
 def local_usage(

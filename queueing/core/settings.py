@@ -37,6 +37,10 @@ class FairSharing:
     preempt_within_nominal: bool = True
 
 
+GRAINS = 1_000_000_000
+"""Fine enough that no penalty is lost, and whole, so that sums do not drift."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionFairSharing:
     """Usage history that orders the LocalQueues of one ClusterQueue."""
@@ -44,6 +48,8 @@ class AdmissionFairSharing:
     half_life_s: float
     sampling_interval_s: float = 300.0
     weights: Mapping[ResourceName, float] = field(default_factory=dict)
+    grains: int = GRAINS
+    """Parts of a whole unit in which penalties are counted, a multiple of 1000."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from queueing.core.admission_fair_sharing import consumed, local_usage, penalty, whole_units
+from queueing.core.admission_fair_sharing import (
+    consumed,
+    in_units,
+    local_usage,
+    penalty,
+    whole_units,
+)
 from queueing.core.facts import LocalQueueFact
 from queueing.core.names import FlavorResource, Key, ResourceName
 from queueing.core.settings import AdmissionFairSharing
@@ -47,9 +53,9 @@ class Account:
     used: Sums = field(default_factory=dict)
     """What is admitted by facts."""
     ahead: Sums = field(default_factory=dict)
-    """What is assumed, or only reserved: its penalty is charged."""
+    """Penalties, in grains, of what is assumed or only reserved."""
     arrived: Sums = field(default_factory=dict)
-    """What was admitted since `at`: its penalty becomes history."""
+    """Penalties, in grains, of what was admitted since `at`: they become history."""
     usage: float | None = None
     """The number that orders; None when it must be worked out anew."""
 
@@ -95,8 +101,10 @@ class Turns:
     ) -> None:
         """Count a charge in, or with sign -1 out; `runs` when a fact says that it is admitted."""
         account = self._account(key)
+        requests = _by_resource(usage)
         sums = account.used if runs else account.ahead
-        for (_, resource), amount in usage.items():
+        charged = requests if runs else penalty(requests, self.settings)
+        for resource, amount in charged.items():
             left = sums.get(resource, 0) + sign * amount
             if left:
                 sums[resource] = left
@@ -107,8 +115,8 @@ class Turns:
     def arrive(self, key: Key, usage: Mapping[FlavorResource, int]) -> None:
         """Note that what was charged ahead is admitted now."""
         arrived = self._account(key).arrived
-        for (_, resource), amount in usage.items():
-            arrived[resource] = arrived.get(resource, 0) + amount
+        for resource, grains in penalty(_by_resource(usage), self.settings).items():
+            arrived[resource] = arrived.get(resource, 0) + grains
 
     def usage(self, key: Key | None) -> float:
         """Return the number by which LocalQueues take turns, the smallest first."""
@@ -118,7 +126,7 @@ class Turns:
         if account.usage is None:
             account.usage = local_usage(
                 account.history,
-                penalty(_whole(account.ahead), self.settings),
+                in_units(account.ahead, self.settings),
                 weights=self.settings.weights,
                 queue_weight=account.weight,
             )
@@ -200,7 +208,7 @@ class Turns:
                 elapsed_s=max(0.0, now - before),
                 half_life_s=self.settings.half_life_s,
             )
-        for resource, amount in penalty(_whole(account.arrived), self.settings).items():
+        for resource, amount in in_units(account.arrived, self.settings).items():
             history[resource] = history.get(resource, 0.0) + amount
         account.history = {
             resource: amount
@@ -222,3 +230,10 @@ def _is_behind(account: Account) -> bool:
 
 def _whole(sums: Sums) -> dict[ResourceName, float]:
     return {resource: whole_units(resource, amount) for resource, amount in sums.items()}
+
+
+def _by_resource(usage: Mapping[FlavorResource, int]) -> Sums:
+    sums: Sums = {}
+    for (_, resource), amount in usage.items():
+        sums[resource] = sums.get(resource, 0) + amount
+    return sums

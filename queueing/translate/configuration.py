@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from queueing.core.names import ResourceName
 from queueing.core.settings import (
+    GRAINS,
     AdmissionFairSharing,
     Compatibility,
     FairSharing,
@@ -77,7 +78,7 @@ def settings_of(configuration: Configuration, *, compatibility: Compatibility) -
     return Settings(
         compatibility=compatibility,
         fair_sharing=_fair_sharing(configuration),
-        admission_fair_sharing=_admission_fair_sharing(configuration),
+        admission_fair_sharing=_admission_fair_sharing(configuration, compatibility),
         quota_check=_quota_check(configuration),
         requeuing_timestamp=RequeuingTimestamp(ready.requeuing_strategy.timestamp),
         partial_admission=is_enabled(configuration, "PartialAdmission"),
@@ -111,16 +112,24 @@ def _fair_sharing(configuration: Configuration) -> FairSharing | None:
     )
 
 
-def _admission_fair_sharing(configuration: Configuration) -> AdmissionFairSharing | None:
+KUEUES_GRAINS = 1_000
+"""Kueue cuts each penalty down to thousandths of a unit."""
+
+
+def _admission_fair_sharing(
+    configuration: Configuration, compatibility: Compatibility
+) -> AdmissionFairSharing | None:
     found = configuration.admission_fair_sharing
     if found is None or not is_enabled(configuration, "AdmissionFairSharing"):
         return None
+    kueue = compatibility is Compatibility.KUEUE
     return AdmissionFairSharing(
         half_life_s=found.usage_half_life_time,
         sampling_interval_s=found.usage_sampling_interval,
         weights={
             ResourceName(name): weight for name, weight in sorted(found.resource_weights.items())
         },
+        grains=KUEUES_GRAINS if kueue else GRAINS,
     )
 
 

@@ -6,12 +6,13 @@ import pytest
 from queueing.core.admission_fair_sharing import (
     consumed,
     decay,
+    in_units,
     local_usage,
     penalty,
     whole_units,
 )
 from queueing.core.names import ResourceName
-from queueing.core.settings import AdmissionFairSharing
+from queueing.core.settings import GRAINS, AdmissionFairSharing
 
 CPU, MEMORY = ResourceName("cpu"), ResourceName("memory")
 
@@ -40,7 +41,22 @@ def test_without_half_life_history_starts_empty() -> None:
 
 def test_an_admission_is_charged_ahead_by_one_sampling_interval() -> None:
     settings = AdmissionFairSharing(half_life_s=300, sampling_interval_s=300)
-    assert penalty({CPU: 4.0}, settings) == {CPU: 2.0}
+    charged = penalty({CPU: 4_000, MEMORY: 1}, settings)
+    assert in_units(charged, settings) == {CPU: 2.0, MEMORY: 0.5}
+
+
+@pytest.mark.parametrize(
+    ("grains", "want"),
+    [
+        pytest.param(1_000, {1: 0.0, 4: 0.001}, id="as Kueue, cut down to thousandths"),
+        pytest.param(GRAINS, {1: 0.000343763, 4: 0.001375055}, id="fine enough for one core"),
+    ],
+)
+def test_what_is_less_than_a_grain_is_not_charged(grains: int, want: dict[int, float]) -> None:
+    """A week of half-life, and five minutes between samples: a core is charged 0.34 thousandths."""
+    settings = AdmissionFairSharing(half_life_s=604_800, sampling_interval_s=300, grains=grains)
+    for cores, units in want.items():
+        assert in_units(penalty({CPU: cores * 1_000}, settings), settings) == {CPU: units}
 
 
 @pytest.mark.parametrize(
