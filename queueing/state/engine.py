@@ -179,7 +179,7 @@ def settle_outcome(memory: Memory, outcome: Outcome) -> None:
             _count_refusal(memory, key, key)
     elif outcome.verdict is Verdict.REFUSED:
         memory.ledger.spare(key)
-        memory.victim_changed(key)
+        memory.victim_changed(key, spared=True)
         for feuds in memory.feuds.values():
             feuds.retract(decision.preemptor_uid, decision.uid)
         _count_refusal(memory, key, decision.preemptor)

@@ -181,7 +181,8 @@ def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
     first = queue.add(item, token, demand)
     memory.ready.add(name)
     memory.touch(name, fact.local_queue)
-    if not memory.active.get(name, True):
+    active = memory.active.get(name)
+    if active is not None and not active.status:
         memory.announcements[fact.key] = None
     if first and not memory.as_kueue:
         memory.wake(item)
@@ -284,7 +285,7 @@ def _spare(memory: Memory, fact: WorkloadFact) -> None:
     One that could not be stopped is not chosen again by the same; one that need not be, may be.
     """
     key = fact.key
-    memory.victim_changed(key)
+    memory.victim_changed(key, spared=True)
     evicted = fact.conditions.get("Evicted")
     if evicted is not None and evicted.reason == "Withdrawn":
         for feuds in memory.feuds.values():
@@ -308,7 +309,7 @@ def _spare_unless_evicted(memory: Memory, fact: WorkloadFact) -> None:
     if fact.is_true("Evicted") or fact.key not in memory.ledger.evicting:
         return
     memory.ledger.spare(fact.key)
-    memory.victim_changed(fact.key)
+    memory.victim_changed(fact.key, spared=True)
     for feuds in memory.feuds.values():
         feuds.forget(fact.uid)
 

@@ -20,6 +20,7 @@ from queueing.state.objects import Objects
 from queueing.state.pending import Item, Peers, PendingQueue
 from queueing.state.story import Stories
 from queueing.state.turns import Turns
+from queueing.state.views import Active
 
 SHAPES_MAX = 65_536
 """Shapes whose demands are shared; the memo starts over when it is full."""
@@ -90,8 +91,8 @@ class Memory:
     """Queues that may have a head to judge; only ever iterated sorted."""
     fickle: dict[QueueName, None] = field(default_factory=dict)
     """Queues in which somebody may wait whom an admission may help."""
-    stepped_down: dict[Key, None] = field(default_factory=dict)
-    """Who stood and no longer does, since the last news from the cluster."""
+    stepped_down: dict[tuple[Key, bool], None] = field(default_factory=dict)
+    """Who, since the last news from the cluster, stood and no longer does (True), or gave way."""
     feuds: dict[Node, Feuds] = field(default_factory=dict)
     """Who preempted whom, by the root of their tree, since its last change from outside."""
     standing: dict[Key, None] = field(default_factory=dict)
@@ -107,8 +108,8 @@ class Memory:
     generations: dict[Node, int] = field(default_factory=dict)
     open_doors: set[tuple[QueueName, Key | None]] = field(default_factory=set)
     """LocalQueues whose namespace was found to match the ClusterQueue, since objects changed."""
-    active: dict[QueueName, bool] = field(default_factory=dict)
-    """Whether each ClusterQueue was active when last looked at."""
+    active: dict[QueueName, Active] = field(default_factory=dict)
+    """Whether each ClusterQueue was active when last looked at, and why not."""
     reshaped: bool = False
     """The quota tree may have changed since `roots` was worked out."""
     refitted: dict[QueueName, None] = field(default_factory=dict)
@@ -191,9 +192,9 @@ class Memory:
         self.claims.drop(key)
         self.overtaken.pop(key, None)
         item = self.items.get(key)
-        stood = self.standing.pop(key, key) is None and key not in self.stepped_down
+        stood = self.standing.pop(key, key) is None and (key, True) not in self.stepped_down
         if stood and not self.as_kueue and item is not None and item.peers is not None:
-            self.stepped_down[key] = None
+            self.stepped_down[key, True] = None
             self.ledger.tidings.release(item.peers.queue.name, item.wants)
 
     def overtake(self, first: Item) -> None:
@@ -210,10 +211,13 @@ class Memory:
         if root is not None:
             self.feuds.pop(root, None)
 
-    def victim_changed(self, victim: Key) -> None:
-        """Note that a victim gave its quota back, or will not be evicted."""
+    def victim_changed(self, victim: Key, *, spared: bool = False) -> None:
+        """Note that a victim gave its quota back, or is spared: then its preemptor needs others."""
         for claim in self.claims.drained(victim):
             self.drained[claim.owner] = None
+            item = self.items.get(claim.owner) if spared else None
+            if item is not None:
+                self.wake(item)
 
     def wake_peers(self, peers: Peers, *, doubtful: bool = False) -> None:
         """Let peers that wait be judged again."""

@@ -85,8 +85,8 @@ def give_way(memory: Memory, item: Item, resources: Collection[FlavorResource]) 
     end.
     """
     key = item.fact.key
-    if resources and item.peers is not None and key not in memory.stepped_down:
-        memory.stepped_down[key] = None
+    if resources and item.peers is not None and (key, False) not in memory.stepped_down:
+        memory.stepped_down[key, False] = None
         memory.ledger.tidings.release(item.peers.queue.name, resources)
 
 

@@ -74,22 +74,26 @@ def _reshape(memory: Memory) -> None:
 
 
 def _note_activity(memory: Memory, name: QueueName) -> None:
-    """Let a queue that is active have its turn; tell those in one that no longer is."""
-    active = memory.objects.activity(name)
-    now = active is not None and active.status
-    if now:
+    """Let a queue that is active have its turn; tell those in one that no longer is.
+
+    Its view and those of its LocalQueues differ with it, whatever object made the difference.
+    """
+    active, before = memory.objects.activity(name), memory.active.pop(name, None)
+    if active is not None:
+        memory.active[name] = active
+    if before is not None and active is not before and active != before:
+        memory.touch(name, None)
+        memory.touched.doors.update(memory.objects.doors.get(name, {}))
+    if active is not None and active.status:
         memory.ready.add(name)
-    elif memory.active.get(name, True):
+    elif before is None or before.status:
         queue = memory.queue(name)
         for peers in queue.peers.values():
             memory.announcements.update((item.fact.key, None) for item in peers.items())
-    memory.active[name] = now
-    if now or active is None:
+    if active is None or active.status:
         memory.ledger.asleep.discard(name)
     else:
         memory.ledger.asleep.add(name)
-    if active is None:
-        del memory.active[name]
 
 
 def _reach(memory: Memory, name: QueueName) -> Iterable[QueueName]:

@@ -9,6 +9,8 @@ from queueing.testing.builders import (
     admitted,
     check_rule,
     cluster_queue,
+    cohort,
+    flavor,
     local_queue,
     workload,
 )
@@ -16,6 +18,7 @@ from queueing.testing.worlds import world
 
 MAIN = QueueName("main")
 CPU = FlavorResource(FlavorName("default"), ResourceName("cpu"))
+FLAVOR = flavor()
 
 
 def engine_with(*facts: Fact, settings: Settings | None = None) -> Engine:
@@ -117,3 +120,22 @@ def test_usage_appears_when_the_queue_does() -> None:
     assert view is not None
     assert view.usage[CPU].total == 4_000
     engine.check()
+
+
+def test_a_ring_of_cohorts_that_is_broken_up_changes_the_view_of_all_its_queues() -> None:
+    ring = [cohort("left", "right"), cohort("right", "left")]
+    queues = [cluster_queue("a", cohort="left"), cluster_queue("b", cohort="right")]
+    engine = engine_with(*ring, *queues, local_queue("team/b", "b"), FLAVOR)
+    engine.cycle(1.0)
+    engine.changed()
+    assert not any(_is_active(engine, name) for name in "ab")
+    engine.observe(cohort("left"))
+    engine.cycle(2.0)
+    told = engine.changed()
+    assert (told.cluster_queues, told.local_queues) == (("a", "b"), ("team/b",))
+    assert all(_is_active(engine, name) for name in "ab")
+
+
+def _is_active(engine: Engine, name: str) -> bool:
+    view = engine.cluster_queue(QueueName(name))
+    return view is not None and view.active.status

@@ -38,3 +38,26 @@ def test_an_eviction_that_was_written_after_all_is_not_decided_again() -> None:
     cluster.cycle()
     assert cluster.running() == ["team/high"]
     assert low_key == "team/low"
+
+
+def test_a_preemptor_does_not_wait_for_a_victim_that_was_not_evicted_after_all() -> None:
+    queue = cluster_queue(preemption=preemption(within=LOWER))
+    cluster = ObedientCluster(world(queue))
+    spared = admitted("spared", {"cpu": 5_000})
+    for fact in (admitted("leaves", {"cpu": 5_000}), spared):
+        cluster.observe(fact)
+    cluster.observe(workload("high", {"cpu": 10_000}, priority=1))
+    chosen = cluster.engine.cycle(1.0).decisions
+    both = [one for one in chosen if isinstance(one, Preempt)]
+    assert len(both) == 2
+    for one in both:
+        if one.workload == spared.key:
+            cluster.engine.settle(Outcome(decision=one, verdict=Verdict.UNKNOWN))
+        else:
+            cluster._evict(one)
+    cluster.observe(spared)
+    again = [one for one in cluster.engine.cycle(2.0).decisions if isinstance(one, Preempt)]
+    assert {one.workload: one.already_evicted for one in again} == {
+        "team/leaves": True,
+        "team/spared": False,
+    }
