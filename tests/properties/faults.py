@@ -198,6 +198,13 @@ FAULTS = [
         seed=30,
     ),
     Fault(
+        "A preemptor does not hear that a victim is spared",
+        "queueing.state.memory:Memory.victim_changed",
+        lambda right: lambda self, victim, **_: right(self, victim),
+        rebuild.a_rebuilt_engine_decides_the_same_while_others_stand,
+        seed=400147,
+    ),
+    Fault(
         "Victims are taken in the order in which they were heard of",
         "queueing.core.holders:_rank",
         always(()),
