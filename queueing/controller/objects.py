@@ -62,6 +62,8 @@ class Objects:
     workloads_by_owner: Index[str] = field(default_factory=Index)
     workloads_by_namespace: Index[str] = field(default_factory=Index)
     workloads_by_queue: Index[Key] = field(default_factory=Index)
+    holders_by_queue: Index[str] = field(default_factory=Index)
+    """Workloads by the ClusterQueue that their status names."""
     jobs_by_namespace: Index[str] = field(default_factory=Index)
     jobs_by_owner: Index[str] = field(default_factory=Index)
     jobs_by_prebuilt: Index[Key] = field(default_factory=Index)
@@ -88,6 +90,8 @@ class Objects:
             self.workloads_by_owner.add(uid, key)
         self.workloads_by_namespace.add(found.metadata.namespace, key)
         self.workloads_by_queue.add(_queue_of(found), key)
+        if found.status.admission is not None:
+            self.holders_by_queue.add(found.status.admission.cluster_queue, key)
         self.gangs.put_workload(found)
 
     def drop_workload(self, key: Key) -> None:
@@ -105,6 +109,8 @@ class Objects:
             self.workloads_by_owner.drop(uid, key)
         self.workloads_by_namespace.drop(found.metadata.namespace, key)
         self.workloads_by_queue.drop(_queue_of(found), key)
+        if found.status.admission is not None:
+            self.holders_by_queue.drop(found.status.admission.cluster_queue, key)
         self.gangs.drop_workload(found)
 
     def put_job(self, found: Job) -> None:
@@ -138,6 +144,13 @@ class Objects:
         """Return the Workloads that belong to one life of a job, the oldest first."""
         found = [self.workloads[key] for key in self.workloads_by_owner[uid]]
         yield from sorted(found, key=lambda one: (one.metadata.created, one.metadata.name))
+
+    def concerned_by(self, queue: str) -> Iterator[Key]:
+        """Return the Workloads that come by a ClusterQueue, and those that hold quota of it."""
+        for door in self.local_queues.values():
+            if door.spec.cluster_queue == queue:
+                yield from self.workloads_by_queue[door.metadata.key]
+        yield from self.holders_by_queue[queue]
 
     def limits_in(self, namespace: str) -> LimitSummary:
         """Combine the LimitRanges of a namespace."""

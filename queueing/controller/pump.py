@@ -255,9 +255,8 @@ class Pump:
         self._admin(event, store, queues.cluster_queue, Kind.CLUSTER_QUEUE)
         after = known(event, store)
         if before is None or after is None or changes_lives(before, after):
-            for queue in self._objects.local_queues.values():
-                if queue.spec.cluster_queue == name_of(event):
-                    self._tell_queue(queue.metadata.key)
+            for key in self._objects.concerned_by(name_of(event)):
+                self._attention.workload(key)
         if policy_of(before) != policy_of(after):
             self.weigh_anew()
         self._attention.finalizers()

@@ -92,9 +92,7 @@ async def test_a_reservation_in_a_queue_that_is_gone_says_so_until_the_queue_is_
     world: MakeWorld,
 ) -> None:
     async with world() as w:
-        door = copy.deepcopy(LOCAL_QUEUE)
-        door["metadata"]["name"] = "elsewhere"
-        await w.make(FLAVOR, door)
+        await w.make(FLAVOR)
         await hold(w, "lost", "cq")
         found = await w.until("Workload", "lost", true("QuotaReserved", "Misconfigured"))
         assert "ClusterQueue cq doesn't exist" in reservation(found)[2]
@@ -102,6 +100,9 @@ async def test_a_reservation_in_a_queue_that_is_gone_says_so_until_the_queue_is_
         found = await w.until("Workload", "lost", true("QuotaReserved", "QuotaReserved"))
         assert reservation(found) == (AT, "QuotaReserved", "Quota reserved in ClusterQueue cq")
         await w.until("ClusterQueue", "cq", lambda one: _used(one) == "2")
+        await w.delete("ClusterQueue", "cq")
+        await w.patch("ClusterQueue", "cq", {"metadata": {"finalizers": None}})
+        await w.until("Workload", "lost", true("QuotaReserved", "Misconfigured"))
 
 
 async def test_a_flavor_taken_off_its_queue_is_missed_by_those_who_hold_it(
