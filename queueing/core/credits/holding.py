@@ -56,7 +56,7 @@ def holding_of(
         fact.priority,
         held_usage(fact) if usage is None else usage,
         int(reserved.changed),
-        ended_at(fact),
+        ended_at(fact) if "Finished" in fact.conditions else None,
         fact.local_queue,
         None if fact.max_execution_s is None else seconds_of(fact),
         fact.user,

@@ -53,9 +53,13 @@ class Agenda:
 
     def begin(self, holding: Holding) -> int:
         """Let a holding count from its time on; return its number."""
-        self._last += 1
-        self.plan(holding.since, self._last, holding)
-        return self._last
+        self._last = token = self._last + 1
+        events = self._planned.get(holding.since)
+        if events is None:
+            self.plan(holding.since, token, holding)
+        else:
+            events.append((token, holding))
+        return token
 
     def plan(self, when: int, token: int, event: Event = None) -> None:
         """Let an event of the holding of a number happen at a time, past or to come."""

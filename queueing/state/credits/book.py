@@ -160,7 +160,7 @@ class Book:
     def count(self, way: Way, holding: Holding, sign: int) -> None:
         """Count a holding in, or with sign -1 out, from the group's time on."""
         queue, child, rows = way
-        is_child = queue is child
+        is_child, moved = queue is child, self._moved
         for resource, amount in holding.usage.items():
             left = sign * amount
             if not is_child:
@@ -168,7 +168,7 @@ class Book:
             row = rows.get(resource)
             if row is not None:
                 row.usage += left
-                self._moved[row.post] = None
+                moved[row.post] = None
         if self.policy.class_factors:
             self._bill(child, holding, sign)
         if self._holds is not None:

@@ -35,13 +35,20 @@ class Books:
     def count_in(self, token: int, holding: Holding, tree: QuotaTree, when: int) -> None:
         """Count a holding under a number that is new."""
         self.counted[token] = holding
-        self._book(tree, holding, when, 1)
+        for book, way in self._ways.get(holding.queue) or self._ways_of(holding.queue, tree):
+            if when > book.group.at:
+                book.advance(when)
+            book.count(way, holding, 1)
 
     def count_out(self, token: int, tree: QuotaTree, when: int) -> None:
         """Count the holding of this number no more."""
         holding = self.counted.pop(token, None)
-        if holding is not None:
-            self._book(tree, holding, when, -1)
+        if holding is None:
+            return
+        for book, way in self._ways.get(holding.queue) or self._ways_of(holding.queue, tree):
+            if when > book.group.at:
+                book.advance(when)
+            book.count(way, holding, -1)
 
     def lose(self, holding: Holding, tree: QuotaTree, when: int, saved: int | None) -> None:
         """Note in every ledger that a holding ends by an eviction."""
@@ -55,17 +62,11 @@ class Books:
         names = (CohortName(node.name) for node in tree.queue(queue).ancestors())
         return [one for one in names if one in self.by_cohort]
 
-    def _book(self, tree: QuotaTree, holding: Holding, when: int, sign: int) -> None:
-        """Count a holding in or out in every ledger above its queue."""
-        ways = self._ways.get(holding.queue)
-        if ways is None:
-            books = [self.by_cohort[cohort] for cohort in self.above(holding.queue, tree)]
-            ways = [(book, book.way_of(tree.queue(holding.queue))) for book in books]
-            self._ways[holding.queue] = ways
-        for book, way in ways:
-            if when > book.group.at:
-                book.advance(when)
-            book.count(way, holding, sign)
+    def _ways_of(self, queue: QueueName, tree: QuotaTree) -> list[tuple[Book, Way]]:
+        """Find the books above a queue, and its way there."""
+        books = [self.by_cohort[cohort] for cohort in self.above(queue, tree)]
+        ways = self._ways[queue] = [(book, book.way_of(tree.queue(queue))) for book in books]
+        return ways
 
     # Structure ----------------------------------------------------------------------------------
 

@@ -160,7 +160,7 @@ class Presence:
         known.told = fact  # so that the one before it can be forgotten
         if self.follows_pods:
             self._follow_pods(known, fact)
-        if known.until is None:
+        if known.until is None and "Finished" in fact.conditions:
             self._hear_of_end(known, ended_at(fact))
 
     def _take_change(
@@ -185,7 +185,7 @@ class Presence:
         known.told = fact
         if self.follows_pods and fact is not None:
             self._follow_pods(known, fact, begins=begins)
-        if known.until is None:
+        if known.until is None and found.until is not None:
             self._hear_of_end(known, found.until)
 
     def _hear_of_end(self, known: Entered, until: int | None) -> None:
@@ -246,12 +246,11 @@ class Presence:
         self._end(entered, left.since if until is None else until, evicted=True)
 
     def _begin(self, key: Key, holding: Holding, *, told: Holding | None = None) -> Entered:
-        token = self._agenda.begin(holding)
         known = told or holding
         if known.until is not None:
             known = known._replace(until=None)
         self._undisturbed.began(key, holding.since)
-        return Entered(token, known)
+        return Entered(self._agenda.begin(holding), known)
 
     def _end(
         self, entered: Entered, when: int, *, is_told: bool = False, evicted: bool = False
