@@ -3,13 +3,12 @@
 import resource
 import time
 from collections import Counter
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from bench.results import Result, percentile
 from queueing.controller.collection import postponed
-from queueing.core.credits.facts import CreditPolicyFact
 from queueing.core.decisions import Admit, Cycle, Outcome, Preempt, Verdict, Wait
 from queueing.core.facts import Condition, Fact, WorkloadFact
 from queueing.core.names import Key
@@ -81,9 +80,16 @@ class Run:
 
     def to_the_end(self) -> None:
         """Decide, let what was admitted run, and so on until nothing happens any more."""
+        for _ in self.steps():
+            pass
+
+    def steps(self) -> Iterator[float]:
+        """Do the same bit by bit; yield the virtual time after each of them."""
         self._decide()
+        yield self.time.now
         while self.time.step():
             self._decide()
+            yield self.time.now
 
     def _decide(self) -> None:
         self._report_ends()
@@ -150,25 +156,14 @@ def _runtime_s(decision: Admit) -> float:
     return next((seconds for most, seconds in RUNTIMES_S if asked <= most), RUNTIMES_S[-1][1])
 
 
-def run(
-    world: Deep,
-    settings: Settings,
-    *,
-    name: str,
-    portion: int = ROUND,
-    policy: CreditPolicyFact | None = None,
-) -> Result:
+def run(world: Deep, settings: Settings, *, name: str, portion: int = ROUND) -> Result:
     """Run a world to its end, in calls that judge so many heads, and return what it took."""
     this = Run(settings, portion)
-    if policy is not None:
-        this.engine.observe_credit(policy)
     with postponed():  # as the controller does while it lists
         this.observe(world.objects())
         this.observe(world.workloads())
     loading, this.counts.engine = this.counts.engine, Stopwatch()
-    before = time.process_time()
     this.to_the_end()
-    process_s = time.process_time() - before
     counts = this.counts
     left = sum(not one.is_true("Finished") for one in this.workloads.values())
     return Result(
@@ -181,7 +176,6 @@ def run(
             "decisions": counts.decisions,
             "engine, seconds": counts.engine.wall_s,
             "engine, CPU seconds": counts.engine.cpu_s,
-            "process, CPU seconds": process_s,
             "decisions per second": counts.decisions / counts.engine.wall_s,
             "decisions per CPU second": counts.decisions / counts.engine.cpu_s,
             "loading, CPU seconds": loading.cpu_s,

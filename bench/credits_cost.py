@@ -1,89 +1,108 @@
-"""What a credit policy costs: bench (e) with and without one, in pairs that take turns.
+"""What a credit policy costs: bench (e) without one, with one, and with rows of usage, in lockstep.
 
-On a busy machine one run says little, and two in a row hardly more: what is compared is the
-quotient within each pair, and of these the median. Every other pair begins with the other side.
+On a busy machine the same run takes up to twice the CPU time from one minute to the next. So the
+sides take turns at every step of virtual time, some milliseconds each, and all have the same luck.
 """
 
 import gc
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from statistics import median
 from types import MappingProxyType
 
-from bench import core_alone
+from bench.core_alone import Run, Stopwatch
 from bench.results import Result
+from queueing.controller.collection import postponed
 from queueing.core.credits.facts import MICRO, CreditPolicyFact
 from queueing.core.credits.prices import Prices
 from queueing.core.names import ResourceName
 from queueing.core.settings import Settings
 from queueing.testing.worlds import Deep
 
-PAIRS = 5
+TURNS = 5
 POLICY = CreditPolicyFact(name="all", prices=Prices({(None, ResourceName("cpu")): MICRO}))
-KINDS: Mapping[str, CreditPolicyFact] = MappingProxyType(
-    {
-        "a policy": POLICY,
-        "and rows of usage": CreditPolicyFact(name="all", prices=POLICY.prices, keeps_usage=True),
-    }
+NONE = "no policy"
+KINDS: Mapping[str, CreditPolicyFact | None] = MappingProxyType(
+    {NONE: None, "a policy": POLICY, "and rows of usage": replace(POLICY, keeps_usage=True)}
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """CPU seconds of one run: of the engine alone, and of the whole process."""
+@dataclass(slots=True)
+class Side:
+    """One engine, and what it took: of the engine alone, and with the world around it."""
 
-    engine: float
-    process: float
+    run: Run
+    whole_s: float = 0.0
+
+    @property
+    def engine_s(self) -> float:
+        """CPU seconds of the engine."""
+        return self.run.counts.engine.cpu_s
 
 
-def measure(modes: Sequence[tuple[str, Settings]], world: Deep, pairs: int = PAIRS) -> list[Result]:
+@dataclass(slots=True)
+class Quotients:
+    """What one kind took, as a multiple of what it takes without a policy, in each turn."""
+
+    engine: list[float] = field(default_factory=list)
+    whole: list[float] = field(default_factory=list)
+    engine_s: list[float] = field(default_factory=list)
+
+
+def measure(modes: Sequence[tuple[str, Settings]], world: Deep, turns: int = TURNS) -> list[Result]:
     """Compare each kind of policy with none, in each mode."""
     found = []
     for mode, settings in modes:
-        run(replace(world, each=1), settings, POLICY)  # what is used for the first time
-        for kind, policy in KINDS.items():
-            with_one: list[Spent] = []
-            without: list[Spent] = []
-            for number in range(pairs):
-                sides = [(without, None), (with_one, policy)]
-                for side, terms in reversed(sides) if number % 2 else sides:
-                    side.append(run(world, settings, terms))
-            found.append(_result(f"e, {kind}, {mode}", without, with_one))
+        lockstep(replace(world, each=1), settings, 0)  # what is used for the first time
+        sums = {name: Quotients() for name in KINDS}
+        for number in range(turns):
+            sides = lockstep(world, settings, number)
+            for name, side in sides.items():
+                sums[name].engine.append(side.engine_s / sides[NONE].engine_s)
+                sums[name].whole.append(side.whole_s / sides[NONE].whole_s)
+                sums[name].engine_s.append(side.engine_s)
+        found += [_result(f"e, {kind}, {mode}", one) for kind, one in sums.items()]
     return found
 
 
-def run(world: Deep, settings: Settings, policy: CreditPolicyFact | None) -> Spent:
-    """Run a world to its end; what earlier runs left behind is collected first."""
+def lockstep(world: Deep, settings: Settings, first: int) -> dict[str, Side]:
+    """Run a world to its end once for each kind, all at the same virtual time.
+
+    Every step begins with another side, that of number `first` at the beginning.
+    """
     gc.unfreeze()
     gc.collect()
-    result = core_alone.run(world, settings, name="e", policy=policy)
-    numbers = result.numbers
-    return Spent(numbers["engine, CPU seconds"], numbers["process, CPU seconds"])
+    sides = {name: Side(Run(settings)) for name in KINDS}
+    with postponed():
+        for name, policy in KINDS.items():
+            if policy is not None:
+                sides[name].run.engine.observe_credit(policy)
+            sides[name].run.observe(world.objects())
+            sides[name].run.observe(world.workloads())
+            sides[name].run.counts.engine = Stopwatch()
+    under_way = {name: side.run.steps() for name, side in sides.items()}
+    turn = first
+    while under_way:
+        names = list(under_way)
+        turn += 1
+        for name in names[turn % len(names) :] + names[: turn % len(names)]:
+            before = time.thread_time()
+            if next(under_way[name], None) is None:
+                del under_way[name]
+            sides[name].whole_s += time.thread_time() - before
+    return sides
 
 
-def _result(name: str, without: Sequence[Spent], with_one: Sequence[Spent]) -> Result:
+def _result(name: str, found: Quotients) -> Result:
     return Result(
         scenario=name,
         numbers={
-            "pairs": len(without),
-            "more CPU of the engine, %": _more(without, with_one, _engine),
-            "more CPU of the process, %": _more(without, with_one, _process),
-            "engine without, CPU seconds": median(map(_engine, without)),
-            "engine with, CPU seconds": median(map(_engine, with_one)),
+            "turns": len(found.engine),
+            "more CPU of the engine, %": 100 * (median(found.engine) - 1),
+            "least": 100 * (min(found.engine) - 1),
+            "most": 100 * (max(found.engine) - 1),
+            "more CPU of the process, %": 100 * (median(found.whole) - 1),
+            "engine, CPU seconds": median(found.engine_s),
         },
     )
-
-
-def _more(
-    without: Sequence[Spent], with_one: Sequence[Spent], of: Callable[[Spent], float]
-) -> float:
-    quotients = [of(two) / of(one) for one, two in zip(without, with_one, strict=True)]
-    return 100 * (median(quotients) - 1)
-
-
-def _engine(spent: Spent) -> float:
-    return spent.engine
-
-
-def _process(spent: Spent) -> float:
-    return spent.process
