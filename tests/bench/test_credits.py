@@ -4,7 +4,7 @@ from itertools import chain, pairwise
 import pytest
 
 from bench import credits as engine
-from bench import credits_model
+from bench import credits_model, credits_within
 from bench.bursts import (
     CAPACITY,
     FAIR_PART,
@@ -119,3 +119,13 @@ def test_who_asks_for_less_than_the_others_waits_less_with_credits() -> None:
     assert rare.asked[0.125] / rare.plain[0.125] < often.asked[0.125] / often.plain[0.125]
     lines = table_of_draws([asdict(one) for one in (*classes, all_of_them)]).splitlines()
     assert lines[-1].startswith("| all draws | 10 |")
+
+
+def test_within_a_queue_all_that_is_asked_for_is_served_while_there_is_room() -> None:
+    for order in credits_within.Order:
+        first, again = (
+            credits_within.simulate(order, slots=4, seed=1, waits=True) for _ in range(2)
+        )
+        assert first == again
+        assert 0 < sum(one.used_up for one in first) <= CAPACITY * 4
+        assert all(one.waited >= 0 for one in first)
