@@ -297,6 +297,29 @@ def _queue(cluster: LivingCluster, event: Event) -> None:
     _take_away_or_return(cluster, event, Kind.CLUSTER_QUEUE)
 
 
+def _cohort(cluster: LivingCluster, event: Event) -> None:
+    _take_away_or_return(cluster, event, Kind.COHORT)
+
+
+def _cohort_quota(cluster: LivingCluster, event: Event) -> None:
+    """Let a cohort have this much of a flavor of its own, whatever it had."""
+    found = [one for one in cluster.objects.values() if isinstance(one, CohortFact)]
+    fact, queue = _pick(found, event), _any_queue(cluster, event)
+    if fact is None or queue is None or not queue.groups or not isinstance(event.to, Quota):
+        return
+    group, made = queue.groups[0], event.to
+    own = FlavorQuotas(
+        flavor=group.flavors[0].flavor, quotas=tuple((one, made) for one in group.covered)
+    )
+    cluster.put(replace(fact, groups=(ResourceGroup(covered=group.covered, flavors=(own,)),)))
+
+
+def _checks(cluster: LivingCluster, event: Event) -> None:
+    queue = _any_queue(cluster, event)
+    if queue is not None and isinstance(event.to, tuple):
+        cluster.put(replace(queue, checks=event.to))
+
+
 def _strategy(cluster: LivingCluster, event: Event) -> None:
     queue = _any_queue(cluster, event)
     if queue is not None:
@@ -353,6 +376,9 @@ _HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "flavor": _flavor,
         "queue": _queue,
         "strategy": _strategy,
+        "cohort": _cohort,
+        "cohort quota": _cohort_quota,
+        "checks": _checks,
         "refuse": _refuse,
         "unknown": _unknown,
         "late": _late,

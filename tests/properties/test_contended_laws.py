@@ -1,0 +1,129 @@
+"""The laws once more, in lives in which cohorts are deep and everybody borrows."""
+
+from collections import Counter
+from collections.abc import Sequence
+from random import Random, SystemRandom
+
+import pytest
+
+from queueing.core.decisions import PreemptionReason
+from queueing.core.quota.node import Node
+from queueing.testing.happenings import play
+from queueing.testing.living import LivingCluster
+from queueing.testing.random_contention import some_contention
+from queueing.testing.random_events import Life
+from queueing.testing.random_worlds import MODES
+from tests.properties.profiles import QUEUEING, SEEDS, Law, cut_down
+from tests.properties.test_bad_input_laws import a_broken_object_harms_nobody_else
+from tests.properties.test_claim_laws import (
+    a_new_leader_keeps_the_claims_that_are_marked,
+    nobody_is_evicted_twice_for_the_same_head,
+    nobody_waits_and_is_waited_for,
+)
+from tests.properties.test_rebuild_laws import (
+    a_budget_changes_the_pace_only,
+    a_rebuilt_engine_decides_the_same,
+    nothing_is_left_to_admit_after_a_cycle,
+    the_order_of_arrival_is_irrelevant,
+)
+from tests.properties.test_rest_laws import (
+    all_that_ended_leaves_nothing,
+    comes_to_rest,
+    hearing_everything_again_changes_nothing,
+)
+from tests.properties.test_usage_laws import (
+    an_admission_takes_only_what_was_available,
+    usage_is_the_sum_of_live_reservations_at_every_node,
+)
+
+EVERYWHERE: list[Law] = [
+    a_broken_object_harms_nobody_else,
+    a_budget_changes_the_pace_only,
+    all_that_ended_leaves_nothing,
+    an_admission_takes_only_what_was_available,
+    comes_to_rest,
+    hearing_everything_again_changes_nothing,
+    the_order_of_arrival_is_irrelevant,
+    usage_is_the_sum_of_live_reservations_at_every_node,
+]
+BUT_KUEUE: list[Law] = [
+    a_new_leader_keeps_the_claims_that_are_marked,
+    a_rebuilt_engine_decides_the_same,
+    nobody_is_evicted_twice_for_the_same_head,
+    nobody_waits_and_is_waited_for,
+    nothing_is_left_to_admit_after_a_cycle,
+]
+CASES = [
+    pytest.param(law, mode, id=f"{law.__name__}, {mode}")
+    for laws, modes in ((EVERYWHERE, MODES), (BUT_KUEUE, QUEUEING))
+    for law in laws
+    for mode in modes
+]
+FEW = CASES[::4]
+MANY = 80
+
+
+def contended(seed: int, mode: str) -> Life:
+    """Return the life of a number."""
+    random = Random(seed)
+    return some_contention(lambda options: random.choice(options), modes=[mode])  # noqa: PLW0108 - a generic function must be one
+
+
+def try_law(law: Law, mode: str, seed: int) -> None:
+    """Try a law in a life; the report of a failure has what of the life it takes."""
+    life = contended(seed, mode)
+    try:
+        law(life)
+    except Exception as error:
+        small = cut_down(law, life, type(error))
+        shown = "\n  ".join(map(repr, [small.settings, *small.facts, *small.steps]))
+        raise AssertionError(f"life {seed} of {mode}: {error!r}\n  {shown}") from error
+
+
+@pytest.mark.parametrize(("law", "mode"), FEW)
+def test_laws_hold_in_deep_cohorts(law: Law, mode: str) -> None:
+    try_law(law, mode, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("law", "mode"), CASES)
+def test_laws_hold_in_deep_cohorts_at_length(law: Law, mode: str) -> None:
+    first = SystemRandom().randrange(SEEDS)
+    for seed in range(first, first + MANY):
+        try_law(law, mode, seed)
+
+
+def test_contended_lives_reach_what_other_lives_seldom_do() -> None:
+    seen: Counter[str] = Counter()
+    for mode in MODES:
+        for seed in range(5):
+            seen.update(_reached(contended(seed, mode)))
+    for reason in PreemptionReason:
+        assert seen[str(reason)], reason
+    assert seen["admitted three levels deep"] > 20
+    assert seen["borrowed by a cohort"] > 100
+
+
+def _reached(life: Life) -> Counter[str]:
+    seen: Counter[str] = Counter()
+    cluster = LivingCluster(life.facts, life.settings)
+    for step in life.steps:
+        play(cluster, step)
+        inner = [node for path in _paths(cluster).values() for node in path[:-1]]
+        seen["borrowed by a cohort"] += any(
+            node.borrowed(one) for node in inner for one in node.resources()
+        )
+    paths = _paths(cluster)
+    for fact in cluster.workloads.values():
+        if fact.admission is not None:
+            path = paths.get(fact.admission.cluster_queue, ())
+            seen["admitted three levels deep"] += len(path) > 2
+    seen.update(str(preempt.reason) for preempt in cluster.preemptions)
+    return seen
+
+
+def _paths(cluster: LivingCluster) -> dict[str, Sequence[Node]]:
+    """Return the cohorts above each queue, its own first."""
+    tree = cluster.engine._memory.tree
+    names = [queue.name for queue in cluster.queues() if tree.has_queue(queue.name)]
+    return {name: list(tree.queue(name).ancestors()) for name in names}
