@@ -6,6 +6,7 @@ from e2e.devices.shapes import GPU, allocated, claims_of, device_flavor, served,
 from e2e.jobs import running, wait_job, wait_workload
 from e2e.objects import cluster_queue, flavor, local_queue
 from e2e.product import Controller
+from e2e.wire import Object
 from e2e.world import World
 
 NOPE = f"device.attributes['{DRIVER}'].nope == 1"
@@ -29,9 +30,12 @@ def test_each_flavor_says_what_is_wrong_and_the_job_runs_when_one_is_put_right(
             flavor(space.name(name), nodeLabels={LABEL: label}),
             device_flavor(space.name(name), "", resource),
         )
+    space.make(device_class(known))
+    for name in flavors:
+        # Who is admitted before a DeviceFlavor is judged knows nothing of it.
+        space.api.wait_one("DeviceFlavor", space.name(name), is_judged, what="judged")
     quota = {"cpu": "10", GPU: "4"}
     space.make(
-        device_class(known),
         cluster_queue(space.name("cq"), {space.name(name): quota for name in flavors}),
         local_queue(space.namespace, "team", space.name("cq")),
         training(space, "train", 2),
@@ -64,3 +68,7 @@ def test_each_flavor_says_what_is_wrong_and_the_job_runs_when_one_is_put_right(
     wait_job(space, "train", running, "running by the class that came")
     (claim,) = claims_of(space, "train")
     assert len(allocated(claim)) == 2
+
+
+def is_judged(flavor: Object) -> bool:
+    return bool(condition(flavor, "Active"))
