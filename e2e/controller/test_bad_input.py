@@ -117,6 +117,12 @@ def test_a_job_whose_queue_was_torn_away_runs_on_and_says_so_until_the_queue_is_
         job(space.namespace, "early", queue="team", pods=runs),
     )
     wait_workload(space, "early", lambda one: holds(one, "Admitted"), "admitted")
+    space.api.wait_one(
+        "ClusterQueue",
+        name,
+        lambda one: bool(one["metadata"].get("finalizers")),
+        what="kept while it is used",
+    )
     space.api.delete("ClusterQueue", name)
     space.api.patch("ClusterQueue", name, {"metadata": {"finalizers": None}})
     wait_workload(space, "early", _is_reserved("Misconfigured", "doesn't exist"), "told")
