@@ -97,6 +97,9 @@ NAMESPACED = frozenset(
 _NAMES = frozenset({"clusterQueue", "cohort", "cohortName", "name", "parentName", "queueName"})
 """Fields that hold the name of an object of Kueue."""
 
+_PARENTS = frozenset({"cohort", "cohortName", "parentName"})
+"""Of these, those whose empty name is that of nobody."""
+
 WITHOUT_EFFECT: Mapping[str, str] = MappingProxyType(
     dict.fromkeys(("MultiKueueConfig", "MultiKueueCluster"), "there is no MultiKueue here")
     | {
@@ -223,7 +226,7 @@ def _may_be_left_out(path: tuple[Step, ...], fault: str) -> bool:
 
 def _is_odd_name(path: tuple[Step, ...], fault: str, value: object) -> bool:
     """Say whether all that is wrong with a field is how the name of an object is spelled."""
-    if fault != "string_pattern_mismatch" or not value:
+    if fault != "string_pattern_mismatch" or (not value and path[-1] not in _PARENTS):
         return False
     return path[-1] in _NAMES or path[-2:-1] == ("flavors",)
 

@@ -176,6 +176,10 @@ LIMITED = [quota("cpu", 1, borrowingLimit="1", lendingLimit="2")]
             {"preemption": {"borrowWithinCohort": {"policy": "LowerPriority"}}},
             id="borrowing preemption without reclaim",
         ),
+        pytest.param(
+            {"resourceGroups": [group(["cpu", "gpu"], a=[quota("gpu", 1), quota("cpu", 1)])]},
+            id="resources of a flavor in another order",
+        ),
     ],
 )
 def test_what_a_webhook_refuses_and_does_no_harm_disables_no_queue(spec: dict[str, Any]) -> None:

@@ -93,6 +93,8 @@ def _judge_names(groups: list[wire.ResourceGroup], problems: Problems) -> bool:
 def _judge_flavor(
     flavor: wire.FlavorQuotas, covered: list[str], path: str, problems: Problems
 ) -> None:
+    if sorted(one.name for one in flavor.resources) == sorted(covered):
+        return  # in another order they say the same
     where = f"{path}.flavors[{flavor.name}].resources"
     if len(flavor.resources) != len(covered):
         problems.add(
