@@ -10,7 +10,7 @@ from queueing.core.facts import (
     Strategy,
     WorkloadFact,
 )
-from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName
+from queueing.core.names import FlavorName, FlavorResource, Key, QueueName, ResourceName
 from queueing.core.rounds import Judgement
 from queueing.core.settings import Compatibility, Settings
 from queueing.testing.arena import Arena
@@ -223,7 +223,7 @@ def test_admission_waits_for_pods_to_be_ready(
     assert names(arena.round(job("late", "b", 1), pods_ready=False), Admit) == []
 
 
-def test_flavors_left_to_try_bring_a_head_back_at_once() -> None:
+def test_a_skipped_head_comes_back_at_once_and_tries_all_flavors_anew() -> None:
     arena = Arena(
         cluster_queue("a", {"one": {"cpu": quota(2)}, "two": {"cpu": quota(2)}}, cohort="c"),
         cluster_queue("b", {"one": {"cpu": quota(2)}, "two": {"cpu": quota(2)}}, cohort="c"),
@@ -231,23 +231,44 @@ def test_flavors_left_to_try_bring_a_head_back_at_once() -> None:
     judgements = arena.round(job("first", "a", 3, created=1), job("second", "b", 3, created=2))
     assert names(judgements, Admit) == ["first"]
     again = judgements[1]
-    assert again.progress is not None
-    [judgement] = arena.judge([arena.head(again.head.workload, again.progress)])
+    assert wait_of(again).mode is Mode.SKIPPED
+    assert wait_of(again).requeue is Requeue.IMMEDIATE
+    assert again.progress is None
+    [judgement] = arena.judge([arena.head(again.head.workload)])
     assert isinstance(judgement.decision, Admit)
     assert judgement.decision.pod_sets[0].flavors == {"cpu": "two"}
     assert judgement.decision.borrowing
 
 
-def test_progress_is_forgotten_when_quota_changes() -> None:
-    facts = cluster_queue("a", {"one": {"cpu": quota(2)}, "two": {"cpu": quota(2)}}, cohort="c")
-    arena = Arena(facts, cluster_queue("b", {"one": {"cpu": quota(2)}}, cohort="c"))
-    judgements = arena.round(job("first", "b", 3, created=1), job("second", "a", 3, created=2))
-    progress = judgements[1].progress
-    arena.release(judgements[0].head.workload.key)
-    arena.tree.put_cohort(cohort("c", quotas={"two": {"cpu": 5}}))
-    [judgement] = arena.judge([arena.head(judgements[1].head.workload, progress)])
+SHORT_OF_MEMORY = workload("late", {"cpu": 2, "memory": 2}, local_queue="team/a")
+"""Flavor one serves its cpu; two is left to try while memory is short."""
+
+
+def short_of_memory() -> Arena:
+    machines = {"one": {"cpu": 2}, "two": {"cpu": 2}}
+    facts = cluster_queue("a", [machines, {"memory": {"memory": 2}}], cohort="c")
+    early = admitted("early", {"memory": 1}, queue="a", local_queue="team/a", flavor="memory")
+    return Arena(facts, early)
+
+
+def test_flavors_left_to_try_bring_a_head_back_at_once() -> None:
+    arena = short_of_memory()
+    [judgement] = arena.round(SHORT_OF_MEMORY)
+    assert wait_of(judgement).requeue is Requeue.IMMEDIATE
+    arena.release(Key("team/early"))
+    [judgement] = arena.judge([arena.head(SHORT_OF_MEMORY, judgement.progress)])
     assert isinstance(judgement.decision, Admit)
-    assert judgement.decision.pod_sets[0].flavors == {"cpu": "one"}
+    assert judgement.decision.pod_sets[0].flavors[ResourceName("cpu")] == "two"
+
+
+def test_progress_is_forgotten_when_quota_changes() -> None:
+    arena = short_of_memory()
+    [judgement] = arena.round(SHORT_OF_MEMORY)
+    arena.release(Key("team/early"))
+    arena.tree.put_cohort(cohort("c", quotas={"two": {"cpu": 5}}))
+    [judgement] = arena.judge([arena.head(SHORT_OF_MEMORY, judgement.progress)])
+    assert isinstance(judgement.decision, Admit)
+    assert judgement.decision.pod_sets[0].flavors[ResourceName("cpu")] == "one"
 
 
 def test_nobody_is_admitted_into_room_that_victims_still_hold() -> None:
