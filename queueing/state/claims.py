@@ -45,6 +45,10 @@ class Claims:
         """Say whether somebody waits for what a victim holds."""
         return victim in self._by_victim
 
+    def owners_of(self, victim: Key) -> list[Key]:
+        """Return who waits for what a victim holds."""
+        return list(self._by_victim.get(victim, ()))
+
     def put(self, owner: Key, queue: QueueName, victims: Iterable[Key]) -> None:
         """Let a claim stand in place of the owner's last one."""
         self.drop(owner)

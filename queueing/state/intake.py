@@ -245,6 +245,8 @@ def _hold_quota(memory: Memory, fact: WorkloadFact) -> None:
     if old is not None and _doors(old) != _doors(charge):
         touch_charged(memory, old)
     memory.ledger.charge(charge)
+    if old is not None and old.holder.priority != charge.holder.priority:
+        memory.victim_reranked(key)
     touch_charged(memory, charge)
     _note_protection(memory, charge.holder, old)
     if admitted and not fact.is_true("PodsReady"):

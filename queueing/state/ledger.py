@@ -79,6 +79,8 @@ class Tidings:
     """Lowest priority of those who became possible victims in a queue."""
     admitted: dict[QueueName, None] = field(default_factory=dict)
     """Queues of which somebody's admission was decided."""
+    claimed: dict[QueueName, None] = field(default_factory=dict)
+    """Queues of which somebody began to wait for victims, or has others leave."""
 
     def release(self, queue: QueueName, resources: Iterable[FlavorResource]) -> None:
         self.released.setdefault(queue, {}).update(dict.fromkeys(resources))

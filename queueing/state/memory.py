@@ -91,6 +91,8 @@ class Memory:
     """Queues that may have a head to judge; only ever iterated sorted."""
     fickle: dict[QueueName, None] = field(default_factory=dict)
     """Queues in which somebody may wait whom an admission may help."""
+    kept_off: dict[QueueName, None] = field(default_factory=dict)
+    """Queues in which somebody may wait in whose way others got."""
     stepped_down: dict[tuple[Key, bool], None] = field(default_factory=dict)
     """Who, since the last news from the cluster, stood and no longer does (True), or gave way."""
     feuds: dict[Node, Feuds] = field(default_factory=dict)
@@ -216,6 +218,13 @@ class Memory:
         for claim in self.claims.drained(victim):
             self.drained[claim.owner] = None
             item = self.items.get(claim.owner) if spared else None
+            if item is not None:
+                self.wake(item)
+
+    def victim_reranked(self, victim: Key) -> None:
+        """Let preemptors be judged again of whose victims one has another priority."""
+        for owner in self.claims.owners_of(victim):
+            item = self.items.get(owner)
             if item is not None:
                 self.wake(item)
 

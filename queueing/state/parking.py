@@ -13,7 +13,7 @@ from queueing.state.feuds import Feuds
 from queueing.state.intake import has_peers, isolate
 from queueing.state.memory import Memory
 from queueing.state.pending import Item, Peers
-from queueing.state.standing import note_place
+from queueing.state.standing import note_beginning, note_place
 from queueing.state.stands import Expects, Stand
 from queueing.state.wakes import preempts
 
@@ -32,8 +32,8 @@ def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None
     if judgement.progress is not None and not _goes_in_circles(memory, item):
         item.tries += 1
         return
-    if judgement.preemptions:
-        _evict_all(memory, judgement)
+    if judgement.preemptions and _evict_all(memory, judgement):
+        memory.ledger.tidings.claimed[judgement.head.queue] = None
     note_place(memory, item, judgement, known)
     item.wants = judgement.usage
     peers = item.peers
@@ -48,6 +48,7 @@ def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None
     if memory.as_kueue and peers.stand is Stand.PARKED:
         _park_equals(memory, peers, wait)
     if judgement.preemptions or _stands_up(peers, wait):
+        note_beginning(memory, item)
         memory.standing[item.fact.key] = None
         memory.claims.drop(item.fact.key)
     else:
@@ -81,6 +82,7 @@ def stay_or_give_up(memory: Memory, item: Item, moved: set[Node]) -> None:
     peers.wait = item.wait
     _stand(memory, peers, _aside(memory, peers))
     peers.queue.hope(peers, _resources(memory, peers), expects=Expects.CHANGE)
+    memory.kept_off[peers.queue.name] = None
 
 
 def go_on_from(memory: Memory, item: Item, judgement: Judgement) -> None:
@@ -114,13 +116,17 @@ def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:
             _stand(memory, other, Stand.PARKED)
 
 
-def _evict_all(memory: Memory, judgement: Judgement) -> None:
+def _evict_all(memory: Memory, judgement: Judgement) -> bool:
+    """Note that victims are to leave, and for whom; say whether that is news of any of them."""
+    news = False
     root = memory.roots[judgement.head.queue]
     feuds = memory.feuds.setdefault(root, Feuds())
     for preemption in judgement.preemptions:
         if memory.ledger.evict(preemption.workload):
             memory.recalls.pop(root, None)
+            news = True
         feuds.note(preemption.preemptor_uid, preemption.uid)
+    return news
 
 
 def _stands_up(peers: Peers, wait: Wait) -> bool:

@@ -11,7 +11,7 @@ queue are the sizes of its peers. On a shelf are only peers that wait, at the pl
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from heapq import heapify, heappop, heappush
 
-from queueing.core.decisions import Wait
+from queueing.core.decisions import Mode, Wait
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.ordering import QueueKey
@@ -143,6 +143,7 @@ class PendingQueue:
         "fickle",
         "hopeful",
         "inadmissible",
+        "kept_off",
         "lanes",
         "name",
         "peers",
@@ -168,6 +169,8 @@ class PendingQueue:
         """Those of them that any release, or any new victim, may help."""
         self.fickle: dict[Peers, None] = {}
         """Those of the hopeful whom an admission may help."""
+        self.kept_off: dict[Peers, None] = {}
+        """Those of the hopeful in whose way others got, nothing else."""
         self.shelves: Shelves[Peers] = Shelves()
         """Those of them who need so much of a flavor-resource before another try is worth it."""
 
@@ -326,10 +329,13 @@ class PendingQueue:
         self.hopeful[peers] = None
         if peers.expects is Expects.ADMISSION:
             self.fickle[peers] = None
+        if peers.wait is not None and peers.wait.mode is Mode.SKIPPED:
+            self.kept_off[peers] = None
 
     def _forget_hope(self, peers: Peers) -> None:
         self.hopeful.pop(peers, None)
         self.fickle.pop(peers, None)
+        self.kept_off.pop(peers, None)
 
     def _forget_waiting(self, peers: Peers) -> None:
         self.waiting.pop(peers, None)

@@ -90,6 +90,29 @@ def give_way(memory: Memory, item: Item, resources: Collection[FlavorResource]) 
         memory.ledger.tidings.release(item.peers.queue.name, resources)
 
 
+def note_beginning(memory: Memory, item: Item) -> None:
+    """Note that one begins to stand, before it does; once between two facts, as it steps down."""
+    key, peers = item.fact.key, item.peers
+    if peers is not None and key not in memory.standing and (key, True) not in memory.stepped_down:
+        memory.ledger.tidings.claimed[peers.queue.name] = None
+
+
+def wake_kept_off(memory: Memory, roots: Collection[Node | None]) -> None:
+    """Wake those in some trees who would fit, were it not for others that stand.
+
+    One more who stands has others leave, and these may be enough for all; and by shares it may be
+    that those who were kept off go first now.
+    """
+    for name in list(memory.kept_off):
+        queue, root = memory.queues.get(name), memory.roots.get(name)
+        if queue is None or not queue.kept_off:
+            del memory.kept_off[name]
+        elif root is not None and root in roots and is_active(memory, name):
+            for peers in list(queue.kept_off):
+                if has_another_way(memory, peers):
+                    memory.wake_peers(peers, doubtful=True)
+
+
 def note_place(memory: Memory, item: Item, judgement: Judgement, known: Wait | None) -> None:
     """Note that one who stands was judged as a head; in another place it keeps others off."""
     if item.fact.key in memory.standing and not memory.as_kueue:

@@ -49,10 +49,15 @@ class Succession:
                 yield self._prepare(first)
 
     def along(self) -> Iterator[Head]:
-        """Prepare those who are judged along, without any that got the turn of its queue."""
-        heads = set(map(id, self._heads.values()))
+        """Prepare those who are judged along, without any that got the turn of its queue.
+
+        Nor do those take part who had it and were hopeless: they keep nobody off any more.
+        """
+        heads, standing = set(map(id, self._heads.values())), self._memory.standing
         self._selection.companions = [
-            one for one in self._selection.companions if id(one) not in heads
+            one
+            for one in self._selection.companions
+            if id(one) not in heads and one.fact.key in standing
         ]
         for item in self._selection.companions:
             item.progress = None

@@ -3,7 +3,8 @@
 A workload waits on what blocks it. Quota that is given back has the queues of its tree look for the
 first of those whose whole lack is now available. It wakes those whom preemption may help, if what
 is free and all their possible victims hold would be enough; a new possible victim wakes these, too.
-Those for whom that would not be enough stand on a shelf until it is. A change of quotas, cohorts,
+Those for whom that would not be enough stand on a shelf until it is. Who would fit, but for those
+who stand, is woken when one more begins to stand. A change of quotas, cohorts,
 flavors or checks wakes every waiter that it reaches. In Kueue mode whatever Kueue's wake list names
 wakes all waiters of the tree.
 """
@@ -20,6 +21,7 @@ from queueing.core.reasons import TOO_MANY_LEAVE
 from queueing.state.ledger import Tidings
 from queueing.state.memory import Memory
 from queueing.state.pending import Peers
+from queueing.state.standing import wake_kept_off
 from queueing.state.stands import Expects
 from queueing.state.supply import Supply
 
@@ -49,6 +51,8 @@ def wake_waiting(memory: Memory) -> None:
             _spread(memory, root, news)
         if memory.fickle and tidings.admitted:
             _wake_fickle(memory, {memory.roots.get(name) for name in tidings.admitted})
+        if memory.kept_off and tidings.claimed:
+            wake_kept_off(memory, {memory.roots.get(name) for name in tidings.claimed})
     _wake_claimants(memory)
 
 

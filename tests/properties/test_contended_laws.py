@@ -52,11 +52,11 @@ BUT_KUEUE: list[Law] = [
     nobody_is_evicted_twice_for_the_same_head,
     nobody_waits_and_is_waited_for,
 ]
-CLASSICAL: list[Law] = [nothing_is_left_to_admit_after_a_cycle]
-"""By shares it is not so in every such life: see the page of laws."""
+PREEMPTING: list[Law] = [nothing_is_left_to_admit_after_a_cycle]
+"""Where LocalQueues take turns it is preemption by priority again, as in the first mode."""
 CASES = [
     pytest.param(law, mode, id=f"{law.__name__}, {mode}")
-    for laws, modes in ((EVERYWHERE, MODES), (BUT_KUEUE, QUEUEING), (CLASSICAL, MODES[:1]))
+    for laws, modes in ((EVERYWHERE, MODES), (BUT_KUEUE, QUEUEING), (PREEMPTING, MODES[:2]))
     for law in laws
     for mode in modes
 ]
