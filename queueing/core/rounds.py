@@ -130,13 +130,27 @@ def _ordered(entries: Sequence[Entry], world: World) -> Iterator[Entry]:
 
 
 def _in_order_of_queues(ordered: Iterator[Entry], given: Sequence[Entry]) -> Iterator[Entry]:
-    """Let the entries of each queue change places among themselves, to be as they are given."""
+    """Let an entry wait for those of its queue that are given before it.
+
+    None of these gets the place of a lesser one: where it stands would depend on who is behind it.
+    """
     queues: dict[QueueName, list[Entry]] = {}
     for entry in reversed(given):
         queues.setdefault(entry.head.queue, []).append(entry)
     if len(queues) == len(given):
         return ordered
-    return (queues[entry.head.queue].pop() for entry in ordered)
+    return _each_after_its_own(ordered, queues)
+
+
+def _each_after_its_own(
+    ordered: Iterator[Entry], queues: Mapping[QueueName, list[Entry]]
+) -> Iterator[Entry]:
+    passed: set[int] = set()
+    for entry in ordered:
+        passed.add(id(entry))
+        line = queues[entry.head.queue]
+        while line and id(line[-1]) in passed:
+            yield line.pop()
 
 
 def _goes_first(entry: Entry, settings: Settings) -> bool:

@@ -312,3 +312,18 @@ def test_a_workload_without_pods_is_admitted_even_when_all_is_used() -> None:
     [judgement] = arena.round(workload("empty", {"cpu": 1}, 0, local_queue="team/a"))
     assert isinstance(judgement.decision, Admit)
     assert judgement.decision.pod_sets[0].flavors == {"cpu": "default"}
+
+
+def test_a_head_does_not_get_the_place_of_a_lesser_one_of_its_queue() -> None:
+    arena = Arena(
+        cluster_queue("a", {"one": {"cpu": quota(1)}}, cohort="c"),
+        cluster_queue("b", {"one": {"cpu": quota(2)}}, cohort="c"),
+    )
+    judgements = arena.round(
+        job("large", "a", 3, created=2),
+        job("within-quota", "a", 1, created=3),
+        job("other", "b", 3, created=1),
+    )
+    assert [one.decision.workload for one in judgements] == [
+        f"team/{name}" for name in ("other", "large", "within-quota")
+    ]
