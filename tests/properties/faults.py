@@ -184,7 +184,7 @@ FAULTS = [
     Fault(
         "Who is kept off is not told that the other is overtaken",
         "queueing.state.settlement:note_overtaken",
-        always(None),
+        lambda _: lambda memory, _, **__: memory.kept_off.clear(),  # nor of one more who stands
         rebuild.nothing_is_left_to_admit_after_a_cycle,
         TURNS,
         seed=51178,
