@@ -301,7 +301,12 @@ def summary(items: Iterable[Object]) -> str:
             f"{one['type']}={one['status']}({one.get('reason', '')}: {one.get('message', '')})"
             for one in status.get("conditions") or []
         ]
-        lines.append(f"  {key_of(item)} {json.dumps(shown)[:300]} {' '.join(conditions)}")
+        meta = item["metadata"]
+        kept = [
+            f"{name}={meta[name]}" for name in ("deletionTimestamp", "finalizers") if meta.get(name)
+        ]
+        told = " ".join((json.dumps(shown)[:300], *kept, *conditions))
+        lines.append(f"  {key_of(item)} {told}")
     more = [f"  … and {len(lines) - SEEN_MAX} more"] if len(lines) > SEEN_MAX else []
     return "\n".join(lines[:SEEN_MAX] + more) or "  nothing"
 
