@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from queueing.cli.credit_surroundings import Surroundings
 from queueing.cli.output import UsageProblem, columns, output_option, structured
 from queueing.sim.documents import Document, load, parse
 from queueing.sim.yaml_text import ManifestError
@@ -18,8 +19,13 @@ Examples:
   queueing credits -f accounts.yaml -o json from a file, for a program
 """
 KINDS = ("CreditAccount",)
+BESIDE = ("ClusterQueue", "Cohort", "LocalQueue", "CreditBudget")
+"""Whoever may not read these sees balances without weights and budgets."""
 _SORTS = {"Cohort": " (cohort)", "Namespace": " (namespace)"}
-HEADER = ("COHORT", "CHILD", "BALANCE", "WEIGHT", "LENT TO", "BORROWED FROM", "WASTED", "AS OF")
+HEADER = (
+    "COHORT", "CHILD", "BALANCE", "HELD", "WEIGHT", "LENT TO", "BORROWED FROM", "WASTED",
+    "BUDGET LEFT", "AS OF",
+)  # fmt: skip
 
 
 @click.command(epilog=EPILOG)
@@ -34,10 +40,11 @@ HEADER = ("COHORT", "CHILD", "BALANCE", "WEIGHT", "LENT TO", "BORROWED FROM", "W
 def command(files: tuple[str, ...], output: str, **options: Any) -> None:
     """Show balances: who lent to whom, and what weights are multiplied by now."""
     try:
-        documents = load(files) if files else _live(options)
+        documents = list(load(files) if files else _live(options))
     except ManifestError as error:
         raise UsageProblem(str(error)) from error
-    accounts = [_account(one) for one in documents if one.kind == "CreditAccount"]
+    beside = Surroundings(documents)
+    accounts = [_account(one, beside) for one in documents if one.kind == "CreditAccount"]
     for kind, name in (("cohort", options["cohort"]), ("clusterQueue", options["queue"])):
         if name:
             accounts = [one for one in accounts if one[kind] == name]
@@ -71,11 +78,12 @@ def _nothing(files: Sequence[str], whose: str) -> str:
 def _live(options: dict[str, Any]) -> Iterable[Document]:
     from queueing.cli.live import read_cluster  # noqa: PLC0415 - half a second of imports
 
-    text = read_cluster(options["kubeconfig"], options["context_name"], KINDS)
-    return parse(text, file="cluster")
+    place = options["kubeconfig"], options["context_name"]
+    return parse(read_cluster(*place, KINDS, beside=BESIDE), file="cluster")
 
 
-def _account(document: Document) -> dict[str, Any]:
+def _account(document: Document, beside: Surroundings) -> dict[str, Any]:
+    """Return all that an account tells, and what other objects say of its children."""
     status = document.value.get("status") or {}
     spec = document.value.get("spec") or {}
     queue = spec.get("clusterQueueName", "")
@@ -85,25 +93,41 @@ def _account(document: Document) -> dict[str, Any]:
         "policy": status.get("policy", ""),
         "asOf": str(status.get("asOf", "")),
         "unit": status.get("unit", ""),
-        "children": status.get("children") or [],
+        "children": [one | beside.of(one, queue) for one in status.get("children") or ()],
         "sinks": status.get("sinks") or [],
+        "grants": status.get("grants") or [],
+        "leavers": status.get("leavers") or [],
     }
 
 
 def _rows(account: dict[str, Any]) -> Iterable[tuple[str, ...]]:
+    unit = account["unit"]
     for child in account["children"]:
         kind = _SORTS.get(child["kind"], "")
+        held = int(child.get("held") or 0)
         gone = " (gone)" if child.get("departedAt") else ""
         yield (
             f"{account['clusterQueue']} (queue)" if account["clusterQueue"] else account["cohort"],
             f"{child['name']}{kind}{gone}",
             str(child.get("balance", "")),
-            f"x{child.get('weightFactor', '1')}",
+            hours_text(held, unit).rstrip() if held else "-",
+            _weight(child),
             _partners(child.get("lentTo")),
             _partners(child.get("borrowedFrom")),
-            hours_text(int(child.get("wasted") or 0), account["unit"]).rstrip(),
+            hours_text(int(child.get("wasted") or 0), unit).rstrip(),
+            _budgets(child.get("budgets", ())),
             account["asOf"],
         )
+
+
+def _weight(child: dict[str, Any]) -> str:
+    """Say what a weight is multiplied by, and what it is then, where it was not 1 before."""
+    times = f"x{child.get('weightFactor', '1')}"
+    return times if child.get("weight", "1") == "1" else f"{times} = {child['bentWeight']}"
+
+
+def _budgets(found: Iterable[dict[str, str]]) -> str:
+    return ", ".join(f"{one['name']} {one['left'] or '?'}" for one in found) or "-"
 
 
 def _partners(found: list[dict[str, Any]] | None) -> str:

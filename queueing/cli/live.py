@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from queueing.cli.output import UsageProblem
 from queueing.kube.client import Client
 from queueing.kube.config import ConfigurationError, load_cluster
-from queueing.kube.errors import KubeError, NotFoundError
+from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError
 from queueing.kube.listing import list_all
 from queueing.kube.resources import RESOURCES, Resource
 from queueing.translate import labels
@@ -46,25 +46,38 @@ SELECTED = {"Job": labels.QUEUE_NAME, "Pod": WORKLOAD_UID}
 """Kinds of which only those with a label are asked for."""
 
 
-def read_cluster(kubeconfig: str | None, context: str | None, kinds: Sequence[str] = KINDS) -> str:
+def read_cluster(
+    kubeconfig: str | None,
+    context: str | None,
+    kinds: Sequence[str] = KINDS,
+    *,
+    beside: Sequence[str] = (),
+) -> str:
     """Return a List of every object of some kinds; by default all that a plan depends on.
 
-    Raises UsageProblem when the cluster cannot be asked.
+    Kinds in `beside` are left out when the caller may not read them. Raises UsageProblem when the
+    cluster cannot be asked.
     """
+    asked = dict.fromkeys(kinds, False) | dict.fromkeys(beside, True)
     try:
-        return json.dumps(asyncio.run(_everything(kubeconfig, context, kinds)))
+        return json.dumps(asyncio.run(_everything(kubeconfig, context, asked)))
     except (ConfigurationError, KubeError, OSError) as error:
         raise UsageProblem(f"the cluster cannot be read: {error}") from error
 
 
 async def _everything(
-    kubeconfig: str | None, context: str | None, kinds: Sequence[str]
+    kubeconfig: str | None, context: str | None, kinds: Mapping[str, bool]
 ) -> dict[str, Any]:
+    """List kinds; of those that are only `beside` the others, what may be read."""
     cluster = await load_cluster(kubeconfig, context)
     items: list[dict[str, Any]] = []
     async with Client(cluster, user_agent="queueing-plan") as client:
-        for kind in kinds:
-            items += await _all_of(client, RESOURCES[kind])
+        for kind, is_beside in kinds.items():
+            try:
+                items += await _all_of(client, RESOURCES[kind])
+            except ForbiddenError:
+                if not is_beside:
+                    raise
     return {"apiVersion": "v1", "kind": "List", "items": _without_other_jobs(items)}
 
 

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from queueing.cli.main import cli
+from queueing_api.queueing.v1alpha1.credit_account import CreditAccountStatus
 
 ACCOUNT = """
 apiVersion: queueing.dev/v1alpha1
@@ -96,7 +97,7 @@ def usage(tmp_path: Path, *arguments: str) -> Any:
 
 def test_balances_are_shown_with_what_they_do(tmp_path: Path) -> None:
     shown = invoke(tmp_path, ACCOUNT, "credits").output.splitlines()
-    assert shown[0].split()[:4] == ["COHORT", "CHILD", "BALANCE", "WEIGHT"]
+    assert shown[0].split()[:5] == ["COHORT", "CHILD", "BALANCE", "HELD", "WEIGHT"]
     assert "vision" in shown[1]
     assert "-2.00 GPUh" in shown[1]
     assert "x0.5" in shown[1]
@@ -117,6 +118,76 @@ def test_balances_of_namespaces_are_shown_with_their_queue(tmp_path: Path) -> No
     assert len(invoke(tmp_path, both, "credits", "--cohort", "all").output.splitlines()) == 3
     missing = invoke(tmp_path, both, "credits", "--queue", "x").output
     assert "No CreditAccount of ClusterQueue x" in missing
+
+
+AROUND = """
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: vision}
+spec: {cohortName: all, fairSharing: {weight: 3}}
+---
+apiVersion: queueing.dev/v1alpha1
+kind: CreditBudget
+metadata: {name: monthly}
+spec: {holder: {kind: ClusterQueue, name: vision}, grant: 10}
+status: {left: 7.50 GPUh, held: 1.00 GPUh, periodEnd: "2027-02-01T00:00:00Z"}
+"""
+WITHIN = """
+apiVersion: queueing.dev/v1alpha1
+kind: CreditAccount
+metadata: {name: clusterqueue.vision}
+spec: {clusterQueueName: vision}
+status:
+  asOf: "2027-01-15T08:00:00Z"
+  unit: GPUh
+  grants: [{uid: u1, name: easter}]
+  children: [{kind: Namespace, name: red, balance: 1.00 GPUh, weightFactor: "2", microCredits: 1}]
+""" + "".join(
+    f"""
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {{name: {name}, namespace: red}}
+spec: {{clusterQueue: {queue}, fairSharing: {{weight: {weight}}}}}
+"""
+    for name, queue, weight in (("day", "vision", 2), ("night", "vision", "500m"), ("x", "y", 9))
+)
+DOOR_BUDGET = AROUND[AROUND.rindex("---") :].replace(
+    "kind: ClusterQueue, name: vision", "kind: LocalQueue, namespace: red, name: night"
+)
+
+
+def test_what_is_held_the_weight_and_a_budget_stand_beside_a_balance(tmp_path: Path) -> None:
+    account = ACCOUNT.replace("microCredits: -7200000000", "microCredits: -7200000000, held: 0")
+    held = ACCOUNT.replace("    microCredits: -72", "    held: 3600000000\n    microCredits: -72")
+    assert "1.00 GPUh" not in invoke(tmp_path, account, "credits").output
+    shown = [
+        line.split("   ") for line in invoke(tmp_path, held + AROUND, "credits").output.splitlines()
+    ]
+    cells = [[cell.strip() for cell in line if cell.strip()] for line in shown]
+    told = dict(zip(cells[0], cells[1], strict=True))
+    assert told["HELD"] == "1.00 GPUh"
+    assert told["WEIGHT"] == "x0.5 = 1.5"
+    assert told["BUDGET LEFT"] == "monthly 7.50 GPUh"
+    assert dict(zip(cells[0], cells[2], strict=True))["HELD"] == "-"
+
+
+def test_of_a_namespace_its_local_queues_their_weight_and_budgets_are_told(tmp_path: Path) -> None:
+    found = json.loads(invoke(tmp_path, WITHIN + DOOR_BUDGET, "credits", "-o", "json").stdout)
+    [account] = found["accounts"]
+    [red] = account["children"]
+    assert (red["weight"], red["weightFactor"], red["bentWeight"]) == ("2", "2", "4")
+    assert red["localQueues"] == ["day", "night"]
+    assert [one["name"] for one in red["budgets"]] == ["monthly"]
+    assert account["grants"] == [{"uid": "u1", "name": "easter"}]
+
+
+def test_a_program_is_told_every_field_of_an_account(tmp_path: Path) -> None:
+    [account] = json.loads(invoke(tmp_path, ACCOUNT, "credits", "-o", "json").stdout)["accounts"]
+    stored = set(CreditAccountStatus.model_fields) - {"as_of", "largest", "smallest"}
+    assert stored <= set(account)
+    assert "asOf" in account
 
 
 def test_balances_of_another_cohort_are_left_out(tmp_path: Path) -> None:

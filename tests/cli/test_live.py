@@ -5,6 +5,8 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
+from queueing.apiserver.server import Fault, serve
+from queueing.apiserver.wire.call import Call
 from queueing.cli.local_cluster import Place, local_cluster
 from queueing.cli.main import cli
 from queueing.sim.documents import parse
@@ -72,3 +74,20 @@ def test_a_cluster_that_cannot_be_reached_is_no_traceback(tmp_path: Path) -> Non
     result = plan("--kubeconfig", str(tmp_path / "nowhere"))
     assert result.exit_code == 2
     assert "the cluster cannot be read: " in result.stderr
+
+
+async def test_kinds_that_only_stand_beside_others_may_be_forbidden(tmp_path: Path) -> None:
+    async def deny(call: Call) -> Fault | None:
+        forbidden = call.path.endswith("/clusterqueues")
+        return Fault(status=403, reason="Forbidden", message="not yours") if forbidden else None
+
+    kubeconfig = tmp_path / "kubeconfig"
+    async with asyncio.timeout(60), serve(intercept=deny) as server:
+        kubeconfig.write_text(server.kubeconfig())
+        flags = ["--kubeconfig", str(kubeconfig)]
+        balances = await asyncio.to_thread(CliRunner().invoke, cli, ["credits", *flags])
+        used = await asyncio.to_thread(CliRunner().invoke, cli, ["usage", *flags])
+    assert balances.exit_code == 0, balances.output
+    assert "No CreditAccount" in balances.output
+    assert used.exit_code == 2
+    assert "not yours" in used.stderr

@@ -1,5 +1,6 @@
 """`queueing usage` on kept rows: what was lent and wasted too, and after Workloads are gone."""
 
+import asyncio
 import csv
 import io
 import json
@@ -7,11 +8,14 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 from click.testing import CliRunner, Result
 
+from queueing.cli.local_cluster import Place, local_cluster
 from queueing.cli.main import cli
+from queueing.sim.documents import parse
 
 HOUR = 3600
 NOW = "2027-01-15T08:00:00Z"
@@ -186,3 +190,41 @@ def test_a_database_needs_a_file(tmp_path: Path) -> None:
     found = CliRunner().invoke(cli, ["usage", "-f", str(tmp_path), "-o", "sqlite"])
     assert found.exit_code == 2
     assert "--output-file" in found.output
+
+
+async def test_a_cluster_is_reported_in_every_format(tmp_path: Path) -> None:
+    balance = {"balance": "1.00 coreh", "weightFactor": "2", "microCredits": 3_600_000_000}
+    account = {
+        "apiVersion": "queueing.dev/v1alpha1",
+        "kind": "CreditAccount",
+        "metadata": {"name": "all"},
+        "spec": {"cohortName": "all"},
+    }
+    status = {"children": [{"kind": "ClusterQueue", "name": "vision"} | balance]}
+    homes = "".join(
+        f"---\napiVersion: v1\nkind: Namespace\nmetadata: {{name: {name}}}\n"
+        for name in ("red", "blue", "green")
+    )
+    kubeconfig, told = tmp_path / "kubeconfig", dict[str, str]()
+    objects = parse(homes + world(SIX), file="objects")
+    async with asyncio.timeout(60), local_cluster(Place(), objects) as server:
+        server.load([account])
+        server.api.writes.update(account | {"status": status}, subresource="status")
+        kubeconfig.write_text(server.kubeconfig())
+        flags = ("--kubeconfig", str(kubeconfig))
+        for output in ("table", "csv", "json", "html"):
+            call = ["usage", *flags, "--now", NOW, "--since", "2h", "-o", output]
+            found = await asyncio.to_thread(CliRunner().invoke, cli, call)
+            assert found.exit_code == 0, found.output
+            told[output] = found.stdout
+        balances = await asyncio.to_thread(CliRunner().invoke, cli, ["credits", *flags])
+    assert told["table"] == TABLE
+    assert [one["SubAccountName"] for one in csv.DictReader(io.StringIO(told["csv"]))] == [
+        one["payer"] for one in json.loads(told["json"])["rows"]
+    ]
+    chart = told["html"][told["html"].index("<svg") : told["html"].index("</svg>") + 6]
+    bars = [one.attrib for one in ET.fromstring(chart).iter("rect")]
+    longest = max(float(one["x"]) + float(one["width"]) for one in bars)
+    assert {one["class"] for one in bars} == {"quota", "borrowed", "lent"}
+    assert longest == float(ET.fromstring(chart).attrib["width"])
+    assert "vision   1.00 coreh" in balances.output
