@@ -47,6 +47,7 @@ logger = logging.getLogger(__name__)
 RETURN_GRACE_S = 2.0
 """How long the reservation may tell of a return from a stopped queue, before it is told alone."""
 _RESTARTS = (Return.CLUSTER_QUEUE_RESTARTED, Return.LOCAL_QUEUE_RESTARTED)
+_OWNERLESS = "OwnerNotFound"
 _TOLD_AS = {Cause.ADMISSION_CHECK: "AdmissionCheckRejected"}
 """Events whose reason is not the cause of the deactivation."""
 
@@ -166,7 +167,9 @@ class WorkloadReconciler:
         jobs = [self._objects.jobs[key].metadata for key in keys if key is not None]
         for job in jobs if with_owner else ():
             if not job.deleting:
-                await self._hand.delete(JOBS.at(job.name, job.namespace), life(job.uid))
+                # What it made goes with it: without a policy the server leaves Jobs' pods behind.
+                options = life(job.uid, propagation="Background")
+                await self._hand.delete(JOBS.at(job.name, job.namespace), options)
                 self._records.job(job, "Deleted", "The retention of its Workload is over")
         if with_owner and jobs:
             return
@@ -225,14 +228,19 @@ class WorkloadReconciler:
         return found.metadata.uid != meta.labels.get(labels.JOB_UID)
 
     async def _bury(self, workload: Workload) -> None:
-        """Free the quota of a Job that is gone, and let the collector take its Workload."""
-        if not workload.status.is_true("Finished") and not workload.metadata.deleting:
-            body = outbound.finish(
-                workload, "OwnerNotFound", "The owner is gone", self._clock.now()
-            )
+        """Free the quota of a Job that is gone, and see that its Workload goes too.
+
+        The collector takes a Workload that still names its Job. One whose Job left it behind names
+        nobody, so that only we would ever delete it.
+        """
+        meta, status = workload.metadata, workload.status
+        if not status.is_true("Finished") and not meta.deleting:
+            body = outbound.finish(workload, _OWNERLESS, "The owner is gone", self._clock.now())
             await self._hand.patch_workload(workload, body)
-        elif labels.RESOURCE_IN_USE in workload.metadata.finalizers:
+        elif labels.RESOURCE_IN_USE in meta.finalizers:
             await self._hand.let_go(workload)
+        elif _was_left_behind(workload):
+            await self._hand.delete(WORKLOADS.at(meta.name, meta.namespace), life(meta.uid))
 
     async def _follow_class(self, workload: Workload) -> None:
         """Give a Workload the present value of its WorkloadPriorityClass."""
@@ -243,6 +251,13 @@ class WorkloadReconciler:
         if found is not None and found.value != workload.spec.priority:
             body = outbound.change_spec(workload, {"priority": found.value})
             await self._hand.patch_workload(workload, body, "")
+
+
+def _was_left_behind(workload: Workload) -> bool:
+    """Say whether it ended because its Job was gone, and no collector will take it."""
+    ended = workload.status.condition("Finished")
+    ownerless = ended is not None and ended.reason == _OWNERLESS
+    return ownerless and not (workload.metadata.owner_references or workload.metadata.deleting)
 
 
 def _drains_alone(workload: Workload, fact: WorkloadFact) -> bool:

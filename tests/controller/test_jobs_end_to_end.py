@@ -128,12 +128,25 @@ async def test_a_job_deleted_while_it_runs_leaves_nothing(world: MakeWorld) -> N
         await w.until("Job", "b", unsuspended)
 
 
-async def test_the_workload_of_a_job_that_left_it_behind_ends(world: MakeWorld) -> None:
+async def test_the_workload_of_a_job_that_left_it_behind_ends_and_goes(world: MakeWorld) -> None:
     async with world() as w:
         await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a"))
         name = (await w.workload("a", true("PodsReady")))["metadata"]["name"]
+        await w.make(job("b"))
         await w.delete("Job", "a", policy="Orphan")
-        await w.until("Workload", name, true("Finished", "OwnerNotFound"))
+        await w.until_gone("Workload", name)
+        await w.until("Job", "b", unsuspended)
+
+
+async def test_the_record_of_a_finished_job_that_left_it_behind_stays(world: MakeWorld) -> None:
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a", seconds=1))
+        name = (await w.workload("a", true("Finished", "Succeeded")))["metadata"]["name"]
+        await w.delete("Job", "a", policy="Orphan")
+        free = await w.until(
+            "Workload", name, lambda one: not one["metadata"].get("finalizers", [])
+        )
+        assert true("Finished", "Succeeded")(free)
 
 
 async def test_a_workload_deleted_under_a_running_job_is_made_anew(world: MakeWorld) -> None:

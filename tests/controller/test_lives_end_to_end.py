@@ -1,5 +1,8 @@
 from typing import Any
 
+import msgspec
+
+from queueing.apiserver.wire.call import Call
 from tests.controller.harness import (
     FLAVOR,
     KUEUE,
@@ -50,6 +53,25 @@ async def test_a_finished_workload_goes_when_its_retention_is_over(world: MakeWo
         await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, job("a", seconds=2))
         name = (await w.workload("a", lambda _: True))["metadata"]["name"]
         await w.until_gone("Workload", name)
+
+
+async def test_a_job_whose_retention_is_over_takes_all_along_that_it_made(
+    world: MakeWorld,
+) -> None:
+    asked: list[Wire] = []
+
+    async def watch(call: Call) -> None:
+        if call.method == "DELETE" and call.path.endswith("/jobs/a"):
+            asked.append(msgspec.json.decode(call.body))
+
+    retention = {"workloads": {"afterDeactivatedByKueue": "0s"}}
+    async with world(intercept=watch, objectRetentionPolicies=retention) as w:
+        labels = {"kueue.x-k8s.io/max-exec-time-seconds": "1"}
+        await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, job("a", labels=labels))
+        found = await w.workload("a", lambda _: True)
+        await w.until_gone("Job", "a")
+        await w.until_gone("Workload", found["metadata"]["name"])
+        assert [one["propagationPolicy"] for one in asked] == ["Background"]
 
 
 async def test_a_job_that_runs_for_too_long_is_stopped_for_good(world: MakeWorld) -> None:

@@ -343,6 +343,12 @@ class JobReconciler:
         return is_managed(self._objects, self._rules, job)
 
 
-def life(uid: str) -> bytes:
-    """Return DeleteOptions that only this life of an object takes."""
-    return msgspec.json.encode({"preconditions": {"uid": uid}})
+def life(uid: str, propagation: str = "") -> bytes:
+    """Return DeleteOptions that only this life of an object takes.
+
+    `propagation` says what becomes of what it owns; unset, the server's rule for its kind holds.
+    """
+    options: dict[str, Any] = {"preconditions": {"uid": uid}}
+    if propagation:
+        options["propagationPolicy"] = propagation
+    return msgspec.json.encode(options)
