@@ -31,7 +31,7 @@ from queueing.state.selection import (
 from queueing.state.settlement import settle_all
 from queueing.state.standing import may_try_again, try_again
 from queueing.state.stands import Stand
-from queueing.state.succession import Succession
+from queueing.state.succession import Succession, hand_on, withhold
 from queueing.state.waits import standing_wait, suspended
 from queueing.state.wakes import wake_waiting
 
@@ -57,6 +57,9 @@ def run_cycle(memory: Memory, now: float, budget: int | None) -> Cycle:
         if decided:
             rounds.append(tuple(decided))
         wake_waiting(memory)
+        if finished and hand_on(memory):
+            wake_waiting(memory)
+            continue
         if finished and try_again(memory):
             continue
         if finished or (budget is not None and judged >= budget):
@@ -106,7 +109,9 @@ def _cycle(memory: Memory, now: float, rounds: list[tuple[Decision, ...]], judge
 
 def _is_finished(memory: Memory) -> bool:
     selection = Selection()
-    return not any(may_try_again(memory)) and not any(
+    if memory.withheld or any(may_try_again(memory)):
+        return False
+    return not any(
         has_turn(memory, memory.queues[name], selection)
         for name in sorted(memory.ready)
         if name in memory.queues
@@ -226,7 +231,9 @@ def _judge(memory: Memory, selection: Selection, now: float, limit: int | None) 
     """
     if memory.as_kueue:
         return _judge_once(memory, selection, now)
+    roots = {memory.roots[name] for name in selection.queues()} if memory.withheld else ()
     if not selection.items:
+        hand_on(memory, roots)
         return settle_all(memory, (), selection, now)
     world, succession = (
         _world(memory, selection),
@@ -239,7 +246,9 @@ def _judge(memory: Memory, selection: Selection, now: float, limit: int | None) 
         entries.append(entry)
     told = succession.end()
     if succession.is_cut:
+        withhold(memory)
         return told
+    hand_on(memory, roots)
     if selection.companions:
         # What budgets let in only where nobody else wants to comes after claims of its queue.
         entries.sort(key=lambda entry: (entry.demoted is not None, *_place(memory, entry)))

@@ -89,6 +89,13 @@ class Tidings:
         lowest = self.newcomers.get(holder.queue, holder.priority)
         self.newcomers[holder.queue] = min(lowest, holder.priority)
 
+    def add(self, queue: QueueName, other: "Tidings") -> None:
+        """Take over what happened in a queue by other tidings."""
+        if queue in other.released:
+            self.release(queue, other.released[queue])
+        if queue in other.claimed:
+            self.claimed[queue] = None
+
 
 class Ledger:
     """Charges by workload, mirrored in the quota tree."""

@@ -15,7 +15,7 @@ from queueing.core.usage import Demand, Shape, demand_of
 from queueing.state.claims import Claims
 from queueing.state.credits.credits import Credits
 from queueing.state.feuds import Feuds
-from queueing.state.ledger import Ledger
+from queueing.state.ledger import Ledger, Tidings
 from queueing.state.objects import Objects
 from queueing.state.pending import Item, Peers, PendingQueue
 from queueing.state.story import Stories
@@ -99,6 +99,8 @@ class Memory:
     """Who preempted whom, by the root of their tree, since its last change from outside."""
     standing: dict[Key, None] = field(default_factory=dict)
     """Workloads that wait and keep lesser ones off what they wait for."""
+    withheld: dict[QueueName, Tidings] = field(default_factory=dict)
+    """What the hopeless heads of a round did that a budget cut, until that round is decided."""
     overtaken: dict[Key, None] = field(default_factory=dict)
     """Those of them who by their last judgement keep nobody off, because others come first."""
     unsettled: dict[Node, None] = field(default_factory=dict)

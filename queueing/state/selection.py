@@ -41,6 +41,11 @@ class Selection:
     supplies: dict[Node, Supply] = field(default_factory=dict)
     """What can be had at most, tree by tree, as this round begins."""
 
+    def queues(self) -> set[QueueName]:
+        """Return the queues whose turn it is."""
+        foregone = {one.admit.cluster_queue for one in self.foregone}
+        return {head_queue(one) for one in self.items} | foregone
+
     def supply(self, memory: Memory, queue: QueueName) -> Supply:
         """Return what can be had in the tree of a queue."""
         root = memory.roots[queue]

@@ -6,12 +6,14 @@ is admitted would depend on which of them had been judged before, and a new engi
 none, would decide otherwise than one that runs for long.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from queueing.core.decisions import Decision
 from queueing.core.names import Key, QueueName
+from queueing.core.quota.node import Node
 from queueing.core.rounds import Head, Judgement
 from queueing.state.hopeless import set_aside_if_hopeless
+from queueing.state.ledger import Tidings
 from queueing.state.memory import Memory
 from queueing.state.pending import Item
 from queueing.state.selection import (
@@ -109,3 +111,21 @@ class Succession:
 
     def _prepare(self, item: Item) -> Head:
         return head_of(self._memory, item, patient=is_patient(item))
+
+
+def withhold(memory: Memory) -> None:
+    """Let nobody hear yet what the hopeless heads did of a round that is left undecided.
+
+    Without a budget those who are woken by it are judged when the round is over, on what it left.
+    """
+    told = memory.ledger.take_tidings()
+    for name in {**told.released, **told.claimed}:
+        memory.withheld.setdefault(name, Tidings()).add(name, told)
+
+
+def hand_on(memory: Memory, roots: Collection[Node | None] | None = None) -> bool:
+    """Let what was withheld be heard, in some trees or in all; say whether there was any."""
+    heard = [name for name in memory.withheld if roots is None or memory.roots.get(name) in roots]
+    for name in heard:
+        memory.ledger.tidings.add(name, memory.withheld.pop(name))
+    return bool(heard)

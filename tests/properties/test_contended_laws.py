@@ -86,6 +86,19 @@ def test_laws_hold_in_deep_cohorts(law: Law, mode: str) -> None:
     try_law(law, mode, seed=1)
 
 
+BROKEN_ONCE = [
+    pytest.param(
+        a_budget_changes_the_pace_only, "fair sharing", 3237023724, id="others hear of a cut round"
+    ),
+]
+"""Lives in which a law once did not hold."""
+
+
+@pytest.mark.parametrize(("law", "mode", "seed"), BROKEN_ONCE)
+def test_lives_in_deep_cohorts_that_broke_a_law_once(law: Law, mode: str, seed: int) -> None:
+    law(contended(seed, mode))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("law", "mode"), CASES)
 def test_laws_hold_in_deep_cohorts_at_length(law: Law, mode: str) -> None:
