@@ -25,13 +25,12 @@ class Surroundings:
         self._budgets: dict[Name, list[dict[str, str]]] = {}
         budgets = []
         for one in sorted(documents, key=lambda each: (each.kind, each.title)):
-            match one.kind:
-                case "ClusterQueue" | "Cohort":
-                    self._weights[Name(one.kind, one.name)] = _weight(one.value)
-                case "LocalQueue":
-                    self._take_door(one.value)
-                case "CreditBudget":
-                    budgets.append(one.value)
+            if one.kind in {"ClusterQueue", "Cohort"}:
+                self._weights[Name(one.kind, one.name)] = _weight(one.value)
+            elif one.kind == "LocalQueue":
+                self._take_door(one.value)
+            elif one.kind == "CreditBudget":
+                budgets.append(one.value)
         for budget in budgets:
             self._take_budget(budget)
 

@@ -245,6 +245,7 @@ def _hold_quota(memory: Memory, fact: WorkloadFact) -> None:
     if old is not None and _doors(old) != _doors(charge):
         touch_charged(memory, old)
     memory.ledger.charge(charge)
+    memory.credits.stir(key)
     if old is not None and old.holder.priority != charge.holder.priority:
         memory.victim_reranked(key)
     touch_charged(memory, charge)

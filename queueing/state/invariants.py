@@ -18,6 +18,8 @@ def check(memory: Memory) -> None:
         _check_queue(memory, queue)
     _check_turns(memory)
     _check_claims(memory)
+    drifted = memory.credits.drifted(memory.ledger.charges)
+    _expect(not drifted, f"{drifted}: what those hold who may not borrow drifted")
 
 
 def _expect(holds: object, wrong: str) -> None:

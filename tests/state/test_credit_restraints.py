@@ -1,5 +1,6 @@
 """Who may not borrow: workloads of a high priority in two queues of 4 cores and one cohort."""
 
+import random
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from queueing.core.credits.facts import (
 )
 from queueing.core.credits.prices import Prices
 from queueing.core.decisions import Preempt, Reason
-from queueing.core.facts import Fact, PreemptionPolicy
+from queueing.core.facts import Fact, Gone, Kind, PreemptionPolicy
 from queueing.core.names import Key, ResourceName
 from queueing.core.settings import FairSharing, Settings
 from queueing.sim.world import World
@@ -226,3 +227,19 @@ def test_who_waits_for_room_may_not_borrow_it_either_once_it_is_there() -> None:
     finish(made, "filler", START + 50)
     assert runs(made, "one")
     assert not runs(made, "two")
+
+
+def test_what_they_hold_is_followed_whoever_comes_goes_or_is_raised() -> None:
+    chance, made = random.Random(7), world()
+    for number in range(60):
+        name, where = f"w{number}", chance.choice("ab")
+        submit(made, name, chance.randint(1, 3), chance.choice((0, HIGH)), where=where)
+        made.cycle(START + number)
+        made.engine.check()
+        held = sorted(key for key, fact in made.workloads.items() if fact.holds_quota)
+        if held:
+            fact = made.workloads[chance.choice(held)]
+            raised = replace(fact, priority=HIGH - fact.priority)
+            made.observe(raised if number % 3 else Gone(Kind.WORKLOAD, fact.key))
+            made.engine.check()
+    assert len(made.workloads) > 20

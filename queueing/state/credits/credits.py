@@ -20,7 +20,7 @@ from queueing.core.credits.facts import (
 from queueing.core.credits.holding import Holding
 from queueing.core.facts import WorkloadFact
 from queueing.core.fair_sharing.patience import Patiences
-from queueing.core.names import CohortName, Key, Uid
+from queueing.core.names import CohortName, Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits import accounts, grants
 from queueing.state.credits.accounts import Accounts
@@ -130,13 +130,14 @@ class Credits:
         """Note what a workload's status says now; None when it is gone."""
         if self._terms.any:
             self._presence.note(key, fact)
-        if self._budgets.any:
-            self._budgets.stir(key)
+        self.stir(key)
 
     def stir(self, key: Key) -> None:
         """Note that a workload may hold something else than before."""
         if self._budgets.any:
             self._budgets.stir(key)
+        if self._terms.restrains:
+            self._restraints.stir(key)
 
     def reshape(self) -> None:
         """Note that quotas, weights or the structure of trees changed."""
@@ -243,7 +244,8 @@ class Credits:
 
     def _reshape(self, tree: QuotaTree, workloads: dict[Key, WorkloadFact], at: int) -> None:
         """Open and close ledgers, and let all go by the present quotas from `at` on."""
-        self._reshaped, self._restraints.reshaped = False, True
+        self._reshaped = False
+        self._restraints.reshape()
         if not self._books.by_cohort:
             self._presence.look_again(workloads)
         self._presence.follows_pods = self._terms.keeps_usage
@@ -316,6 +318,10 @@ class Credits:
             return Allowance(restraints=restraints)
         found.restraints = restraints
         return found
+
+    def drifted(self, charges: Mapping[Key, Charge]) -> list[QueueName]:
+        """Return the queues of which what is held by those who may not borrow is wrong."""
+        return self._restraints.drifted(charges)
 
     def demote(self, uid: Uid) -> None:
         """Note that a workload was let in beyond a budget."""

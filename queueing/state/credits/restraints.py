@@ -1,10 +1,14 @@
-"""What those hold who may not borrow, by ClusterQueue: worked out anew in each cycle."""
+"""What those hold who may not borrow, by ClusterQueue: followed charge by charge.
 
-from collections.abc import Mapping
+Invariant: as a cycle begins, what a queue's restraint holds is the sum over the charges that it
+concerns; a test compares it with all that is charged.
+"""
+
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from queueing.core.credits.restraint import Restraint, add
-from queueing.core.names import Key, QueueName
+from queueing.core.credits.restraint import Restraint, Usage, add
+from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.terms import Terms
 from queueing.state.ledger import Charge
@@ -16,27 +20,96 @@ class Restraints:
 
     terms: Terms
     by_queue: dict[QueueName, Restraint] = field(default_factory=dict)
-    reshaped: bool = False
-    """Policies or quotas changed since the last cycle."""
+    _counted: dict[Key, tuple[QueueName, Usage]] = field(default_factory=dict)
+    """Whom the restraints hold for, and how much."""
+    _stirred: dict[Key, None] | None = None
+    """Whose charge may be another than in the last cycle; None for all."""
+    _taken: dict[QueueName, None] = field(default_factory=dict)
+    """Queues in which the last cycle let somebody in."""
+
+    @property
+    def any(self) -> bool:
+        """Whether anybody may not borrow, or was told so until now."""
+        return bool(self.by_queue) or self.terms.restrains
+
+    def stir(self, key: Key) -> None:
+        """Note that what a workload holds may be something else."""
+        if self._stirred is not None:
+            self._stirred[key] = None
+
+    def reshape(self) -> None:
+        """Note that policies or quotas changed."""
+        self._stirred = None
 
     def measure(self, tree: QuotaTree, charges: Mapping[Key, Charge]) -> bool:
         """Work out what is held as of now; say whether anybody may have room who had none."""
-        if not self.by_queue and not self.terms.restrains:
+        if not self.any:
             return False
-        before, loosened = self.by_queue, self.reshaped
-        self.reshaped = False
+        if self._stirred is None:
+            self._begin(tree)
+            self._follow(charges, charges)
+            return True
+        before = {name: self.by_queue[name].forget_taken() for name in self._taken}
+        self._taken.clear()
+        for key in self._stirred:
+            known = self._counted.get(key)
+            if known is not None and known[0] not in before:
+                before[known[0]] = dict(self.by_queue[known[0]].held)
+        self._follow(self._stirred, charges)
+        return any(
+            self.by_queue[name].held.get(key, 0) < amount
+            for name, held in before.items()
+            for key, amount in held.items()
+        )
+
+    def drifted(self, charges: Mapping[Key, Charge]) -> list[QueueName]:
+        """Return where what is held is not what is charged, but for those who are noted to differ.
+
+        For checks only: it looks at all charges.
+        """
+        noted = self._stirred
+        if noted is None:
+            return []
+        plain: dict[QueueName, dict[FlavorResource, int]] = {name: {} for name in self.by_queue}
+        for key, charge in charges.items():
+            mine = self.by_queue.get(charge.holder.queue)
+            if key not in noted and mine is not None and mine.concerns(charge.holder.priority):
+                add(plain[charge.holder.queue], charge.holder.usage)
+        for name, usage in (self._counted[key] for key in noted if key in self._counted):
+            add(plain[name], usage)
+        return [
+            name
+            for name, one in self.by_queue.items()
+            if any(
+                one.held.get(key, 0) != plain[name].get(key, 0) for key in one.held | plain[name]
+            )
+        ]
+
+    def _begin(self, tree: QuotaTree) -> None:
+        """Go by the policies and quotas as they are, with nobody counted."""
+        self._counted.clear()
+        self._taken.clear()
         self.by_queue = {
-            QueueName(node.name): Restraint(node, policy.non_borrowing_min_priority, {})
+            QueueName(node.name): Restraint(
+                node, policy.non_borrowing_min_priority, {}, on_take=self._note_taken
+            )
             for root, policy in self.terms.trees(tree)
             if policy.non_borrowing_min_priority is not None
             for node in tree.queues_of(root)
         }
-        for charge in charges.values():
-            mine = self.by_queue.get(charge.holder.queue)
-            if mine is not None and mine.concerns(charge.holder.priority):
+
+    def _follow(self, keys: Iterable[Key], charges: Mapping[Key, Charge]) -> None:
+        """Count these anew."""
+        for key in keys:
+            known = self._counted.pop(key, None)
+            if known is not None:
+                add(self.by_queue[known[0]].held, known[1], -1)
+            charge = charges.get(key)
+            mine = None if charge is None else self.by_queue.get(charge.holder.queue)
+            if charge is not None and mine is not None and mine.concerns(charge.holder.priority):
                 add(mine.held, charge.holder.usage)
-        return loosened or any(
-            name not in self.by_queue or self.by_queue[name].held.get(key, 0) < amount
-            for name, one in before.items()
-            for key, amount in one.held.items()
-        )
+                self._counted[key] = charge.holder.queue, charge.holder.usage
+        self._stirred = {}
+
+    def _note_taken(self, queue: QueueName) -> None:
+        self._taken[queue] = None
