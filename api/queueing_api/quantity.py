@@ -35,6 +35,10 @@ _SYNTAX: Final = re.compile(
     r"(?P<sign>[+-]?)(?P<whole>[0-9]*)(?:\.(?P<fraction>[0-9]*))?"
     r"(?:(?P<suffix>[numkMGTPE]|[KMGTPE]i)|[eE](?P<exponent>[+-]?[0-9]{1,6}))?"
 )
+_DECIMAL_DIGITS_MAX: Final = 18
+_BINARY_DIGITS_MAX: Final = {"Ki": 11, "Mi": 8, "Gi": 5, "Ti": 2, "Pi": -1, "Ei": -4}
+"""How many digits apimachinery keeps in an int64; it counts nano-units in those with more."""
+_BINARY_MAX: Final = 2**63 - 1
 _TEXT_LENGTH_MAX: Final = 128
 _EXPONENT_MAX: Final = 100
 _BINARY_RESOURCES: Final = frozenset({"memory", "ephemeral-storage"})
@@ -134,6 +138,32 @@ def _binary_text(whole: int) -> str:
         whole //= 1024
         exponent += 1
     return f"{whole}{_BINARY_SUFFIX.get(exponent, '')}"
+
+
+@lru_cache(maxsize=4096)
+def approximate(text: str | float) -> float:
+    """Return a quantity as the float that `Quantity.AsApproximateFloat64` makes of it.
+
+    That is its digits times a power of ten: `0.3` is 3 * 0.1, in the last digit another float than
+    `300m`. Whoever divides by a quantity as Kueue does needs just that one. Raises QuantityError.
+    """
+    exact = parse(text)
+    match = _SYNTAX.fullmatch(text if isinstance(text, str) else repr(text))
+    if match is None:
+        return 0.0
+    fraction = match["fraction"] or ""
+    whole = match["whole"].lstrip("0") or "0"
+    size, scale = abs(exact.nano), -9
+    if exact.form is Form.BINARY:
+        size = min(size, _BINARY_MAX * NANO_PER_UNIT)
+        if not fraction and len(whole) <= _BINARY_DIGITS_MAX[match["suffix"]]:
+            size, scale = size // NANO_PER_UNIT, 0
+    else:
+        exponent = _scale(match[0], match["suffix"], match["exponent"])[0] - len(fraction)
+        if exponent >= scale and len(whole) + len(fraction) <= _DECIMAL_DIGITS_MAX:
+            size, scale = int(whole + fraction), exponent
+    value = size * float(f"1e{scale}")
+    return -value if exact.nano < 0 else value
 
 
 @lru_cache(maxsize=65536)

@@ -5,7 +5,6 @@ admission is charged ahead as a penalty, so that one LocalQueue cannot take all 
 """
 
 from collections.abc import Mapping
-from fractions import Fraction
 from math import inf
 
 from queueing.core.names import ResourceName
@@ -68,7 +67,7 @@ def in_units(penalties: Mapping[ResourceName, int], settings: AdmissionFairShari
 
 
 def local_usage(
-    history: Amounts, ahead: Amounts, *, weights: Amounts, queue_weight: Fraction
+    history: Amounts, ahead: Amounts, *, weights: Amounts, queue_weight: float
 ) -> float:
     """Return the number by which LocalQueues are ordered, ascending.
 
@@ -81,4 +80,4 @@ def local_usage(
     total = sum(
         weights.get(name, 1.0) * (history.get(name, 0.0) + ahead.get(name, 0.0)) for name in names
     )
-    return total / float(queue_weight)
+    return total / queue_weight

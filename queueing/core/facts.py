@@ -133,6 +133,8 @@ class ClusterQueueFact:
     checks: tuple[CheckRule, ...] = ()
     stop_policy: StopPolicy = StopPolicy.NONE
     fair_weight: Fraction = Fraction(1)
+    fair_divisor: float | None = None
+    """What a share is divided by: the weight as Kueue rounds it. None for the nearest float."""
     admission_fair_sharing: bool = False
     deleting: bool = False
     preemptions_max: int | None = None
@@ -149,6 +151,8 @@ class CohortFact:
     parent: CohortName | None = None
     groups: tuple[ResourceGroup, ...] = ()
     fair_weight: Fraction = Fraction(1)
+    fair_divisor: float | None = None
+    """As of a ClusterQueue."""
     preemptions_max: int | None = None
     """The same of all workloads below it."""
     misconfigured: str = ""
@@ -162,6 +166,8 @@ class LocalQueueFact:
     cluster_queue: QueueName
     stop_policy: StopPolicy = StopPolicy.NONE
     fair_weight: Fraction = Fraction(1)
+    fair_divisor: float | None = None
+    """What usage is divided by: the weight as Kueue rounds it. None for the nearest float."""
     deleting: bool = False
     consumed: tuple[tuple[ResourceName, float], ...] = field(default=(), compare=False)
     """Usage history that its status stores, in whole units; read once, when it is first seen."""

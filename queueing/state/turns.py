@@ -10,7 +10,6 @@ Invariant: what runs, and what is charged ahead, are the sums over the charges o
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from queueing.core.admission_fair_sharing import (
     consumed,
@@ -47,7 +46,7 @@ class Account:
     history: dict[ResourceName, float] = field(default_factory=dict)
     at: float | None = None
     """Up to when the history goes; None before the first look."""
-    weight: Fraction = Fraction(1)
+    weight: float = 1.0
     running: Sums | None = None
     """What has run since `at`; None when only the present is known, as after a restart."""
     used: Sums = field(default_factory=dict)
@@ -79,7 +78,7 @@ class Turns:
     def open(self, fact: LocalQueueFact) -> None:
         """Take in a LocalQueue; its stored history counts only when it was unknown so far."""
         account = self._account(fact.key)
-        account.weight = fact.fair_weight
+        account.weight = float(fact.fair_weight) if fact.fair_divisor is None else fact.fair_divisor
         if account.at is None and fact.sampled_at is not None:
             account.history = dict(fact.consumed)
             account.at = fact.sampled_at

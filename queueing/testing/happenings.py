@@ -220,7 +220,7 @@ def _weight(cluster: LivingCluster, event: Event) -> None:
     ]
     fact = _pick(weighed, event)
     if fact is not None and isinstance(event.to, Fraction):
-        cluster.put(replace(fact, fair_weight=event.to))
+        cluster.put(replace(fact, fair_weight=event.to, fair_divisor=None))
 
 
 def _stop(cluster: LivingCluster, event: Event) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from queueing.translate.wire.meta import Quantity, Resources
-from queueing_api.quantity import NANO_PER_UNIT, QuantityError, amount, parse
+from queueing_api.quantity import NANO_PER_UNIT, QuantityError, amount, approximate, parse
 
 
 class Problems:
@@ -39,17 +39,20 @@ class Problems:
         """Read a resource list."""
         return {name: self.amount(f"{path}[{name}]", name, resources[name]) for name in resources}
 
-    def weight(self, path: str, quantity: Quantity) -> Fraction:
-        """Read a fair-sharing weight: 0, or more than a billionth; 1 when it cannot be used."""
+    def weight(self, path: str, quantity: Quantity) -> tuple[Fraction, float]:
+        """Read a fair-sharing weight: 0, or more than a billionth; 1 when it cannot be used.
+
+        The second is what Kueue divides by, the same number to the last digit but one.
+        """
         try:
             nano = parse(quantity).nano
         except QuantityError as error:
             self.add(path, str(error))
-            return Fraction(1)
+            return Fraction(1), 1.0
         if nano == 1 or nano < 0:
             self.add(path, f"{quantity} must be 0, or greater than 1n")
-            return Fraction(1)
-        return Fraction(nano, NANO_PER_UNIT)
+            return Fraction(1), 1.0
+        return Fraction(nano, NANO_PER_UNIT), approximate(quantity)
 
     def text(self) -> str:
         """All problems in one line; empty when there are none."""

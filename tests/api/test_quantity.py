@@ -147,3 +147,30 @@ def test_bytes_print_in_binary_and_the_rest_in_decimal() -> None:
     assert quantity.format_amount("memory", 2**31) == "2Gi"
     assert quantity.format_amount("nvidia.com/gpu", 2000) == "2k"
     assert quantity.format_amount("cpu", 1500) == "1500m"
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        pytest.param("0.7", 7 * 0.1, id="digits times a power of ten"),
+        pytest.param("0.3", 3 * 0.1, id="three tenths"),
+        pytest.param("300m", 300 * 0.001, id="three tenths, in thousandths"),
+        pytest.param("0.30", 30 * 0.01, id="zeros at the end count"),
+        pytest.param("00.3", 3 * 0.1, id="zeros at the start do not"),
+        pytest.param("-0.3", -3 * 0.1, id="negative"),
+        pytest.param(0.3, 3 * 0.1, id="a number is its own text"),
+        pytest.param("0.12345678912", 123456790 * 1e-9, id="nothing smaller than nano"),
+        pytest.param("1234567890.123456789", 1234567890123456789 * 1e-9, id="many digits"),
+        pytest.param("2e3", 2000.0, id="exponent"),
+        pytest.param("3Ki", 3072.0, id="binary"),
+        pytest.param("0.7Ki", 716800000000 * 1e-9, id="part of a binary unit"),
+        pytest.param("16Ei", (2**63 - 1) * 10**9 * 1e-9, id="no more than an int64"),
+        pytest.param("0", 0.0, id="zero"),
+    ],
+)
+def test_a_float_as_apimachinery_makes_it(text: str | float, want: float) -> None:
+    assert quantity.approximate(text) == want
+
+
+def test_two_spellings_of_a_weight_differ_in_their_last_digit() -> None:
+    assert quantity.approximate("0.3") > quantity.approximate("300m")

@@ -1,4 +1,3 @@
-from fractions import Fraction
 from math import inf
 
 import pytest
@@ -62,12 +61,12 @@ def test_what_is_less_than_a_grain_is_not_charged(grains: int, want: dict[int, f
 @pytest.mark.parametrize(
     ("weight", "want"),
     [
-        pytest.param(Fraction(1), 7.5, id="weight one"),
-        pytest.param(Fraction(2), 3.75, id="twice the weight, half the usage"),
-        pytest.param(Fraction(0), inf, id="weight zero is always last"),
+        pytest.param(1.0, 7.5, id="weight one"),
+        pytest.param(2.0, 3.75, id="twice the weight, half the usage"),
+        pytest.param(0.0, inf, id="weight zero is always last"),
     ],
 )
-def test_usage_of_a_local_queue(weight: Fraction, want: float) -> None:
+def test_usage_of_a_local_queue(weight: float, want: float) -> None:
     got = local_usage(
         {CPU: 4.0, MEMORY: 10.0}, {CPU: 3.0}, weights={MEMORY: 0.05}, queue_weight=weight
     )

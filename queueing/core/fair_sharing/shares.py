@@ -50,7 +50,7 @@ class Shares:
         if not borrowed:
             return NO_SHARE
         lendable = self._lendable_of(parent)
-        if len(borrowed) == 1 and node.weight == 1 and node.bend is None:
+        if len(borrowed) == 1 and node.divisor == 1.0 and node.bend is None:
             ((name, amount),) = borrowed.items()
             whole = lendable.get(name, 0)
             return (0, float(amount) * 1000.0 / whole) if whole > 0 else NO_SHARE
@@ -62,8 +62,7 @@ class Shares:
         ratio = max(ratios, default=0.0)
         if not node.weight:
             return (1, ratio) if ratio else NO_SHARE
-        weight = node.weight if node.bend is None else node.weight * node.bend
-        return 0, ratio if weight == 1 else ratio / float(weight)
+        return 0, ratio / (node.divisor if node.bend is None else float(node.weight * node.bend))
 
     def _lendable_of(self, parent: Node) -> dict[ResourceName, int]:
         """Sum over flavors what a parent could use, also of what comes from above it only."""

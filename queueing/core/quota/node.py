@@ -21,6 +21,7 @@ class Node:
         "bend",
         "cells",
         "declared",
+        "divisor",
         "fact",
         "generation",
         "height",
@@ -40,10 +41,17 @@ class Node:
         self.members: dict[Node, None] = {}
         self.cells: dict[FlavorResource, Cell] = {}
         self.weight = Fraction(1)
+        self.divisor = 1.0
+        """What shares are divided by where no credits bend the weight."""
         self.bend: Fraction | None = None
         """What credits multiply the weight by; None where they do not."""
         self.height = 0
         self.generation = 0
+
+    def weigh(self, weight: Fraction, divisor: float | None = None) -> None:
+        """Set the weight, and what shares are divided by where that is not the nearest float."""
+        self.weight = weight
+        self.divisor = float(weight) if divisor is None else divisor
 
     def root(self) -> Node:
         """Return the top of this node's tree."""

@@ -40,7 +40,8 @@ class QuotaTree:
         if node is None:
             node = self._queues[fact.name] = Node(fact.name, is_queue=True)
         self._set_quotas(node, quotas_of(fact.groups))
-        node.fact, node.weight = fact, fact.fair_weight
+        node.fact = fact
+        node.weigh(fact.fair_weight, fact.fair_divisor)
         self._declare(node, fact.cohort)
         self._touch(node)
 
@@ -54,7 +55,8 @@ class QuotaTree:
         """Create a cohort object, or change the quotas, weight and parent of one."""
         node = self._cohort(fact.name)
         self._set_quotas(node, quotas_of(fact.groups))
-        node.fact, node.weight = fact, fact.fair_weight
+        node.fact = fact
+        node.weigh(fact.fair_weight, fact.fair_divisor)
         self._declare(node, fact.parent)
         self._touch(node)
 
@@ -64,7 +66,8 @@ class QuotaTree:
         if node is None:
             return
         self._set_quotas(node, {})
-        node.fact, node.weight = None, Fraction(1)
+        node.fact = None
+        node.weigh(Fraction(1))
         self._declare(node, None)
         self._touch(node)
         self._forget_if_unnamed(node)
@@ -159,7 +162,7 @@ class QuotaTree:
         return {
             f"{'queue' if node.is_queue else 'cohort'} {node.path()}": (
                 node.height,
-                node.weight,
+                (node.weight, node.divisor),
                 {
                     fr: (cell.limits, cell.quota, cell.local, cell.usage)
                     for fr, cell in sorted(node.cells.items())

@@ -26,8 +26,9 @@ from queueing.translate.problems import Problems
 from queueing.translate.selectors import selector
 from queueing.translate.times import seconds
 from queueing.translate.wire import queues as wire
-from queueing_api.quantity import NANO_PER_UNIT, QuantityError, parse
+from queueing_api.quantity import QuantityError, approximate
 
+WEIGHT = "spec.fairSharing.weight"
 USAGE_BASED = "UsageBasedAdmissionFairSharing"
 _PREEMPTIONS_MOST = 1_000_000
 _NUMBER = re.compile(r"^[0-9]{1,7}$")
@@ -40,6 +41,7 @@ def cluster_queue(found: wire.ClusterQueue) -> ClusterQueueFact:
     spec = found.spec
     has_parent = bool(spec.cohort_name)
     groups = resource_groups(spec.resource_groups, problems)
+    weight, divisor = problems.weight(WEIGHT, spec.fair_sharing.weight)
     return ClusterQueueFact(
         name=QueueName(found.metadata.name),
         cohort=CohortName(spec.cohort_name) if has_parent else None,
@@ -53,7 +55,8 @@ def cluster_queue(found: wire.ClusterQueue) -> ClusterQueueFact:
             for rule in spec.admission_checks_strategy.admission_checks
         ),
         stop_policy=_word(StopPolicy, spec.stop_policy, "spec.stopPolicy", problems),
-        fair_weight=problems.weight("spec.fairSharing.weight", spec.fair_sharing.weight),
+        fair_weight=weight,
+        fair_divisor=divisor,
         admission_fair_sharing=spec.admission_scope.admission_mode == USAGE_BASED,
         deleting=found.metadata.deleting,
         preemptions_max=_preemptions_max(found.metadata.annotations, problems),
@@ -66,11 +69,13 @@ def cohort(found: wire.Cohort) -> CohortFact:
     problems = Problems()
     spec = found.spec
     has_parent = bool(spec.parent_name)
+    weight, divisor = problems.weight(WEIGHT, spec.fair_sharing.weight)
     return CohortFact(
         name=CohortName(found.metadata.name),
         parent=CohortName(spec.parent_name) if has_parent else None,
         groups=resource_groups(spec.resource_groups, problems),
-        fair_weight=problems.weight("spec.fairSharing.weight", spec.fair_sharing.weight),
+        fair_weight=weight,
+        fair_divisor=divisor,
         preemptions_max=_preemptions_max(found.metadata.annotations, problems),
         misconfigured=problems.text(),
     )
@@ -81,11 +86,13 @@ def local_queue(found: wire.LocalQueue) -> LocalQueueFact:
     problems = Problems()
     share = found.status.fair_sharing
     history = None if share is None else share.admission_fair_sharing_status
+    weight, divisor = problems.weight(WEIGHT, found.spec.fair_sharing.weight)
     return LocalQueueFact(
         key=found.metadata.key,
         cluster_queue=QueueName(found.spec.cluster_queue),
         stop_policy=_word(StopPolicy, found.spec.stop_policy, "spec.stopPolicy", problems),
-        fair_weight=problems.weight("spec.fairSharing.weight", found.spec.fair_sharing.weight),
+        fair_weight=weight,
+        fair_divisor=divisor,
         deleting=found.metadata.deleting,
         consumed=() if history is None else _consumed(history),
         sampled_at=None if history is None else seconds(history.last_update),
@@ -112,7 +119,7 @@ def _consumed(history: wire.UsageHistory) -> tuple[tuple[ResourceName, float], .
     for name, quantity in sorted(history.consumed_resources.items()):
         with suppress(QuantityError):
             if quantity is not None:
-                found.append((ResourceName(name), parse(quantity).nano / NANO_PER_UNIT))
+                found.append((ResourceName(name), approximate(quantity)))
     return tuple(found)
 
 
