@@ -65,14 +65,8 @@ class Cluster:
         self, *arguments: str, stdin: str = "", identity: str = identities.ADMIN, **environment: str
     ) -> subprocess.CompletedProcess[str]:
         """Run kubectl and return what it said; its exit code is for the caller to judge."""
-        command = [
-            self.binaries.command("kubectl"),
-            f"--kubeconfig={self.kubeconfig(identity)}",
-            f"--cache-dir={self.folder / 'kubectl-cache'}",
-            *arguments,
-        ]
         return subprocess.run(
-            command,
+            self.kubectl_command(*arguments, identity=identity),
             input=stdin,
             capture_output=True,
             text=True,
@@ -80,6 +74,15 @@ class Cluster:
             check=False,
             env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder), **environment},
         )
+
+    def kubectl_command(self, *arguments: str, identity: str = identities.ADMIN) -> list[str]:
+        """Return the command that `kubectl` runs."""
+        return [
+            self.binaries.command("kubectl"),
+            f"--kubeconfig={self.kubeconfig(identity)}",
+            f"--cache-dir={self.folder / 'kubectl-cache'}",
+            *arguments,
+        ]
 
     def run(self, name: str, command: Sequence[str], **environment: str) -> Process:
         """Start a program with its log in the cluster's folder; the caller ends it."""

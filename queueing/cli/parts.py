@@ -99,6 +99,7 @@ def serving_options(flags: Flags, configuration: Configuration, socket: Path) ->
         lease=LEASES.at(election.resource_name, election.resource_namespace or namespace)
         if election.leader_elect
         else None,
+        noticed_s=2 * election.retry_period,
         visibility_name=service_names(VISIBILITY_SERVICE, namespace)[0],
     )
 

@@ -12,6 +12,7 @@ from queueing.kube.config import ConfigurationError, load_cluster
 from queueing.kube.errors import KubeError
 from queueing.kube.lease import LEASE_NAME
 from queueing.kube.lease_record import KubeLeaseStore, LeaseRecord
+from queueing.serving.departure import HOLDER
 from queueing.serving.farewell import let_go
 
 EPILOG = """\b
@@ -70,4 +71,5 @@ async def _let_go(
 
 def _leads(lease: LeaseRecord, now: float) -> bool:
     """Say whether somebody renewed the Lease lately: who was killed releases nothing."""
-    return bool(lease.holder) and now - lease.renewed < LIVES * max(lease.duration_s, 1.0)
+    leads = lease.holder not in ("", HOLDER)
+    return leads and now - lease.renewed < LIVES * max(lease.duration_s, 1.0)

@@ -20,7 +20,7 @@ from queueing.kube.errors import KubeError, NotFoundError
 from queueing.kube.resources import Target
 from queueing.serving.aggregator import read_aggregator
 from queueing.serving.authorization import Reviewer
-from queueing.serving.farewell import let_go
+from queueing.serving.departure import Departure
 from queueing.serving.forward import Forwarder
 from queueing.serving.identity import Identity, follow_files, private_folder
 from queueing.serving.keeper import Keeping, keep, trust
@@ -73,6 +73,8 @@ class ServingOptions:
     certificates: Path | None = None
     lease: Target | None = None
     """Whose holder is asked for what only the leader knows; None asks nobody."""
+    noticed_s: float = 0.0
+    """How soon a leader sees that it has lost the Lease."""
     visibility_name: str = ""
     """The name in the certificate under which replicas ask each other."""
     plain_http: bool = False
@@ -106,7 +108,10 @@ async def serve(options: ServingOptions, convert: Convert) -> None:
             (
                 options.webhooks,
                 webhook_application(
-                    cluster.around, options.rules, convert, partial(let_go, client)
+                    cluster.around,
+                    options.rules,
+                    convert,
+                    Departure(client, SystemClock(), options.lease, options.noticed_s),
                 ),
                 identity.plain,
             ),

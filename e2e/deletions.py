@@ -1,0 +1,62 @@
+"""An API server that is slow to begin with what was deleted: definitions wait for their turn.
+
+It removes the objects of at most five definitions at a time, and waits up to a minute for each. So
+whoever deletes a definition may be told yes long before the first of its objects is touched.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from e2e.api import Api, holds
+from e2e.wire import Object
+
+AT_A_TIME = 5
+GROUP = "slow.queueing.test"
+HELD = "queueing.test/held"
+
+
+@contextmanager
+def occupied(api: Api) -> Iterator[Callable[[], None]]:
+    """Keep the server at it with definitions of nobody's, until what is given is called."""
+    numbers = range(AT_A_TIME)
+    names = [f"slow{number}s.{GROUP}" for number in numbers]
+    for number in numbers:
+        api.create(_definition(number))
+    for number, name in zip(numbers, names, strict=True):
+        api.wait_one("CustomResourceDefinition", name, lambda one: holds(one, "Established"))
+        api.create(
+            {
+                "apiVersion": f"{GROUP}/v1",
+                "kind": f"Slow{number}",
+                "metadata": {"name": "held", "finalizers": [HELD]},
+            }
+        )
+    for name in names:
+        api.delete("CustomResourceDefinition", name)
+    for name in names:
+        api.wait_one("CustomResourceDefinition", name, lambda one: holds(one, "Terminating"))
+
+    def release() -> None:
+        for number in numbers:
+            kind = f"{GROUP}/v1/Slow{number}"
+            if api.find(kind, "held") is not None:
+                api.patch(kind, "held", {"metadata": {"finalizers": None}})
+
+    yield release
+
+
+def _definition(number: int) -> Object:
+    plural, kind = f"slow{number}s", f"Slow{number}"
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {"name": "v1", "served": True, "storage": True}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{GROUP}"},
+        "spec": {
+            "group": GROUP,
+            "scope": "Cluster",
+            "names": {"plural": plural, "singular": plural[:-1], "kind": kind},
+            "versions": [{**version, "schema": {"openAPIV3Schema": schema}}],
+        },
+    }
