@@ -52,11 +52,11 @@ class Requeue(StrEnum):
     IMMEDIATE = "Immediate"
     """In the queue, to be tried again in the next round."""
     INADMISSIBLE = "Inadmissible"
-    """Set aside until something that blocks it changes."""
+    """Set aside until something that blocks it changes, or its backoff is over."""
     NOT_HEAD = "NotHead"
     """Behind the head of its queue; not judged in this round."""
     NOT_QUEUED = "NotQueued"
-    """In no queue: gated, on hold, deactivated, backing off, or naming no usable queue."""
+    """In no queue: gated, on hold, deactivated, or naming no usable queue."""
 
 
 class Mode(StrEnum):

@@ -116,10 +116,13 @@ def _by_cycles(world: World, done: list[tuple[Decision, ...]], now: float) -> bo
         drained = world.drain(now)
         standing = Standing(world)
         cycle = world.cycle(now)
-        rounds = [standing.complete(decided) for decided in _joined(cycle.rounds)]
+        *before, last = list(_joined(cycle.rounds)) or [()]
+        rounds = [standing.complete(decided) for decided in before]
+        standing.catch_up()
+        rounds.append(standing.complete(last))
         if not _moves(cycle.decisions) and not drained and done:
             return True
-        for decided in rounds or [standing.complete(())]:
+        for decided in rounds:
             if not done or set(map(_spelled, decided)) != set(map(_spelled, done[-1])):
                 done.append(decided)
         if not _moves(cycle.decisions):

@@ -15,7 +15,16 @@ class Standing:
     """What is known of every pending workload, from before a cycle through its rounds."""
 
     def __init__(self, world: World) -> None:
+        self._world = world
         self._known = {fact.key: _before(world, fact) for fact in _in_order(world)}
+
+    def catch_up(self) -> None:
+        """Take in what the cycle found out of those that it did not judge, once it is over.
+
+        One who asks the same as another waits with it for the same, without being judged itself.
+        """
+        for key, known in self._known.items():
+            self._known[key] = self._world.engine.waiting(key) or known
 
     def complete(self, decided: Iterable[Decision]) -> tuple[Decision, ...]:
         """Return a round's decisions and the standing of all who wait and are not among them."""

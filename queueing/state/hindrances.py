@@ -1,4 +1,8 @@
-"""Why a workload is in no queue: deactivated, held, gated, misconfigured, or backing off."""
+"""Why a workload may not be tried: deactivated, held, gated, misconfigured, or backing off.
+
+Who backs off counts as pending, and stands among the inadmissible of its queue, as in Kueue; the
+others are in no queue.
+"""
 
 from heapq import heappush
 
@@ -17,22 +21,22 @@ def why_held(memory: Memory, fact: WorkloadFact, door: LocalQueueFact | None) ->
     found = _first_hindrance(memory, fact, door)
     if found is None:
         return None
-    reason, message, counted = found
+    reason, message, pending = found
     wait = Wait(
         workload=fact.key,
         uid=fact.uid,
         cluster_queue=queue,
-        requeue=Requeue.NOT_QUEUED,
+        requeue=Requeue.INADMISSIBLE if pending else Requeue.NOT_QUEUED,
         reason=reason,
         message=message,
     )
-    return Held(wait, fact.local_queue, counted)
+    return Held(wait, fact.local_queue, pending)
 
 
 def _first_hindrance(
     memory: Memory, fact: WorkloadFact, door: LocalQueueFact | None
 ) -> tuple[Reason, str, bool] | None:
-    """Return why a workload is in no queue, and whether it counts as pending all the same."""
+    """Return why a workload may not be tried, and whether it counts as pending all the same."""
     name = "" if fact.local_queue is None else name_of(fact.local_queue)
     if not fact.active:
         return Reason.DEACTIVATED, "The workload is deactivated", False

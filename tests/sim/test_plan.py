@@ -1,5 +1,7 @@
 """How a plan ends, and what it tells of the rounds on the way there."""
 
+from dataclasses import replace
+
 import pytest
 
 from queueing.core.decisions import Wait
@@ -103,3 +105,18 @@ def test_heads_that_only_step_aside_make_no_round_of_their_own() -> None:
     ]
     assert len(plan(parts, Compatibility.QUEUEING).rounds) == 1
     assert len(plan(parts, Compatibility.KUEUE).rounds) == 6
+
+
+def test_who_asks_the_same_as_one_that_waits_is_told_to_wait_for_the_same() -> None:
+    parts: list[Part] = [
+        *flavors("default"),
+        cluster_queue("a", {"default": {"gpu": 4}}),
+        door("a"),
+        *(
+            workload(name, {"gpu": 5}, local_queue="team/a", created=float(number))
+            for number, name in enumerate(("w", "equal"))
+        ),
+    ]
+    decisions = plan(parts, Compatibility.QUEUEING).rounds[-1]
+    judged, equal = (one for one in decisions if isinstance(one, Wait))
+    assert equal == replace(judged, workload=equal.workload, uid=equal.uid)
