@@ -6,7 +6,7 @@ the engine hears nothing of its Workload but the answer of a quorum read.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import assert_never
@@ -23,7 +23,7 @@ from queueing.controller.witness import queued_since
 from queueing.core.decisions import Admit, Cycle, Decision, Preempt, Verdict, Wait
 from queueing.core.decisions import Outcome as Settlement
 from queueing.core.lifecycle import Evict, EvictionReason
-from queueing.core.names import Key
+from queueing.core.names import Key, QueueName
 from queueing.kube import outcome as kube
 from queueing.kube.errors import ConflictError, KubeError, NotFoundError
 from queueing.kube.writer import Job, WriteClass, Writer
@@ -50,6 +50,9 @@ class Shell:
     settle: Callable[[Settlement], None]
     claim: Callable[[str], None]
     """Hears of every admission before it is written: it is this term's."""
+    hold: Callable[[QueueName, Iterable[str]], Awaitable[bool]]
+    """Makes sure that a ClusterQueue and flavors stay while quota of them is held; False when they
+    go, or cannot be reached."""
     settled: Callable[[Key], Awaitable[bool]]
     """Waits until what a Workload held before is written down; its status tells it no more. False
     when that takes too long."""
@@ -98,6 +101,9 @@ class Effects:
         if not await self._shell.settled(decision.workload):
             self._settle(decision, Verdict.REFUSED, "what it held before is not written down yet")
             return
+        if not await self._is_kept(decision):
+            self._settle(decision, Verdict.REFUSED, "the queue or a flavor of it may go")
+            return
         workload = self._current(decision)
         if workload is None:
             self._settle(decision, Verdict.REFUSED, "the Workload is gone")
@@ -106,6 +112,15 @@ class Effects:
         body = outbound.reserve(workload, decision, now)
         if await self._perform(decision, workload, body):
             self._announce_admission(decision, workload, now)
+
+    async def _is_kept(self, decision: Admit) -> bool:
+        """Make sure that what gives the quota cannot vanish under it."""
+        flavors = {name for one in decision.pod_sets for name in one.flavors.values()}
+        try:
+            return await self._shell.hold(decision.cluster_queue, sorted(flavors))
+        except KubeError as error:
+            logger.info("%s cannot be held: %s", decision.cluster_queue, error)
+            return False
 
     async def _preempt(self, decision: Preempt) -> None:
         victim = self._current(decision)

@@ -1,12 +1,14 @@
 """The finalizer that keeps queues and flavors while they are used.
 
 A ClusterQueue goes when nothing holds its quota; a ResourceFlavor and an AdmissionCheck when no
-ClusterQueue names them, a Topology when no ResourceFlavor does.
+ClusterQueue names them, a Topology when no ResourceFlavor does. Invariant: no quota is given out of
+a queue or flavor that does not carry the finalizer yet. Webhooks give it at creation; where there
+are none it is put on what is seen for the first time, and an admission waits for that.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NoReturn
 
 import msgspec
@@ -14,7 +16,7 @@ import msgspec
 from queueing.controller.hand import Hand
 from queueing.controller.objects import Objects
 from queueing.core.names import QueueName
-from queueing.kube.errors import KubeError
+from queueing.kube.errors import ConflictError, KubeError, NotFoundError, RefusedError
 from queueing.kube.resources import (
     ADMISSION_CHECKS,
     CLUSTER_QUEUES,
@@ -29,6 +31,15 @@ from queueing.translate.wire.meta import Meta
 logger = logging.getLogger(__name__)
 
 RETRY_S = 1.0
+ATTEMPTS = 5
+"""Tries to put the finalizer on before an admission, if others write the object meanwhile."""
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    metadata: Meta
+
+
+_KEPT = msgspec.json.Decoder(_Kept)
 
 
 class Finalizers:
@@ -37,6 +48,49 @@ class Finalizers:
     def __init__(self, objects: Objects, engine: Engine, hand: Hand) -> None:
         self._objects, self._engine, self._hand = objects, engine, hand
         self._wanted = asyncio.Event()
+        self._written: dict[str, Meta] = {}
+        """By path, what the server told us itself, and the watch may not have told yet."""
+        self._taking = asyncio.Lock()
+
+    async def hold(self, queue: QueueName, flavors: Iterable[str]) -> bool:
+        """Make sure that what gives quota stays; False when it goes, or cannot be reached now.
+
+        Costs nothing where the finalizer is there already. Where the server will never let us put
+        it on, work goes on without.
+        """
+        found = self._objects
+        for resource, one in (
+            (CLUSTER_QUEUES, found.cluster_queues.get(queue)),
+            *((RESOURCE_FLAVORS, found.flavors.get(name)) for name in flavors),
+        ):
+            if one is None:
+                return False
+            meta = self._newest(resource, one.metadata)
+            if RESOURCE_IN_USE in meta.finalizers:
+                continue
+            async with self._taking:
+                if not await self._take(resource, meta):
+                    return False
+        return True
+
+    async def _take(self, resource: Resource, meta: Meta) -> bool:
+        target = resource.at(meta.name)
+        for _ in range(ATTEMPTS):
+            meta = self._newest(resource, meta)
+            if RESOURCE_IN_USE in meta.finalizers:
+                return True
+            if meta.deleting:
+                return False
+            try:
+                await self._write(resource, meta, [*meta.finalizers, RESOURCE_IN_USE])
+            except ConflictError:
+                meta = self._note(resource, await self._hand.client.get(target))
+            except NotFoundError:
+                return False
+            except RefusedError as error:
+                logger.warning("%s can go while it is used: %s", target.label, error)
+                return True
+        return False
 
     def wake(self) -> None:
         """Ask for a look."""
@@ -82,17 +136,34 @@ class Finalizers:
 
     async def _tend(self, resource: Resource, meta: Meta, *, used: bool) -> bool:
         """Put the finalizer right; False when the object must be looked at again."""
+        meta = self._newest(resource, meta)
         held = RESOURCE_IN_USE in meta.finalizers
         if held != meta.deleting or (meta.deleting and used):
             return not meta.deleting
         kept = [name for name in meta.finalizers if name != RESOURCE_IN_USE]
         wanted = kept if meta.deleting else [*kept, RESOURCE_IN_USE]
-        body = {
-            "metadata": {"resourceVersion": meta.resource_version, "finalizers": wanted or None}
-        }
         try:
-            await self._hand.patch(resource.at(meta.name), msgspec.json.encode(body))
+            await self._write(resource, meta, wanted)
         except KubeError as error:
             logger.debug("%s %s: the finalizer stays: %s", resource.kind, meta.name, error)
             return error.status == 404  # noqa: PLR2004 - gone
         return True
+
+    async def _write(self, resource: Resource, meta: Meta, finalizers: list[str]) -> None:
+        change = {"resourceVersion": meta.resource_version, "finalizers": finalizers or None}
+        body = msgspec.json.encode({"metadata": change})
+        self._note(resource, await self._hand.patch(resource.at(meta.name), body))
+
+    def _note(self, resource: Resource, reply: bytes) -> Meta:
+        meta = _KEPT.decode(reply).metadata
+        self._written[resource.at(meta.name).path] = meta
+        return meta
+
+    def _newest(self, resource: Resource, seen: Meta) -> Meta:
+        """Return what the server last told, by the watch or as the answer to us."""
+        path = resource.at(seen.name).path
+        told = self._written.get(path)
+        if told is not None and told.uid == seen.uid and told.is_newer_than(seen):
+            return told
+        self._written.pop(path, None)
+        return seen

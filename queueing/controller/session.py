@@ -212,6 +212,7 @@ class Session:
             clock=self._around.clock,
             settle=self.engine.settle,
             claim=latecomers.claim,
+            hold=self._finalizers.hold,
             settled=self.credits.accounts.until_settled,
             told=self._around.witness.decided,
         )

@@ -1,0 +1,91 @@
+"""What gives quota carries the finalizer before it gives any."""
+
+import json
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from queueing.apiserver.server import Fault
+from queueing.apiserver.wire.call import Call
+from tests.controller.harness import (
+    FLAVOR,
+    LOCAL_QUEUE,
+    MakeWorld,
+    Wire,
+    World,
+    cluster_queue,
+    job,
+    true,
+)
+
+HELD = "kueue.x-k8s.io/resource-in-use"
+CONFLICT = Fault(status=409, reason="Conflict", message="the object has been modified")
+TOO_LATE = Fault(status=503)
+LOST = Fault(drop=True, after=True)
+
+
+def holds(one: Wire) -> bool:
+    return HELD in one["metadata"].get("finalizers", [])
+
+
+class Watching:
+    """Lets so many writes of finalizers fail, and looks what is held when quota is given out."""
+
+    def __init__(self, fault: Fault, times: int) -> None:
+        self.fault, self.left = fault, times
+        self.world: World | None = None
+        self.held: list[bool] = []
+
+    async def __call__(self, call: Call) -> Fault | None:
+        if call.method != "PATCH":
+            return None
+        body = json.loads(call.body)
+        if "/workloads/" in call.path and (body.get("status") or {}).get("admission"):
+            assert self.world is not None
+            found = [
+                await self.world.get("ClusterQueue", "cq"),
+                await self.world.get("ResourceFlavor", "default"),
+            ]
+            self.held += map(holds, found)
+        if "finalizers" not in body.get("metadata", {}) or "/workloads/" in call.path:
+            return None
+        self.left -= 1
+        return self.fault if self.left >= 0 else None
+
+
+@pytest.mark.parametrize(
+    ("fault", "times"),
+    [
+        pytest.param(CONFLICT, 3, id="somebody else writes it at the same time"),
+        pytest.param(TOO_LATE, 3, id="the server has no time for it"),
+        pytest.param(LOST, 2, id="the answer is lost"),
+    ],
+)
+async def test_quota_is_given_out_of_what_is_held_only(
+    world: MakeWorld, fault: Fault, times: int
+) -> None:
+    watching = Watching(fault, times)
+    async with world(intercept=watching) as w:
+        watching.world = w
+        await w.make(job("a"), LOCAL_QUEUE, FLAVOR, cluster_queue())
+        await w.workload("a", true("Admitted"))
+    assert watching.left <= 0
+    assert watching.held
+    assert all(watching.held)
+
+
+def refusing(*paths: str) -> Callable[[Call], Awaitable[Fault | None]]:
+    async def intercept(call: Call) -> Fault | None:
+        ours = call.method == "PATCH" and any(call.path.endswith(one) for one in paths)
+        return Fault(status=422, reason="Invalid") if ours else None
+
+    return intercept
+
+
+async def test_who_may_not_hold_admits_all_the_same(
+    world: MakeWorld, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with world(intercept=refusing("/clusterqueues/cq", "/resourceflavors/default")) as w:
+        await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, job("a"))
+        await w.workload("a", true("Admitted"))
+    assert "can go while it is used" in caplog.text
