@@ -30,3 +30,6 @@ class DeviceAsk:
     units: int = 0
     needs_offer: bool = False
     """Whether a flavor without an offer for the shape cannot serve it."""
+    claim: str = ""
+    """Uid of the one claim that all pods use, and that others may use, too: then it is nothing else
+    that they ask of the resource, and it is charged once. Empty where it is charged to each."""

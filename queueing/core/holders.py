@@ -7,8 +7,9 @@ from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.ordering import queue_timestamp
 from queueing.core.settings import Settings
+from queueing.core.sharing import Commons, Part, added
 from queueing.core.stakes import Stake
-from queueing.core.usage import held_usage
+from queueing.core.usage import held_parts
 from queueing.core.values import value
 
 
@@ -28,6 +29,18 @@ class Holder:
     usage: Mapping[FlavorResource, int]
     stake: Stake | None = None
     """What stopping it would cost."""
+    parts: tuple[Part, ...] = ()
+    """What it would be charged for claims that others may use, too, if they did not."""
+    own: Mapping[FlavorResource, int] | None = None
+    """What it is charged beside these; None without any."""
+    members: tuple["Holder", ...] = ()
+    """Several that can only be stopped together, because all use one claim; this one stands for
+    them, with the highest of their priorities and the longest of their stays."""
+
+    @property
+    def whole(self) -> Mapping[FlavorResource, int]:
+        """What it would be charged if nobody else used its claims."""
+        return self.usage if self.own is None else added(self.own, self.parts)
 
 
 class Ranked(NamedTuple):
@@ -50,6 +63,9 @@ class Holders(Protocol):
     def local_usage(self, queue: QueueName, local_queue: Key) -> float:
         """Return by what LocalQueues of a queue take turns; 0 where they do not."""
 
+    def commons(self, queue: QueueName, claims: Iterable[str]) -> Commons | None:
+        """Return those claims that workloads of a queue hold to stay; None when there is none."""
+
 
 def rank(holders: Iterable[Holder]) -> Ranked:
     """Put those on their way out first; then lower priority, later reservation, uid."""
@@ -66,6 +82,7 @@ def holder_of(workload: WorkloadFact, settings: Settings) -> Holder:
     if workload.admission is None:
         msg = f"workload {workload.key} has no status.admission and so holds no quota"
         raise ValueError(msg)
+    own, parts = held_parts(workload)
     return Holder(
         key=workload.key,
         uid=workload.uid,
@@ -75,6 +92,8 @@ def holder_of(workload: WorkloadFact, settings: Settings) -> Holder:
         timestamp=queue_timestamp(workload, settings),
         reserved_at=workload.conditions["QuotaReserved"].changed,
         evicted=workload.is_true("Evicted"),
-        usage=held_usage(workload),
+        usage=added(own, parts),
         stake=workload.stake,
+        parts=parts,
+        own=own if parts else None,
     )

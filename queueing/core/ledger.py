@@ -57,7 +57,7 @@ class Ledger:
 
     def admit(self, entry: Entry, *, has_checks: bool) -> None:
         """Charge an admission, or a reservation: pods come only after its checks."""
-        usage = entry.assignment.usage
+        usage = entry.usage
         cells = [(entry.node.cell(resource), amount) for resource, amount in usage.items()]
         root = entry.node.root()
         self._charge(root, cells, really=True)
@@ -144,12 +144,12 @@ class Ledger:
 
 
 def _cells(entry: Entry) -> list[Cell]:
-    return [entry.node.cell(resource) for resource in entry.assignment.usage]
+    return [entry.node.cell(resource) for resource in entry.usage]
 
 
 def _fits(entry: Entry) -> bool:
     cell = entry.node.cell
-    for resource, amount in entry.assignment.usage.items():
+    for resource, amount in entry.usage.items():
         if amount > max(0, cell(resource).available()):
             return False
     return True

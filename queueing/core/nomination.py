@@ -24,6 +24,7 @@ from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.recall import Recalls
 from queueing.core.settings import Compatibility, Settings
+from queueing.core.sharing import parts_of, shared_by
 from queueing.core.usage import Demand
 
 
@@ -76,8 +77,34 @@ def nominate(
     the same usage share `borrowers`. What budgets do not cover counts as not fitting; what they
     demote has no victims.
     """
-    entry = _nominate(head, world, borrowers, spared=spared)
+    entry = None
+    if head.demand.claims:
+        entry = _nominate_beside(head, world, spared=spared)
+    if entry is None:
+        entry = _nominate(head, world, borrowers, spared=spared)
     return entry if world.allowance is None else _within_means(entry, world.allowance)
+
+
+def _nominate_beside(head: Head, world: World, *, spared: frozenset[Uid]) -> Entry | None:
+    """Nominate a head as if those who hold its claims already were not charged for them.
+
+    So it has room for the whole of what it asks exactly if there is room for what it adds. None
+    where nobody holds them, and where it would add something else than was made room for.
+    """
+    commons = world.holders.commons(head.queue, sorted(head.demand.claims))
+    if commons is None:
+        return None
+    lifted = commons.lifted()
+    with world.tree.attempt():
+        world.tree.remove_usage(head.queue, lifted)
+        entry = _nominate(head, world, Borrowers(), spared=spared | commons.users)
+    claims = shared_by(one.pod_set for one in head.demand.pod_sets)
+    saved = commons.saved(parts_of(claims, entry.assignment.pod_sets()))
+    usage = entry.assignment.usage
+    if any(saved.get(one, 0) != amount for one, amount in lifted.items() if usage.get(one)):
+        return None
+    entry.saved, entry.partners = saved, commons.users
+    return entry
 
 
 def _within_means(entry: Entry, allowance: Allowance) -> Entry:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from queueing.core.eligibility import Group, ineligibility, out_of_devices
-from queueing.core.facts import PodSetAssignment
+from queueing.core.facts import PodSet, PodSetAssignment
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
 from queueing.core.reasons import Obstacle
 from queueing.core.settings import QuotaCheck
@@ -74,12 +74,15 @@ class Outline:
 def outline_of(demand: Demand, groups: Sequence[Group], quota_check: QuotaCheck) -> Outline:
     """Sort a demand's requests by pod set group and resource group."""
     group_of = {resource: group for group in groups for resource in group.covered}
-    totals = tuple(_totals(one, counts_pods=PODS in group_of) for one in demand.pod_sets)
-    prices = _prices(demand, totals, group_of)
+    again = _named_again(demand) if demand.claims else frozenset()
+    totals = tuple(
+        _totals(one, number, again, counts_pods=PODS in group_of)
+        for number, one in enumerate(demand.pod_sets)
+    )
+    prices = _prices(demand, totals, group_of, again)
     together: dict[str, list[int]] = {}
     for number, one in enumerate(demand.pod_sets):
-        name = f"group {one.pod_set.group}" if one.pod_set.group else f"alone {number}"
-        together.setdefault(name, []).append(number)
+        together.setdefault(_party(number, one.pod_set), []).append(number)
     parts = tuple(
         _part(index, numbers, demand, totals, (group_of, quota_check, prices))
         for index, numbers in enumerate(together.values())
@@ -125,8 +128,38 @@ def _only_way(part: Part, demand: Demand) -> tuple[FlavorName, ...] | None:
     return tuple(one.group.options[0].name for one in part.asks)
 
 
-def _totals(demand: PodSetDemand, *, counts_pods: bool) -> dict[ResourceName, int]:
+Again = frozenset[tuple[int, ResourceName]]
+"""What a pod set, by its place, asks by a claim that another one is charged for."""
+
+
+def _named_again(demand: Demand) -> Again:
+    """Return what is asked by claims of which an earlier pod set with pods asks already."""
+    seen: set[tuple[str, ResourceName]] = set()
+    found = set()
+    for number, one in enumerate(demand.pod_sets):
+        for ask in one.pod_set.devices:
+            if ask.claim and one.count:
+                if (ask.claim, ask.resource) in seen:
+                    found.add((number, ask.resource))
+                seen.add((ask.claim, ask.resource))
+    return frozenset(found)
+
+
+def _party(number: int, pod_set: PodSet) -> str:
+    """Name those who get the same flavors: a group, those who use one claim, or one alone."""
+    if pod_set.group:
+        return f"group {pod_set.group}"
+    claim = next((ask.claim for ask in pod_set.devices if ask.claim), "")
+    return f"claim {claim}" if claim else f"alone {number}"
+
+
+def _totals(
+    demand: PodSetDemand, number: int, again: Again, *, counts_pods: bool
+) -> dict[ResourceName, int]:
     totals = {name: amount * demand.count for name, amount in demand.pod_set.requests.items()}
+    for ask in demand.pod_set.devices if again else ():
+        if (number, ask.resource) in again:
+            totals[ask.resource] = 0
     if counts_pods:
         totals[PODS] = demand.count
     return totals
@@ -177,6 +210,7 @@ def _prices(
     demand: Demand,
     totals: Sequence[Mapping[ResourceName, int]],
     group_of: Mapping[ResourceName, Group],
+    again: Again,
 ) -> Prices:
     """Return what pod sets are charged in flavors whose devices have offers for them."""
     found: dict[tuple[int, ResourceName, FlavorName], int] = {}
@@ -185,7 +219,9 @@ def _prices(
             group = group_of.get(ask.resource)
             for option in group.options if group is not None else ():
                 offer = option.flavor.devices.get(ask.shape) if option.flavor else None
-                if offer is not None and one.count:
+                if (number, ask.resource) in again:
+                    found[number, ask.resource, option.name] = 0
+                elif offer is not None and one.count:
                     charge = offer.amount * one.count
                     if offer.together:
                         charge = _shared(offer.amount, one.count)

@@ -85,6 +85,9 @@ def _rule(entry: Entry, ledger: Ledger, *, overlaps: bool, deferred: bool) -> Ru
     assignment = entry.assignment
     if entry.barred is not None:
         return _barred(entry, entry.barred)
+    if entry.partners and not entry.partners.isdisjoint(ledger.victims):
+        # who would take the claims over now leaves with those who hold them
+        return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, NO_LONGER_FITS)
     if not assignment.fits and not assignment.needs_preemption:
         return _wait(entry, Mode.NO_FIT, assignment.reason, assignment.message)
     if assignment.needs_preemption and not entry.targets:
@@ -211,7 +214,7 @@ def _retry(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:
 
 def _claim(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:
     """Have a head judged again, and keep from those after it what it waits for."""
-    return _retry(entry, mode, reason, message)._replace(claims=entry.assignment.usage)
+    return _retry(entry, mode, reason, message)._replace(claims=entry.usage)
 
 
 def _rule_wait(entry: Entry, mode: Mode, why: tuple[Reason, str], requeue: Requeue) -> Ruling:
@@ -237,7 +240,7 @@ def _reservation(entry: Entry) -> dict[FlavorResource, int]:
     """
     borrows = entry.assignment.borrow > 0
     kept: dict[FlavorResource, int] = {}
-    for resource, amount in entry.assignment.usage.items():
+    for resource, amount in entry.usage.items():
         cell = entry.node.cell(resource)
         left = cell.limits.nominal - cell.usage
         if not borrows:

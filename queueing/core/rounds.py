@@ -103,12 +103,12 @@ def decide_round(entries: Sequence[Entry], world: World) -> list[Judgement]:
             if entry.head.patient and assignment.fits and not ledger.fits(entry):
                 continue
             borrows = assignment.fits and assignment.borrow > 0
-            if borrows and precedence.stands_back(entry.node, assignment.usage):
+            if borrows and precedence.stands_back(entry.node, entry.usage):
                 continue
             ruling = rule(entry, ledger)
             judgements.append(_judgement(ruling, assignment.borrow))
             if entry.head.queue in world.followed and isinstance(ruling.decision, Admit):
-                precedence.served(entry.node, assignment.usage)
+                precedence.served(entry.node, entry.usage)
     for judgement in judgements:
         if isinstance(judgement.decision, Admit):
             world.tree.add_usage(judgement.head.queue, judgement.usage)
@@ -167,7 +167,7 @@ def _fairly_ordered(
     contenders = [
         Contender(
             node=entry.node,
-            usage=entry.assignment.usage,
+            usage=entry.usage,
             priority=entry.head.workload.priority if by_priority else 0,
             timestamp=entry.head.timestamp,
             uid=entry.head.workload.uid,
@@ -195,7 +195,7 @@ def _judgement(ruling: Ruling, borrow: int = 0) -> Judgement:
             and not ruling.entry.targets
             and not ruling.entry.rules.never_preempts
         ),
-        usage=assignment.usage,
+        usage=ruling.entry.usage,
         borrow=borrow,
     )
 

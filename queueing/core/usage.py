@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from queueing.core.facts import PodSet, PodSetAssignment, WorkloadFact
-from queueing.core.names import FlavorResource, ResourceName
+from queueing.core.names import FlavorResource, PodSetName, ResourceName
+from queueing.core.sharing import Part, added, beside_claims, claims_of, parts_of, shared_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class Demand:
     shape: Shape
     full: Shape
     """The shape with all pods; another one where partial admission has lowered a count."""
+    claims: frozenset[str] = frozenset()
+    """Claims that others may use, too, and are charged for then."""
 
     def reduced(self, counts: Sequence[int]) -> "Demand":
         """Return the same demand with other pod counts."""
@@ -42,7 +45,7 @@ class Demand:
             PodSetDemand(one.pod_set, count)
             for one, count in zip(self.pod_sets, counts, strict=True)
         )
-        return Demand(pod_sets, _shape_of(pod_sets), self.full)
+        return Demand(pod_sets, _shape_of(pod_sets), self.full, self.claims)
 
     @property
     def may_shrink(self) -> bool:
@@ -63,7 +66,7 @@ def demand_of(workload: WorkloadFact) -> Demand:
         for one in workload.pod_sets
     )
     shape = _shape_of(pod_sets)
-    return Demand(pod_sets, shape, shape)
+    return Demand(pod_sets, shape, shape, claims_of(workload.pod_sets))
 
 
 def assigned_usage(pod_sets: Iterable[PodSetAssignment]) -> dict[FlavorResource, int]:
@@ -85,7 +88,29 @@ def held_usage(workload: WorkloadFact) -> dict[FlavorResource, int]:
     reclaimable already or because it is a partial one, is charged whole until fewer remain. Of
     devices what was given is charged, never more than was admitted. What saves for the workload
     meanwhile comes on top: it did not wait for room, but nobody else is let into what it takes.
+    Claims that others may use, too, are charged as if nobody did.
     """
+    own, parts = held_parts(workload)
+    return added(own, parts)
+
+
+def held_parts(workload: WorkloadFact) -> tuple[dict[FlavorResource, int], tuple[Part, ...]]:
+    """Return the same as what it alone is charged for, and what claims are that others may use.
+
+    Pods that are over take nothing off a claim that others of their workload use.
+    """
+    if workload.admission is None:
+        return {}, ()
+    claims = shared_by(workload.pod_sets)
+    parts: tuple[Part, ...] = ()
+    if claims:
+        parts = _held_claims(workload, claims)
+        alone = beside_claims(claims, workload.admission.pod_sets)
+        workload = replace(workload, admission=replace(workload.admission, pod_sets=alone))
+    return _held_alone(workload), parts
+
+
+def _held_alone(workload: WorkloadFact) -> dict[FlavorResource, int]:
     if workload.admission is None:
         return {}
     pod_sets, reclaimable, given = workload.admission.pod_sets, workload.reclaimable, workload.given
@@ -102,6 +127,20 @@ def held_usage(workload: WorkloadFact) -> dict[FlavorResource, int]:
     for one, amount in workload.beside.items():
         usage[one] = usage.get(one, 0) + amount
     return usage
+
+
+def _held_claims(
+    workload: WorkloadFact, claims: Mapping[tuple[PodSetName, ResourceName], str]
+) -> tuple[Part, ...]:
+    """Return what claims are charged as long as any pod that uses them is to run."""
+    if workload.admission is None:
+        return ()
+    done, given = workload.reclaimable, workload.given
+    alive = {one.name for one in workload.pod_sets if done.get(one.name, 0) < one.count}
+    used = {claim for (name, _), claim in claims.items() if name in alive}
+    kept = {key: claim for key, claim in claims.items() if claim in used}
+    lowered = (_lowered(one, given.get(one.name, {})) for one in workload.admission.pod_sets)
+    return parts_of(kept, lowered)
 
 
 def _lowered(assignment: PodSetAssignment, to: Mapping[ResourceName, int]) -> PodSetAssignment:

@@ -25,7 +25,13 @@ def set_aside_if_hopeless(memory: Memory, item: Item, now: float) -> Wait | None
     fact, peers = item.fact, item.peers
     if peers is None or peers.stand is not READY:
         return None
-    if item.progress is not None or item.tries or item.preempting or fact.key in memory.standing:
+    if (
+        peers.demand.claims
+        or item.progress is not None
+        or item.tries
+        or item.preempting
+        or fact.key in memory.standing
+    ):
         return None
     queue = peers.queue
     rules = memory.objects.rules[queue.name]

@@ -34,6 +34,8 @@ def _check_sums(memory: Memory) -> None:
     doors: dict[Key, Tally] = {}
     for charge in ledger.charges.values():
         holder = charge.holder
+        fair = ledger.users.priced(holder) is holder
+        _expect(fair, f"{holder.key} is charged wrongly for claims that others use")
         tallies.setdefault(holder.queue, Tally()).add(charge, 1)
         if holder.local_queue is not None:
             doors.setdefault(holder.local_queue, Tally()).add(charge, 1)

@@ -12,8 +12,11 @@ from queueing.core.decisions import Admit
 from queueing.core.holders import Holder, Ranked, rank
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.quota.tree import QuotaTree
+from queueing.core.sharing import Commons
 from queueing.core.values import value
 from queueing.state.ranks import Rank
+from queueing.state.sharing import Users
+from queueing.state.tidings import Tidings
 from queueing.state.turns import Turns
 
 _Name = TypeVar("_Name")
@@ -69,34 +72,6 @@ class Tally:
                 total.pop(resource, None)
 
 
-@dataclass(slots=True)
-class Tidings:
-    """What happened to quota since waiting workloads were last looked at."""
-
-    released: dict[QueueName, dict[FlavorResource, None]] = field(default_factory=dict)
-    """Flavor-resources of which a queue gave something back; of none if only a priority changed."""
-    newcomers: dict[QueueName, int] = field(default_factory=dict)
-    """Lowest priority of those who became possible victims in a queue."""
-    admitted: dict[QueueName, None] = field(default_factory=dict)
-    """Queues of which somebody's admission was decided."""
-    claimed: dict[QueueName, None] = field(default_factory=dict)
-    """Queues of which somebody began to wait for victims, or has others leave."""
-
-    def release(self, queue: QueueName, resources: Iterable[FlavorResource]) -> None:
-        self.released.setdefault(queue, {}).update(dict.fromkeys(resources))
-
-    def welcome(self, holder: Holder) -> None:
-        lowest = self.newcomers.get(holder.queue, holder.priority)
-        self.newcomers[holder.queue] = min(lowest, holder.priority)
-
-    def add(self, queue: QueueName, other: "Tidings") -> None:
-        """Take over what happened in a queue by other tidings."""
-        if queue in other.released:
-            self.release(queue, other.released[queue])
-        if queue in other.claimed:
-            self.claimed[queue] = None
-
-
 class Ledger:
     """Charges by workload, mirrored in the quota tree."""
 
@@ -116,6 +91,7 @@ class Ledger:
         "tree",
         "turns",
         "unranked",
+        "users",
     )
 
     def __init__(self, tree: QuotaTree, turns: Turns | None = None) -> None:
@@ -123,6 +99,8 @@ class Ledger:
         self.turns = turns
         """Usage histories; None without admission fair sharing."""
         self.charges: dict[Key, Charge] = {}
+        self.users = Users(self.charges)
+        """Who uses claims that others may use, too."""
         self.evicting: dict[Key, None] = {}
         """Victims whose eviction was decided and that no fact shows as Evicted yet."""
         self.leaving: dict[QueueName, int] = {}
@@ -145,7 +123,10 @@ class Ledger:
 
     def holders(self, queue: QueueName) -> Iterable[Holder]:
         """Return the workloads of a queue that may be preempted; none where it is inactive."""
-        return () if queue in self.asleep else self._victims.get(queue, {}).values()
+        if queue in self.asleep:
+            return ()
+        victims = self._victims.get(queue, {})
+        return list(self.users.jointly(victims)) if queue in self.users else victims.values()
 
     def ranked(self, queue: QueueName) -> Ranked:
         """Return the same ranked; worked out when it is first asked for."""
@@ -174,6 +155,10 @@ class Ledger:
             return rank.key(local_queue)
         return 0.0 if self.turns is None else self.turns.usage(local_queue)
 
+    def commons(self, queue: QueueName, claims: Iterable[str]) -> Commons | None:
+        """Return those claims that workloads of a queue hold to stay; None when there is none."""
+        return self.users.commons(queue, claims)
+
     # Changes.
 
     def held_in(self, queue: QueueName) -> Iterable[Holder]:
@@ -182,18 +167,28 @@ class Ledger:
 
     def assume(self, charge: Charge, *, may_be_victim: bool) -> None:
         """Note an admission whose usage the round already added to the tree."""
-        self.tidings.admitted[charge.holder.queue] = None
+        holder = charge.holder
+        self.tidings.admitted[holder.queue] = None
+        if holder.parts:
+            priced = self.users.priced(holder)
+            self.tree.remove_usage(holder.queue, holder.usage)
+            self.tree.add_usage(holder.queue, priced.usage)
+            charge = replace(charge, holder=priced)
         self._note(charge, 1, may_be_victim=may_be_victim)
+        self._price_others(charge)
 
     def charge(self, charge: Charge) -> None:
         """Charge a workload by a fact, in place of what was charged for it before."""
         old = self.charges.get(charge.holder.key)
         new = self._marked(charge)
+        if new.holder.parts:
+            new = replace(new, holder=self.users.priced(new.holder))
         self._tell_arrival(old, new)
         if old is not None and _same(old, new):
             if old.decision is None:
                 return
             self._confirm(old, new)
+            self._price_others(new)
             self.tidings.welcome(new.holder)
             return
         if old is not None:
@@ -201,7 +196,9 @@ class Ledger:
         self._enter(new)
         self.tidings.welcome(new.holder)
         if old is not None:
+            self._price_others(old)
             self._tell_change(old, new)
+        self._price_others(new)
 
     def discharge(self, key: Key) -> Charge | None:
         """Give back what a workload holds."""
@@ -211,6 +208,7 @@ class Ledger:
             return None
         self._withdraw(charge)
         self.tidings.release(charge.holder.queue, charge.holder.usage)
+        self._price_others(charge)
         return charge
 
     def evict(self, key: Key) -> bool:
@@ -254,9 +252,36 @@ class Ledger:
         self._note(charge, -1)
         marked = replace(charge, holder=replace(charge.holder, evicted=evicted))
         self._note(marked, 1)
+        if marked.holder.parts:
+            self._price(marked.holder.key)
+            self._price_others(marked)
 
-    def _enter(self, charge: Charge) -> None:
-        self._note(charge, 1)
+    def _price_others(self, charge: Charge) -> None:
+        """Charge all who use the claims of one who came, changed or went what they have to bear.
+
+        Together they are charged what they were before, but for what the one adds or gives back.
+        """
+        holder = charge.holder
+        if not holder.parts:
+            return
+        if not holder.evicted and holder.key in self.charges:
+            joined = self.tidings.joined.setdefault(holder.queue, set())
+            joined.update(one.claim for one in holder.parts)
+        for key in self.users.beside(holder):
+            self._price(key)
+        self._forget_sums(holder.queue)
+
+    def _price(self, key: Key) -> None:
+        charge = self.charges[key]
+        priced = self.users.priced(charge.holder)
+        if priced is charge.holder:
+            return
+        may_be_victim = key in self._victims.get(priced.queue, {})
+        self._withdraw(charge)
+        self._enter(replace(charge, holder=priced), may_be_victim=may_be_victim)
+
+    def _enter(self, charge: Charge, *, may_be_victim: bool = True) -> None:
+        self._note(charge, 1, may_be_victim=may_be_victim)
         if self.tree.has_queue(charge.holder.queue):
             self.tree.add_usage(charge.holder.queue, charge.holder.usage)
 
@@ -302,6 +327,8 @@ class Ledger:
         holder = charge.holder
         if may_be_victim:
             self._forget_sums(holder.queue)
+        if holder.parts:
+            self.users.note(holder, sign)
         if sign > 0:
             self.charges[holder.key] = charge
             self._by_queue.setdefault(holder.queue, {})[holder.key] = charge
@@ -359,6 +386,7 @@ def _same(old: Charge, new: Charge) -> bool:
         and one.timestamp == other.timestamp
         and one.evicted == other.evicted
         and one.usage == other.usage
+        and one.parts == other.parts
         and one.stake == other.stake
         and (old.decision is not None or one.reserved_at == other.reserved_at)
     )

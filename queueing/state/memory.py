@@ -15,10 +15,11 @@ from queueing.core.usage import Demand, Shape, demand_of
 from queueing.state.claims import Claims
 from queueing.state.credits.credits import Credits
 from queueing.state.feuds import Feuds
-from queueing.state.ledger import Ledger, Tidings
+from queueing.state.ledger import Ledger
 from queueing.state.objects import Objects
 from queueing.state.pending import Item, Peers, PendingQueue
 from queueing.state.story import Stories
+from queueing.state.tidings import Tidings
 from queueing.state.turns import Turns
 from queueing.state.views import Active
 

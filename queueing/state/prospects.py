@@ -108,7 +108,7 @@ def _prospect(
     peers = item.peers
     if peers is None or peers.stand is not PARKED:
         return None
-    if item.progress is not None or item.preempting:
+    if peers.demand.claims or item.progress is not None or item.preempting:
         return None
     name = peers.queue.name
     rules = memory.objects.rules[name]

@@ -16,6 +16,8 @@ from queueing.core.ordering import entry_key
 from queueing.core.quota.node import Node
 from queueing.core.reasons import NO_LONGER_FITS
 from queueing.core.rounds import Judgement
+from queueing.core.sharing import beside_claims, parts_of, shared_by
+from queueing.core.usage import assigned_usage
 from queueing.state.intake import touch_charged
 from queueing.state.ledger import Charge
 from queueing.state.memory import Memory
@@ -212,6 +214,9 @@ def _assume(
     memory: Memory, item: Item, usage: Mapping[FlavorResource, int], decision: Admit, now: float
 ) -> None:
     fact = item.fact
+    claims = shared_by(fact.pod_sets) if any(one.devices for one in fact.pod_sets) else {}
+    parts = parts_of(claims, decision.pod_sets) if claims else ()
+    own = assigned_usage(beside_claims(claims, decision.pod_sets)) if parts else None
     charge = Charge(
         Holder(
             key=fact.key,
@@ -223,6 +228,8 @@ def _assume(
             reserved_at=now,
             evicted=False,
             usage=usage,
+            parts=parts,
+            own=own,
         ),
         not decision.checks,
         decision,

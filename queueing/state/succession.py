@@ -13,7 +13,6 @@ from queueing.core.names import Key, QueueName
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Head, Judgement
 from queueing.state.hopeless import set_aside_if_hopeless
-from queueing.state.ledger import Tidings
 from queueing.state.memory import Memory
 from queueing.state.pending import Item
 from queueing.state.selection import (
@@ -24,6 +23,7 @@ from queueing.state.selection import (
     judgeable_head,
 )
 from queueing.state.settlement import settle_hopeless
+from queueing.state.tidings import Tidings
 
 
 class Succession:

@@ -39,7 +39,7 @@ class Supply:
 
         None when they might be now; an empty list when no amount would help.
         """
-        if peers.demand.may_shrink:
+        if peers.demand.may_shrink or peers.demand.claims:
             return None
         name, priority = peers.queue.name, peers.priority
         for group in self._memory.objects.queues[name].groups:

@@ -18,12 +18,12 @@ from queueing.core.facts import Preemption, PreemptionPolicy
 from queueing.core.names import FlavorResource, QueueName, namespace_of
 from queueing.core.quota.node import Node
 from queueing.core.reasons import TOO_MANY_LEAVE
-from queueing.state.ledger import Tidings
 from queueing.state.memory import Memory
 from queueing.state.pending import Peers
 from queueing.state.standing import wake_kept_off
 from queueing.state.stands import Expects
 from queueing.state.supply import Supply
+from queueing.state.tidings import Tidings
 
 
 def wake_waiting(memory: Memory) -> None:
@@ -41,7 +41,13 @@ def wake_waiting(memory: Memory) -> None:
     if memory.pods_turned_ready:
         memory.pods_turned_ready = False
         _wake_for_pods_ready(memory)
-    tidings = memory.ledger.take_tidings()
+    _spread_tidings(memory, memory.ledger.take_tidings())
+    _wake_claimants(memory)
+
+
+def _spread_tidings(memory: Memory, tidings: Tidings) -> None:
+    """Wake whom quota that was given back may help, and what others hold from now on."""
+    _wake_users(memory, tidings)
     if memory.as_kueue:
         for root, news in _by_root(memory, tidings).items():
             for name in memory.members[root] if news.released is not None else ():
@@ -53,7 +59,6 @@ def wake_waiting(memory: Memory) -> None:
             _wake_fickle(memory, {memory.roots.get(name) for name in tidings.admitted})
         if memory.kept_off and tidings.claimed:
             wake_kept_off(memory, {memory.roots.get(name) for name in tidings.claimed})
-    _wake_claimants(memory)
 
 
 def _reshape(memory: Memory) -> None:
@@ -112,6 +117,15 @@ def _wake_all(memory: Memory, name: QueueName) -> None:
     if queue is not None:
         for peers in list(queue.waiting):
             memory.wake_peers(peers)
+
+
+def _wake_users(memory: Memory, tidings: Tidings) -> None:
+    """Wake those who use claims that somebody holds now: they are charged less for them."""
+    for name, claims in tidings.joined.items():
+        queue = memory.queues.get(name)
+        for peers in list(queue.waiting) if queue is not None else ():
+            if not claims.isdisjoint(peers.demand.claims):
+                memory.wake_peers(peers)
 
 
 def _wake_namespace(memory: Memory, namespace: str) -> None:

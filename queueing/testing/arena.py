@@ -66,6 +66,9 @@ class Arena:
     def ranked(self, queue: QueueName) -> Ranked:
         return rank(self.holders(queue))
 
+    def commons(self, _queue: QueueName, _claims: Iterable[str]) -> None:
+        """Nobody shares a claim here."""
+
     def local_usage(self, _queue: QueueName, local_queue: Key) -> float:
         return self.local_usages.get(local_queue, 0.0)
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import PreemptionPolicy
 from queueing.core.holders import Holder, Holders
-from queueing.core.names import FlavorResource, QueueName
+from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.preemption.cost import cost, is_protected, weighs
 from queueing.core.preemption.query import Preemptor, Query, allows, uses
 from queueing.core.quota.node import Node
@@ -205,10 +205,15 @@ def _members(source: Source, query: Query, held: Iterable[Holder]) -> Iterator[C
         if (
             allows(policy, preemptor, holder)
             and uses(holder, contested)
-            and holder.uid not in spared
+            and not (spared and is_spared(holder, spared))
         ):
             right = _variant(preemptor, holder) if variant is None else variant
             yield Candidate(holder, node, right, common)
+
+
+def is_spared(holder: Holder, spared: frozenset[Uid]) -> bool:
+    """Say whether a workload, or one of those that it stands for, is no candidate."""
+    return holder.uid in spared or any(one.uid in spared for one in holder.members)
 
 
 def eligible(node: Node, policy: PreemptionPolicy, query: Query, holders: Holders) -> list[Holder]:
@@ -222,7 +227,7 @@ def eligible(node: Node, policy: PreemptionPolicy, query: Query, holders: Holder
         found = [one for one in held if contested[0] in one.usage]
     else:
         found = [one for one in held if uses(one, contested)]
-    return [one for one in found if one.uid not in spared] if spared else found
+    return [one for one in found if not is_spared(one, spared)] if spared else found
 
 
 def _borrowing_queues(cohort: Node, excluded: Node, query: Query) -> Iterator[Node]:

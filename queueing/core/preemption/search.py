@@ -41,7 +41,8 @@ class Preemption:
         found = self._answers.get(key)
         if found is None:
             query = Query(self._who(), requests, contested)
-            found = self._answers[key] = self._strategy(query, self._tree, self._holders)
+            targets = self._strategy(query, self._tree, self._holders)
+            found = self._answers[key] = _each(targets)
         return found
 
     def simulate(self, resource: FlavorResource, amount: int) -> tuple[Grade, int]:
@@ -63,3 +64,14 @@ class Preemption:
         if self._preemptor is None:
             self._preemptor = self._introduce()
         return self._preemptor
+
+
+def _each(targets: list[Target]) -> list[Target]:
+    """Name, in place of one who stands for several, all of them."""
+    if not any(one.holder.members for one in targets):
+        return targets
+    return [
+        Target(member, one.reason)
+        for one in targets
+        for member in one.holder.members or (one.holder,)
+    ]

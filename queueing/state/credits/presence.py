@@ -275,7 +275,7 @@ def _read(fact: WorkloadFact | None, charge: Charge | None) -> Holding | None:
         return None
     if charge is None or charge.decision is not None or not fact.holds_quota:
         return holding_of(fact)
-    return holding_of(fact, charge.holder.usage)
+    return holding_of(fact, charge.holder.whole)
 
 
 def _tells_the_same(before: WorkloadFact | None, fact: WorkloadFact) -> bool:

@@ -280,7 +280,7 @@ def _bound(found: PodClaim, around: DeviceSurroundings) -> Bound:
         claim=found.resource_claim_name,
         spec=None if claim is None else claim.spec,
         queue="" if claim is None else claim.metadata.labels.get(queue, ""),
-        life="" if claim is None else claim.metadata.uid,
+        life="" if claim is None else claim.metadata.uid or claim.metadata.key,
     )
 
 

@@ -62,9 +62,10 @@ def count_devices(
         if one.extended:
             counted.pop(one.extended, None)
     shapes = shapes_of(found, catalog)
+    facts = tuple(one.fact(catalog, alone=not counted.get(one.quota)) for one in shapes)
     for shape in shapes:
         counted[shape.quota] = counted.get(shape.quota, 0) + shape.units(catalog)
-    return Counted(counted, tuple(one.fact(catalog) for one in shapes), shapes)
+    return Counted(counted, facts, shapes)
 
 
 def _uncounted(template: PodTemplate, catalog: Catalog) -> Iterator[str]:

@@ -45,13 +45,21 @@ class Shape:
         charged = sum(claim_charges(one, {}, catalog).get(self.quota, 0) for one in claims)
         return sum(ask.units for ask in self.asks) + charged
 
-    def fact(self, catalog: Catalog) -> DeviceAsk:
-        """Return what the core is told of it."""
+    @property
+    def claim(self) -> str:
+        """Uid of the claim that it is, if it is a single one that others may name, too."""
+        if self.asks or len(self.bound) != 1:
+            return ""
+        return self.bound[0].life if self.bound[0].claim else ""
+
+    def fact(self, catalog: Catalog, *, alone: bool = True) -> DeviceAsk:
+        """Return what the core is told of it; unless `alone`, pods ask more of the resource."""
         return DeviceAsk(
             resource=ResourceName(self.quota),
             shape=self.key,
             units=self.units(catalog),
             needs_offer=any(_needs_offer(ask, catalog) for ask in self.asks),
+            claim=self.claim if alone else "",
         )
 
 

@@ -1,0 +1,105 @@
+"""Laws of claims that several workloads use: charged once, whoever comes and goes, in any order."""
+
+from dataclasses import replace
+
+import pytest
+
+from queueing.core.devices import DeviceAsk
+from queueing.core.facts import WorkloadFact
+from queueing.core.names import FlavorResource, QueueName, ResourceName
+from queueing.core.usage import held_parts
+from queueing.testing.happenings import play
+from queueing.testing.living import LivingCluster
+from queueing.testing.random_events import Event, Life, Step
+from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length
+from tests.properties.test_rebuild_laws import (
+    a_rebuilt_engine_decides_the_same,
+    nothing_is_left_to_admit_after_a_cycle,
+    the_order_of_arrival_is_irrelevant,
+)
+from tests.properties.test_rest_laws import all_that_ended_leaves_nothing, comes_to_rest
+
+CPU = ResourceName("cpu")
+CLAIMS = ("", "one", "one", "other")
+
+
+def sharing(life: Life) -> Life:
+    """Let most workloads ask for cores by one of a few claims."""
+    steps = [_by_claims(step, at) for at, step in enumerate(life.steps)]
+    return replace(life, steps=steps)
+
+
+def _by_claims(step: Step, at: int) -> Step:
+    if isinstance(step, Event):
+        return step
+    pod_sets = []
+    for place, one in enumerate(step.pod_sets):
+        claim = CLAIMS[(at + place) % len(CLAIMS)]
+        if claim and one.min_count is None and CPU in one.requests:
+            asked = one.requests[CPU]
+            ask = DeviceAsk(resource=CPU, shape=claim, units=asked, claim=claim)
+            one = replace(one, devices=(ask,))
+        pod_sets.append(one)
+    return replace(step, pod_sets=tuple(pod_sets))
+
+
+def a_claim_is_charged_once(life: Life) -> None:
+    """What a queue is charged is what its workloads hold alone, and each claim at its largest."""
+    cluster = LivingCluster(life.facts, life.settings)
+    for step in life.steps:
+        play(cluster, step)
+        cluster.answer()
+        cluster.engine.check()
+        for queue in cluster.queues():
+            view = cluster.engine.cluster_queue(queue.name)
+            held = [one for one in cluster.workloads.values() if _holds_in(one, queue.name)]
+            if view is not None and not cluster.untold and not _assumed(cluster):
+                got = {one: used.total for one, used in view.reservation.items() if used.total}
+                assert got == once(held)
+
+
+def once(held: list[WorkloadFact]) -> dict[FlavorResource, int]:
+    """Count by hand what workloads of one queue hold together."""
+    total: dict[FlavorResource, int] = {}
+    largest: dict[tuple[str, FlavorResource], int] = {}
+    for fact in held:
+        own, parts = held_parts(fact)
+        for resource, amount in own.items():
+            total[resource] = total.get(resource, 0) + amount
+        for claim, resource, amount in parts:
+            largest[claim, resource] = max(amount, largest.get((claim, resource), 0))
+    for (_, resource), amount in largest.items():
+        total[resource] = total.get(resource, 0) + amount
+    return {one: amount for one, amount in total.items() if amount}
+
+
+def _holds_in(fact: WorkloadFact, queue: QueueName) -> bool:
+    return fact.holds_quota and fact.admission is not None and fact.admission.cluster_queue == queue
+
+
+def _assumed(cluster: LivingCluster) -> bool:
+    charges = cluster.engine._memory.ledger.charges.values()
+    return any(one.decision is not None for one in charges)
+
+
+LAWS = [
+    pytest.param(a_claim_is_charged_once, id="a claim is charged once"),
+    pytest.param(comes_to_rest, id="everything comes to rest"),
+    pytest.param(all_that_ended_leaves_nothing, id="what ended leaves nothing"),
+    pytest.param(a_rebuilt_engine_decides_the_same, id="a rebuilt engine decides the same"),
+    pytest.param(nothing_is_left_to_admit_after_a_cycle, id="nobody is left"),
+    pytest.param(the_order_of_arrival_is_irrelevant, id="the order is irrelevant"),
+]
+
+
+@pytest.mark.parametrize("mode", QUEUEING)
+@pytest.mark.parametrize("law", LAWS)
+def test_workloads_that_share(law: Law, mode: str) -> None:
+    hold(lambda life: law(sharing(life)), mode)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", QUEUEING)
+@pytest.mark.parametrize("law", LAWS)
+def test_workloads_that_share_at_length(law: Law, mode: str) -> None:
+    hold_at_length(lambda life: law(sharing(life)), mode)

@@ -1,0 +1,188 @@
+"""Claims that several workloads use: the second needs no quota, and the last takes it along."""
+
+from dataclasses import replace
+
+import pytest
+
+from queueing.core.devices import DeviceAsk, DeviceOffer
+from queueing.core.facts import (
+    Condition,
+    Fact,
+    PodSet,
+    PreemptionPolicy,
+    Strategy,
+    WorkloadFact,
+)
+from queueing.core.names import FlavorName, FlavorResource, Key, PodSetName, QueueName, ResourceName
+from queueing.core.settings import Settings
+from queueing.sim.world import World
+from queueing.testing.builders import (
+    cluster_queue,
+    flavor,
+    local_queue,
+    namespace,
+    pod_set,
+    preemption,
+    workload,
+)
+
+GPU = ResourceName("gpu")
+HELD = FlavorResource(FlavorName("default"), GPU)
+LOWER = preemption(within=PreemptionPolicy.LOWER_PRIORITY)
+
+
+def user(claim: str = "shared", *, gpus: int = 8, name: str = "main", count: int = 1) -> PodSet:
+    ask = DeviceAsk(resource=GPU, shape=f"{gpus} of {claim}", units=gpus, claim=claim)
+    asked = pod_set({"gpu": gpus, "cpu": 1}, count, name=name)
+    return replace(asked, devices=(ask,))
+
+
+def world(*workloads: WorkloadFact, gpus: int = 8, cpus: int = 10) -> World:
+    together = {
+        f"{size} of shared": DeviceOffer(amount=size, pods_max=256, together=True)
+        for size in (4, 8)
+    }
+    facts: list[Fact] = [
+        namespace(),
+        replace(flavor(), devices=together),
+        cluster_queue(
+            quotas={"default": {"gpu": gpus, "cpu": cpus}},
+            strategy=Strategy.BEST_EFFORT_FIFO,
+            preemption=LOWER,
+        ),
+        local_queue(),
+        *workloads,
+    ]
+    return World(facts, settings=Settings())
+
+
+def job(name: str, *pod_sets: PodSet, at: float = 0.0, priority: int = 0) -> WorkloadFact:
+    return workload(name, pod_sets=pod_sets or (user(),), created=at, priority=priority)
+
+
+def used(made: World) -> int:
+    made.engine.check()
+    view = made.engine.cluster_queue(QueueName("main"))
+    return view.reservation[HELD].total if view is not None and HELD in view.reservation else 0
+
+
+def running(made: World) -> list[str]:
+    return sorted(key for key, one in made.workloads.items() if one.holds_quota)
+
+
+def end(made: World, name: str) -> None:
+    fact = made.workloads[Key(f"team/{name}")]
+    done = Condition(type="Finished", status=True, reason="Succeeded", changed=9.0)
+    made.observe(replace(fact, conditions={**fact.conditions, "Finished": done}))
+
+
+def test_whoever_comes_second_needs_no_quota_for_a_claim_that_is_held() -> None:
+    made = world(job("a"), job("b", at=1.0), job("other", user("its own"), at=2.0))
+    made.cycle(1.0)
+    made.cycle(2.0)
+    assert running(made) == ["team/a", "team/b"]
+    assert used(made) == 8
+    admission = made.workloads[Key("team/b")].admission
+    assert admission is not None
+    assert admission.pod_sets[0].usage[GPU] == 8, "its status says what it may have to bear"
+
+
+def test_the_charge_passes_to_the_next_and_ends_with_the_last() -> None:
+    made = world(job("a"), job("b", at=1.0), job("other", user("its own"), at=2.0))
+    made.cycle(1.0)
+    made.cycle(2.0)
+    end(made, "a")
+    made.cycle(10.0)
+    assert used(made) == 8
+    assert "team/other" not in running(made)
+    end(made, "b")
+    made.cycle(11.0)
+    assert running(made) == ["team/other"]
+    assert used(made) == 8
+
+
+def test_what_a_claim_lacks_for_is_not_what_waits_for_something_else() -> None:
+    made = world(job("a"), job("b", user(gpus=8), pod_set({"cpu": 20}, name="more"), at=1.0))
+    made.cycle(1.0)
+    made.cycle(2.0)
+    assert running(made) == ["team/a"]
+    waits = made.engine.waiting(Key("team/b"))
+    assert waits is not None
+    assert "gpu" not in waits.message
+
+
+def test_pod_sets_that_use_one_claim_are_charged_for_it_once() -> None:
+    made = world(job("a", user(name="one"), user(name="two")))
+    made.cycle(1.0)
+    assert running(made) == ["team/a"]
+    assert used(made) == 8
+
+
+def test_pods_that_are_over_take_nothing_off_a_claim_that_others_use() -> None:
+    made = world(job("a", user(name="one", count=4), user(name="two")))
+    made.cycle(1.0)
+    fact = made.workloads[Key("team/a")]
+    made.observe(replace(fact, reclaimable={PodSetName("one"): 4}))
+    assert used(made) == 8
+    made.observe(replace(fact, reclaimable={PodSetName("one"): 4, PodSetName("two"): 1}))
+    assert used(made) == 0
+
+
+def test_a_claim_counts_as_the_largest_that_it_is_to_anybody() -> None:
+    made = world(job("a", user(gpus=4)), job("b", user(gpus=8), at=1.0), gpus=10)
+    made.cycle(1.0)
+    made.cycle(2.0)
+    assert used(made) == 8
+    end(made, "a")
+    assert used(made) == 8
+
+
+def test_all_who_share_a_claim_leave_for_one_who_needs_what_it_holds() -> None:
+    made = world(job("a"), job("b", at=1.0))
+    made.cycle(1.0)
+    made.cycle(2.0)
+    assert running(made) == ["team/a", "team/b"]
+    made.observe(job("urgent", user("its own"), at=3.0, priority=9))
+    made.cycle(3.0)
+    evicted = [key for key, one in made.workloads.items() if one.is_true("Evicted")]
+    assert sorted(evicted) == ["team/a", "team/b"]
+    assert used(made) == 8
+    made.drain(4.0)
+    made.cycle(4.0)
+    assert running(made) == ["team/urgent"]
+    assert used(made) == 8
+
+
+def test_nobody_leaves_where_one_who_shares_the_claim_must_not() -> None:
+    made = world(job("a"), job("b", at=1.0, priority=9))
+    made.cycle(1.0)
+    made.cycle(2.0)
+    made.observe(job("urgent", user("its own"), at=3.0, priority=5))
+    made.cycle(3.0)
+    assert not [key for key, one in made.workloads.items() if one.is_true("Evicted")]
+
+
+def test_nobody_takes_over_a_claim_from_those_who_leave() -> None:
+    made = world(job("a"), job("b", user(), at=1.0), cpus=1)
+    made.cycle(1.0)
+    assert running(made) == ["team/a"]
+    made.observe(job("urgent", user("its own"), at=2.0, priority=9))
+    made.cycle(2.0)
+    made.cycle(3.0)
+    assert running(made) == ["team/a"]
+    made.drain(4.0)
+    made.cycle(4.0)
+    assert running(made) == ["team/urgent"]
+
+
+@pytest.mark.parametrize("order", [("a", "b"), ("b", "a")], ids=["as admitted", "reversed"])
+def test_a_new_leader_charges_the_same(order: tuple[str, ...]) -> None:
+    made = world(job("a"), job("b", at=1.0))
+    made.cycle(1.0)
+    made.cycle(2.0)
+    known = [made.workloads[Key(f"team/{name}")] for name in order]
+    again = world(*known)
+    assert used(again) == used(made) == 8
+    for charge in again.engine._memory.ledger.charges.values():
+        mine = made.engine._memory.ledger.charges[charge.holder.key]
+        assert charge.holder.usage == mine.holder.usage
