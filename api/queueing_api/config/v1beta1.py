@@ -16,8 +16,14 @@ def as_v1beta2(document: dict[str, Any]) -> dict[str, Any]:
     """Return the same configuration in the words of v1beta2.
 
     There, blocks are on by being present: `enable` is gone from fairSharing and waitForPodsReady.
+    So are `queueVisibility`, which has no effect any more, and `integrations.podOptions`, which
+    speaks of the integration of plain pods only.
     """
     made = {**document, "apiVersion": "config.kueue.x-k8s.io/v1beta2"}
+    made.pop("queueVisibility", None)
+    integrations = made.get("integrations")
+    if isinstance(integrations, dict):
+        made["integrations"] = {k: v for k, v in integrations.items() if k != "podOptions"}
     _rewrite_fair_sharing(made)
     _rewrite_pods_ready(made)
     return made

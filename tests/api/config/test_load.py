@@ -355,6 +355,19 @@ def test_fair_sharing_had_a_switch_in_the_older_version(
     assert (old.fair_sharing and old.fair_sharing.preemption_strategies) == want
 
 
+def test_what_the_newer_version_dropped_is_accepted_in_the_older_one_and_means_nothing() -> None:
+    dropped = {
+        "queueVisibility": {"updateIntervalSeconds": 5},
+        "integrations": {"frameworks": ["batch/job"], "podOptions": {"podSelector": {}}},
+    }
+    without = {"integrations": {"frameworks": ["batch/job"]}}
+    assert load(yaml.safe_dump({**OLD_HEAD, **dropped})) == load(
+        yaml.safe_dump({**OLD_HEAD, **without})
+    )
+    with pytest.raises(ConfigurationError, match="queueVisibility: Invalid value"):
+        load(yaml.safe_dump({**HEAD, **dropped}))
+
+
 def test_a_switch_that_is_no_truth_is_refused_in_the_older_version() -> None:
     with pytest.raises(ConfigurationError, match=r"fairSharing\.enable: Invalid value"):
         load(yaml.safe_dump({**OLD_HEAD, "fairSharing": {"enable": "perhaps"}}))
