@@ -199,6 +199,22 @@ def test_a_grant_is_booked_once() -> None:
     assert total(account(made)) == 0
 
 
+def test_what_happened_before_a_grant_counts_before_it_however_seldom_anybody_looks() -> None:
+    found = []
+    for looks in (range(1, 60), (60,)):
+        made = world(terms=policy())
+        made.engine.observe_credit(
+            CreditGrantFact(name="gift", uid=Uid("g"), receiver=B, amount=MICRO, at=int(START) + 30)
+        )
+        submit(made, "one", "a", 8, now=START + 1)
+        for second in looks:
+            made.cycle(START + second)
+        made.cycle(START + 60)
+        assert balances(made) == {"a": -4 * 59, "b": 4 * 59 + 1}
+        found.append([replace(one, exponent=0) for one in account(made).children])
+    assert found[0] == found[1]
+
+
 def test_what_is_left_of_a_grant_is_taken_back_when_it_expires() -> None:
     made = world(terms=policy(half_life_s=1024))
     made.engine.observe_credit(
@@ -483,3 +499,30 @@ def test_accounts_are_to_be_written_when_terms_change_and_once(
     made.observe(cluster_queue("a", {"default": {"cpu": quota(2000)}}, cohort="all"))
     made.cycle(START + 200)
     assert made.engine.credits_altered()
+
+
+def test_a_queue_that_moves_as_its_first_workload_begins_is_counted_where_it_is_now() -> None:
+    made = world(*two_queues(), cohort("other", quotas={"default": {"cpu": 4000}}), terms=policy())
+    for name in "cd":
+        made.observe(cluster_queue(name, {"default": {"cpu": 1000}}, cohort="other"))
+    made.cycle(START)
+    made.observe(workload("one", {"cpu": 4000}, local_queue="team/a", created=START))
+    made.cycle(START + 1)
+    made.observe(cluster_queue("a", {"default": {"cpu": 1000}}, cohort="other"))
+    made.cycle(START + 11)
+    made.cycle(START + 21)
+    assert balances(made, "other")["a"] < 0
+    assert balances(made)["b"] == 0
+    assert total(account(made, "other")) == 0
+
+
+def test_work_that_ended_before_its_queue_moved_is_paid_for_where_it_was() -> None:
+    made = world(terms=policy())
+    made.observe(cohort("other"))
+    made.observe(cluster_queue("c", {"default": {"cpu": 4000}}, cohort="other"))
+    made.cycle(START)
+    submit(made, "one", "a", 8, now=START + 10)
+    finish(made, "team/one", START + 20)
+    made.observe(cluster_queue("a", {"default": {"cpu": 4000}}, cohort="other"))
+    made.cycle(START + 30)
+    assert balances(made)["b"] == 40

@@ -39,6 +39,10 @@ class Happening(NamedTuple):
     evicted: list[int]
     """The numbers of those whose end loses what they did since they were last saved."""
 
+    def ended(self) -> set[int]:
+        """Return the numbers of those that count no more."""
+        return {token for token, event in self.events if event is None}
+
 
 class Agenda:
     """Events to come, by time. Each holding gets a number of its own, from 1 up."""

@@ -23,12 +23,17 @@ REFUND_S = 900
 
 
 class Row:
-    """One resource of one child in one flavor: what it costs, and how much all below use."""
+    """One resource of one child in one flavor: what it costs, and how much all below use.
 
-    __slots__ = ("cell", "per", "post", "price", "usage")
+    Quota, and what of it is never lent, are those of the last reshape: what happened until a change
+    goes by what was before.
+    """
+
+    __slots__ = ("local", "per", "post", "price", "quota", "usage")
 
     def __init__(self, post: "Post", cell: Cell, price: int, per: int) -> None:
-        self.post, self.cell, self.price, self.per = post, cell, price, per
+        self.post, self.price, self.per = post, price, per
+        self.quota, self.local = cell.quota, cell.local
         self.usage = 0
 
 
@@ -45,11 +50,15 @@ class Post:
 
 
 class Way(NamedTuple):
-    """A queue, the child of the cohort that it is, or is below, and what that child uses."""
+    """From a queue to the child of the cohort that it is, or is below, and what that child uses.
 
-    queue: Node
+    It stays what it was when the tree changes: what happened before the change goes by it.
+    """
+
     child: Node
     rows: Mapping[FlavorResource, Row]
+    below: tuple[tuple[Node, Mapping[FlavorResource, int]], ...]
+    """The nodes below the child, from the queue up, and what each never lends."""
 
 
 def member_of(node: Node) -> Member:
@@ -128,8 +137,12 @@ class Book:
                     post = self._posts[child, resource.flavor] = Post(member, resource.flavor)
                 price, per = self.policy.prices.rate(resource.flavor, resource.resource)
                 rows[resource] = post.rows[resource] = Row(post, cell, price, per)
+        ways: dict[Node, Way] = {}
         for queue, holding in holdings:
-            self.count(self.way_of(queue), holding, 1)
+            way = ways.get(queue)
+            if way is None:
+                way = ways[queue] = self.way_of(queue)
+            self.count(way, holding, 1)
         for post in self._posts.values():
             self._position(post)
         self._moved.clear()
@@ -159,12 +172,12 @@ class Book:
 
     def count(self, way: Way, holding: Holding, sign: int) -> None:
         """Count a holding in, or with sign -1 out, from the group's time on."""
-        queue, child, rows = way
-        is_child, moved = queue is child, self._moved
+        child, rows, below = way
+        moved = self._moved
         for resource, amount in holding.usage.items():
             left = sign * amount
-            if not is_child:
-                left = self._spilled(queue, child, resource, left)
+            if below:
+                left = self._spilled(below, resource, left)
             row = rows.get(resource)
             if row is not None:
                 row.usage += left
@@ -174,7 +187,7 @@ class Book:
         if self._holds is not None:
             self._hold(self._holds, member_of(child), holding, sign)
 
-    def lose(self, queue: Node, holding: Holding, when: int, saved: int | None) -> None:
+    def lose(self, way: Way, holding: Holding, when: int, saved: int | None) -> None:
         """Note an eviction: what was used since the work was saved, or ever, is lost.
 
         Where it was saved, what was paid for that is given back, for a quarter of an hour at most.
@@ -182,7 +195,7 @@ class Book:
         if when <= self.read_at:
             return
         self.advance(when)
-        child = self.way_of(queue).child
+        child = way.child
         since = holding.since if saved is None else max(holding.since, min(saved, when))
         seconds = max(0, when - since)
         for flavor, cost in self._by_flavor(holding.usage).items():
@@ -199,25 +212,29 @@ class Book:
             self.group.lose(post.member, flavor, loss)
 
     def way_of(self, queue: Node) -> Way:
-        """Return the way of a queue below the cohort, for as long as the tree stays as it is."""
+        """Return the way of a queue below the cohort, as the tree was at the last reshape."""
+        below: list[tuple[Node, Mapping[FlavorResource, int]]] = []
         child, parent = queue, queue.parent
         while parent is not self.node:
             if parent is None:
                 msg = f"{queue.path()} is not below {self.node.path()}"
                 raise ValueError(msg)
+            below.append((child, {one: cell.local for one, cell in child.cells.items()}))
             child, parent = parent, parent.parent
-        return Way(queue, child, self._rows[child])
+        return Way(child, self._rows[child], tuple(below))
 
-    def _spilled(self, queue: Node, child: Node, resource: FlavorResource, amount: int) -> int:
-        """Add to the usage of the nodes from a queue up to below a child; return what it gets."""
-        node = queue
-        while node is not child and node.parent is not None:
+    def _spilled(
+        self,
+        below: tuple[tuple[Node, Mapping[FlavorResource, int]], ...],
+        resource: FlavorResource,
+        amount: int,
+    ) -> int:
+        """Add to the usage of the nodes below a child; return what it gets."""
+        for node, kept in below:
             before = self._usage.get((node, resource), 0)
             now = self._usage[node, resource] = before + amount
-            cell = node.cells.get(resource)
-            local = 0 if cell is None else cell.local
+            local = kept.get(resource, 0)
             amount = max(now, local) - max(before, local)
-            node = node.parent
         return amount
 
     def _bill(self, child: Node, holding: Holding, sign: int) -> None:
@@ -251,13 +268,12 @@ class Book:
         sums = self.policy.prices.add_up
         idle = borrowed = 0
         for row in post.rows.values():
-            cell, usage = row.cell, row.usage
-            quota = cell.quota
+            quota, usage = row.quota, row.usage
             if usage > quota:
                 over = row.price * (usage - quota) // row.per
                 borrowed = borrowed + over if sums else max(borrowed, over)
             else:
-                free = row.price * max(0, min(quota - usage, quota - cell.local)) // row.per
+                free = row.price * max(0, min(quota - usage, quota - row.local)) // row.per
                 idle = idle + free if sums else max(idle, free)
         position = Position(idle, borrowed, self._cost(post, borrowed))
         self.group.place(post.member, post.flavor, position)

@@ -1,6 +1,6 @@
 """The ledgers of all cohorts, and the holdings that they count."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from queueing.core.credits.facts import CreditAccountFact, CreditPolicyFact, Member
 from queueing.core.credits.holding import Holding
@@ -8,6 +8,7 @@ from queueing.core.names import CohortName, QueueName
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.accounts import Accounts
+from queueing.state.credits.agenda import Event
 from queueing.state.credits.book import Book, Way
 from queueing.state.credits.terms import Terms
 
@@ -23,7 +24,7 @@ class Books:
         self.counted: dict[int, Holding] = {}
         """What the books count, by number; kept while there is no book, too."""
         self._ways: dict[QueueName, list[tuple[Book, Way]]] = {}
-        """The books above each queue, and its way there, since quotas or structure changed last."""
+        """The books above each queue, and its way there, as the tree was at the last change."""
 
     def advance(self, at: int) -> None:
         """Bring all ledgers up to a time."""
@@ -32,28 +33,52 @@ class Books:
 
     # Holdings -----------------------------------------------------------------------------------
 
-    def count_in(self, token: int, holding: Holding, tree: QuotaTree, when: int) -> None:
+    def count_in(self, token: int, holding: Holding, when: int) -> None:
         """Count a holding under a number that is new."""
         self.counted[token] = holding
-        for book, way in self._ways.get(holding.queue) or self._ways_of(holding.queue, tree):
+        for book, way in self._ways.get(holding.queue, ()):
             if when > book.group.at:
                 book.advance(when)
             book.count(way, holding, 1)
 
-    def count_out(self, token: int, tree: QuotaTree, when: int) -> None:
+    def count_out(self, token: int, when: int) -> None:
         """Count the holding of this number no more."""
         holding = self.counted.pop(token, None)
         if holding is None:
             return
-        for book, way in self._ways.get(holding.queue) or self._ways_of(holding.queue, tree):
+        for book, way in self._ways.get(holding.queue, ()):
             if when > book.group.at:
                 book.advance(when)
             book.count(way, holding, -1)
 
-    def lose(self, holding: Holding, tree: QuotaTree, when: int, saved: int | None) -> None:
+    def follow(self, events: Sequence[tuple[int, Event]], when: int) -> list[tuple[int, Event]]:
+        """Count in and out what begins and ends in one second; return the events of other kinds.
+
+        The same as `count_in` and `count_out` one by one, without a call for each.
+        """
+        counted, ways = self.counted, self._ways
+        others: list[tuple[int, Event]] = []
+        for token, event in events:
+            if event is None:
+                holding, sign = counted.pop(token, None), -1
+                if holding is None:
+                    continue
+            elif type(event) is Holding:
+                holding, sign = event, 1
+                counted[token] = event
+            else:
+                others.append((token, event))
+                continue
+            for book, way in ways.get(holding.queue, ()):
+                if when > book.group.at:
+                    book.advance(when)
+                book.count(way, holding, sign)
+        return others
+
+    def lose(self, holding: Holding, when: int, saved: int | None) -> None:
         """Note in every ledger that a holding ends by an eviction."""
-        for cohort in self.above(holding.queue, tree):
-            self.by_cohort[cohort].lose(tree.queue(holding.queue), holding, when, saved)
+        for book, way in self._ways.get(holding.queue, ()):
+            book.lose(way, holding, when, saved)
 
     def above(self, queue: QueueName, tree: QuotaTree) -> list[CohortName]:
         """Return the cohorts above a queue that have a ledger; none when there is no such queue."""
@@ -62,11 +87,17 @@ class Books:
         names = (CohortName(node.name) for node in tree.queue(queue).ancestors())
         return [one for one in names if one in self.by_cohort]
 
-    def _ways_of(self, queue: QueueName, tree: QuotaTree) -> list[tuple[Book, Way]]:
-        """Find the books above a queue, and its way there."""
-        books = [self.by_cohort[cohort] for cohort in self.above(queue, tree)]
-        ways = self._ways[queue] = [(book, book.way_of(tree.queue(queue))) for book in books]
-        return ways
+    def _find_ways(self, tree: QuotaTree) -> None:
+        """Find the books above each queue, and its way there, as the tree is now.
+
+        A queue of which this is not known yet counts from the next change on, when all holdings are
+        counted anew.
+        """
+        self._ways = {}
+        for root, _ in self._terms.trees(tree):
+            for node in tree.queues_of(root):
+                above = [self.by_cohort[one] for one in self.above(QueueName(node.name), tree)]
+                self._ways[QueueName(node.name)] = [(one, one.way_of(node)) for one in above]
 
     # Structure ----------------------------------------------------------------------------------
 
@@ -80,7 +111,6 @@ class Books:
             CohortName(node.name): (node, policy) for node, policy in self._terms.cohorts(tree)
         }
         self.advance(at)
-        self._ways.clear()
         before, self.by_cohort = self.by_cohort, {}
         read: list[CreditAccountFact] = []
         for name, (node, policy) in sorted(wanted.items()):
@@ -101,6 +131,7 @@ class Books:
         present = {name: book.group.present() for name, book in self.by_cohort.items()}
         for book in self.by_cohort.values():
             book.reshape(list(self._under(tree, book.node)))
+        self._find_ways(tree)
         for name, book in self.by_cohort.items():
             for member in sorted(book.children.keys() - present[name]):
                 self._take_debt_along(member, book, before)

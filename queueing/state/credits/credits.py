@@ -130,7 +130,8 @@ class Credits:
         """Note what a workload's status says now; None when it is gone."""
         if self._terms.any:
             self._presence.note(key, fact)
-        self.stir(key)
+        if self._budgets.any or self._terms.restrains:
+            self.stir(key)
 
     def stir(self, key: Key) -> None:
         """Note that a workload may hold something else than before."""
@@ -263,43 +264,54 @@ class Credits:
         for happening in self._agenda.due(at):
             # First what evictions lost: it depends on what was held before anything of that second.
             for token in happening.evicted:
-                self._lose(token, tree, happening.when)
+                self._lose(token, happening.when)
             self._let_happen(happening, tree)
 
-    def _lose(self, token: int, tree: QuotaTree, when: int) -> None:
+    def _lose(self, token: int, when: int) -> None:
         holding = self._books.counted.get(token)
         if holding is not None:
             saved = self._saves.last(holding.uid, holding.since, when)
-            self._books.lose(holding, tree, when, saved)
+            self._books.lose(holding, when, saved)
             self.doors.lose(holding, when, saved)
             self._usages.lose(holding, saved, when)
 
     def _let_happen(self, happening: Happening, tree: QuotaTree) -> None:
         """Let the ledgers follow one second, and what else there is: purses, rows of usage."""
-        when, books, usages, ends = happening.when, self._books, self._usages, self._presence.ends
-        spends, keeps, divides = self._budgets.follows, usages.follows, self.doors.by_queue
-        for token, event in happening.events:
+        events, ends = happening.events, self._presence.ends
+        if not (self._budgets.follows or self._usages.follows or self.doors.by_queue):
+            events = self._books.follow(events, happening.when)
+            for token in ends.keys() & happening.ended() if ends else ():
+                del ends[token]
+        for token, event in events:
             if event is None:
                 ends.pop(token, None)
-                if keeps:
-                    usages.count_out(token, books.counted.get(token), when)
-                if divides:
-                    self.doors.count(books.counted.get(token), when, -1)
-                if spends:
-                    self._budgets.count_out(token, when)
-                books.count_out(token, tree, when)
+                self._count_out(token, happening.when)
             elif isinstance(event, Holding):
-                books.count_in(token, event, tree, when)
-                if divides:
-                    self.doors.count(event, when, 1)
-                if spends:
-                    self._budgets.count_in(token, event, tree, when)
-                if keeps:
-                    usages.count_in(token, event, when)
+                self._count_in(token, event, tree, happening.when)
             elif isinstance(event, Ran):
-                usages.ran(token, books.counted.get(token), event.since, when)
+                holding = self._books.counted.get(token)
+                self._usages.ran(token, holding, event.since, happening.when)
             else:
-                grants.carry_out(event, books.by_cohort.values(), when)
+                grants.carry_out(event, self._books.by_cohort.values(), happening.when)
+
+    def _count_out(self, token: int, when: int) -> None:
+        holding = self._books.counted.get(token)
+        if self._usages.follows:
+            self._usages.count_out(token, holding, when)
+        if self.doors.by_queue:
+            self.doors.count(holding, when, -1)
+        if self._budgets.follows:
+            self._budgets.count_out(token, when)
+        self._books.count_out(token, when)
+
+    def _count_in(self, token: int, holding: Holding, tree: QuotaTree, when: int) -> None:
+        self._books.count_in(token, holding, when)
+        if self.doors.by_queue:
+            self.doors.count(holding, when, 1)
+        if self._budgets.follows:
+            self._budgets.count_in(token, holding, tree, when)
+        if self._usages.follows:
+            self._usages.count_in(token, holding, when)
 
     # Budgets ------------------------------------------------------------------------------------
 

@@ -48,7 +48,7 @@ def carry_out(given: Give, books: Iterable[Book], at: int) -> None:
     """Book a grant, or take it back, in every ledger that has its receiver."""
     for book in books:
         if given.grant.receiver in book.children:
-            book.group.advance(at)
+            book.advance(at)
             _book(book, given.grant, expired=given.expired)
 
 

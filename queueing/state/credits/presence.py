@@ -142,18 +142,19 @@ class Presence:
         `charges` are those of the newest statuses: what they hold need not be read again.
         """
         changed, self._changed = self._changed, {}
+        entered = self._entered
         for key, facts in changed.items():
-            known = self._entered.get(key)
+            known = entered.get(key)
             if known is not None and known.token == _RECALLED:
                 self._settle_leaver(key, known.holding, workloads)
-                known = self._entered.get(key)
+                known = entered.get(key)
             for fact in facts:
                 if known is not None and fact is not None and _tells_the_same(known.told, fact):
                     self._hear_more(known, fact)
                 else:
                     charge = charges.get(key) if workloads.get(key) is fact else None
                     self._take_change(key, fact, _read(fact, charge), now)
-                    known = self._entered.get(key)
+                    known = entered.get(key)
 
     def _hear_more(self, known: Entered, fact: WorkloadFact) -> None:
         """Plan what a status tells of a holding that goes on: that its pods run, and its end."""
@@ -270,10 +271,13 @@ class Presence:
 
 
 def _read(fact: WorkloadFact | None, charge: Charge | None) -> Holding | None:
-    """Return the holding that a status tells of; `charge` is what it charges, if it does."""
+    """Return the holding that a status tells of; `charge` is what it charges, if it does.
+
+    What is charged by no decision is charged by the newest status, which so holds quota.
+    """
     if fact is None:
         return None
-    if charge is None or charge.decision is not None or not fact.holds_quota:
+    if charge is None or charge.decision is not None:
         return holding_of(fact)
     return holding_of(fact, charge.holder.whole)
 
