@@ -1,5 +1,6 @@
 """What is written into a Workload alone, whether it speaks of one Job or of a gang of them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from queueing.translate.wire.workloads import Workload
@@ -34,3 +35,14 @@ class Ready:
 
     workload: Workload
     ready: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reclaim:
+    """Record, by pod set, how many pods will not be needed again."""
+
+    workload: Workload
+    counts: Mapping[str, int]
+
+
+Note = Release | Finish | LetGo | Ready | Reclaim

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from queueing.clock import Clock
+from queueing.controller.attendants import Attendants
 from queueing.controller.checkpoints import part as checkpoints
 from queueing.controller.containment import Look, contained
 from queueing.controller.credits import part as credit_part
@@ -22,7 +23,7 @@ from queueing.controller.effects import Effects, Shell
 from queueing.controller.finalizers import Finalizers
 from queueing.controller.gangs.reconciler import GangReconciler
 from queueing.controller.hand import Hand
-from queueing.controller.jobs.reconciler import Attendants, JobReconciler
+from queueing.controller.jobs.reconciler import JobReconciler
 from queueing.controller.latecomers import Latecomers
 from queueing.controller.leisure import Leisure
 from queueing.controller.objects import Objects

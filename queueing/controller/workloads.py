@@ -9,7 +9,6 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.hand import Hand
-from queueing.controller.jobs.reconciler import life
 from queueing.controller.objections import Objections
 from queueing.controller.objects import Objects
 from queueing.controller.records import Records
@@ -32,6 +31,7 @@ from queueing.core.lifecycle import (
     phase_of,
 )
 from queueing.core.names import Key
+from queueing.kube.deletion import this_life
 from queueing.kube.errors import NotFoundError
 from queueing.kube.objects import Identified
 from queueing.kube.resources import JOBS, WORKLOADS
@@ -168,14 +168,14 @@ class WorkloadReconciler:
         for job in jobs if with_owner else ():
             if not job.deleting:
                 # What it made goes with it: without a policy the server leaves Jobs' pods behind.
-                options = life(job.uid, propagation="Background")
+                options = this_life(job.uid, propagation="Background")
                 await self._hand.delete(JOBS.at(job.name, job.namespace), options)
                 self._records.job(job, "Deleted", "The retention of its Workload is over")
         if with_owner and jobs:
             return
         if labels.RESOURCE_IN_USE in meta.finalizers:
             await self._hand.let_go(workload)
-        await self._hand.delete(WORKLOADS.at(meta.name, meta.namespace), life(meta.uid))
+        await self._hand.delete(WORKLOADS.at(meta.name, meta.namespace), this_life(meta.uid))
         self._records.workload(meta, "Deleted", "Its retention is over")
 
     def _note_admission(self, workload: Workload, now: float) -> None:
@@ -240,7 +240,7 @@ class WorkloadReconciler:
         elif labels.RESOURCE_IN_USE in meta.finalizers:
             await self._hand.let_go(workload)
         elif _was_left_behind(workload):
-            await self._hand.delete(WORKLOADS.at(meta.name, meta.namespace), life(meta.uid))
+            await self._hand.delete(WORKLOADS.at(meta.name, meta.namespace), this_life(meta.uid))
 
     async def _follow_class(self, workload: Workload) -> None:
         """Give a Workload the present value of its WorkloadPriorityClass."""

@@ -227,8 +227,8 @@ def test_a_tail_that_needs_fewer_pods_gives_quota_back() -> None:
     )
     whole = job(parallelism=3, completions=4)
     action = ladder.next_action(tail, [workload(*ADMITTED, "PodsReady", of=whole)], ORIGIN)
-    assert isinstance(action, ladder.Reclaim)
-    assert action.count == 1
+    assert isinstance(action, notes.Reclaim)
+    assert action.counts == {"main": 1}
 
 
 def test_pods_that_were_given_back_are_not_taken_again() -> None:
@@ -240,7 +240,7 @@ def test_pods_that_were_given_back_are_not_taken_again() -> None:
             whole.status, reclaimable_pods=[ReclaimablePod(name="main", count=2)]
         ),
     )
-    for succeeded, want in ((2, None), (3, None), (4, ladder.Reclaim)):
+    for succeeded, want in ((2, None), (3, None), (4, notes.Reclaim)):
         found = job(status={"active": 1, "ready": 3, "succeeded": succeeded}, **tail)
         action = ladder.next_action(found, [whole], ORIGIN)
         assert (type(action) if action is not None else None) == want
@@ -255,7 +255,7 @@ def test_what_frees_quota_is_written_before_what_only_tells() -> None:
     )
     assert isinstance(
         ladder.next_action(running, [workload("QuotaReserved", "Admitted", of=running)], ORIGIN),
-        ladder.Reclaim,
+        notes.Reclaim,
     )
 
 

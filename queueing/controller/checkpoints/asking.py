@@ -18,6 +18,7 @@ from queueing.core.checkpoints.terms import Driver
 from queueing.core.names import Key
 from queueing.core.selectors import selects
 from queueing.kube.client import ListQuery
+from queueing.kube.deletion import this_life
 from queueing.kube.errors import NotFoundError
 from queueing.kube.resources import PODS
 from queueing.translate.checkpoints import pods
@@ -126,10 +127,8 @@ class Asking:
                 if pod.status.phase in _ENDED:
                     continue
                 meta = pod.metadata
-                options = {"gracePeriodSeconds": 0, "preconditions": {"uid": meta.uid}}
-                await self._hand.delete(
-                    PODS.at(meta.name, meta.namespace), msgspec.json.encode(options)
-                )
+                options = this_life(meta.uid, grace_s=0)
+                await self._hand.delete(PODS.at(meta.name, meta.namespace), options)
                 gone.append(meta.name)
         return gone
 

@@ -17,6 +17,7 @@ from queueing.core.checkpoints.answers import Condition, Voice
 from queueing.core.checkpoints.record import Record
 from queueing.core.names import Key
 from queueing.kube.client import ListQuery
+from queueing.kube.deletion import this_life
 from queueing.kube.errors import AlreadyExistsError, NotFoundError, RefusedError
 from queueing.kube.resources import JOBS, PODS
 from queueing.translate.checkpoints import hook_job, pods
@@ -85,12 +86,8 @@ class HookJobs:
         for name in record.asked:
             job = self._objects.jobs.get(_key(namespace, name))
             if job is not None and batch.finished(job) is None and not job.metadata.deleting:
-                options = {
-                    "propagationPolicy": "Background",
-                    "preconditions": {"uid": job.metadata.uid},
-                }
-                target = JOBS.at(name, namespace)
-                await self._hand.delete(target, msgspec.json.encode(options))
+                options = this_life(job.metadata.uid, propagation="Background")
+                await self._hand.delete(JOBS.at(name, namespace), options)
 
     async def _current(self, key: Key) -> Job | None:
         """Return a Job; one that we do not see is asked for, since our watch may be behind."""

@@ -17,6 +17,7 @@ from queueing.controller.hand import Hand
 from queueing.controller.refusals import DevicesRefusedError, NamespaceFullError
 from queueing.core.names import Key
 from queueing.kube.client import Call
+from queueing.kube.deletion import this_life
 from queueing.kube.errors import (
     AlreadyExistsError,
     BadRequestError,
@@ -127,9 +128,8 @@ class Claiming:
             raise DevicesRefusedError(DeviceReason.NAME_CONFLICT, told)
         if any(one.status.allocation for one in self.memory.claims_of(workload_uid(found))):
             raise NotSentError(f"{target.label} is of an earlier start whose pods are not gone yet")
-        body = msgspec.json.encode({"preconditions": {"uid": found.uid}})
         try:
-            await self.hand.delete(target, body)
+            await self.hand.delete(target, this_life(found.uid))
         finally:
             self.memory.drop_template(found.key)
         raise NotSentError(f"{target.label} of an earlier start is being replaced")
@@ -151,8 +151,7 @@ class Claiming:
         if domain:
             self.memory.domains.pop(Key(f"{meta.namespace}/{domain}"), None)
             await self.hand.delete(COMPUTE_DOMAINS.at(domain, meta.namespace))
-        body = msgspec.json.encode({"preconditions": {"uid": meta.uid}})
-        await self.hand.delete(resource.at(meta.name, meta.namespace), body)
+        await self.hand.delete(resource.at(meta.name, meta.namespace), this_life(meta.uid))
         if resource is RESOURCE_CLAIM_TEMPLATES:
             self.memory.drop_template(meta.key)  # nothing holds it back; a claim may be in use
 

@@ -13,6 +13,7 @@ import msgspec
 
 from queueing.controller.hand import Hand
 from queueing.controller.injection import Injecting, Trial
+from queueing.kube.deletion import this_life
 from queueing.kube.errors import ConflictError, NotFoundError
 from queueing.kube.resources import PODS
 from queueing.translate.devices.delays import Pod
@@ -56,8 +57,7 @@ class Remaking:
                 change = {"metadata": {"resourceVersion": version, "finalizers": kept}}
                 reply = await self.hand.patch(target, msgspec.json.encode(change))
                 version = _pod.decode(reply).metadata.resource_version
-            seen = {"uid": meta.uid, "resourceVersion": version}
-            await self.hand.delete(target, msgspec.json.encode({"preconditions": seen}))
+            await self.hand.delete(target, this_life(meta.uid, version=version))
         except (ConflictError, NotFoundError):
             return False
         return True

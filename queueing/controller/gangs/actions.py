@@ -1,10 +1,10 @@
 """What may be done next about a gang."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from queueing.controller.gangs.parts import Part
-from queueing.controller.notes import Finish, LetGo, Ready, Release
+from queueing.controller.notes import Note
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
@@ -66,22 +66,11 @@ class BreakUp:
 
 
 @dataclass(frozen=True, slots=True)
-class Reclaim:
-    """Record pods, by pod set, that will not be needed again."""
-
-    workload: Workload
-    counts: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
 class Tell:
     """Say on these Jobs what their gang waits for; an empty text takes that away."""
 
     jobs: Sequence[Job]
     text: str
 
-
-Note = Release | Finish | LetGo | Ready | Reclaim
-"""What is written into the Workload alone."""
 
 Action = Create | Discard | Match | Start | Stop | Restore | BreakUp | Tell | Note

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from queueing.controller.gangs.parts import Gang
 from queueing.controller.hand import Hand
-from queueing.controller.jobs.reconciler import JobRules, is_managed
+from queueing.controller.jobs.managed import JobRules, is_managed
 from queueing.controller.objects import Objects
 from queueing.controller.roster import is_finished
 from queueing.core.names import Key

@@ -12,14 +12,13 @@ from queueing.controller.gangs.actions import (
     Create,
     Discard,
     Match,
-    Reclaim,
     Start,
     Stop,
     Tell,
 )
 from queueing.controller.gangs.actions import Restore as RestoreTemplates
 from queueing.controller.gangs.parts import Gang, Part, owners, parts_of
-from queueing.controller.notes import Finish, LetGo, Ready, Release
+from queueing.controller.notes import Finish, LetGo, Ready, Reclaim, Release
 from queueing.controller.roster import is_finished
 from queueing.translate import labels
 from queueing.translate.jobs import batch

@@ -1,9 +1,8 @@
 """Does for a gang what the ladder says, one step per look."""
 
 from collections.abc import Sequence
-from typing import assert_never
 
-from queueing.controller import notes
+from queueing.controller.attendants import Attendants
 from queueing.controller.checkpoints.starting import warn_of_grace
 from queueing.controller.gangs import actions, ladder
 from queueing.controller.gangs.gathering import Gathering
@@ -12,13 +11,15 @@ from queueing.controller.gangs.starting import RefusedStartError, prepare, start
 from queueing.controller.gangs.telling import Telling
 from queueing.controller.gangs.writing import all_of
 from queueing.controller.hand import Hand
+from queueing.controller.jobs.managed import JobRules
 from queueing.controller.jobs.priorities import resolve
-from queueing.controller.jobs.reconciler import Attendants, JobRules, life
 from queueing.controller.objects import Objects
 from queueing.controller.refusals import DevicesRefusedError
+from queueing.controller.scribe import Scribe
 from queueing.core.backoff import Backoff
 from queueing.core.lifecycle import Evict, EvictionReason
 from queueing.core.names import Key
+from queueing.kube.deletion import this_life
 from queueing.kube.errors import AlreadyExistsError
 from queueing.kube.resources import WORKLOADS
 from queueing.kube.workqueue import WorkQueue
@@ -48,6 +49,7 @@ class GangReconciler:
         self._records, self._witness = attendants.records, attendants.witness
         self._clock, self._latecomers = attendants.clock, attendants.latecomers
         self._barrier, self._devices = attendants.barrier, attendants.devices
+        self._scribe = Scribe(hand, attendants)
         self._gathering = Gathering(objects, hand, rules)
         self._telling = Telling(hand, attendants.records, attendants.clock, queue)
 
@@ -82,38 +84,8 @@ class GangReconciler:
             case actions.Tell():
                 pass  # told by `look`
             case _:
-                await self._write_down(gang, action)
-
-    async def _write_down(self, gang: Gang, action: actions.Note) -> None:
-        """Record in the Workload what became of its Jobs."""
-        workload, now = action.workload, self._clock.now()
-        match action:
-            case notes.Release():
-                if not self._devices.holds(workload):
-                    await self._hand.release(workload, now)
-                return
-            case notes.Finish(reason=reason, message=message):
-                body = outbound.finish(workload, reason, message, now)
-            case notes.Ready(ready=ready):
-                body = outbound.pods_ready(workload, ready=ready, now=now)
-            case actions.Reclaim(counts=counts):
-                await self._hand.reclaim(workload, counts, now)
-                return
-            case notes.LetGo():
-                await self._hand.let_go(workload)
-                return
-            case _:
-                assert_never(action)
-        await self._hand.patch_workload(workload, body)
-        members = [job.metadata for job in owners(gang, workload)]
-        if isinstance(action, notes.Ready) and action.ready and members:
-            self._witness.pods_ready(workload, members[0])
-        if isinstance(action, notes.Finish):
-            if members:
-                self._witness.finished(workload, members[0])
-            for meta in members:
-                message = f"Workload '{workload.metadata.key}' is declared finished"
-                self._records.job(meta, "FinishedWorkload", f"{message}: {action.message}")
+                speakers = [job.metadata for job in owners(gang, action.workload)]
+                await self._scribe.write_down(action, speakers)
 
     async def _create(self, members: Sequence[Job]) -> None:
         priority = resolve(self._objects, self._records, members[0])
@@ -133,7 +105,7 @@ class GangReconciler:
 
     async def _discard(self, gang: Gang, workload: Workload, message: str) -> None:
         meta = workload.metadata
-        await self._hand.delete(WORKLOADS.at(meta.name, meta.namespace), life(meta.uid))
+        await self._hand.delete(WORKLOADS.at(meta.name, meta.namespace), this_life(meta.uid))
         for job in owners(gang, workload):
             said = f"Deleted not matching Workload: {meta.key}: {message}"
             self._records.job(job.metadata, "DeletedWorkload", said)

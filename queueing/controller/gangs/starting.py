@@ -8,11 +8,11 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from queueing.controller.attendants import DeviceMaker
 from queueing.controller.gangs.parts import Part
 from queueing.controller.gangs.writing import outcomes
 from queueing.controller.hand import Hand
 from queueing.controller.jobs.additions import additions
-from queueing.controller.jobs.reconciler import DeviceMaker
 from queueing.controller.objects import Objects
 from queueing.kube.client import Call
 from queueing.kube.errors import BadRequestError, ForbiddenError, InvalidError, KubeError

@@ -7,7 +7,7 @@ template is put right before quota is given back, and quota is given back only w
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from queueing.controller.notes import Finish, LetGo, Ready, Release
+from queueing.controller.notes import Finish, LetGo, Note, Ready, Reclaim, Release
 from queueing.translate import labels
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import Origin, max_execution_time
@@ -69,17 +69,6 @@ class Restore:
 
     workload: Workload
 
-
-@dataclass(frozen=True, slots=True)
-class Reclaim:
-    """Record pods that will not be needed again."""
-
-    workload: Workload
-    count: int
-
-
-Note = Release | Finish | LetGo | Ready | Reclaim
-"""What is written into the Workload alone."""
 
 Action = Create | Discard | Match | Follow | Start | Suspend | Stop | Restore | Note
 
@@ -228,7 +217,7 @@ def _while_running(job: Job, workload: Workload) -> Action | None:
     reclaimable = batch.reclaimable(job)
     known = sum(one.count for one in workload.status.reclaimable_pods)
     if reclaimable > known:
-        return Reclaim(workload, reclaimable)  # frees quota, so it comes first
+        return Reclaim(workload, {batch.MAIN: reclaimable})  # frees quota, so it comes first
     ready = batch.are_pods_ready(job)
     return Ready(workload, ready) if ready != workload.status.is_true("PodsReady") else None
 

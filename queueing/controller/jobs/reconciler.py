@@ -1,34 +1,27 @@
 """Does for a Job what the ladder says, one write per look."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, Protocol, assert_never
+from typing import Any
 
-import msgspec
-
-from queueing.clock import Clock
-from queueing.controller import notes
+from queueing.controller.attendants import Attendants
 from queueing.controller.checkpoints.starting import warn_of_grace
 from queueing.controller.hand import Hand
 from queueing.controller.jobs import ancestry, ladder, prebuilt, solitary
 from queueing.controller.jobs.additions import additions
+from queueing.controller.jobs.managed import JobRules, is_managed
 from queueing.controller.jobs.priorities import resolve
-from queueing.controller.latecomers import Latecomers
-from queueing.controller.leisure import Leisure
 from queueing.controller.objects import Objects
-from queueing.controller.records import Records
 from queueing.controller.refusals import DevicesRefusedError
+from queueing.controller.scribe import Scribe
 from queueing.core.lifecycle import Cause, Condemn
 from queueing.core.names import Key
-from queueing.core.selectors import Selector, selects
 from queueing.kube.client import Call
+from queueing.kube.deletion import this_life
 from queueing.kube.errors import AlreadyExistsError
 from queueing.kube.resources import WORKLOADS
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate import labels
-from queueing.translate.devices.realisation import PodChanges
-from queueing.translate.inbound.surroundings import namespace as namespace_fact
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import (
     Origin,
@@ -41,70 +34,7 @@ from queueing.translate.marks import refusal_of, refused_marks
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.outbound.conditions import patch
 from queueing.translate.wire.jobs import Job
-from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
-
-TELL_READY_WITHIN_S = 5.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobRules:
-    """Which Jobs are ours, and what their Workloads copy of them."""
-
-    without_queue_name: bool
-    namespaces: Selector
-    labels_to_copy: Sequence[str] = ()
-    refused: Collection[str] = ()
-    """Annotations that ask for what is not there."""
-    tell_ready_within_s: float = TELL_READY_WITHIN_S
-    """How long it may take to write that pods are ready; 0 where others wait for that."""
-
-
-def is_managed(objects: Objects, rules: JobRules, job: Job) -> bool:
-    """Say whether a Job is ours to queue."""
-    queued = bool(job.metadata.labels.get(labels.QUEUE_NAME))
-    # A CronJob is nobody's ancestor: its Jobs queue by themselves.
-    owned = any(one.controller and one.kind != "CronJob" for one in job.metadata.owner_references)
-    if not queued and (owned or not rules.without_queue_name):
-        return False
-    namespace = objects.namespaces.get(job.metadata.namespace)
-    return namespace is not None and selects(rules.namespaces, namespace_fact(namespace).labels)
-
-
-class Witness(Protocol):
-    """Who listens to what becomes of Jobs; nothing depends on it."""
-
-    def created(self, kind: str, job: Meta) -> None: ...
-    def started(self, workload: Workload, began: float) -> None: ...
-    def pods_ready(self, workload: Workload, job: Meta) -> None: ...
-    def finished(self, workload: Workload, job: Meta) -> None: ...
-    def evicted(self, workload: Workload, reason: str, cause: str) -> None: ...
-
-
-class DeviceMaker(Protocol):
-    """Who sees to the devices of what is started."""
-
-    async def prepare(self, job: Job, workload: Workload) -> PodChanges: ...
-    def holds(self, workload: Workload) -> bool: ...
-
-
-class Barrier(Protocol):
-    """Who says whether the Jobs of an evicted Workload may be suspended yet."""
-
-    def holds(self, workload: Workload, jobs: Sequence[Job]) -> bool: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attendants:
-    """Those who write down what the reconciler does."""
-
-    records: Records
-    witness: Witness
-    clock: Clock
-    latecomers: Latecomers
-    barrier: Barrier
-    devices: DeviceMaker
-    leisure: Leisure
 
 
 class JobReconciler:
@@ -123,6 +53,7 @@ class JobReconciler:
         self._clock, self._latecomers = attendants.clock, attendants.latecomers
         self._barrier, self._devices = attendants.barrier, attendants.devices
         self._leisure, self._queue = attendants.leisure, queue
+        self._scribe = Scribe(hand, attendants)
 
     async def look(self, key: Key) -> None:
         """Do the next write for a Job, if one is due. Raises KubeError to be called again later."""
@@ -207,39 +138,11 @@ class JobReconciler:
             case ladder.Discard(workload=workload):
                 await self._discard(job, workload)
             case _:
-                await self._write_down(job, action)
-
-    async def _write_down(self, job: Job, action: ladder.Note) -> None:
-        """Record in the Workload what became of its Job."""
-        workload, now = action.workload, self._clock.now()
-        match action:
-            case notes.Release():
-                if not self._devices.holds(workload):
-                    await self._hand.release(workload, now)
-                return
-            case notes.Finish(reason=reason, message=message):
-                body = outbound.finish(workload, reason, message, now)
-            case notes.Ready(ready=ready):
-                body = outbound.pods_ready(workload, ready=ready, now=now)
-            case ladder.Reclaim(count=count):
-                await self._hand.reclaim(workload, {batch.MAIN: count}, now)
-                return
-            case notes.LetGo():
-                await self._hand.let_go(workload)
-                return
-            case _:
-                assert_never(action)
-        await self._hand.patch_workload(workload, body)
-        if isinstance(action, notes.Ready) and action.ready:
-            self._witness.pods_ready(workload, job.metadata)
-        if isinstance(action, notes.Finish):
-            self._witness.finished(workload, job.metadata)
-            message = f"Workload '{workload.metadata.key}' is declared finished"
-            self._records.job(job.metadata, "FinishedWorkload", message)
+                await self._scribe.write_down(action, (job.metadata,))
 
     async def _discard(self, job: Job, workload: Workload) -> None:
         meta = workload.metadata
-        await self._hand.delete(WORKLOADS.at(meta.name, meta.namespace), life(meta.uid))
+        await self._hand.delete(WORKLOADS.at(meta.name, meta.namespace), this_life(meta.uid))
         message = f"Deleted not matching Workload: {meta.key}"
         self._records.job(job.metadata, "DeletedWorkload", message)
 
@@ -341,14 +244,3 @@ class JobReconciler:
 
     def _is_managed(self, job: Job) -> bool:
         return is_managed(self._objects, self._rules, job)
-
-
-def life(uid: str, propagation: str = "") -> bytes:
-    """Return DeleteOptions that only this life of an object takes.
-
-    `propagation` says what becomes of what it owns; unset, the server's rule for its kind holds.
-    """
-    options: dict[str, Any] = {"preconditions": {"uid": uid}}
-    if propagation:
-        options["propagationPolicy"] = propagation
-    return msgspec.json.encode(options)

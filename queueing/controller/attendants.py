@@ -1,0 +1,50 @@
+"""Those whom reconcilers of Jobs and of gangs ask, and those whom they tell what they did."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from queueing.clock import Clock
+from queueing.controller.latecomers import Latecomers
+from queueing.controller.leisure import Leisure
+from queueing.controller.records import Records
+from queueing.translate.devices.realisation import PodChanges
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.meta import Meta
+from queueing.translate.wire.workloads import Workload
+
+
+class Witness(Protocol):
+    """Who listens to what becomes of Jobs; nothing depends on it."""
+
+    def created(self, kind: str, job: Meta) -> None: ...
+    def started(self, workload: Workload, began: float) -> None: ...
+    def pods_ready(self, workload: Workload, job: Meta) -> None: ...
+    def finished(self, workload: Workload, job: Meta) -> None: ...
+    def evicted(self, workload: Workload, reason: str, cause: str) -> None: ...
+
+
+class DeviceMaker(Protocol):
+    """Who sees to the devices of what is started."""
+
+    async def prepare(self, job: Job, workload: Workload) -> PodChanges: ...
+    def holds(self, workload: Workload) -> bool: ...
+
+
+class Barrier(Protocol):
+    """Who says whether the Jobs of an evicted Workload may be suspended yet."""
+
+    def holds(self, workload: Workload, jobs: Sequence[Job]) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attendants:
+    """All of them, for one term of leadership."""
+
+    records: Records
+    witness: Witness
+    clock: Clock
+    latecomers: Latecomers
+    barrier: Barrier
+    devices: DeviceMaker
+    leisure: Leisure

@@ -1,0 +1,51 @@
+"""Writes down in a Workload what became of its Jobs, be it one or a gang of them."""
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from queueing.controller import notes
+from queueing.controller.attendants import Attendants
+from queueing.controller.hand import Hand
+from queueing.translate.outbound import workloads as outbound
+from queueing.translate.wire.meta import Meta
+from queueing.translate.wire.workloads import Workload
+
+
+class Scribe:
+    """One write for each note; who listens is told once it is done."""
+
+    def __init__(self, hand: Hand, attendants: Attendants) -> None:
+        self._hand, self._devices, self._clock = hand, attendants.devices, attendants.clock
+        self._witness, self._records = attendants.witness, attendants.records
+
+    async def write_down(self, note: notes.Note, jobs: Sequence[Meta]) -> None:
+        """Write a note about the work of these Jobs. Raises KubeError where it has to be later."""
+        workload, now = note.workload, self._clock.now()
+        match note:
+            case notes.Release():
+                if not self._devices.holds(workload):
+                    await self._hand.release(workload, now)
+            case notes.Reclaim(counts=counts):
+                await self._hand.reclaim(workload, counts, now)
+            case notes.LetGo():
+                await self._hand.let_go(workload)
+            case notes.Ready(ready=ready):
+                body = outbound.pods_ready(workload, ready=ready, now=now)
+                await self._hand.patch_workload(workload, body)
+                if ready and jobs:
+                    self._witness.pods_ready(workload, jobs[0])
+            case notes.Finish(reason=reason, message=message):
+                body = outbound.finish(workload, reason, message, now)
+                await self._hand.patch_workload(workload, body)
+                self._tell_end(workload, jobs, message)
+            case _:
+                assert_never(note)
+
+    def _tell_end(self, workload: Workload, jobs: Sequence[Meta], message: str) -> None:
+        if jobs:
+            self._witness.finished(workload, jobs[0])
+        said = f"Workload '{workload.metadata.key}' is declared finished"
+        if len(jobs) > 1:
+            said = f"{said}: {message}"  # which of the members it was
+        for job in jobs:
+            self._records.job(job, "FinishedWorkload", said)
