@@ -259,6 +259,19 @@ def evict(made: World, name: str, at: float) -> None:
     made.observe(replace(fact, admission=None, conditions=conditions))
 
 
+def test_quota_whose_nodes_are_lost_earns_only_what_others_really_hold_of_it() -> None:
+    """Six of twelve cores are lost: their work is evicted, and what still fits is all that pays."""
+    made = world()
+    run(made, "lost", "a", 8, at=START)
+    run(made, "kept", "a", 2, at=START)
+    evict(made, "lost", START + 100)
+    then = balances(made, START + 100)
+    assert then["b"] == then["c"] == 300
+    assert balances(made, START + 200) == then
+    run(made, "back", "a", 3, at=START + 200)
+    assert balances(made, START + 300)["a"] == then["a"] - 100
+
+
 def saved(name: str, at: float) -> SavedFact:
     return SavedFact(name=f"team/{name}-1", uid=Uid(f"team/{name}"), at=int(at))
 
