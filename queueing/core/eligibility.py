@@ -29,10 +29,16 @@ class Group:
     options: tuple[Option, ...]
     label_keys: frozenset[str]
     """Labels of the group's flavors: the only keys by which pods may choose among them."""
+    places_all: bool
+    """Every flavor of the queue has a topology, so that pods are placed that do not ask for it."""
 
 
 def compile_group(
-    index: int, group: ResourceGroup, flavors: Mapping[FlavorName, FlavorFact]
+    index: int,
+    group: ResourceGroup,
+    flavors: Mapping[FlavorName, FlavorFact],
+    *,
+    places_all: bool,
 ) -> Group:
     """Join a resource group with the flavors that it names."""
     options = tuple(
@@ -45,14 +51,15 @@ def compile_group(
     )
     known = [option.flavor for option in options if option.flavor is not None]
     keys = frozenset(key for flavor in known for key in flavor.node_labels)
-    return Group(index, frozenset(group.covered), options, keys)
+    return Group(index, frozenset(group.covered), options, keys, places_all)
 
 
 def ineligibility(group: Group, option: Option, pod_sets: Iterable[PodSet]) -> Obstacle | None:
     """Return why pods may not use a flavor, None when they may.
 
-    A flavor with a topology may be used by nobody: a place for its pods, which would be looked for
-    once all pod sets have flavors, cannot be found.
+    A flavor with a topology is for pods that ask for one, if the queue has others beside it. It may
+    be used by nobody: a place for its pods, which would be looked for once all pod sets have
+    flavors, cannot be found.
     """
     flavor = option.flavor
     if flavor is None:
@@ -60,6 +67,8 @@ def ineligibility(group: Group, option: Option, pod_sets: Iterable[PodSet]) -> O
     for pod_set in pod_sets:
         if pod_set.wants_topology and not flavor.topology:
             return Unsuitable(f'Flavor "{flavor.name}" does not support TopologyAwareScheduling')
+        if flavor.topology and not pod_set.wants_topology and not group.places_all:
+            return Unsuitable(f'Flavor "{flavor.name}" supports only TopologyAwareScheduling')
         taint = untolerated(flavor.taints, (*pod_set.tolerations, *flavor.tolerations))
         if taint is not None:
             spelled = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"

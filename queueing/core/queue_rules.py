@@ -69,7 +69,11 @@ class Catalog:
         named = {name: flavors.get(name) for _, names in layout for name in names}
         found = self._offers.get(layout)
         if found is None or found.flavors != named:
-            groups = (compile_group(at, one, flavors) for at, one in enumerate(fact.groups))
+            places_all = all(one is not None and one.topology for one in named.values())
+            groups = (
+                compile_group(at, one, flavors, places_all=places_all)
+                for at, one in enumerate(fact.groups)
+            )
             found = self._offers[layout] = Offer(tuple(groups), named)
         return found
 
