@@ -40,13 +40,17 @@ class Leisure:
         """Say whether the server is pressed, so that what can wait should."""
         return self.pressure.is_high(self.clock.monotonic())
 
+    def was_lacking(self) -> bool:
+        """Say whether the server is not at rest, so that what need not be soon should wait."""
+        return self.pressure.was_high(self.clock.monotonic())
+
     def puts_off(self, name: str, again: Callable[[], None], at_most_s: float) -> bool:
         """Say whether a write has to wait; then `again` is called when its time has come."""
         if name in self._called:
             del self._called[name]
             return False
         now = self.clock.monotonic()
-        if not self.pressure.is_high(now):
+        if not self.pressure.was_high(now):
             self._waiting.pop(name, None)
             return False
         self._waiting.setdefault(name, _Waiting(now + at_most_s, again))
@@ -63,7 +67,7 @@ class Leisure:
         now = self.clock.monotonic()
         self._called = {name: until for name, until in self._called.items() if until > now}
         due = [name for name, one in self._waiting.items() if one.until <= now]
-        if not self.pressure.is_high(now):
+        if not self.pressure.was_high(now):
             due += islice(self._waiting, AT_ONCE_MAX)
         for name in dict.fromkeys(due):
             self._called[name] = now + CALLED_S

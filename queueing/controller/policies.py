@@ -63,6 +63,7 @@ _NOBODYS = (
 )
 _DEFAULT = {"name": "default", "parameterNotFoundAction": "Allow"}
 _SUSPENDED = "spec: Object.spec{suspend: true}"
+_RUNS = "!has(object.spec.suspend) || !object.spec.suspend"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +107,8 @@ def _policies(rules: PolicyRules) -> Iterator[Pair]:
     managed = f"({_LABELLED}) || ({_NOBODYS})" if rules.without_queue_name else _LABELLED
     yield _pair(
         "queueing-suspend-jobs",
-        [("managed", managed)],
+        # Most Jobs come suspended: rewriting one makes the server run all its plugins again.
+        [("managed", managed), ("runs", _RUNS)],
         f"Object{{{_SUSPENDED}}}",
         namespaces=everywhere,
     )

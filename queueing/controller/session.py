@@ -149,7 +149,11 @@ class Session:
         )
         self._workloads = self._make_workload_reconciler()
         self._statuses = Statuses(
-            self.engine, self.objects, hand=self.hand, writer=self.writer, clock=clock
+            self.engine,
+            self.objects,
+            hand=self.hand,
+            writer=self.writer,
+            leisure=self.leisure,
         )
 
     def _make_credits(self) -> credit_part.Credits:

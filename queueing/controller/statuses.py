@@ -1,7 +1,8 @@
 """Status of queues and cohorts: at most one write per object and second, the latest wins.
 
-While admissions are being written the statuses of all objects share a small rate, because the API
-server's time is what admissions are made of; as soon as it is quiet they catch up.
+While admissions are being written, or the API server is pressed, the statuses of all objects share
+a small rate, because the server's time is what admissions are made of; as soon as it is quiet they
+catch up.
 """
 
 import asyncio
@@ -11,8 +12,8 @@ from functools import partial
 from itertools import islice
 from typing import NoReturn
 
-from queueing.clock import Clock
 from queueing.controller.hand import Hand
+from queueing.controller.leisure import Leisure
 from queueing.controller.objects import Objects
 from queueing.core.names import CohortName, Key, QueueName
 from queueing.kube.errors import KubeError
@@ -32,7 +33,7 @@ LOOK_EVERY_S = 0.25
 AT_REST_MAX = 64
 """Writes begun per look when nothing else is being written."""
 WHEN_BUSY_MAX = 2
-"""Writes begun per look beside admissions."""
+"""Writes begun per look beside admissions, or while the server is pressed."""
 
 Make = Callable[[], tuple[Target, bytes] | None]
 
@@ -41,10 +42,11 @@ class Statuses:
     """Follows what changed in the engine, and writes it down."""
 
     def __init__(
-        self, engine: Engine, objects: Objects, *, hand: Hand, writer: Writer, clock: Clock
+        self, engine: Engine, objects: Objects, *, hand: Hand, writer: Writer, leisure: Leisure
     ) -> None:
         self._engine, self._objects = engine, objects
-        self._hand, self._writer, self._clock = hand, writer, clock
+        self._hand, self._writer, self._leisure = hand, writer, leisure
+        self._clock = leisure.clock
         self._due: dict[str, Make] = {}
         """What is to be written, those that changed first in front."""
 
@@ -59,7 +61,7 @@ class Statuses:
                 self._due[f"lq/{local}"] = partial(self._local_queue, local)
             for cohort in changed.cohorts if with_share else ():
                 self._due[f"co/{cohort}"] = partial(self._cohort, cohort)
-            busy = self._writer.is_busy(WriteClass.ADMISSION)
+            busy = self._writer.is_busy(WriteClass.ADMISSION) or self._leisure.was_lacking()
             for key in list(islice(self._due, WHEN_BUSY_MAX if busy else AT_REST_MAX)):
                 self._submit(key, self._due.pop(key))
             await asyncio.sleep(LOOK_EVERY_S)

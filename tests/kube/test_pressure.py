@@ -1,6 +1,6 @@
 import pytest
 
-from queueing.kube.pressure import MEMORY_S, Pressure
+from queueing.kube.pressure import CALM_S, MEMORY_S, Pressure
 
 QUIET_S = 0.01
 SLOW_S = 0.2
@@ -24,7 +24,10 @@ def after(*writes: float, every_s: float = 0.05) -> tuple[Pressure, float]:
         pytest.param([QUIET_S, *[SLOW_S] * 30], True, id="all take much longer than the best"),
         pytest.param([0.001, *[0.02] * 60], False, id="nobody waits for so little"),
         pytest.param([SLOW_S] * 30, False, id="it was never faster"),
-        pytest.param([*[SLOW_S] * 30, *[QUIET_S] * 60], False, id="it is fast again"),
+        pytest.param([*[SLOW_S] * 30, *[QUIET_S] * 90], False, id="it is fast again for a while"),
+        pytest.param(
+            [QUIET_S, *[SLOW_S] * 30, *[QUIET_S] * 40], True, id="a good moment in between"
+        ),
     ],
 )
 def test_a_server_is_pressed_while_it_takes_much_longer_than_it_could(
@@ -39,3 +42,19 @@ def test_who_writes_nothing_presses_nobody() -> None:
     assert not pressure.is_high(now + 2 * MEMORY_S)
     pressure.took(QUIET_S, now + 2 * MEMORY_S)
     assert not pressure.is_high(now + 2 * MEMORY_S)
+
+
+def test_a_good_moment_is_no_rest() -> None:
+    pressure, now = after(QUIET_S, *[SLOW_S] * 30)
+    until = now + CALM_S
+    while pressure.is_high(now):
+        now += 0.05
+        pressure.took(QUIET_S, now)
+    assert pressure.was_high(now)
+    assert not pressure.was_high(now + CALM_S)
+    assert now < until
+
+
+def test_a_server_at_its_best_was_never_pressed() -> None:
+    pressure, now = after(*[QUIET_S] * 30)
+    assert not pressure.was_high(now)

@@ -4,10 +4,11 @@ import pytest
 
 from queueing.core.selectors import Requirement, Selector
 from queueing.webhooks.policies.demand import Demand
+from queueing.webhooks.policies.jobs import GROUP, NAMES
 from queueing.webhooks.policies.quotas import FLAVORS_OF_CHECKS
 from queueing.webhooks.policies.render import POLICIES, render
 from queueing.webhooks.scope import Scope
-from tests.webhooks.table import rows
+from tests.webhooks.table import Row, rows
 
 KINDS = {"clusterqueues": "ClusterQueue", "cohorts": "Cohort", "workloads": "Workload"}
 TEAMS = Scope(
@@ -53,6 +54,21 @@ def test_jobs_are_asked_about_only_in_managed_namespaces_and_with_a_queue() -> N
         selector = policy["spec"]["matchConstraints"]["namespaceSelector"]
         assert selector == {"matchExpressions": [{"key": "team", "operator": "Exists"}]}
         assert any("queue-name" in one["expression"] for one in policy["spec"]["matchConditions"])
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(one, id=one.name)
+        for one in rows()
+        if one.kind == "Job" and one.says and one.old is None
+    ],
+)
+def test_what_a_new_job_is_refused_for_bears_the_name_of_the_group(row: Row) -> None:
+    meta, template = row.new["metadata"], row.new["spec"]["template"].get("metadata", {})
+    own = [one for one in meta.get("labels", {}) if one not in NAMES]
+    noted = [*meta.get("annotations", {}), *template.get("annotations", {})]
+    assert any(one.startswith(GROUP) for one in (*own, *noted))
 
 
 def test_nobody_is_asked_about_our_own_writes() -> None:

@@ -61,7 +61,7 @@ class Reaper:
     async def reap(self) -> None:
         """Delete what was gathered, unless the server has better things to do."""
         now, due = self.leisure.clock.monotonic(), dict[str, list[Key]]()
-        waits_s = WITHIN_S if self.leisure.is_lacking() else 0.0
+        waits_s = WITHIN_S if self.leisure.was_lacking() else 0.0
         for uid, since in list(self._since.items()):
             namespace = self._namespace_of(uid)
             if not namespace:

@@ -1,8 +1,10 @@
 """The mutating policy that gives pods their resource claims, rendered from `webhooks.pods`.
 
 JSON patches with plain maps: the API server fails a request whose patch holds a list of object
-literals. A comprehension of the policy language cannot flatten, so there is one mutation for each
-resource; the server runs them one after the other, each on what the one before has left.
+literals. There is one mutation, because the server spells the pod out, reads it back and defaults
+it anew for each. So all patches speak of the pod as it came: room is made first in lists that are
+not there yet, and everything else is appended. A comprehension of the policy language cannot
+flatten, hence a part for each resource that there may be.
 """
 
 from collections.abc import Iterator
@@ -28,10 +30,14 @@ _CONDITIONS: Final = {
     "not-yet": "!has(object.spec.resourceClaims)"
     f" || !object.spec.resourceClaims.exists(c, c.name == '{pods.CLAIM}')",
 }
+_PARTS: Final = {pods.INIT: "inits", "containers": "containers"}
+"""Lists of a pod's containers, and the variable that holds each, empty where there is none."""
 _VARIABLES: Final = {
     "resources": _listed(pods.RESOURCES),
     "templates": _listed(pods.TEMPLATE),
     "shared": _listed(pods.SHARED),
+    **{name: f"has(object.spec.{part}) ? object.spec.{part} : []" for part, name in _PARTS.items()},
+    **{f"{name}Names": f"variables.{name}.map(c, c.name)" for name in _PARTS.values()},
 }
 
 
@@ -57,7 +63,7 @@ def render() -> list[Wire]:
         ],
         "variables": [{"name": name, "expression": text} for name, text in _VARIABLES.items()],
         "mutations": [
-            {"patchType": "JSONPatch", "jsonPatch": {"expression": text}} for text in _mutations()
+            {"patchType": "JSONPatch", "jsonPatch": {"expression": " + ".join(_patches())}}
         ],
     }
     return [
@@ -66,31 +72,41 @@ def render() -> list[Wire]:
     ]
 
 
-def _mutations() -> Iterator[str]:
-    """Yield the patches in their order: as few as can be, for the server copies the pod for each.
+def _patches() -> Iterator[str]:
+    """Yield lists of patches, in their order.
 
     The channel of a ComputeDomain is for those who ask for any device: it comes before all.
     """
+    yield _if_not("has(object.spec.resourceClaims)", _add("/spec/resourceClaims", "[]"))
+    yield from (_room(part) for part in _PARTS)
     channel = f"string({_NOTES}['{pods.CHANNEL}'])"
     entry = f'{{"name": "{pods.CHANNEL_CLAIM}", "resourceClaimTemplateName": {channel}}}'
-    entered = _everywhere(_enter(pods.INIT), _enter("containers"), _append(entry))
-    yield f"'{pods.CHANNEL}' in {_NOTES} ? {entered} : []"
+    entered = " + ".join((*(_enter(part) for part in _PARTS), _append(entry)))
+    yield f"('{pods.CHANNEL}' in {_NOTES} ? {entered} : [])"
     for number in range(pods.SLOTS):
         name = pods.Slot(number, "", "", "").name
-        inits, containers = _swap(pods.INIT, number, name), _swap("containers", number, name)
-        swapped = _everywhere(inits, containers, _append(_claim(number, name)))
-        yield f"size(variables.resources) > {number} ? {swapped} : []"
+        swapped = (_swap(part, number, name) for part in _PARTS)
+        parts = " + ".join((*swapped, _append(_claim(number, name))))
+        yield f"(size(variables.resources) > {number} ? {parts} : [])"
     names = "object.spec.schedulingGates.map(g, g.name)"
     yield (
-        f"has(object.spec.schedulingGates) && {names}.exists(n, n == '{pods.GATE}')"
+        f"(has(object.spec.schedulingGates) && {names}.exists(n, n == '{pods.GATE}')"
         ' ? [JSONPatch{op: "remove", path: "/spec/schedulingGates/"'
-        f" + string({names}.indexOf('{pods.GATE}'))}}] : []"
+        f" + string({names}.indexOf('{pods.GATE}'))}}] : [])"
     )
 
 
-def _everywhere(inits: str, containers: str, claims: str) -> str:
-    """Join the patches of init containers, if there are any, of containers, and of the claims."""
-    return f"((has(object.spec.{pods.INIT}) ? {inits} : []) + {containers} + ({claims}))"
+def _add(path: str, value: str) -> str:
+    return f'[JSONPatch{{op: "add", path: "{path}", value: {value}}}]'
+
+
+def _if_not(test: str, patches: str) -> str:
+    return f"({test} ? [] : {patches})"
+
+
+def _append(value: str) -> str:
+    """Return the patch that adds to the list of the pod's claims."""
+    return _add("/spec/resourceClaims/-", value)
 
 
 def _claim(number: int, name: str) -> str:
@@ -104,21 +120,46 @@ def _claim(number: int, name: str) -> str:
     return f"({made} ? {template} : {entry('resourceClaimName', 'shared')})"
 
 
-def _append(value: str) -> str:
-    """Return the patch that adds to the list of the pod's claims, which may not be there."""
-    path = "/spec/resourceClaims"
-    return (
-        "has(object.spec.resourceClaims)"
-        f' ? [JSONPatch{{op: "add", path: "{path}/-", value: {value}}}]'
-        f' : [JSONPatch{{op: "add", path: "{path}", value: [{value}]}}]'
-    )
-
-
 def _asks(one: str, resource: str, where: str = "requests") -> str:
     listed = f"{one}.resources.{where}"
     return (
         f"has({one}.resources) && has({listed})"
         f" && {resource} in {listed} && {listed}[{resource}] != '0'"
+    )
+
+
+def _asking(part: str, test: str, path: str, value: str = "") -> str:
+    """Return a patch for each container `c` of a list that passes a test."""
+    index = f"string(variables.{_PARTS[part]}Names.indexOf(c.name))"
+    where = f'path: "/spec/{part}/" + {index} + "/resources/{path}'
+    patch = f'op: "add", {where}, value: {value}' if value else f'op: "remove", {where}'
+    return f"variables.{_PARTS[part]}.filter(c, {test}).map(c, JSONPatch{{{patch}}})"
+
+
+def _room(part: str) -> str:
+    """Return the patches that give a list of claims to containers that will use some."""
+    asks = f"variables.resources.exists(r, {_asks('c', 'r')})"
+    return _asking(part, f"{asks} && !has(c.resources.claims)", 'claims"', "[]")
+
+
+def _enter(part: str) -> str:
+    """Return the patches that give the channel to containers that ask for any device."""
+    asks = f"variables.resources.exists(r, {_asks('c', 'r')})"
+    return _asking(part, asks, 'claims/-"', f'{{"name": "{pods.CHANNEL_CLAIM}"}}')
+
+
+def _swap(part: str, number: int, name: str) -> str:
+    """Return the patches that swap one resource of a list of containers for requests of a claim."""
+    resource = f"variables.resources[{number}]"
+    key = f'" + jsonpatch.escapeKey({resource})'
+    request = f'{{"name": "{name}", "request": {_request(part, resource)}}}'
+    asks = _asks("c", resource)
+    return " + ".join(
+        (
+            _asking(part, _asks("c", resource, "limits"), f"limits/{key}"),
+            _asking(part, asks, 'claims/-"', request),
+            _asking(part, asks, f"requests/{key}"),
+        )
     )
 
 
@@ -128,9 +169,9 @@ def _request(part: str, resource: str) -> str:
     def first(part: str, *also: str) -> str:
         same = f"m.resources.requests[{resource}] == c.resources.requests[{resource}]"
         test = " && ".join((_asks("m", resource), same, *also))
-        return f"object.spec.{part}.map(m, {test}).indexOf(true)"
+        return f"variables.{_PARTS[part]}.map(m, {test}).indexOf(true)"
 
-    own = f"string(object.spec.{part}.map(x, x.name).indexOf(c.name))"
+    own = f"string(variables.{_PARTS[part]}Names.indexOf(c.name))"
     if part != pods.INIT:
         return f'"c" + {own}'
     sidecar = f"has(%s.restartPolicy) && %s.restartPolicy == '{SIDECAR}'"
@@ -139,44 +180,6 @@ def _request(part: str, resource: str) -> str:
         f'({sidecar.replace("%s", "c")} ? "i" + {own}'
         f' : {first("containers")} >= 0 ? "c" + string({first("containers")})'
         f' : "i" + string({alike}))'
-    )
-
-
-def _swap(part: str, number: int, name: str) -> str:
-    """Return the patches that swap one resource of a list of containers for requests of a claim."""
-    resource = f"variables.resources[{number}]"
-    base = _resources(part)
-    request = f'{{"name": "{name}", "request": {_request(part, resource)}}}'
-
-    def asking(where: str) -> str:
-        return f"object.spec.{part}.filter(c, {_asks('c', resource, where)})"
-
-    def removed(where: str) -> str:
-        path = f'{base}/{where}/" + jsonpatch.escapeKey({resource})'
-        return f'{asking(where)}.map(c, JSONPatch{{op: "remove", path: {path}}})'
-
-    claimed = f"{asking('requests')}.map(c, {_claim_of(part, request)})"
-    return f"{removed('limits')} + {claimed} + {removed('requests')}"
-
-
-def _enter(part: str) -> str:
-    """Return the patches that give the channel to containers that ask for any device."""
-    asking = f"variables.resources.exists(r, {_asks('c', 'r')})"
-    request = f'{{"name": "{pods.CHANNEL_CLAIM}"}}'
-    return f"object.spec.{part}.filter(c, {asking}).map(c, {_claim_of(part, request)})"
-
-
-def _resources(part: str) -> str:
-    """Return the path of the resources of container `c`, as the beginning of a text."""
-    index = f"string(object.spec.{part}.map(x, x.name).indexOf(c.name))"
-    return f'"/spec/{part}/" + {index} + "/resources'
-
-
-def _claim_of(part: str, request: str) -> str:
-    """Return the patch that adds to the claims of container `c`, which may have none."""
-    return (
-        f'JSONPatch{{op: "add", path: {_resources(part)}/claims" + (has(c.resources.claims) ? "/-"'
-        f' : ""), value: has(c.resources.claims) ? dyn({request}) : dyn([{request}])}}'
     )
 
 

@@ -1,4 +1,8 @@
-"""Demands on managed Jobs: those with a queue label, before or after the write."""
+"""Demands on managed Jobs: those with a queue label, before or after the write.
+
+A new Job that bears no more than names of its queue and its priority class is not asked about:
+there is nothing that a demand could find in it.
+"""
 
 from typing import Final
 
@@ -20,6 +24,19 @@ _LABELS: Final = "object.metadata.?labels.orValue({})"
 _OLD_LABELS: Final = "(oldObject == null ? {} : oldObject.metadata.?labels.orValue({}))"
 QUEUED: Final = f"'{QUEUE}' in {_LABELS} || '{QUEUE}' in {_OLD_LABELS}"
 """Says in CEL that a Job is, or was, in a queue."""
+GROUP: Final = "kueue.x-k8s.io/"
+"""What the labels and annotations begin with that demands on new Jobs speak of."""
+NAMES: Final = (QUEUE, PRIORITY_CLASS)
+"""Labels that may have any value."""
+_OURS: Final = f"k.startsWith('{GROUP}')"
+_MARKED: Final = " || ".join(
+    (
+        "oldObject != null",
+        f"{_LABELS}.exists(k, {_OURS} && !(k in {list(NAMES)}))",
+        f"object.metadata.?annotations.orValue({{}}).exists(k, {_OURS})",
+        f"object.spec.template.?metadata.?annotations.orValue({{}}).exists(k, {_OURS})",
+    )
+)
 
 _VARIABLES: Final = {
     "labels": _LABELS,
@@ -126,7 +143,7 @@ JOBS: Final = Policy(
     group="batch",
     version="v1",
     resources=("jobs",),
-    conditions={"queued": QUEUED},
+    conditions={"queued": QUEUED, "marked": _MARKED},
     variables=_VARIABLES,
     demands=(*_TIME, *_PARTIAL, *GATES_DEMANDS, *JOB_DEMANDS, *_CHANGES),
     of_jobs=True,

@@ -1,7 +1,8 @@
 """Demands on Workloads that would cost too much in their definition, or cannot be said there.
 
 Our own writes are not asked about: they are checked where they are made, and an admission should
-cost the API server no more than it must.
+cost the API server no more than it must. Nor are writes of a status that leave what is demanded of
+it as it was: that pods are ready, that work has ended.
 """
 
 from typing import Final
@@ -107,11 +108,20 @@ _CHANGES: Final = (
     ),
 )
 
+_DEMANDED: Final = ("admission", "reclaimablePods")
+"""Fields of a status that demands speak of, beside conditions that say when."""
+_SAYS_OTHERWISE: Final = " || ".join(
+    f"object.?status.?{field} != oldObject.?status.?{field}" for field in _DEMANDED
+)
+
 WORKLOADS: Final = Policy(
     name="queueing-validate-workloads",
     group="kueue.x-k8s.io",
     version="v1beta2",
     resources=("workloads", "workloads/status"),
+    conditions={
+        "concerned": f"oldObject == null || !has(request.subResource) || {_SAYS_OTHERWISE}"
+    },
     variables=_VARIABLES,
     demands=(*_REQUESTS, *_ANNOTATIONS, *GATES_DEMANDS, *WORKLOAD_DEMANDS, *_STATUS, *_CHANGES),
 )
