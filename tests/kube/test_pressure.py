@@ -24,10 +24,7 @@ def after(*writes: float, every_s: float = 0.05) -> tuple[Pressure, float]:
         pytest.param([QUIET_S, *[SLOW_S] * 30], True, id="all take much longer than the best"),
         pytest.param([0.001, *[0.02] * 60], False, id="nobody waits for so little"),
         pytest.param([SLOW_S] * 30, False, id="it was never faster"),
-        pytest.param([*[SLOW_S] * 30, *[QUIET_S] * 90], False, id="it is fast again for a while"),
-        pytest.param(
-            [QUIET_S, *[SLOW_S] * 30, *[QUIET_S] * 40], True, id="a good moment in between"
-        ),
+        pytest.param([*[SLOW_S] * 30, *[QUIET_S] * 60], False, id="it is fast again"),
     ],
 )
 def test_a_server_is_pressed_while_it_takes_much_longer_than_it_could(
