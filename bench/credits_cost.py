@@ -23,8 +23,16 @@ from queueing.testing.worlds import Deep
 TURNS = 5
 POLICY = CreditPolicyFact(name="all", prices=Prices({(None, ResourceName("cpu")): MICRO}))
 NONE = "no policy"
+BENT_HORIZON_S = 64
+"""So short that a core that is borrowed for a second bends a weight, and all are measured anew in
+every second."""
 KINDS: Mapping[str, CreditPolicyFact | None] = MappingProxyType(
-    {NONE: None, "a policy": POLICY, "and rows of usage": replace(POLICY, keeps_usage=True)}
+    {
+        NONE: None,
+        "a policy": POLICY,
+        "and rows of usage": replace(POLICY, keeps_usage=True),
+        "a policy that bends": replace(POLICY, horizon_s=BENT_HORIZON_S),
+    }
 )
 
 

@@ -54,6 +54,8 @@ class Bar:
     value: Callable[[Numbers, Numbers], float]
     bound: float
     at_least: bool
+    of_means: bool = False
+    """Whether the mean over the draws is taken of what is divided, and not of the quotients."""
 
     def holds(self, value: float) -> bool:
         """Say whether a value is on the right side of the bound."""
@@ -93,7 +95,14 @@ BARS = (
 )
 RANDOM_BARS = (
     Bar(
-        "wait of the rarest, times that under plain fair sharing",
+        "chosen draws: mean wait of the rarest, by the mean wait under plain fair sharing",
+        _times_plain("sketch: wait 0.125"),
+        0.6,
+        at_least=False,
+        of_means=True,
+    ),
+    Bar(
+        "the same draws: mean of the three quotients",
         _times_plain("sketch: wait 0.125"),
         0.6,
         at_least=False,
@@ -177,7 +186,8 @@ def main(slots: int, processes: int, raw: Path, only: str | None, *, again: bool
         plot(outcomes, PAGE.parent / "pictures" / "credits.png")
     if only != "regular":
         random_rows = table(outcomes, RANDOM_ROWS, (PLAIN, ASKED))
-        blocks["random"] = f"{random_rows}\n\n{verdicts(RANDOM_BARS, outcomes)}"
+        bars = f"{verdicts(RANDOM_BARS, outcomes)}\n{_unchosen(known['draws'][-1])}"
+        blocks["random"] = f"{random_rows}\n\n{bars}"
         blocks["draws"] = table_of_draws(known["draws"])
     _write(blocks)
 
@@ -260,6 +270,21 @@ def verdicts(bars: Sequence[Bar], outcomes: Outcomes) -> str:
     return "\n".join(lines)
 
 
+def _unchosen(row: Mapping[str, Any]) -> str:
+    """Lay out both statistics of all draws beside those that were chosen; the model alone ran."""
+    plain, asked = _by_duty(row["plain"]), _by_duty(row["asked"])
+    quotient, number = asked[RAREST] / plain[RAREST], row["number"]
+    bound = RANDOM_BARS[0]
+    lines = (
+        (f"{number} draws, not chosen: by the mean wait", quotient),
+        (f"the same {number} draws: mean of the quotients", row["ratio"]),
+    )
+    return "\n".join(
+        f"| {what} | at most {bound.bound:g} |  | {_verdict(bound, value)} | {value:.3f} |"
+        for what, value in lines
+    )
+
+
 def table_of_draws(rows: Sequence[Mapping[str, Any]]) -> str:
     """Lay out how long the rarest wait, by what they asked for."""
     lines = ["| the rarest asked for | draws | plain | Balanced | ratio | busy always, Balanced |"]
@@ -282,13 +307,19 @@ def _by_duty(row: Mapping[str, float]) -> dict[float, float]:
 
 
 def _values(bar: Bar, outcomes: Outcomes, who: str) -> list[float]:
-    """Return what a bar says of each draw that was simulated far enough."""
-    pairs = zip(outcomes[who, str(ASKED)], outcomes[who, str(PLAIN)], strict=True)
+    """Return what a bar says of each draw that was simulated far enough, or of their means."""
+    pairs = list(zip(outcomes[who, str(ASKED)], outcomes[who, str(PLAIN)], strict=True))
+    if bar.of_means:
+        pairs = [(_means([one for one, _ in pairs]), _means([plain for _, plain in pairs]))]
     found = []
     for one, plain in pairs:
         with suppress(KeyError):
             found.append(bar.value(one, plain))
     return found
+
+
+def _means(rows: Sequence[Numbers]) -> dict[str, float]:
+    return {name: fmean(one[name] for one in rows) for name in rows[0]}
 
 
 def _verdict(bar: Bar, value: float) -> str:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from bench import credits as engine
 from bench import credits_model
-from bench.bursts import CAPACITY, HOARDER, Tenant, asked_part, by_class
+from bench.bursts import CAPACITY, DUTIES, HOARDER, Tenant, asked_part, by_class
 from bench.credits import Story
 from queueing.core.credits.facts import Mode
 
@@ -97,13 +97,16 @@ class Draws:
     """Mean waits in slots, by class, under plain fair sharing."""
     asked: Mapping[float, float]
     """The same with credits."""
+    ratio: float
+    """Mean, over the draws in which the rarest wait at all, of how many times as long they do with
+    credits."""
 
 
 def by_part(slots: int, seeds: int) -> Iterator[Draws]:
     """Simulate many draws with random bursts on the model; the last of what is given is all."""
     story = _with_random_bursts(Story(mode=PLAIN, slots=slots))
     draws = [replace(story, seed=seed) for seed in range(1, seeds + 1)]
-    parts = [_part(one) for one in draws]
+    parts, rarest = [_part(one) for one in draws], min(DUTIES)
     waits = {
         mode: [_waits(credits_model.simulate(replace(one, mode=mode))) for one in draws]
         for mode in (PLAIN, ASKED)
@@ -112,7 +115,15 @@ def by_part(slots: int, seeds: int) -> Iterator[Draws]:
         mine = [number for number, part in enumerate(parts) if low <= part < high]
         if mine:
             plain, asked = (_mean([waits[mode][one] for one in mine]) for mode in (PLAIN, ASKED))
-            yield Draws(at_least=low, below=high, number=len(mine), plain=plain, asked=asked)
+            pairs = [(waits[ASKED][one][rarest], waits[PLAIN][one][rarest]) for one in mine]
+            yield Draws(
+                at_least=low,
+                below=high,
+                number=len(mine),
+                plain=plain,
+                asked=asked,
+                ratio=fmean([one / before for one, before in pairs if before] or [1.0]),
+            )
 
 
 def _mean(rows: Sequence[Mapping[float, float]]) -> dict[float, float]:

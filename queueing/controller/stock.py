@@ -247,15 +247,22 @@ class Stock:
         metrics.cluster_queue_resource_pending.replace_all(known(asked))
 
     def _balances(self) -> None:
-        """Tell what each queue is owed, or owes; nothing without a credit policy."""
-        self.metrics.credit_balance.replace_all(
-            {
-                (child.member.name,): child.balance / (PART * MICRO)
-                for account in self.engine.credit_accounts()
-                for child in account.children
-                if child.member.kind == "ClusterQueue" and child.departed_at is None
-            }
-        )
+        """Tell what each is owed, or owes, among its siblings; nothing without a credit policy."""
+        found: dict[str, dict[tuple[str, ...], float]] = {
+            "ClusterQueue": {},
+            "Cohort": {},
+            "Namespace": {},
+        }
+        for account in self.engine.credit_accounts():
+            for child in account.children:
+                if child.departed_at is None:
+                    whose: tuple[str, ...] = (child.member.name,)
+                    if account.queue is not None:
+                        whose = (account.queue, *whose)
+                    found[child.member.kind][whose] = child.balance / (PART * MICRO)
+        self.metrics.credit_balance.replace_all(found["ClusterQueue"])
+        self.metrics.cohort_credit_balance.replace_all(found["Cohort"])
+        self.metrics.namespace_credit_balance.replace_all(found["Namespace"])
 
     def _queue_of(self, where: Where) -> str:
         if where.cluster_queue or where.local_queue is None:

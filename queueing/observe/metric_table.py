@@ -296,6 +296,16 @@ _OWN = (
         "cluster_queue",
         "Credits of the queue, in reference-GPU-seconds; negative when it owes.",
     ),
+    _gauge(
+        "cohort_credit_balance",
+        "cohort",
+        "Credits of a cohort among its siblings, in reference-GPU-seconds.",
+    ),
+    _gauge(
+        "namespace_credit_balance",
+        "cluster_queue namespace",
+        "Credits of a namespace within the queue, in reference-GPU-seconds.",
+    ),
 )
 
 TABLE: tuple[MetricRow, ...] = (

@@ -18,7 +18,7 @@ from bench.bursts import (
 )
 from bench.credits import Story
 from bench.credits_page import BARS, RANDOM_BARS, table, table_of_draws, verdicts
-from bench.credits_ways import FIRST_OF_THREE, MODES, WAYS, by_part
+from bench.credits_ways import ASKED, FIRST_OF_THREE, MODES, PLAIN, WAYS, by_part
 from queueing.core.credits.facts import Mode
 
 SHORT = Story(mode=Mode.BALANCED, slots=8)
@@ -85,8 +85,20 @@ def test_the_table_says_of_each_bar_whether_it_is_held() -> None:
     told = verdicts((*BARS, *RANDOM_BARS), known).splitlines()[2:]
     assert [("held" in one, "missed" in one) for one in told] == [(True, False)] * 4 + [
         (False, True)
-    ] * 2
+    ] * 3
     assert table(known).count("| 0.600 (0.600 to 0.600) ") == 6
+
+
+def test_a_quotient_of_means_is_not_the_mean_of_quotients() -> None:
+    waits = {PLAIN: (10.0, 90.0), ASKED: (10.0, 30.0)}
+    known = {
+        (who, str(mode)): [{"sketch: wait 0.125": one} for one in waits[mode]]
+        for who in ("engine", "model")
+        for mode in waits
+    }
+    of_means, of_quotients = verdicts(RANDOM_BARS, known).splitlines()[2:]
+    assert "| 0.400 | held, by 0.2 |" in of_means
+    assert "0.667 (0.333 to 1.000)" in of_quotients
 
 
 def test_a_hoarder_is_a_tenant_that_comes_in_bursts() -> None:

@@ -10,10 +10,18 @@ import pytest
 from queueing.controller.objects import Objects
 from queueing.controller.pump import Attention, Pump
 from queueing.controller.witness import Witness
-from queueing.core.credits.facts import MICRO, CreditGrantFact, CreditPolicyFact, Member
+from queueing.core.credits.facts import (
+    MICRO,
+    PART,
+    ChildRecord,
+    CreditAccountFact,
+    CreditGrantFact,
+    CreditPolicyFact,
+    Member,
+)
 from queueing.core.credits.prices import Prices
 from queueing.core.decisions import Cycle, Mode, Reason, Requeue, Wait
-from queueing.core.names import Key, QueueName, ResourceName, Uid
+from queueing.core.names import CohortName, Key, QueueName, ResourceName, Uid
 from queueing.core.settings import AdmissionFairSharing, FairSharing, Settings
 from queueing.kube.reflector import Added, Deleted, Modified
 from queueing.observe.metric_rows import Group
@@ -271,6 +279,29 @@ def test_balances_of_credits_are_shown() -> None:
     (found,) = [one for one in shown.splitlines() if one.startswith("queueing_credit_balance{")][:1]
     assert found.startswith(f"queueing_credit_balance{{{labels}}} ")
     assert 4.9 < float(found.rpartition(" ")[2]) <= 5.0
+
+
+def test_balances_of_cohorts_and_of_namespaces_within_a_queue_are_shown() -> None:
+    desk = Desk()
+    prices = Prices({(None, ResourceName("cpu")): MICRO})
+    taking_turns = cluster_queue("cq")
+    taking_turns["spec"]["admissionScope"] = {"admissionMode": "UsageBasedAdmissionFairSharing"}
+    desk.pump.on_cluster_queue(Modified(read(queues.ClusterQueue, taking_turns)))
+    desk.engine.observe_credit(
+        CreditPolicyFact(name="p", prices=prices, half_life_s=10**9, orders_local_queues=True)
+    )
+    for queue, cohort_name, member in (
+        (None, CohortName("all"), Member("Cohort", "team")),
+        (QueueName("cq"), None, Member("Namespace", "ns")),
+    ):
+        child = ChildRecord(member=member, balance=-7 * MICRO * PART)
+        desk.engine.observe_credit(
+            CreditAccountFact(queue=queue, cohort=cohort_name, as_of=int(NOW), children=(child,))
+        )
+    shown = desk.after_a_while()
+    assert 'queueing_cohort_credit_balance{cohort="team",replica_role="leader"} -7.0' in shown
+    whose = 'cluster_queue="cq",namespace="ns",replica_role="leader"'
+    assert f"queueing_namespace_credit_balance{{{whose}}} -7.0" in shown
 
 
 def test_a_queue_that_moves_or_goes_leaves_nothing_behind() -> None:
