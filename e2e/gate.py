@@ -4,11 +4,12 @@ A cable cuts between packets; this stops between two writes, exactly. What was h
 """
 
 import http.client
+import json
 import re
 import ssl
 import threading
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +25,14 @@ from e2e.wire import Access, tls_of
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _HOP = frozenset({"transfer-encoding", "connection", "keep-alive", "content-length"})
 _TIMEOUT_S = 330.0
+
+
+@dataclass(frozen=True, slots=True)
+class Blow:
+    """A request that fails with a status, 0 for no answer at all; `late`: after it was done."""
+
+    status: int = 0
+    late: bool = False
 
 
 class Gate:
@@ -42,10 +51,11 @@ class Gate:
         """The counted writes that got through, in order."""
         self._server = ThreadingHTTPServer((HOST, 0), self._handler())
         self._server.daemon_threads = True
-        self.kubeconfig: Path = cluster.folder / f"gate-{self._server.server_port}.kubeconfig"
+        self.port: int = self._server.server_port
+        self.kubeconfig: Path = cluster.folder / f"gate-{self.port}.kubeconfig"
         here = replace(
             self._access,
-            server=f"http://{HOST}:{self._server.server_port}",
+            server=f"http://{HOST}:{self.port}",
             certificate="",
             key="",
             token="gate",
@@ -96,6 +106,11 @@ class Gate:
         dropped.wait(_TIMEOUT_S)
         return False
 
+    def instead(self, method: str, path: str) -> Blow | None:
+        """Say what happens instead of the answer to a request; None: nothing."""
+        del method, path
+        return None
+
     def connection(self) -> http.client.HTTPSConnection:
         address = urlsplit(self._access.server)
         return http.client.HTTPSConnection(
@@ -136,6 +151,10 @@ class _Forward(BaseHTTPRequestHandler):
         if not self.at.admit(self.command, self.path):
             self.close_connection = True
             return
+        blow = self.at.instead(self.command, self.path)
+        if blow is not None and not blow.late:
+            self._fail(blow)
+            return
         headers = {
             key: value
             for key, value in self.headers.items()
@@ -144,7 +163,22 @@ class _Forward(BaseHTTPRequestHandler):
         self._there.request(
             self.command, self.path, body=body, headers=headers | self.at.authorization
         )
-        self._answer(self._there.getresponse())
+        response = self._there.getresponse()
+        if blow is not None:
+            response.read()
+            self._fail(blow)
+            return
+        self._answer(response)
+
+    def _fail(self, blow: Blow) -> None:
+        if not blow.status:
+            self.close_connection = True
+            return
+        body = json.dumps({"kind": "Status", "code": blow.status, "message": "weather"}).encode()
+        self.send_response_only(blow.status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
     def _answer(self, response: http.client.HTTPResponse) -> None:
         self.send_response_only(response.status)

@@ -1,4 +1,4 @@
-"""A cable between two programs on loopback that a test can pull and plug in again."""
+"""A cable between two programs on loopback that a test can pull, or stop up, and mend again."""
 
 import socket
 import threading
@@ -12,10 +12,16 @@ CHUNK = 65536
 
 
 class Cable:
-    """Forwards TCP connections to a port, until it is cut; then it ends and refuses them all."""
+    """Forwards TCP connections to a port, until it is cut; then it ends and refuses them all.
+
+    While it is silent, connections stay open and are taken, and not a byte gets through. Those of
+    that time stay so for ever, as when something on the way has forgotten them.
+    """
 
     def __init__(self, target: int) -> None:
         self._target = target
+        self._silent: set[socket.socket] = set()
+        self._is_silent = False
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
         self._plugged = True
@@ -35,6 +41,17 @@ class Cable:
         """Forward again."""
         with self._lock:
             self._plugged = True
+
+    def hush(self) -> None:
+        """Say nothing more to anybody, and end nothing."""
+        with self._lock:
+            self._is_silent = True
+            self._silent.update(self._open)
+
+    def speak(self) -> None:
+        """Let through whoever connects from now on."""
+        with self._lock:
+            self._is_silent = False
 
     def close(self) -> None:
         self.cut()
@@ -70,15 +87,19 @@ class Cable:
                 _hang_up(there)
                 return
             self._open.update((here, there))
+            if self._is_silent:
+                self._silent.update((here, there))
         for source, sink in ((here, there), (there, here)):
             threading.Thread(target=self._pump, args=(source, sink), daemon=True).start()
 
     def _pump(self, source: socket.socket, sink: socket.socket) -> None:
         with suppress(OSError):
             while data := source.recv(CHUNK):
-                sink.sendall(data)
+                if source not in self._silent:
+                    sink.sendall(data)
         with self._lock:
             self._open -= {source, sink}
+            self._silent -= {source, sink}
         _hang_up(source)
         _hang_up(sink)
 

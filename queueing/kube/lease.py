@@ -148,7 +148,7 @@ class Lease:
         return self._seen_at + (life or self._settings.duration_s)
 
     async def _try_to_acquire(self) -> float | None:
-        found = await self._store.read(self._settings.renew_deadline_s)
+        found = await self._store.read(self._attempt_timeout_s)
         self._observe(found)
         if found is None or not found.holder:
             transitions = 0 if found is None else found.transitions + 1

@@ -11,7 +11,9 @@ from queueing.kube.config import Cluster
 from queueing.kube.errors import LostError, UnreachableError
 
 CONNECT_TIMEOUT_S = 10.0
-_KEEP_ALIVE_S = 75.0
+_KEEP_ALIVE_S = 15.0
+"""How long a connection that nobody uses is kept. Something on the way may forget it and say
+nothing; after an outage each one that is left costs whoever draws it a whole time-out."""
 _PROBE_AFTER_S = 15
 _DEAD_AFTER_MS = 30_000
 _READ_BUFFER = 2**21

@@ -238,6 +238,21 @@ async def test_it_recovers_from(server: Any, client: Client, fault: str) -> None
     assert [word for word in listener.heard if not word.startswith("synced")] == ["+a@3", "+b@6"]
 
 
+@pytest.mark.parametrize("answered", [True, False], ids=["in the middle", "from the beginning"])
+async def test_a_watch_that_says_nothing_and_never_ends_is_given_up_and_taken_up_again(
+    server: Any, client: Client, monkeypatch: pytest.MonkeyPatch, answered: bool
+) -> None:
+    monkeypatch.setattr("queueing.kube.client._WATCH_SILENCE_S", 0.2)
+    said = [line("MODIFIED", job("a", 6))]
+    silent = server.stream(said, server.hang()) if answered else server.hang()
+    later = server.stream([line("ADDED", job("c", 8))], server.hang())
+    server.script = [server.reply(200, page(5, job("a", 3))), silent, later]
+    async with following(client) as (listener, _):
+        await listener.hear("+c@8")
+    assert listener.heard == ["+a@3", "synced 1@5", *(["~a@6"] if answered else []), "+c@8"]
+    assert server.seen[2].query["resourceVersion"] == ("6" if answered else "5")
+
+
 async def test_an_absent_server_is_reported_once(
     server: Any, client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
