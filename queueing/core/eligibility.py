@@ -7,8 +7,8 @@ from queueing.core.devices import DeviceOffer
 from queueing.core.facts import FlavorFact, PodSet, ResourceGroup
 from queueing.core.lifecycle import Cause
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
-from queueing.core.reasons import Obstacle, Unplaced, Unsuitable
-from queueing.core.selectors import meets, untolerated
+from queueing.core.reasons import Obstacle, Unplaced, Unreadable, Unsuitable
+from queueing.core.selectors import Requirement, fault, meets, untolerated
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,9 @@ def ineligibility(group: Group, option: Option, pod_sets: Iterable[PodSet]) -> O
         if taint is not None:
             spelled = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
             return Unsuitable(f"untolerated taint {spelled} in flavor {flavor.name}")
-        if not _matches_nodes(pod_set, flavor, group.label_keys):
-            return Unsuitable(f"flavor {flavor.name} doesn't match node affinity")
+        mismatch = _mismatch(pod_set, flavor, group.label_keys)
+        if mismatch is not None:
+            return mismatch
     if flavor.topology:
         return Unplaced(
             f"flavor {flavor.name} places pods by topology {flavor.topology},"
@@ -114,14 +115,35 @@ def _too_many_pods(offer: DeviceOffer, count: int) -> str:
     return f"{reason}: {count} pods: one claim can be used by {offer.pods_max}"
 
 
-def _matches_nodes(pod_set: PodSet, flavor: FlavorFact, keys: frozenset[str]) -> bool:
+def _mismatch(pod_set: PodSet, flavor: FlavorFact, keys: frozenset[str]) -> Obstacle | None:
     """Match node selector and required affinity, as far as they speak of the group's labels."""
     labels = flavor.node_labels
+    other = Unsuitable(f"flavor {flavor.name} doesn't match node affinity")
     for key, value in pod_set.node_selector.items():
         if key in keys and labels.get(key) != value:
-            return False
+            return other
     if not pod_set.node_affinity:
-        return True
+        return None
     terms = [[one for one in term if one.key in keys] for term in pod_set.node_affinity]
-    # A term that says nothing of these labels is true of every flavor, and terms are alternatives.
-    return any(all(meets(one, labels) for one in term) for term in terms)
+    if not all(terms):
+        # A term that says nothing of these labels is true of all flavors; terms are alternatives.
+        return None
+    problem: Obstacle = other
+    for number, term in enumerate(terms):
+        unreadable = _unreadable(number, term)
+        if unreadable is not None:
+            problem = unreadable if problem is other else problem
+        elif all(meets(one, labels) for one in term):
+            return None
+    return problem
+
+
+def _unreadable(number: int, term: Iterable[Requirement]) -> Unreadable | None:
+    """Return what makes a term senseless: it is read only when labels are held against it."""
+    for at, one in enumerate(term):
+        wrong = fault(one)
+        if wrong is not None:
+            field, told = wrong
+            path = f"nodeSelectorTerms[{number}].matchExpressions[{at}].{field}"
+            return Unreadable(f"{path}: {told}")
+    return None

@@ -7,7 +7,7 @@ from typing import Any
 from queueing.core.eligibility import Group, ineligibility, out_of_devices
 from queueing.core.facts import PodSet, PodSetAssignment
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
-from queueing.core.reasons import Obstacle
+from queueing.core.reasons import Obstacle, Unreadable
 from queueing.core.settings import QuotaCheck
 from queueing.core.usage import Demand, PodSetDemand
 
@@ -110,13 +110,17 @@ def _wanted(parts: Sequence[Part]) -> tuple[tuple[FlavorResource, int], ...] | N
         return None
     found = []
     for ask in parts[0].asks:
-        usable = (at for at, obstacle in enumerate(ask.obstacles) if obstacle is None)
-        first = next(usable, None)
-        if first is None:
+        first = next((at for at, one in enumerate(ask.obstacles) if not _passes_on(one)), None)
+        if first is None or ask.obstacles[first] is not None:
             return None
         option = ask.group.options[first]
         found += [(option.resources[name], amount) for name, amount in ask.amounts_in(option.name)]
     return tuple(found)
+
+
+def _passes_on(obstacle: Obstacle | None) -> bool:
+    """Say whether the search goes on to the next flavor whatever is free."""
+    return obstacle is not None and not isinstance(obstacle, Unreadable)
 
 
 def _only_way(part: Part, demand: Demand) -> tuple[FlavorName, ...] | None:

@@ -79,6 +79,19 @@ class Unplaced:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """What the pods say of nodes makes no sense, so that no flavor is looked for any further."""
+
+    text: str
+
+    severity = Severity.NO_MATCHING_FLAVOR
+
+    def lack(self) -> Lack | None:
+        """No quota is missing here."""
+        return None
+
+
 @value(kw_only=False)
 class Shortage:
     """A flavor-resource of which more is asked than is free now."""
@@ -127,7 +140,7 @@ class Excess:
         return Lack(resource=self.resource, asked=asked, missing=missing, capacity=True)
 
 
-Obstacle = Unsuitable | Unplaced | Shortage | Excess
+Obstacle = Unsuitable | Unplaced | Unreadable | Shortage | Excess
 
 
 def uncovered(resource: ResourceName) -> Unsuitable:
@@ -136,12 +149,15 @@ def uncovered(resource: ResourceName) -> Unsuitable:
 
 
 def describe(troubles: Iterable[tuple[PodSetName, Sequence[Obstacle]]]) -> str:
-    """Say for each pod set what stands in its way."""
-    return "; ".join(
-        _cannot_assign(name, [obstacle.text for obstacle in obstacles])
-        for name, obstacles in troubles
-        if obstacles
-    )
+    """Say for each pod set what stands in its way, or only what cannot be read, if anything."""
+    told = []
+    for name, obstacles in troubles:
+        for one in obstacles:
+            if isinstance(one, Unreadable):
+                return f"failed to assign flavors to pod set {name}: {one.text}"
+        if obstacles:
+            told.append(_cannot_assign(name, [obstacle.text for obstacle in obstacles]))
+    return "; ".join(told)
 
 
 def describe_missing(name: PodSetName, missing: Iterable[tuple[FlavorResource, int]]) -> str:

@@ -91,6 +91,45 @@ OPERATORS: Mapping[str, Callable[[str | None, tuple[str, ...]], bool]] = Mapping
 )
 
 
+_VALUES_OF = MappingProxyType(
+    {
+        "In": "for 'in', 'notin' operators, values set can't be empty",
+        "NotIn": "for 'in', 'notin' operators, values set can't be empty",
+        "Exists": "values set must be empty for exists and does not exist",
+        "DoesNotExist": "values set must be empty for exists and does not exist",
+        "Gt": "for 'Gt', 'Lt' operators, exactly one value is required",
+        "Lt": "for 'Gt', 'Lt' operators, exactly one value is required",
+    }
+)
+
+
+def fault(requirement: Requirement) -> tuple[str, str] | None:
+    """Return which field of a requirement cannot be read and why, None when it can.
+
+    Kubernetes refuses it only when it is asked whether labels meet it.
+    """
+    operator, values = requirement.operator, requirement.values
+    if operator not in OPERATORS:
+        known = ", ".join(f'"{one}"' for one in sorted(OPERATORS))
+        return "operator", f'Unsupported value: "{operator}": supported values: {known}'
+    compares, counts = operator in ("Gt", "Lt"), operator in ("In", "NotIn")
+    if (not values) if counts else len(values) != compares:
+        shown = ",".join(f'"{one}"' for one in values)
+        return "values", f"Invalid value: [{shown}]: {_VALUES_OF[operator]}"
+    if compares and not _is_number(values[0]):
+        told = "for 'Gt', 'Lt' operators, the value must be an integer"
+        return "values[0]", f'Invalid value: "{values[0]}": {told}'
+    return None
+
+
+def _is_number(value: str) -> bool:
+    try:
+        int(value)
+    except ValueError:
+        return False
+    return True
+
+
 def meets(requirement: Requirement, labels: Mapping[str, str]) -> bool:
     """Say whether labels meet one requirement; an unknown operator is met by nothing."""
     test = OPERATORS.get(requirement.operator)

@@ -10,7 +10,7 @@ from queueing.core.names import FlavorResource, PodSetName, ResourceName
 from queueing.core.outline import Ask, Part
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
-from queueing.core.reasons import Excess, Obstacle, Severity, Shortage, uncovered
+from queueing.core.reasons import Excess, Obstacle, Severity, Shortage, Unreadable, uncovered
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.usage import Demand
 
@@ -154,6 +154,8 @@ class Search:
         for index in range(start, last + 1):
             tried = index
             obstacle = ask.obstacles[index]
+            if isinstance(obstacle, Unreadable):
+                return Scan({}, Grade.NO_FIT, -1, [obstacle], obstacle.severity)
             if obstacle is not None:
                 obstacles.append(obstacle)
                 severity = min(severity, obstacle.severity)

@@ -1,0 +1,48 @@
+"""Which requirements cannot be read, and what is said of them."""
+
+import pytest
+
+from queueing.core.selectors import Requirement, fault
+
+NO_VALUES = "for 'in', 'notin' operators, values set can't be empty"
+NEEDS_NONE = "values set must be empty for exists and does not exist"
+NEEDS_ONE = "for 'Gt', 'Lt' operators, exactly one value is required"
+NO_NUMBER = "for 'Gt', 'Lt' operators, the value must be an integer"
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "field", "told"),
+    [
+        pytest.param("In", (), "values", f"Invalid value: []: {NO_VALUES}", id="in nothing"),
+        pytest.param("NotIn", (), "values", f"Invalid value: []: {NO_VALUES}", id="not in nothing"),
+        pytest.param("Exists", ("a",), "values", f'Invalid value: ["a"]: {NEEDS_NONE}', id="is a"),
+        pytest.param(
+            "DoesNotExist", ("a",), "values", f'Invalid value: ["a"]: {NEEDS_NONE}', id="is not a"
+        ),
+        pytest.param("Gt", (), "values", f"Invalid value: []: {NEEDS_ONE}", id="above nothing"),
+        pytest.param(
+            "Lt", ("1", "2"), "values", f'Invalid value: ["1","2"]: {NEEDS_ONE}', id="below two"
+        ),
+        pytest.param("Gt", ("x",), "values[0]", f'Invalid value: "x": {NO_NUMBER}', id="above x"),
+    ],
+)
+def test_a_requirement_that_makes_no_sense_is_told_by_its_field(
+    operator: str, values: tuple[str, ...], field: str, told: str
+) -> None:
+    assert fault(Requirement(key="tier", operator=operator, values=values)) == (field, told)
+
+
+def test_an_unknown_operator_is_told_with_those_that_there_are() -> None:
+    known = '"DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn"'
+    assert fault(Requirement(key="tier", operator="Near")) == (
+        "operator",
+        f'Unsupported value: "Near": supported values: {known}',
+    )
+
+
+@pytest.mark.parametrize(
+    ("operator", "values"),
+    [("In", ("a", "b")), ("NotIn", ("a",)), ("Exists", ()), ("DoesNotExist", ()), ("Lt", ("-3",))],
+)
+def test_what_makes_sense_has_no_fault(operator: str, values: tuple[str, ...]) -> None:
+    assert fault(Requirement(key="tier", operator=operator, values=values)) is None
