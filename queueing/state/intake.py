@@ -13,9 +13,9 @@ from queueing.core.facts import Strategy, WorkloadFact
 from queueing.core.holders import Holder, holder_of
 from queueing.core.names import Key, QueueName
 from queueing.core.ordering import queue_key, queue_timestamp
-from queueing.state.claims import preemptor_of
 from queueing.state.hindrances import why_held
 from queueing.state.ledger import Charge
+from queueing.state.marks import note_mark, restore_claim, unmark
 from queueing.state.memory import Held, Memory
 from queueing.state.pending import Item
 
@@ -55,6 +55,7 @@ def forget_workload(memory: Memory, key: Key) -> None:
     _index(memory, key, old, None)
     leave(memory, key)
     give_back(memory, key)
+    unmark(memory, key)
     memory.refusals.pop(key, None)
     memory.punished.pop(key, None)
     memory.stories.forget(key)
@@ -71,6 +72,7 @@ def place(memory: Memory, fact: WorkloadFact) -> None:
     if charge is not None and charge.decision is not None and _may_be_older(memory, fact):
         return
     give_back(memory, key)
+    note_mark(memory, fact)
     enqueue(memory, fact)
 
 
@@ -117,11 +119,6 @@ def give_back(memory: Memory, key: Key) -> None:
     memory.releases[queue] = memory.releases.get(queue, 0) + 1
     if not _was_preempted(memory, key):
         memory.make_peace(queue)
-    uid = memory.named_by.pop(key, None)
-    if uid is not None:
-        memory.named[uid].pop(key)
-        if not memory.named[uid]:
-            del memory.named[uid]
     touch_charged(memory, charge)
 
 
@@ -188,7 +185,7 @@ def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
         memory.wake(item)
         if _is_strict(memory, name):
             memory.overtake(item)
-    _restore_claim(memory, item)
+    restore_claim(memory, item)
 
 
 def _go_on_with(item: Item, before: Item) -> None:
@@ -256,15 +253,7 @@ def _hold_quota(memory: Memory, fact: WorkloadFact) -> None:
         _turn_ready(memory, key)
     if old is not None and old.holder.evicted and not charge.holder.evicted:
         _spare(memory, fact)
-    preempted = fact.conditions.get("Preempted")
-    if charge.holder.evicted and preempted is not None and preempted.status:
-        uid = preemptor_of(preempted.message)
-        if uid is not None and memory.named_by.get(key) is None:
-            memory.named_by[key] = uid
-            memory.named.setdefault(uid, {})[key] = None
-            item = memory.items.get(memory.uids.get(uid, Key("")))
-            if item is not None:
-                _restore_claim(memory, item)
+    note_mark(memory, fact)
 
 
 def _note_protection(memory: Memory, holder: Holder, old: Charge | None) -> None:
@@ -293,11 +282,7 @@ def _spare(memory: Memory, fact: WorkloadFact) -> None:
     if evicted is not None and evicted.reason == "Withdrawn":
         for feuds in memory.feuds.values():
             feuds.forget(fact.uid)
-    uid = memory.named_by.pop(key, None)
-    if uid is not None:
-        memory.named[uid].pop(key, None)
-        if not memory.named[uid]:
-            del memory.named[uid]
+    unmark(memory, key)
 
 
 def _turn_ready(memory: Memory, key: Key) -> None:
@@ -315,22 +300,6 @@ def _spare_unless_evicted(memory: Memory, fact: WorkloadFact) -> None:
     memory.victim_changed(fact.key, spared=True)
     for feuds in memory.feuds.values():
         feuds.forget(fact.uid)
-
-
-def _restore_claim(memory: Memory, item: Item) -> None:
-    """Let a claim stand whose victims an earlier process chose.
-
-    The judgement, which takes evicted victims first, makes it whole; from then on it is the
-    judgement's, and marks that turn up later add nothing.
-    """
-    key, peers = item.fact.key, item.peers
-    victims = memory.named.get(item.fact.uid)
-    if not victims or peers is None or memory.as_kueue:
-        return
-    if item.wait is not None and memory.claims.of(key) is not None:
-        return
-    memory.claims.put(key, peers.queue.name, victims)
-    memory.standing[key] = None
 
 
 def _may_be_older(memory: Memory, fact: WorkloadFact) -> bool:

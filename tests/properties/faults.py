@@ -276,7 +276,7 @@ FAULTS = [
     ),
     Fault(
         "A new leader does not read the marks of victims",
-        "queueing.state.intake:preemptor_of",
+        "queueing.state.marks:preemptor_of",
         always(None),
         claims.a_new_leader_keeps_the_claims_that_are_marked,
         seed=9,

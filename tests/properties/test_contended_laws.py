@@ -90,6 +90,12 @@ BROKEN_ONCE = [
     pytest.param(
         a_budget_changes_the_pace_only, "fair sharing", 3237023724, id="others hear of a cut round"
     ),
+    pytest.param(
+        an_admission_takes_only_what_was_available,
+        "as Kueue",
+        1414264979,
+        id="whom a cycle admits, it has leave",
+    ),
 ]
 """Lives in which a law once did not hold."""
 

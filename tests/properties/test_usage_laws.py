@@ -4,7 +4,6 @@ import pytest
 from typing_extensions import override
 
 from queueing.core.decisions import Admit, Cycle, Preempt
-from queueing.core.facts import WorkloadFact
 from queueing.core.names import CohortName, Key, QueueName
 from queueing.core.settings import Compatibility
 from queueing.core.usage import assigned_usage, held_usage
@@ -73,23 +72,27 @@ class Watched(LivingCluster):
 
     def _hold_against_the_tree(self, cycle: Cycle) -> None:
         forest = forest_of(self)
-        gone: dict[Key, WorkloadFact] = {}
+        admitted = {
+            key: (fact.admission.cluster_queue, held_usage(fact))
+            for key, fact in self.workloads.items()
+            if fact.holds_quota and fact.admission is not None
+        }
+        gone: set[Key] = set()
         for decision in cycle.decisions:
             if isinstance(decision, Admit):
-                for resource, amount in assigned_usage(decision.pod_sets).items():
+                usage = assigned_usage(decision.pod_sets)
+                for resource, amount in usage.items():
                     free = max(0, forest.queue(decision.cluster_queue, resource).available())
                     assert amount <= free, f"{decision.workload} takes {amount} of {free}"
-                forest.hold(decision.cluster_queue, assigned_usage(decision.pod_sets))
+                forest.hold(decision.cluster_queue, usage)
+                admitted[decision.workload] = decision.cluster_queue, usage
             elif isinstance(decision, Preempt) and decision.workload not in gone:
-                victim = self.workloads[decision.workload]
-                # As Kueue does, a cycle may admit into the room that its victims will leave.
-                if (
-                    self.settings.compatibility is Compatibility.KUEUE
-                    and victim.holds_quota
-                    and victim.admission is not None
-                ):
-                    gone[victim.key] = victim
-                    forest.hold(victim.admission.cluster_queue, held_usage(victim), -1)
+                # As Kueue does, a cycle may admit into the room that its victims will leave; also
+                # that of one whom an earlier round of it admitted.
+                held = admitted.get(decision.workload)
+                if held is not None and self.settings.compatibility is Compatibility.KUEUE:
+                    gone.add(decision.workload)
+                    forest.hold(*held, -1)
 
 
 def an_admission_takes_only_what_was_available(life: Life) -> None:

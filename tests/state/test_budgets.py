@@ -18,7 +18,7 @@ from queueing.core.credits.facts import (
 from queueing.core.credits.period import Period
 from queueing.core.credits.prices import Prices
 from queueing.core.decisions import Preempt, Reason
-from queueing.core.facts import Fact, PreemptionPolicy
+from queueing.core.facts import Fact, PreemptionPolicy, WorkloadFact
 from queueing.core.names import Key, ResourceName
 from queueing.core.settings import Compatibility, Settings
 from queueing.sim.world import World
@@ -313,6 +313,34 @@ def test_what_gave_way_beyond_a_budget_does_not_come_back_before_who_preempted_i
         made.cycle(START + step)
     assert runs(made, "covered")
     assert [runs(made, "one"), runs(made, "two")].count(True) == 1
+
+
+def test_nor_does_it_when_the_leader_changes_after_it_has_left() -> None:
+    """The victim holds nothing by then; its status still says for whom it left."""
+    own = budget(0, blocks=False, kind=HolderKind.LOCAL_QUEUE, holder="team/poor")
+    made = world(own)
+    made.observe(local_queue("team/poor", "a"))
+    assert run(made, "one", 4, 400, at=START, where="poor")
+    assert run(made, "two", 4, 400, at=START, where="poor")
+    run(made, "covered", 4, None, at=START + 10)
+    assert made.drain(START + 11) == (Key("team/one"),)
+    again = world(own)
+    again.observe(local_queue("team/poor", "a"))
+    for fact in made.workloads.values():
+        again.observe(_marked(fact, "team/covered"))
+    again.cycle(START + 11)
+    assert runs(again, "covered")
+    assert not runs(again, "one")
+
+
+def _marked(fact: WorkloadFact, preemptor: str) -> WorkloadFact:
+    """Write, as the controller does, for whom a workload was preempted."""
+    preempted = fact.conditions.get("Preempted")
+    if preempted is None:
+        return fact
+    message = f"Preempted to accommodate a workload (UID: {preemptor}, JobUID: )"
+    marked = replace(preempted, message=message)
+    return replace(fact, conditions={**fact.conditions, "Preempted": marked})
 
 
 def test_what_is_beyond_a_budget_preempts_nobody() -> None:
