@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from queueing.core.selectors import Taint, meets
 from queueing.translate.devices.cel.selector import View
-from queueing.translate.devices.cel.values import Amount, RuntimeProblemError, version
+from queueing.translate.devices.cel.values import Amount, RuntimeProblemError, amount, version
 from queueing.translate.selectors import requirement
 from queueing.translate.wire import devices as wire
 from queueing.translate.wire.pods import NodeSelector
@@ -200,7 +200,7 @@ def _device(found: wire.Device, spec: wire.ResourceSliceSpec) -> Device:
     measured: dict[str, Capacity] = {}
     for name, one in sorted(found.capacity.items()):
         domain, short = qualified(name, spec.driver)
-        capacity.setdefault(domain, {})[short] = Amount(_nano(one.value))
+        capacity.setdefault(domain, {})[short] = _amount(one.value)
         measured[short if domain == spec.driver else f"{domain}/{short}"] = _capacity(one)
     shared = found.allow_multiple_allocations
     own = spec.per_device_node_selection
@@ -253,6 +253,14 @@ def _capacity(found: wire.DeviceCapacity) -> Capacity:
         most=None if span.max is None else _nano(span.max),
         step=None if span.step is None else _nano(span.step),
     )
+
+
+def _amount(quantity: str | float) -> Amount:
+    """Return the same as selectors compute with it."""
+    try:
+        return amount(str(quantity))
+    except RuntimeProblemError:
+        return Amount(0)
 
 
 def _nano(quantity: str | float) -> int:

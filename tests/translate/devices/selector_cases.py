@@ -1,6 +1,7 @@
 """Devices and expressions that both evaluators are asked about: ours, and Kubernetes' own."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -197,15 +198,21 @@ ANSWERS = Path(__file__).parent / "selector_answers.txt"
 """What Kubernetes answers to each expression, a word per device."""
 
 
-def answers() -> dict[str, list[str]]:
+RANDOM_ANSWERS = Path(__file__).parent / "random_selector_answers.txt"
+"""The same of expressions that `random_selectors` made, of which none has an error of type."""
+
+
+def answers(path: Path = ANSWERS) -> dict[str, list[str]]:
     """Read what Kubernetes answers, by expression; a line break in one is spelled."""
-    rows = (line.split(None, len(DEVICES)) for line in ANSWERS.read_text().splitlines())
+    rows = (line.split(None, len(DEVICES)) for line in path.read_text().splitlines())
     return {json.loads(row[-1]): row[:-1] for row in rows}
 
 
-def questions() -> list[tuple[str, dict[str, Any]]]:
+def questions(
+    expressions: Iterable[str] = EXPRESSIONS,
+) -> list[tuple[str, dict[str, Any]]]:
     """Return every expression with every device."""
-    return [(expression, device) for expression in EXPRESSIONS for device in DEVICES]
+    return [(expression, device) for expression in expressions for device in DEVICES]
 
 
 def as_line(expression: str, device: dict[str, Any]) -> str:

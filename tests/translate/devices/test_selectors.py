@@ -6,6 +6,7 @@ from queueing.translate.devices.cel.selector import Answer, selector
 from tests.translate.devices.selector_cases import (
     DEVICES,
     EXPRESSIONS,
+    RANDOM_ANSWERS,
     answers,
     variables,
 )
@@ -41,6 +42,19 @@ def test_an_expression_is_answered_as_kubernetes_answers_it(expression: str) -> 
             assert ours in REFUSED
         else:
             assert ours == theirs
+
+
+def test_expressions_that_nobody_thought_of_are_answered_alike() -> None:
+    differing, answered = [], 0
+    for expression, recorded in answers(RANDOM_ANSWERS).items():
+        judge = selector(expression).judge
+        for variables_of, theirs in zip(VARIABLES, recorded, strict=True):
+            ours = judge(variables_of).answer
+            answered += ours is not Answer.UNSUPPORTED
+            if ours not in (theirs, Answer.UNSUPPORTED) and not {ours, theirs} <= REFUSED:
+                differing.append((expression, theirs, ours))
+    assert differing == []
+    assert answered > 1_000
 
 
 def test_an_attribute_that_is_missing_is_named() -> None:

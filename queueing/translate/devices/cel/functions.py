@@ -16,6 +16,7 @@ from queueing.translate.devices.cel.values import (
     equal,
     in_range,
     kind_of,
+    sum_of,
     version,
     whole,
 )
@@ -149,12 +150,12 @@ METHODS: Mapping[str, Mapping[Signature, Function]] = MappingProxyType(
         "isInteger": {("quantity",): lambda a: _is(whole, a)},
         "asApproximateFloat": {("quantity",): lambda a: a.nano / NANO_PER_UNIT},
         "add": {
-            ("quantity", "quantity"): lambda a, b: Amount(a.nano + b.nano),
-            ("quantity", "int"): lambda a, b: Amount(a.nano + _units(b).nano),
+            ("quantity", "quantity"): sum_of,
+            ("quantity", "int"): lambda a, b: sum_of(a, _units(b)),
         },
         "sub": {
-            ("quantity", "quantity"): lambda a, b: Amount(a.nano - b.nano),
-            ("quantity", "int"): lambda a, b: Amount(a.nano - _units(b).nano),
+            ("quantity", "quantity"): lambda a, b: sum_of(a, b, -1),
+            ("quantity", "int"): lambda a, b: sum_of(a, _units(b), -1),
         },
         "major": {("semver",): lambda a: a.numbers[0]},
         "minor": {("semver",): lambda a: a.numbers[1]},

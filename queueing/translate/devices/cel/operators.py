@@ -1,9 +1,11 @@
 """Operators on two values, by the types of these."""
 
 from collections.abc import Callable, Mapping
+from math import copysign, inf, isnan
 from types import MappingProxyType
 
 from queueing.translate.devices.cel.values import (
+    INT_MIN,
     ORDERED,
     MissingKeyError,
     RuntimeProblemError,
@@ -39,10 +41,10 @@ def _numbers(name: str, count: Callable[[Value, Value], Value]) -> Callable[[Val
 
 
 def _divided(left: Value, right: Value) -> Value:
-    """Divide as Go does: towards zero; a double by zero is an infinity."""
+    """Divide as Go does: towards zero; a double by zero is an infinity, or no number."""
     if isinstance(left, float):
         if right == 0.0:
-            raise _overload("/", left, right)
+            return left * copysign(inf, right)
         return left / right
     if right == 0:
         raise RuntimeProblemError("division by zero")
@@ -55,6 +57,8 @@ def _rest(left: Value, right: Value) -> Value:
         raise _overload("%", left, right)
     if right == 0:
         raise RuntimeProblemError("modulus by zero")
+    if (left, right) == (INT_MIN, -1):
+        raise RuntimeProblemError("integer overflow")
     return left - right * _divided(left, right)
 
 
@@ -63,16 +67,26 @@ def _ordered(name: str, holds: Callable[[Value, Value], bool]) -> Callable[[Valu
         kinds = {kind_of(left), kind_of(right)}
         if not kinds <= ORDERED or (len(kinds) > 1 and not kinds <= _NUMBERS):
             raise _overload(name, left, right)
+        if any(isinstance(one, float) and isnan(one) for one in (left, right)):
+            raise RuntimeProblemError("NaN values cannot be ordered")
         return holds(left, right)
 
     return apply
+
+
+def _is_equal(left: Value, right: Value) -> bool:
+    """Say whether two values are equal; those that fail to be compared are not."""
+    try:
+        return equal(left, right)
+    except RuntimeProblemError:
+        return False
 
 
 def _within(item: Value, container: Value) -> bool:
     if isinstance(container, Mapping):
         return isinstance(item, str | int) and item in container
     if isinstance(container, list):
-        return any(equal(item, one) for one in container)
+        return any(_is_equal(item, one) for one in container)
     raise _overload("in", item, container)
 
 
@@ -98,7 +112,7 @@ OPERATORS: Mapping[str, Callable[[Value, Value], Value]] = MappingProxyType(
         "/": _numbers("/", _divided),
         "%": _rest,
         "==": equal,
-        "!=": lambda left, right: not equal(left, right),
+        "!=": lambda left, right: not _is_equal(left, right),
         "<": _ordered("<", lambda left, right: left < right),
         "<=": _ordered("<=", lambda left, right: left <= right),
         ">": _ordered(">", lambda left, right: left > right),

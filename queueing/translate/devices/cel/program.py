@@ -10,12 +10,14 @@ from queueing.translate.devices.cel.values import (
     INT_MAX,
     INT_MIN,
     NOTHING,
+    Amount,
     InvalidError,
     Maybe,
     MissingKeyError,
     RuntimeProblemError,
     UnsupportedError,
     Value,
+    Version,
     in_range,
     kind_of,
     truth,
@@ -42,7 +44,7 @@ def compiled(node: Node, names: frozenset[str]) -> Program:
         case Name(name):
             if name not in names:
                 raise InvalidError(f"undeclared reference to {name!r}")
-            return lambda variables: variables[name]
+            return lambda variables: _known(variables[name])
         case Select():
             return _select(node, names)
         case ListOf(items):
@@ -53,6 +55,25 @@ def compiled(node: Node, names: frozenset[str]) -> Program:
             return lambda variables: {key(variables): value(variables) for key, value in pairs}
         case Call():
             return _call(node, names)
+
+
+class _Later:
+    """The value of a variable, worked out when it is first asked for."""
+
+    __slots__ = ("_found", "_value", "_variables")
+
+    def __init__(self, value: Program, variables: Variables) -> None:
+        self._value, self._variables = value, variables
+        self._found: list[Value] = []
+
+    def get(self) -> Value:
+        if not self._found:
+            self._found.append(self._value(self._variables))
+        return self._found[0]
+
+
+def _known(value: Value) -> Value:
+    return value.get() if isinstance(value, _Later) else value
 
 
 def _select(node: Select, names: frozenset[str]) -> Program:
@@ -87,6 +108,8 @@ def _call(node: Call, names: frozenset[str]) -> Program:
         return _has(node, names)
     if name in ("&&", "||"):
         return _logic(name, *(compiled(one, names) for one in node.arguments))
+    if _is_smallest(node):
+        return lambda _: INT_MIN
     parts = [compiled(one, names) for one in node.arguments]
     if name == "?:":
         condition, then, otherwise = parts
@@ -99,6 +122,9 @@ def _call(node: Call, names: frozenset[str]) -> Program:
         return lambda variables: _negative(parts[0](variables))
     if name in OPERATORS and count == _PAIR:
         operator, (left, right) = OPERATORS[name], parts
+        among = node.arguments[1]
+        if name == "in" and isinstance(among, ListOf):
+            return _among(left, right, among)
         return lambda variables: operator(left(variables), right(variables))
     if name == "optional index":
         return lambda variables: _optional(parts[0](variables), parts[1](variables))
@@ -107,6 +133,29 @@ def _call(node: Call, names: frozenset[str]) -> Program:
     if name not in FUNCTIONS:
         raise UnsupportedError(f"the function {name}")
     return lambda variables: call(FUNCTIONS, name, [part(variables) for part in parts])
+
+
+def _is_smallest(node: Call) -> bool:
+    """Say whether it is the one number whose digits alone are none."""
+    if node.name != "neg" or not isinstance(node.arguments[0], Literal):
+        return False
+    value = node.arguments[0].value
+    return isinstance(value, int) and -value == INT_MIN
+
+
+def _among(item: Program, items: Program, written: ListOf) -> Program:
+    """Look for an item in a list that is spelled out, as Kubernetes does beforehand."""
+    if not written.items:
+        return lambda _: False  # not even what is looked for is worked out
+    constant = all(isinstance(one, Literal) for one in written.items)
+
+    def run(variables: Variables) -> Value:
+        found = item(variables)
+        if constant and isinstance(found, Amount | Version):
+            raise RuntimeProblemError(f"a {kind_of(found)} cannot be looked for among constants")
+        return OPERATORS["in"](found, items(variables))
+
+    return run
 
 
 def _negative(value: Value) -> Value:
@@ -123,13 +172,21 @@ def _logic(name: str, left: Program, right: Program) -> Program:
         try:
             if truth(left(variables)) is enough:
                 return enough
-        except _NO_ANSWER:
-            if truth(right(variables)) is enough:
-                return enough
+        except _NO_ANSWER as failure:
+            try:
+                if truth(right(variables)) is enough:
+                    return enough
+            except _NO_ANSWER as other:
+                raise _graver(failure, other) from None
             raise
         return truth(right(variables))
 
     return run
+
+
+def _graver(one: ValueError, other: ValueError) -> ValueError:
+    """Return what counts of two failures: what is not evaluated here might have been enough."""
+    return other if isinstance(other, UnsupportedError) else one
 
 
 def _has(node: Call, names: frozenset[str]) -> Program:
@@ -182,7 +239,7 @@ def _of_library(library: str, node: Call, names: frozenset[str]) -> Program:
         bound = node.arguments[0].name
         value = compiled(node.arguments[1], names)
         inner = compiled(node.arguments[2], names | {bound})
-        return lambda variables: inner({**variables, bound: value(variables)})
+        return lambda variables: inner({**variables, bound: _Later(value, variables)})
     if library == "optional" and node.name in OPTIONALS:
         function = OPTIONALS[node.name]
         parts = [compiled(one, names) for one in node.arguments]
@@ -217,7 +274,7 @@ def _any(
             if truth(body({**variables, name: one})) is enough:
                 return enough
         except _NO_ANSWER as error:
-            failure = failure or error
+            failure = error if failure is None else _graver(failure, error)
     if failure is not None:
         raise failure
     return not enough

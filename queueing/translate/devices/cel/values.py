@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import total_ordering
 from typing import Any
 
@@ -40,6 +40,11 @@ class Amount:
     """A Kubernetes quantity."""
 
     nano: int
+    scale: int | None = field(default=0, compare=False)
+    """Power of ten of which Kubernetes keeps a 64-bit number; None where it keeps a long one. It
+    says that a quantity is whole only of the first, with no digits behind the point."""
+    is_sum: bool = field(default=False, compare=False)
+    """Whether it came out of `add` or `sub`: Kubernetes fails to compare anything with it."""
 
     def __lt__(self, other: "Amount") -> bool:
         return self.nano < other.nano
@@ -77,15 +82,58 @@ _VERSION = re.compile(
     r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)"
     r"(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
 )
+_SPELLED = re.compile(r"[+-]?0*([0-9]*)(?:\.([0-9]*))?([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?")
+_BITS = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_TENS = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_DIGITS_MAX, _NANO = 18, 9
 _LOOSE = re.compile(r"v?([0-9]+(?:\.[0-9]+){0,2})([-+].*)?", re.DOTALL)
 
 
 def amount(text: str) -> Amount:
     """Read a quantity. Raises RuntimeProblemError."""
     try:
-        return Amount(parse(text).nano)
+        return Amount(parse(text).nano, _scale(text))
     except QuantityError as error:
         raise RuntimeProblemError(f"{text!r} is no quantity: {error}") from error
+
+
+def _scale(text: str) -> int | None:
+    """Return how Kubernetes keeps a quantity that was spelled so."""
+    found = _SPELLED.fullmatch(text)
+    if found is None:
+        return None
+    digits, behind, suffix = found[1] or "0", found[2] or "", found[3] or ""
+    if suffix in _BITS:
+        room = 14 - len(digits) - _BITS[suffix] * 3 // 10
+        return 0 if not behind and room >= 0 else None
+    power = int(suffix[1:]) if suffix[:1] in ("e", "E") and suffix[1:] else _TENS[suffix]
+    scale = power - len(behind)
+    return scale if len(digits) + len(behind) <= _DIGITS_MAX and scale >= -_NANO else None
+
+
+def sum_of(left: Amount, right: Amount, sign: int = 1) -> Amount:
+    """Add two quantities, or with sign -1 take the second away."""
+    if left.scale is None:
+        raise UnsupportedError("a sum of a long quantity, which changes that one, too,")
+    if sign < 0 and right.nano == INT_MIN * NANO_PER_UNIT:
+        raise UnsupportedError("to take the smallest number away")
+    nano = left.nano + sign * right.nano
+    return Amount(nano, _scale_of_sum(left, right, nano), is_sum=True)
+
+
+def _scale_of_sum(left: Amount, right: Amount, nano: int) -> int | None:
+    if left.scale is None or right.scale is None:
+        return None
+    if not right.nano or not left.nano:
+        return left.scale if not right.nano else right.scale
+    scale = min(left.scale, right.scale)
+    fits = all(_fits(one, scale) for one in (left.nano, right.nano, nano))
+    return scale if fits else None
+
+
+def _fits(nano: int, scale: int) -> bool:
+    unit: int = 10 ** (_NANO + scale)
+    return INT_MIN <= nano // unit <= INT_MAX
 
 
 def version(text: str, *, normalize: bool = False) -> Version:
@@ -128,9 +176,13 @@ def equal(left: Value, right: Value) -> bool:
     """Compare as CEL does: numbers by value, everything else within its own type."""
     kinds = {kind_of(left), kind_of(right)}
     if len(kinds) > 1 and not kinds <= _NUMBERS:
+        if isinstance(left, Amount | Version):
+            raise RuntimeProblemError(f"no such overload: == of {' and '.join(sorted(kinds))}")
         return False
     if isinstance(left, list):
         return len(left) == len(right) and all(map(equal, left, right))
+    if isinstance(left, Amount) and isinstance(right, Amount) and right.is_sum:
+        raise RuntimeProblemError("no such overload: == and a quantity that was added up")
     if isinstance(left, Mapping):
         return left.keys() == right.keys() and all(equal(left[key], right[key]) for key in left)
     return bool(left == right)
@@ -153,6 +205,6 @@ def in_range(number: int) -> int:
 def whole(found: Amount) -> int:
     """Return a quantity as an int. Raises RuntimeProblemError when it is none."""
     units, rest = divmod(found.nano, NANO_PER_UNIT)
-    if rest:
+    if rest or found.scale is None or found.scale < 0:
         raise RuntimeProblemError("cannot convert value to integer")
     return in_range(units)
