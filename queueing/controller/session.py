@@ -44,7 +44,7 @@ from queueing.kube.client import Client
 from queueing.kube.events import EventRecorder
 from queueing.kube.outcome import MaySend
 from queueing.kube.pressure import Pressure
-from queueing.kube.reflector import Reflector
+from queueing.kube.reflector import Reflector, WatchEvent
 from queueing.kube.workqueue import WorkQueue
 from queueing.kube.writer import WriteClass, Writer
 from queueing.state.engine import Engine
@@ -334,7 +334,7 @@ class Session:
                 queues.WorkloadPriorityClass,
                 pump.on_workload_priority_class,
             ),
-            (resources.RESOURCE_FLAVORS, queues.ResourceFlavor, pump.on_flavor),
+            (resources.RESOURCE_FLAVORS, queues.ResourceFlavor, self._on_flavor),
             (resources.ADMISSION_CHECKS, queues.AdmissionCheck, pump.on_check),
             (resources.TOPOLOGIES, queues.Topology, pump.on_topology),
             (resources.COHORTS, queues.Cohort, pump.on_cohort),
@@ -374,6 +374,10 @@ class Session:
     def _attend_job(self, key: Key) -> None:
         self.job_keys.add(key)
         self.checkpoints.job_changed(key)
+
+    def _on_flavor(self, event: WatchEvent[queues.ResourceFlavor]) -> None:
+        self.pump.on_flavor(event)
+        self.devices.on_resource_flavor(event)
 
     def _wake_finalizers(self) -> None:
         self._finalizers.wake()

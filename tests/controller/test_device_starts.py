@@ -178,12 +178,13 @@ async def test_a_flavor_that_a_device_plugin_serves_needs_no_class() -> None:
             )
         start.memory.classes.clear()
         start.memory.join_rules()
-        await Standings(start.memory, start.claiming.hand, lambda: 0.0).write()
+        await Standings(start.memory, start.claiming.hand, lambda: 0.0, ("h100",)).write()
         told = {}
         for name in ("h100", "plain"):
             found = msgspec.json.decode(await client.get(DEVICE_FLAVORS.at(name)))
             (told[name],) = found["status"]["conditions"]
         assert (told["plain"]["status"], told["plain"]["reason"]) == ("True", "Ready")
+        assert told["plain"]["message"].endswith("once there is a ResourceFlavor plain")
         assert (told["h100"]["status"], told["h100"]["reason"]) == ("False", "DeviceClassNotFound")
         assert "DeviceClass gpu.nvidia.com of nvidia.com/gpu" in told["h100"]["message"]
 

@@ -27,10 +27,11 @@ from queueing.controller.records import Records
 from queueing.core.names import Key
 from queueing.kube import resources
 from queueing.kube.client import Client
-from queueing.kube.reflector import Reflector, ReflectorSettings
+from queueing.kube.reflector import Added, Deleted, Reflector, ReflectorSettings, WatchEvent
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate.devices.names import WORKLOAD_UID
 from queueing.translate.wire import devices as wire
+from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import Workload
 
 WORKERS = 4
@@ -114,7 +115,7 @@ class Devices:
             injects=around.injects,
             now=around.now,
         )
-        self._standings = Standings(memory, around.hand, around.now)
+        self._standings = Standings(memory, around.hand, around.now, around.objects.flavors)
 
     async def follow(self, group: asyncio.TaskGroup, client: Client) -> None:
         """Know all rules; where there are any, know the devices too before anybody decides.
@@ -166,6 +167,11 @@ class Devices:
             self._needed.set()
         if any(one.compute_domain is not None for one in catalog.served.values()):
             self._domains_needed.set()
+
+    def on_resource_flavor(self, event: WatchEvent[ResourceFlavor]) -> None:
+        """Say of DeviceFlavors whether the flavor that they serve is there."""
+        if isinstance(event, Added | Deleted):
+            self._due.set()
 
     def workload_changed(self, key: Key) -> None:
         """Look at the templates and claims of a Workload, which may be gone."""

@@ -1,6 +1,6 @@
 """Says of each DeviceFlavor whether it can be used."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 
 from queueing.controller.device_memory import DeviceMemory
@@ -22,6 +22,8 @@ class Standings:
     memory: DeviceMemory
     hand: Hand
     now: Callable[[], float]
+    flavors: Container[str] = ()
+    """Names of the ResourceFlavors that there are."""
 
     async def write(self) -> None:
         """Bring all conditions up to date; one that cannot be written is tried next time.
@@ -55,4 +57,8 @@ class Standings:
             if name and name not in catalog.classes:
                 told = f"DeviceClass {name} of {one.name} is not installed"
                 return DeviceReason.CLASS_NOT_FOUND, told
+        target = found.spec.resource_flavor
+        if target not in self.flavors:
+            # Its rules count all the same: it may be made first.
+            return READY, f"The flavor can be used once there is a ResourceFlavor {target}"
         return READY, "The flavor can be used"
