@@ -5,14 +5,19 @@ whoever deletes a definition may be told yes long before the first of its object
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-from e2e.api import Api, holds
-from e2e.wire import Object
+from e2e.api import Api, holds, summary
+from e2e.cluster import Cluster
+from e2e.installed import DEFAULT
+from e2e.wire import ApiError, Object
 
 AT_A_TIME = 5
 GROUP = "slow.queueing.test"
 HELD = "queueing.test/held"
+ITSELF_S = 10.0
+"""How long kubectl may take to say that it waited in vain."""
+HOLDERS = ("CustomResourceDefinition", "ClusterQueue", "ResourceFlavor", "Workload")
 
 
 @contextmanager
@@ -43,6 +48,42 @@ def occupied(api: Api) -> Iterator[Callable[[], None]]:
                 api.patch(kind, "held", {"metadata": {"finalizers": None}})
 
     yield release
+
+
+def remove_while_busy(cluster: Cluster, timeout_s: float) -> None:
+    """Remove the installation by one command; no object is touched while we have any permission."""
+    api = cluster.api()
+    with occupied(api) as let_begin:
+
+        def begin_late() -> None:
+            api.wait_gone("rbac.authorization.k8s.io/v1/ClusterRole", "kueue-manager-role")
+            let_begin()
+
+        remove(cluster, timeout_s, begin_late)
+
+
+def remove(
+    cluster: Cluster, timeout_s: float, meanwhile: Callable[[], None] = lambda: None
+) -> None:
+    """Remove the installation by one command; if that does not end, tell what is left of it."""
+    wait = f"--timeout={timeout_s:.0f}s"
+    delete = cluster.kubectl_command("delete", "-k", str(DEFAULT), wait)
+    removing = cluster.run("remove", delete)
+    meanwhile()
+    try:
+        code = removing.wait_for_exit(timeout_s + ITSELF_S)
+    except TimeoutError:
+        code = removing.kill() or -1
+    assert code == 0, removing.tail() + _left(cluster.api()) + cluster.log_tails()
+
+
+def _left(api: Api) -> str:
+    """Say what is still there, and who holds it."""
+    left: list[Object] = []
+    for kind in HOLDERS:
+        with suppress(ApiError):
+            left += api.items(kind)
+    return summary(left)
 
 
 def _definition(number: int) -> Object:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from e2e.api import Api, holds, summary
+from e2e.api import Api, holds
 from e2e.cluster import Cluster
 from e2e.components import HOST
 from e2e.controlplane.build import Binaries
-from e2e.deletions import occupied
+from e2e.deletions import remove_while_busy
 from e2e.identities import ADMIN, CONTROLLER_NAMESPACE, IDENTITIES, TEAM
 from e2e.installed import DEFAULT, Installation, installation
 from e2e.loopback import control_plane
@@ -177,15 +177,7 @@ def test_one_command_removes_everything_also_what_is_in_use(fresh: Installation)
     assert fresh.api.items("Workload", "default")
     assert "queueing-suspend-jobs" in policies(fresh)
     assert "queueing-validate-workloads" in policies(fresh)
-    cluster = fresh.cluster
-    with occupied(fresh.api) as let_begin:
-        wait = f"--timeout={UNINSTALL_S:.0f}s"
-        removing = cluster.run(
-            "remove", cluster.kubectl_command("delete", "-k", str(DEFAULT), wait)
-        )
-        fresh.api.wait_gone("rbac.authorization.k8s.io/v1/ClusterRole", "kueue-manager-role")
-        let_begin()
-        assert removing.wait_for_exit(UNINSTALL_S) == 0, removing.tail() + kept(fresh)
+    remove_while_busy(fresh.cluster, UNINSTALL_S)
     assert fresh.api.find("Namespace", CONTROLLER_NAMESPACE) is None
     assert fresh.api.items("CustomResourceDefinition") == []
     names = {one["metadata"]["name"] for one in fresh.api.items("Job", "default")}
@@ -261,12 +253,6 @@ def uninstall(cluster: Cluster) -> Process:
     return cluster.run(
         "uninstall", [COMMAND[0], "uninstall", f"--kubeconfig={cluster.kubeconfig()}"]
     )
-
-
-def kept(fresh: Installation) -> str:
-    """Tell what is still held, and by whom."""
-    held = [summary(fresh.api.items(kind)) for kind in ("ClusterQueue", "ResourceFlavor")]
-    return "\n".join([*held, fresh.controller.process.tail()])
 
 
 def policies(fresh: Installation) -> list[str]:

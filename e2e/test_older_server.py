@@ -7,10 +7,11 @@ import pytest
 from e2e.api import Api, holds
 from e2e.components import Options
 from e2e.controlplane.build import Binaries
+from e2e.deletions import remove
 from e2e.devices.hardware import H100, rack
 from e2e.devices.injected import assert_as_the_function_says, dry_run
 from e2e.devices.shapes import allocated, claims_of, furnish, training
-from e2e.installed import DEFAULT, Installation, installation
+from e2e.installed import Installation, installation
 from e2e.jobs import running, wait_job
 from e2e.loopback import control_plane
 from e2e.nodes import POOL, make_nodes
@@ -89,8 +90,7 @@ def test_a_job_gets_its_devices_by_claims(old: Installation) -> None:
 
 def test_one_command_removes_everything(old: Installation) -> None:
     """Last of this file: nothing is left for another test."""
-    done = old.cluster.kubectl("delete", "-k", str(DEFAULT), f"--timeout={UNINSTALL_S:.0f}s")
-    assert done.returncode == 0, done.stderr + old.controller.process.tail()
+    remove(old.cluster, UNINSTALL_S)
 
 
 def defaulted(api: Api, item: Object) -> bool:
