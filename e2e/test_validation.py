@@ -25,10 +25,14 @@ GATES = {"featureGates": {"RejectUpdatesToCQWithInvalidOnFlavors": True}}
 # As for a server without mutating policies, which asks about Jobs as well; what fills in stays out.
 VALIDATING = configurations.render(replace(SCOPE, minor=34))[1:]
 # The definitions suffice for these, so an installation has no webhook for them.
+KUEUE, OWN = ("kueue.x-k8s.io", "v1beta2"), ("queueing.dev", "v1alpha1")
 KINDS_WITHOUT_WEBHOOK = {
-    "topology": "topologies",
-    "localqueue": "localqueues",
-    "admissioncheck": "admissionchecks",
+    "topology": ("topologies", KUEUE),
+    "localqueue": ("localqueues", KUEUE),
+    "admissioncheck": ("admissionchecks", KUEUE),
+    "creditpolicy": ("creditpolicies", OWN),
+    "creditbudget": ("creditbudgets", OWN),
+    "creditgrant": ("creditgrants", OWN),
 }
 
 each_row = pytest.mark.parametrize("row", [pytest.param(row, id=row.id) for row in ROWS])
@@ -119,17 +123,19 @@ def more_webhooks() -> dict[str, Any]:
             "name": f"v{kind}.example.com",
             "admissionReviewVersions": ["v1"],
             "sideEffects": "None",
-            "clientConfig": {"service": {"path": f"/validate-kueue-x-k8s-io-v1beta2-{kind}"}},
+            "clientConfig": {
+                "service": {"path": f"/validate-{group.replace('.', '-')}-{version}-{kind}"}
+            },
             "rules": [
                 {
-                    "apiGroups": ["kueue.x-k8s.io"],
-                    "apiVersions": ["v1beta2"],
+                    "apiGroups": [group],
+                    "apiVersions": [version],
                     "operations": ["CREATE", "UPDATE"],
                     "resources": [plural],
                 }
             ],
         }
-        for kind, plural in KINDS_WITHOUT_WEBHOOK.items()
+        for kind, (plural, (group, version)) in KINDS_WITHOUT_WEBHOOK.items()
     ]
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",

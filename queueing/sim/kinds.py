@@ -13,6 +13,11 @@ from queueing.sim.unknown_fields import unknown_field_warnings
 from queueing.sim.yaml_text import ManifestError
 from queueing.translate.devices.names import WORKLOAD_UID
 from queueing.webhooks.cluster_queues import check_cluster_queue, check_cohort
+from queueing.webhooks.credits import (
+    check_credit_budget,
+    check_credit_grant,
+    check_credit_policy,
+)
 from queueing.webhooks.device_flavors import check_device_flavor
 from queueing.webhooks.findings import Finding
 from queueing.webhooks.flavors import check_flavor, check_topology
@@ -122,6 +127,9 @@ CHECKS: Mapping[str, Callable[[dict[str, Any]], list[Finding]]] = MappingProxyTy
     {
         "ClusterQueue": check_cluster_queue,
         "Cohort": check_cohort,
+        "CreditBudget": check_credit_budget,
+        "CreditGrant": check_credit_grant,
+        "CreditPolicy": check_credit_policy,
         "DeviceFlavor": check_device_flavor,
         "Job": check_job,
         "ResourceFlavor": check_flavor,

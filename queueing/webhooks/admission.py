@@ -15,6 +15,11 @@ from queueing.webhooks.cluster_queues import (
     check_cohort,
     check_flavors_of_checks,
 )
+from queueing.webhooks.credits import (
+    check_credit_budget,
+    check_credit_grant,
+    check_credit_policy,
+)
 from queueing.webhooks.device_flavors import check_device_flavor
 from queueing.webhooks.findings import Finding, Wire, dig
 from queueing.webhooks.flavors import (
@@ -72,6 +77,9 @@ CHECKS: Mapping[str, Check] = {
     "Topology": lambda review, _: check_topology(review.new, review.old),
     "LocalQueue": lambda review, _: check_local_queue(review.new, review.old),
     "AdmissionCheck": lambda review, _: check_admission_check(review.new, review.old),
+    "CreditPolicy": lambda review, _: check_credit_policy(review.new),
+    "CreditBudget": lambda review, _: check_credit_budget(review.new),
+    "CreditGrant": lambda review, _: check_credit_grant(review.new),
     "DeviceFlavor": lambda review, _: check_device_flavor(review.new),
     "Workload": lambda review, _: check_workload(review.new, review.old),
     "Job": _check_job,

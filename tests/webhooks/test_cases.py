@@ -8,6 +8,11 @@ import pytest
 from queueing.webhooks.admission import CHECKS as CHECKS_OF_REVIEWS
 from queueing.webhooks.admission import Review, Rules
 from queueing.webhooks.cluster_queues import check_cohort
+from queueing.webhooks.credits import (
+    check_credit_budget,
+    check_credit_grant,
+    check_credit_policy,
+)
 from queueing.webhooks.device_flavors import check_device_flavor
 from queueing.webhooks.findings import Finding, Wire
 from queueing.webhooks.flavors import (
@@ -35,6 +40,9 @@ CHECKS: dict[str, Callable[..., list[Finding]]] = {
     "ClusterQueue": check_queue,
     "Cohort": lambda new, _old: check_cohort(new),
     "ResourceFlavor": check_flavor,
+    "CreditPolicy": lambda new, _old: check_credit_policy(new),
+    "CreditBudget": lambda new, _old: check_credit_budget(new),
+    "CreditGrant": lambda new, _old: check_credit_grant(new),
     "DeviceFlavor": lambda new, _old: check_device_flavor(new),
     "Topology": check_topology,
     "LocalQueue": check_local_queue,
