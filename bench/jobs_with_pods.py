@@ -45,7 +45,7 @@ TURNS = 2
 FLOOR, WARM = "floor", "warm"
 CLASS = "bench-gpu"
 CLAIM = "gpu"
-LINGERS_S = 3.0
+LINGERS_S = 6.0
 """What follows the last Job's end is counted, too: until nothing is written for so long."""
 LINGERS_MAX_S = 120.0
 VARIANTS: Mapping[str, Mapping[str, str]] = MappingProxyType({"d": {}, "d-claims": {GPU: "1"}})

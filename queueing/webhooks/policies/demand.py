@@ -2,6 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
+
+GROUP: Final = "kueue.x-k8s.io/"
+"""What the labels and annotations begin with that demands on new objects speak of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +32,8 @@ class Policy:
     demands: Sequence[Demand]
     variables: Mapping[str, str] = field(default_factory=dict)
     """Phrases that several demands share; each is evaluated at most once."""
-    conditions: Mapping[str, str] = field(default_factory=dict)
-    """Which objects are meant at all."""
+    conditions: Sequence[str] = ()
+    """Which writes are meant at all; the cheapest to tell comes first."""
     operations: Sequence[str] = ("CREATE", "UPDATE")
     parameter: str = ""
     """Kind of the object named `default` that must exist for the demands to be made."""

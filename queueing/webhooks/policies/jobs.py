@@ -15,7 +15,7 @@ from queueing.webhooks.jobs import (
     QUEUE,
 )
 from queueing.webhooks.numbers import WHOLE_NUMBER
-from queueing.webhooks.policies.demand import Demand, Policy
+from queueing.webhooks.policies.demand import GROUP, Demand, Policy
 from queueing.webhooks.policies.gates import GATES, GATES_DEMANDS
 from queueing.webhooks.policies.topology import JOB_DEMANDS, OF_JOBS
 
@@ -24,8 +24,6 @@ _LABELS: Final = "object.metadata.?labels.orValue({})"
 _OLD_LABELS: Final = "(oldObject == null ? {} : oldObject.metadata.?labels.orValue({}))"
 QUEUED: Final = f"'{QUEUE}' in {_LABELS} || '{QUEUE}' in {_OLD_LABELS}"
 """Says in CEL that a Job is, or was, in a queue."""
-GROUP: Final = "kueue.x-k8s.io/"
-"""What the labels and annotations begin with that demands on new Jobs speak of."""
 NAMES: Final = (QUEUE, PRIORITY_CLASS)
 """Labels that may have any value."""
 _OURS: Final = f"k.startsWith('{GROUP}')"
@@ -143,7 +141,7 @@ JOBS: Final = Policy(
     group="batch",
     version="v1",
     resources=("jobs",),
-    conditions={"queued": QUEUED, "marked": _MARKED},
+    conditions=(QUEUED, _MARKED),
     variables=_VARIABLES,
     demands=(*_TIME, *_PARTIAL, *GATES_DEMANDS, *JOB_DEMANDS, *_CHANGES),
     of_jobs=True,
@@ -154,7 +152,7 @@ JOBS_BESIDE_A_DEFAULT_QUEUE: Final = Policy(
     version="v1",
     resources=("jobs",),
     operations=("UPDATE",),
-    conditions={"unqueued": f"'{QUEUE}' in {_OLD_LABELS} && !('{QUEUE}' in {_LABELS})"},
+    conditions=(f"'{QUEUE}' in {_OLD_LABELS} && !('{QUEUE}' in {_LABELS})",),
     demands=(
         Demand(
             path=f"metadata.labels[{QUEUE}]",

@@ -23,10 +23,10 @@ def render(scope: Scope) -> list[Wire]:
 
 
 def _pair(policy: Policy, scope: Scope) -> Iterator[Wire]:
-    conditions = [
-        *({"name": name, "expression": text} for name, text in policy.conditions.items()),
-        scope.not_ours,
-    ]
+    # One expression, so that our own writes cost no more than a look at who writes.
+    concerned = " && ".join(
+        f"({text})" for text in (scope.not_ours["expression"], *policy.conditions)
+    )
     constraints: Wire = {
         "resourceRules": [
             {
@@ -42,7 +42,7 @@ def _pair(policy: Policy, scope: Scope) -> Iterator[Wire]:
     spec: Wire = {
         "failurePolicy": "Fail",
         "matchConstraints": constraints,
-        "matchConditions": conditions,
+        "matchConditions": [{"name": "concerned", "expression": concerned}],
         "validations": [_validation(demand) for demand in policy.demands],
     }
     if policy.variables:

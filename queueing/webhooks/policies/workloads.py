@@ -2,12 +2,13 @@
 
 Our own writes are not asked about: they are checked where they are made, and an admission should
 cost the API server no more than it must. Nor are writes of a status that leave what is demanded of
-it as it was: that pods are ready, that work has ended.
+it as it was: that pods are ready, that work has ended. Nor new Workloads without anything that a
+demand could find: annotations of the group, topology, requests for pods or with a sign before them.
 """
 
 from typing import Final
 
-from queueing.webhooks.policies.demand import Demand, Policy
+from queueing.webhooks.policies.demand import GROUP, Demand, Policy
 from queueing.webhooks.policies.gates import GATES, GATES_DEMANDS
 from queueing.webhooks.policies.topology import WORKLOAD_DEMANDS
 from queueing.webhooks.workloads import BOOST, ELASTIC
@@ -113,15 +114,26 @@ _DEMANDED: Final = ("admission", "reclaimablePods")
 _SAYS_OTHERWISE: Final = " || ".join(
     f"object.?status.?{field} != oldObject.?status.?{field}" for field in _DEMANDED
 )
+_ODD_REQUEST: Final = (
+    "(p.template.?spec.?containers.orValue([]) + p.template.?spec.?initContainers.orValue([]))"
+    ".exists(c, c.?resources.?requests.orValue({}).exists(r, r == 'pods'"
+    " || !isQuantity(string(c.resources.requests[r]))"
+    " || string(c.resources.requests[r]).startsWith('-')))"
+)
+_ODD: Final = (
+    f"object.metadata.?annotations.orValue({{}}).exists(k, k.startsWith('{GROUP}'))"
+    f" || object.spec.?podSets.orValue([]).exists(p, has(p.topologyRequest) || {_ODD_REQUEST})"
+)
+_CONCERNED: Final = (
+    f"oldObject == null ? ({_ODD}) : (!has(request.subResource) || {_SAYS_OTHERWISE})"
+)
 
 WORKLOADS: Final = Policy(
     name="queueing-validate-workloads",
     group="kueue.x-k8s.io",
     version="v1beta2",
     resources=("workloads", "workloads/status"),
-    conditions={
-        "concerned": f"oldObject == null || !has(request.subResource) || {_SAYS_OTHERWISE}"
-    },
+    conditions=(_CONCERNED,),
     variables=_VARIABLES,
     demands=(*_REQUESTS, *_ANNOTATIONS, *GATES_DEMANDS, *WORKLOAD_DEMANDS, *_STATUS, *_CHANGES),
 )
