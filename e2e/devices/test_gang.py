@@ -6,6 +6,7 @@ from e2e.api import holds
 from e2e.devices.hardware import A100, H100, LABEL, Model, Rack, device_class, gpus
 from e2e.devices.shapes import (
     GPU,
+    UID,
     allocated,
     claims_of,
     device_flavor,
@@ -59,6 +60,24 @@ def check_charge(space: World, name: str, pool: str) -> None:
     assert pools(claims) == {pool}
     assignment = workload_of(space, name)["status"]["admission"]["podSetAssignments"][0]
     assert assignment["resourceUsage"][GPU] == str(len(given))
+    flavor_name = assignment["flavors"][GPU]
+
+    def counts(queue: Object) -> bool:
+        used = {
+            (one["name"], resource["name"]): resource["total"]
+            for one in queue["status"]["flavorsUsage"]
+            for resource in one["resources"]
+        }
+        return bool(used[flavor_name, GPU] == str(len(given)))
+
+    space.api.wait_one("ClusterQueue", space.name("cq"), counts, what="as much used as was given")
+    space.api.wait(
+        "ResourceClaimTemplate",
+        lambda found: len(found) == 1,
+        namespace=space.namespace,
+        labels=f"{UID}={workload_of(space, name)['metadata']['uid']}",
+        what=f"one template of {name}, none of another admission",
+    )
 
 
 def test_a_gang_of_64_pods_with_8_gpus_each_is_moved_by_a_preemption_and_finishes(
