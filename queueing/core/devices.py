@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from queueing.core.names import ResourceName
+from queueing.core.names import FlavorName, ResourceName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +30,9 @@ class DeviceAsk:
     units: int = 0
     needs_offer: bool = False
     """Whether a flavor without an offer for the shape cannot serve it."""
+    undivided: frozenset[FlavorName] = frozenset()
+    """Flavors in which all pods of a set use one claim of their own: it is held as long as any of
+    them runs, so that none takes a part of the charge along."""
     claim: str = ""
     """Uid of the one claim that all pods use, and that others may use, too: then it is nothing else
     that they ask of the resource, and it is charged once. Empty where it is charged to each."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from queueing.core.facts import PodSet, PodSetAssignment, WorkloadFact
-from queueing.core.names import FlavorResource, PodSetName, ResourceName
+from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
 from queueing.core.sharing import Part, added, beside_claims, claims_of, parts_of, shared_by
 
 
@@ -120,7 +120,15 @@ def _held_alone(workload: WorkloadFact) -> dict[FlavorResource, int]:
             for one in workload.pod_sets
             if one.name in reclaimable
         }
-        pod_sets = tuple(_scaled(one, remaining.get(one.name, one.count)) for one in pod_sets)
+        whole = {
+            (one.name, ask.resource): ask.undivided
+            for one in workload.pod_sets
+            for ask in one.devices
+            if ask.undivided
+        }
+        pod_sets = tuple(
+            _scaled(one, remaining.get(one.name, one.count), whole) for one in pod_sets
+        )
     if given:
         pod_sets = tuple(_lowered(one, given.get(one.name, {})) for one in pod_sets)
     usage = assigned_usage(pod_sets)
@@ -152,9 +160,13 @@ def _lowered(assignment: PodSetAssignment, to: Mapping[ResourceName, int]) -> Po
     return replace(assignment, usage=usage)
 
 
-def _scaled(assignment: PodSetAssignment, remaining: int) -> PodSetAssignment:
+Whole = Mapping[tuple[PodSetName, ResourceName], frozenset[FlavorName]]
+"""Flavors in which what a pod set is charged of a resource is one claim of all its pods."""
+
+
+def _scaled(assignment: PodSetAssignment, remaining: int, whole: Whole) -> PodSetAssignment:
     """Reduce an assignment to the pods that remain; a share that is no whole amount rounds up."""
-    count = assignment.count
+    count, flavors = assignment.count, assignment.flavors
     if remaining >= count:
         return assignment
     return PodSetAssignment(
@@ -162,7 +174,9 @@ def _scaled(assignment: PodSetAssignment, remaining: int) -> PodSetAssignment:
         count=remaining,
         flavors=assignment.flavors,
         usage={
-            resource: min(amount, -(-amount // count) * remaining)
+            resource: amount
+            if remaining and flavors.get(resource) in whole.get((assignment.name, resource), ())
+            else min(amount, -(-amount // count) * remaining)
             for resource, amount in assignment.usage.items()
         },
     )

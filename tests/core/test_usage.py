@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from queueing.core.devices import DeviceAsk
 from queueing.core.facts import PodSet
 from queueing.core.holders import holder_of
 from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
@@ -38,6 +39,27 @@ def test_pods_that_ended_hold_nothing(asked: int, given: int, reclaimable: int, 
     held = admitted(
         pod_sets=(pod_set(count=asked),),
         admission=admission("main", assignment({"cpu": 8}, count=given)),
+        reclaimable={MAIN: reclaimable},
+    )
+    assert held_usage(held) == {CPU: want}
+
+
+@pytest.mark.parametrize(
+    ("reclaimable", "flavor", "want"),
+    [
+        pytest.param(3, "default", 8, id="as long as one pod runs"),
+        pytest.param(4, "default", 0, id="until all have ended"),
+        pytest.param(3, "other", 2, id="only where they share one"),
+    ],
+)
+def test_a_claim_of_all_pods_is_held_by_each_of_them(
+    reclaimable: int, flavor: str, want: int
+) -> None:
+    undivided = frozenset({FlavorName(flavor)})
+    ask = DeviceAsk(resource=ResourceName("cpu"), shape="shared", undivided=undivided)
+    held = admitted(
+        pod_sets=(replace(pod_set(count=4), devices=(ask,)),),
+        admission=admission("main", assignment({"cpu": 8}, count=4)),
         reclaimable={MAIN: reclaimable},
     )
     assert held_usage(held) == {CPU: want}

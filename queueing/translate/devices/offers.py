@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from queueing.core.devices import DeviceAsk, DeviceOffer
-from queueing.core.names import ResourceName
+from queueing.core.names import FlavorName, ResourceName
 from queueing.translate.devices.asks import Ask, Bound, PodDevices, shape_of
 from queueing.translate.devices.catalog import Catalog
 from queueing.translate.devices.charges import claim_charges, device_charge
@@ -45,6 +45,13 @@ class Shape:
         charged = sum(claim_charges(one, {}, catalog).get(self.quota, 0) for one in claims)
         return sum(ask.units for ask in self.asks) + charged
 
+    def _undivided(self, catalog: Catalog) -> Iterator[FlavorName]:
+        """Yield the flavors in which a part of it becomes one claim of all pods."""
+        asked = {ask.resource for ask in self.asks if not ask.slot}
+        for (flavor, resource), served in catalog.served.items():
+            if resource in asked and served.sharing == "PerPodSet":
+                yield FlavorName(flavor)
+
     @property
     def claim(self) -> str:
         """Uid of the claim that it is, if it is a single one that others may name, too."""
@@ -59,6 +66,7 @@ class Shape:
             shape=self.key,
             units=self.units(catalog),
             needs_offer=any(_needs_offer(ask, catalog) for ask in self.asks),
+            undivided=frozenset(self._undivided(catalog)),
             claim=self.claim if alone else "",
         )
 

@@ -130,8 +130,10 @@ def test_a_part_of_a_shared_device_is_charged_as_it_will_be_consumed() -> None:
 def test_pods_of_a_set_that_share_a_claim_are_charged_together() -> None:
     documents = [one for one in fleet() if one["kind"] != "DeviceFlavor"]
     documents.append(device_flavor("h100", "h100", whole_gpu(sharing="PerPodSet")))
-    _, offer = asked(documents, pod_template(gpus(1)), count=3)
+    asks, offer = asked(documents, pod_template(gpus(1)), count=3)
     assert offer == DeviceOffer(amount=1, pods_max=256, together=True)
+    (ask,) = asks.pod_sets[0].devices
+    assert ask.undivided == {"h100"}
 
 
 def template(*requests: Wire, constraints: list[Wire] | None = None) -> Wire:
