@@ -9,7 +9,9 @@ heard of yet.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Self
 
+from queueing.core.credits.facts import CreditFact
 from queueing.core.decisions import Admit, Cycle, Outcome, Preempt, Verdict
 from queueing.core.facts import (
     Admission,
@@ -36,6 +38,7 @@ from queueing.core.lifecycle import (
 from queueing.core.names import Key
 from queueing.core.settings import Settings
 from queueing.state.engine import Engine
+from queueing.testing.random_events import Life
 
 RULES = LifeRules(pods_ready=None)
 CYCLES_MAX = 300
@@ -71,8 +74,20 @@ class LivingCluster:
         """Every preemption carried out, without those of victims already evicted."""
         self.seen: Counter[str] = Counter()
         """How often what happened, for statistics."""
+        self.terms: tuple[CreditFact, ...] = ()
+        """Credit policies and budgets, which nobody edits."""
+        self.accounts: tuple[CreditFact, ...] = ()
+        """Credit ledgers as they were written last."""
         for fact in facts:
             self.put(fact)
+
+    @classmethod
+    def of(cls, life: Life) -> Self:
+        """Return a cluster in which nothing of a life has happened yet."""
+        made = cls(life.facts, life.settings)
+        made.terms = life.terms
+        made.engine = made.successor(())
+        return made
 
     # What the API server stores.
 
@@ -152,8 +167,15 @@ class LivingCluster:
         """Forget the engine and start a new one from what is stored."""
         self.untold.clear()
         self.unanswered.clear()
-        self.engine = fresh(self.facts(), self.settings)
+        self.engine = self.successor()
         self.seen["restart"] += 1
+
+    def successor(self, facts: Iterable[Fact] | None = None) -> Engine:
+        """Return an engine that knows nothing but what is stored, or only some facts of it."""
+        engine = fresh(self.facts() if facts is None else facts, self.settings)
+        for credit in (*self.terms, *self.accounts):
+            engine.observe_credit(credit)
+        return engine
 
     def cycle(self, budget: int | None = None) -> Cycle:
         """Run a cycle and write what it decided."""
@@ -164,6 +186,10 @@ class LivingCluster:
 
     def write(self, cycle: Cycle) -> None:
         """Carry out what a cycle decided, write by write, as luck has it."""
+        if self.terms:
+            self.accounts = (*self.engine.credit_accounts(), *self.engine.credit_budgets())
+            for account in self.accounts:
+                self.engine.observe_credit(account)
         writes = [one for one in cycle.decisions if _is_write(one)]
         for at, decision in enumerate(writes):
             if isinstance(decision, Admit | Preempt):

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from queueing.core.credits.facts import CreditFact
 from queueing.core.facts import Fact, WorkloadFact
 from queueing.core.settings import Settings
 from queueing.testing.random_jobs import DOORS, some_job
@@ -41,6 +42,7 @@ class Life:
     settings: Settings
     facts: list[Fact]
     steps: list[Step]
+    terms: tuple[CreditFact, ...] = ()
 
 
 NOTHING = (None,)

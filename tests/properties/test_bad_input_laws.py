@@ -142,7 +142,7 @@ def assert_everybody_is_charged_for_what_is_held(cluster: LivingCluster) -> None
 
 
 def a_broken_object_harms_nobody_else(life: Life) -> None:
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     random = Random(len(life.steps))
     for step in life.steps:
         play(cluster, step)

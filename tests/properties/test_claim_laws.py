@@ -12,14 +12,14 @@ from queueing.core.names import Key
 from queueing.core.stakes import Stake
 from queueing.state.claims import preemptor_of
 from queueing.testing.happenings import play
-from queueing.testing.living import LivingCluster, fresh
+from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Event, Life
 from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length
 
 
 def nobody_waits_and_is_waited_for(life: Life) -> None:
     """A preemptor holds no quota and a victim does, so that no chain of claims has two links."""
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     for step in life.steps:
         play(cluster, step)
         memory = cluster.engine._memory
@@ -32,7 +32,7 @@ def nobody_waits_and_is_waited_for(life: Life) -> None:
 
 def costs_limits_and_runtimes_leave_nobody_behind(life: Life) -> None:
     """With all of them in force preemption comes to rest, and the memory stays sound."""
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     for step in life.steps:
         play(cluster, step)
         for fact in cluster.facts():
@@ -60,7 +60,7 @@ def nobody_is_evicted_twice_for_the_same_head(life: Life) -> None:
     Others may come; but whatever they set off, the head keeps what its victims left. A new leader
     does not know who preempted whom before, and begins to count anew.
     """
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     for step in life.steps:
         loud = isinstance(step, Event) and step.kind not in QUIET
         # Quota that is given back for another reason is news as well, whenever that happens.
@@ -82,10 +82,10 @@ def a_new_leader_keeps_the_claims_that_are_marked(life: Life) -> None:
 
     Also one whose claim was dropped meanwhile has it again, until it is judged.
     """
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     for step in life.steps:
         play(cluster, step)
-        memory = fresh(cluster.facts(), cluster.settings)._memory
+        memory = cluster.successor()._memory
         marked = {(owner, victim) for victim, owner in marks(cluster) if owner in memory.items}
         claimed = {(claim.owner, victim) for claim in memory.claims for victim in claim.victims}
         assert claimed == marked

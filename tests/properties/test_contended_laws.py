@@ -70,20 +70,19 @@ def contended(seed: int, mode: str) -> Life:
     return some_contention(lambda options: random.choice(options), modes=[mode])  # noqa: PLW0108 - a generic function must be one
 
 
-def try_law(law: Law, mode: str, seed: int) -> None:
+def try_law(law: Law, life: Life, name: str) -> None:
     """Try a law in a life; the report of a failure has what of the life it takes."""
-    life = contended(seed, mode)
     try:
         law(life)
     except Exception as error:
         small = cut_down(law, life, type(error))
         shown = "\n  ".join(map(repr, [small.settings, *small.facts, *small.steps]))
-        raise AssertionError(f"life {seed} of {mode}: {error!r}\n  {shown}") from error
+        raise AssertionError(f"life {name}: {error!r}\n  {shown}") from error
 
 
 @pytest.mark.parametrize(("law", "mode"), FEW)
 def test_laws_hold_in_deep_cohorts(law: Law, mode: str) -> None:
-    try_law(law, mode, seed=1)
+    try_law(law, contended(1, mode), f"1 of {mode}")
 
 
 BROKEN_ONCE = [
@@ -110,7 +109,7 @@ def test_lives_in_deep_cohorts_that_broke_a_law_once(law: Law, mode: str, seed: 
 def test_laws_hold_in_deep_cohorts_at_length(law: Law, mode: str) -> None:
     first = SystemRandom().randrange(SEEDS)
     for seed in range(first, first + MANY):
-        try_law(law, mode, seed)
+        try_law(law, contended(seed, mode), f"{seed} of {mode}")
 
 
 def test_contended_lives_reach_what_other_lives_seldom_do() -> None:
@@ -126,7 +125,7 @@ def test_contended_lives_reach_what_other_lives_seldom_do() -> None:
 
 def _reached(life: Life) -> Counter[str]:
     seen: Counter[str] = Counter()
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     for step in life.steps:
         play(cluster, step)
         inner = [node for path in _paths(cluster).values() for node in path[:-1]]

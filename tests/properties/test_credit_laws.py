@@ -22,7 +22,7 @@ POLICY = CreditPolicyFact(
 
 def decided(life: Life) -> list[Decision]:
     """Let a cluster live, a third of a minute per step; accounts are stored at each."""
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     engine, found = None, list[Decision]()
     stored: tuple[CreditAccountFact, ...] = ()
     for step in life.steps:

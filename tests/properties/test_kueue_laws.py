@@ -13,7 +13,7 @@ from queueing.state.memory import Memory
 from queueing.state.stands import Stand
 from queueing.state.wakes import wake_waiting
 from queueing.testing.happenings import play
-from queueing.testing.living import LivingCluster, fresh
+from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Life
 from tests.properties.profiles import hold, hold_at_length, seeded
 from tests.properties.test_rebuild_laws import come_to_an_end, done_in, is_known
@@ -23,13 +23,13 @@ BROKEN_ONCE = (70080, 71075)
 
 
 def who_waits_is_all_that_a_new_engine_must_know(life: Life) -> None:
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     for step in life.steps:
         play(cluster, step)
         cluster.answer()
         old = cluster.engine._memory
         wake_waiting(old)
-        engine = fresh(cluster.facts(), cluster.settings)
+        engine = cluster.successor()
         wake_waiting(engine._memory)
         carry_over(old, engine._memory)
         want = done_in(engine.cycle(cluster.now))

@@ -28,7 +28,7 @@ def tidy(cluster: LivingCluster) -> None:
 def live_on(mode: str, steps: int, seed: int) -> None:
     random = Random(seed)
     life = seeded(seed, mode)
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     for at in range(steps):
         play(cluster, some_step(lambda options: random.choice(options), EVERYTHING))  # noqa: PLW0108 - a generic function must be one
         if at % 10 == 0:
@@ -58,7 +58,7 @@ def test_random_lives_reach_what_the_laws_are_about() -> None:
     for mode in MODES:
         for seed in range(120):
             life = seeded(seed, mode)
-            cluster = LivingCluster(life.facts, life.settings)
+            cluster = LivingCluster.of(life)
             for step in life.steps:
                 play(cluster, step)
             seen.update(cluster.seen)

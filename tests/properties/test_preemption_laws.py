@@ -15,7 +15,7 @@ from queueing.state.memory import Memory
 from queueing.state.selection import head_of, is_active
 from queueing.state.wakes import wake_waiting
 from queueing.testing.happenings import play
-from queueing.testing.living import LivingCluster, fresh
+from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Life
 from queueing.testing.random_worlds import MODES
 from tests.properties.profiles import Law, hold, hold_at_length
@@ -32,10 +32,10 @@ def world_of(memory: Memory) -> World:
 
 def memories(life: Life) -> Iterator[tuple[LivingCluster, Memory]]:
     """Give, after each step, what a new engine knows of a cluster before its first cycle."""
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     for step in life.steps:
         play(cluster, step)
-        memory = fresh(cluster.facts(), cluster.settings)._memory
+        memory = cluster.successor()._memory
         wake_waiting(memory)
         yield cluster, memory
 
@@ -127,7 +127,7 @@ def assert_stays(cluster: LivingCluster, judgement: Judgement, preempt: Preempt)
             facts.append(replace(fact, admission=None, conditions=evicted, checks=()))
         elif fact.holds_quota and fact.key not in gone:
             facts.append(fact)
-    cycle = fresh(facts, cluster.settings).cycle(cluster.now)
+    cycle = cluster.successor(facts).cycle(cluster.now)
     back = [one for one in cycle.decisions if isinstance(one, Preempt) and one.workload == head.key]
     assert back == [], f"{preempt.workload} was preempted for {preempt.reason}"
 

@@ -10,7 +10,7 @@ from queueing.core.names import QueueName
 from queueing.state.driver import take_turns
 from queueing.state.wakes import wake_waiting
 from queueing.testing.happenings import play
-from queueing.testing.living import LivingCluster, fresh
+from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Life
 from queueing.testing.random_worlds import MODES
 from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length, seeded
@@ -38,7 +38,7 @@ def rebuilt(cluster: LivingCluster) -> list[Done]:
     old.clock = max(old.clock, cluster.now)
     take_turns(old)  # statuses store usage histories as of the last look at them
     wake_waiting(old)  # a tree that changed from outside forgets who preempted whom
-    engine = fresh(cluster.facts(), cluster.settings)
+    engine = cluster.successor()
     new = engine._memory
     wake_waiting(new)  # works out the trees
     for marked in list(new.claims):
@@ -65,7 +65,7 @@ def come_to_an_end(cluster: LivingCluster) -> None:
 
 
 def nothing_is_left_to_admit_after_a_cycle(life: Life) -> None:
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     for step in life.steps:
         play(cluster, step)
         cluster.answer()
@@ -85,7 +85,7 @@ def a_rebuilt_engine_decides_the_same_while_others_stand(life: Life) -> None:
 
 
 def _decides_the_same(life: Life, *, also_while_others_stand: bool) -> None:
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     for step in life.steps:
         play(cluster, step)
         cluster.answer()
@@ -100,14 +100,14 @@ def _decides_the_same(life: Life, *, also_while_others_stand: bool) -> None:
 
 
 def the_order_of_arrival_is_irrelevant(life: Life) -> None:
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     random = Random(len(life.steps))
     for step in life.steps:
         play(cluster, step)
         known = cluster.facts()
-        want = fresh(known, cluster.settings).cycle(cluster.now)
+        want = cluster.successor(known).cycle(cluster.now)
         random.shuffle(known)
-        got = fresh(known, cluster.settings).cycle(cluster.now)
+        got = cluster.successor(known).cycle(cluster.now)
         assert _sorted_announcements(got) == _sorted_announcements(want)
 
 
@@ -124,10 +124,10 @@ def _is_told(decision: Decision) -> bool:
 
 def a_budget_changes_the_pace_only(life: Life) -> None:
     """Trees are independent: only the order between them may differ, and how often one waits."""
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     for at, step in enumerate(life.steps):
         play(cluster, step)
-        whole, cut = (fresh(cluster.facts(), cluster.settings) for _ in range(2))
+        whole, cut = (cluster.successor() for _ in range(2))
         want = done_in(whole.cycle(cluster.now))
         got: list[Done] = []
         for _ in range(PORTIONS_MAX):

@@ -35,7 +35,7 @@ def rests(cluster: LivingCluster, budget: int | None = None) -> bool:
 
 
 def comes_to_rest(life: Life, budget: int | None = None) -> None:
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     for step in life.steps:
         play(cluster, step)
     rests(cluster, budget)
@@ -43,7 +43,7 @@ def comes_to_rest(life: Life, budget: int | None = None) -> None:
 
 
 def all_that_ended_leaves_nothing(life: Life) -> None:
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     for step in life.steps:
         play(cluster, step)
     still = rests(cluster)
@@ -65,7 +65,7 @@ def all_that_ended_leaves_nothing(life: Life) -> None:
 
 
 def hearing_everything_again_changes_nothing(life: Life) -> None:
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     for step in life.steps:
         play(cluster, step)
     if not rests(cluster):
@@ -80,7 +80,7 @@ def hearing_everything_again_changes_nothing(life: Life) -> None:
 
 
 def nobody_is_preempted_twice_for_the_same_head(life: Life) -> None:
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     for step in life.steps:
         play(cluster, step)
         cluster.preemptions.clear()

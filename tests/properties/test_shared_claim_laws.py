@@ -45,7 +45,7 @@ def _by_claims(step: Step, at: int) -> Step:
 
 def a_claim_is_charged_once(life: Life) -> None:
     """What a queue is charged is what its workloads hold alone, and each claim at its largest."""
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     for step in life.steps:
         play(cluster, step)
         cluster.answer()

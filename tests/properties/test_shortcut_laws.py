@@ -79,7 +79,7 @@ def assert_a_plain_lack_is_what_the_search_finds(memory: Memory) -> int:
 
 
 def shortcuts_change_nothing(life: Life) -> None:
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     for step in life.steps:
         play(cluster, step)
         finished = cluster.cycle().finished

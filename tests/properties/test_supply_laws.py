@@ -41,7 +41,7 @@ def assert_the_hopeless_wait(memory: Memory) -> None:
 
 
 def whoever_cannot_be_covered_is_neither_admitted_nor_preempts(life: Life) -> None:
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     for step in life.steps:
         play(cluster, step)
         cluster.cycle()

@@ -11,7 +11,7 @@ from tests.properties.profiles import hold, hold_at_length
 
 def decided(life: Life) -> list[Decision]:
     """Let a cluster live, a third of a minute per step."""
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     found: list[Decision] = []
     for step in life.steps:
         cluster.now += 20.0

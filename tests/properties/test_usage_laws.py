@@ -51,7 +51,7 @@ def assert_usage_is_the_sum(cluster: LivingCluster) -> None:
 
 
 def usage_is_the_sum_of_live_reservations_at_every_node(life: Life) -> None:
-    cluster = LivingCluster(life.facts, life.settings)
+    cluster = LivingCluster.of(life)
     for step in life.steps:
         play(cluster, step)
         cluster.engine.check()
@@ -96,7 +96,7 @@ class Watched(LivingCluster):
 
 
 def an_admission_takes_only_what_was_available(life: Life) -> None:
-    cluster = Watched(life.facts, life.settings)
+    cluster = Watched.of(life)
     for step in life.steps:
         play(cluster, step)
         cluster.cycle()

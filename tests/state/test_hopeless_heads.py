@@ -42,7 +42,7 @@ def test_whoever_knows_that_a_head_is_hopeless_decides_as_one_who_does_not() -> 
     cluster.cycle()
     cluster.finish(running.key)
     cluster.tell()
-    knows_nothing = fresh(cluster.facts(), cluster.settings).cycle(cluster.now)
+    knows_nothing = cluster.successor().cycle(cluster.now)
     assert admitted_in(cluster.engine.cycle(cluster.now)) == admitted_in(knows_nothing)
     assert admitted_in(knows_nothing) == ["team/small"]
 

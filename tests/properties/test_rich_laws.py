@@ -1,0 +1,69 @@
+"""The laws once more, in lives with credits, budgets, minimum runtimes and devices."""
+
+from collections import Counter
+from random import Random, SystemRandom
+
+import pytest
+from typing_extensions import override
+
+from queueing.core.credits.facts import CreditAccountFact
+from queueing.core.decisions import Cycle, Reason, Wait
+from queueing.testing.happenings import play
+from queueing.testing.living import LivingCluster
+from queueing.testing.random_events import Life
+from queueing.testing.random_riches import some_riches
+from queueing.testing.random_worlds import MODES
+from tests.properties.profiles import SEEDS, Law
+from tests.properties.test_contended_laws import CASES, try_law
+
+FEW = CASES[1::9]
+MANY = 20
+
+
+def rich(seed: int, mode: str) -> Life:
+    """Return the life of a number."""
+    random = Random(seed)
+    return some_riches(lambda options: random.choice(options), modes=[mode])  # noqa: PLW0108 - a generic function must be one
+
+
+@pytest.mark.parametrize(("law", "mode"), FEW)
+def test_laws_hold_where_time_and_the_past_count(law: Law, mode: str) -> None:
+    try_law(law, rich(1, mode), f"1 of {mode}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("law", "mode"), CASES)
+def test_laws_hold_where_time_and_the_past_count_at_length(law: Law, mode: str) -> None:
+    first = SystemRandom().randrange(SEEDS)
+    for seed in range(first, first + MANY):
+        try_law(law, rich(seed, mode), f"{seed} of {mode}")
+
+
+class Listening(LivingCluster):
+    """A cluster that notes why others wait, and whose balances are not zero."""
+
+    @override
+    def write(self, cycle: Cycle) -> None:
+        for one in cycle.decisions:
+            if isinstance(one, Wait):
+                self.seen[str(one.reason)] += 1
+                self.seen["has no devices"] += "devices" in one.message
+        super().write(cycle)
+        accounts = (one for one in self.accounts if isinstance(one, CreditAccountFact))
+        children = (child for one in accounts for child in one.children)
+        self.seen["owes or is owed"] += any(child.balance for child in children)
+
+
+def test_rich_lives_reach_what_time_and_the_past_decide() -> None:
+    seen: Counter[str] = Counter()
+    for mode in MODES:
+        for seed in range(4):
+            life = rich(seed, mode)
+            cluster = Listening.of(life)
+            for step in life.steps:
+                play(cluster, step)
+            seen.update(cluster.seen)
+    for reason in (Reason.BUDGET_EXHAUSTED, Reason.MAY_NOT_BORROW, Reason.WAITING_FOR_PREEMPTED):
+        assert seen[str(reason)], reason
+    assert seen["has no devices"]
+    assert seen["owes or is owed"] > 30
