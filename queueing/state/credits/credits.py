@@ -247,6 +247,7 @@ class Credits:
         """Open and close ledgers, and let all go by the present quotas from `at` on."""
         self._reshaped = False
         self._restraints.reshape()
+        self._undisturbed.reshape()
         if not self._books.by_cohort:
             self._presence.look_again(workloads)
         self._presence.follows_pods = self._terms.keeps_usage

@@ -57,10 +57,12 @@ class Bending:
 class Undisturbed:
     """Who runs undisturbed by shares for a while yet, and what protects them."""
 
-    __slots__ = ("_runtimes", "_terms", "patience")
+    __slots__ = ("_runtimes", "_terms", "_trees", "patience")
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
+        self._trees: list[tuple[Node, CreditPolicyFact]] | None = None
+        """The trees and their policies; None when they may be others than at the last look."""
         self._runtimes: list[tuple[float, Key]] = []
         """When each will have run long enough."""
         self.patience: dict[Node, Patience] = {}
@@ -72,9 +74,17 @@ class Undisturbed:
         if longest:
             heappush(self._runtimes, (float(since + longest), key))
 
+    def reshape(self) -> None:
+        """Note that policies or trees changed."""
+        self._trees = None
+
     def look(self, tree: QuotaTree, now: float) -> None:
-        """Work out what holds now."""
-        self.patience = {root: _patience(policy, now) for root, policy in self._terms.trees(tree)}
+        """Work out what holds now; time alone changes it only under a minimum runtime."""
+        if self._trees is not None and not self._terms.minimum_runtime_s:
+            return
+        if self._trees is None:
+            self._trees = list(self._terms.trees(tree))
+        self.patience = {root: _patience(policy, now) for root, policy in self._trees}
 
     def wakes(self, now: float) -> list[Key]:
         """Return who has run long enough by now to be a victim for the sake of shares."""
