@@ -17,6 +17,7 @@ from queueing.core.rounds import Entry, World, decide_round, judge_round, nomina
 from queueing.state.intake import enqueue, leave, place
 from queueing.state.local_queues import credited, rank_local_queues
 from queueing.state.memory import Memory
+from queueing.state.openness import is_active
 from queueing.state.pending import Order
 from queueing.state.selection import (
     Selection,
@@ -24,7 +25,6 @@ from queueing.state.selection import (
     head_of,
     head_queue,
     heads_of_all,
-    is_active,
     is_patient,
     select,
 )

@@ -16,6 +16,7 @@ from queueing.state.claims import Claims
 from queueing.state.credits.credits import Credits
 from queueing.state.feuds import Feuds
 from queueing.state.ledger import Ledger
+from queueing.state.lines import Line
 from queueing.state.objects import Objects
 from queueing.state.pending import Item, Peers, PendingQueue
 from queueing.state.story import Stories
@@ -113,6 +114,8 @@ class Memory:
     generations: dict[Node, int] = field(default_factory=dict)
     open_doors: set[tuple[QueueName, Key | None]] = field(default_factory=set)
     """LocalQueues whose namespace was found to match the ClusterQueue, since objects changed."""
+    lines: dict[QueueName, Line] = field(default_factory=dict)
+    """Of active queues in which all who wait stood on one shelf, since objects changed."""
     active: dict[QueueName, Active] = field(default_factory=dict)
     """Whether each ClusterQueue was active when last looked at, and why not."""
     reshaped: bool = False

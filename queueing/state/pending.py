@@ -19,6 +19,7 @@ from queueing.core.outline import Outline
 from queueing.core.queue_rules import Offer
 from queueing.core.rounds import Head, Progress
 from queueing.core.usage import Demand
+from queueing.state.footing import Footing
 from queueing.state.shelf import Bound, Shelves, Slot
 from queueing.state.stands import BLOCKING, PARKED, READY, Count, Expects, Stand
 
@@ -30,6 +31,7 @@ class Item:
 
     __slots__ = (
         "fact",
+        "footing",
         "head",
         "landmark",
         "order",
@@ -45,6 +47,8 @@ class Item:
 
     def __init__(self, fact: WorkloadFact, order: Order, timestamp: float) -> None:
         self.fact = fact
+        self.footing: Footing | None = None
+        """What it needs and where it is in a round, as last found; ask whether it holds."""
         self.head: Head | None = None
         """How it was judged when it was last patient; for its fact only."""
         self.order = order
@@ -195,7 +199,7 @@ class PendingQueue:
 
     def remove(self, item: Item) -> None:
         """Take an item out; its peers go when they are empty."""
-        peers = _peers(item)
+        peers = peers_of(item)
         was_top = peers.top() is item
         item.peers = None
         peers.size -= 1
@@ -398,7 +402,8 @@ def _first(lane: Lane) -> Item | None:
     return None
 
 
-def _peers(item: Item) -> Peers:
+def peers_of(item: Item) -> Peers:
+    """Return the peers of an item that is in a queue."""
     if item.peers is None:
         raise AssertionError(f"{item.fact.key} is in no queue, so it has no place in one")
     return item.peers

@@ -6,44 +6,32 @@ them in an order that is known beforehand, and admits whoever still fits. So tha
 with the few numbers that it takes, and nobody of that tree is judged at all.
 """
 
+from collections.abc import Iterable
 from operator import itemgetter
 from typing import NamedTuple
 
 from queueing.core.credits.allowance import Allowance
 from queueing.core.decisions import Admit
 from queueing.core.facts import FlavorPolicy
-from queueing.core.fair_sharing.order import Contender, FlatOrder, Score
+from queueing.core.fair_sharing.order import Contender, FlatOrder
 from queueing.core.fair_sharing.precedence import Precedence
 from queueing.core.flavors.assignment import Assignment
 from queueing.core.flavors.plain import remembered_fit
-from queueing.core.names import FlavorResource
-from queueing.core.ordering import EntryKey, entry_key
+from queueing.core.names import QueueName
+from queueing.core.ordering import entry_key
 from queueing.core.outline import Outline
 from queueing.core.queue_rules import Offer, QueueRules
-from queueing.core.quota.cell import Cell
 from queueing.core.quota.node import Node
 from queueing.core.reasons import passed_over
 from queueing.core.settings import QuotaCheck
+from queueing.state.footing import Footing, Needs, Place, fits, usages_of
+from queueing.state.lines import Line
 from queueing.state.memory import Memory
-from queueing.state.pending import Item, Peers
+from queueing.state.openness import is_let_in, line_of
+from queueing.state.pending import Item, Peers, peers_of
 from queueing.state.stands import PARKED
 
-Needs = list[tuple[Cell, int]]
-Wanted = tuple[tuple[FlavorResource, int], ...]
-Place = EntryKey | Score
-"""Among the entries of the tree that are decided in a round; by shares where these count."""
-
-
-class Prospect(NamedTuple):
-    """One who fits on the tree as it stands, with the borrowing level of each thing it needs."""
-
-    place: Place
-    item: Item
-    peers: Peers
-    node: Node
-    wanted: Wanted
-    needs: Needs
-    levels: list[int]
+Prospect = tuple[Place, Item, Footing]
 
 
 class Foregone(NamedTuple):
@@ -57,26 +45,88 @@ class Foregone(NamedTuple):
     admit: Admit
 
 
-def foregone(memory: Memory, root: Node, items: list[Item]) -> list[Foregone] | None:
-    """Return those of the heads of one tree whom a round would admit; None where that is unsure."""
-    settings, fair = memory.settings, memory.settings.fair_sharing
-    if settings.block_admission_until_pods_ready:
+def prospects_of(memory: Memory, root: Node, names: Iterable[QueueName]) -> list[Prospect] | None:
+    """Return the heads of some queues of a tree, where all of these are plain waiters in lines.
+
+    None where anything else has to be looked at. Queues that have none are not looked at again.
+    """
+    if memory.settings.block_admission_until_pods_ready or memory.credits.allowance is not None:
         return None
-    order = None
-    if fair is not None:
-        order = FlatOrder(prefers_non_borrowing=fair.prioritize_non_borrowing)
-    allowance = memory.credits.allowance
+    order = _order(memory)
+    found: list[Prospect] = []
+    lines = memory.lines
+    for name in names:
+        line = lines.get(name)
+        if line is None or not line.holds:
+            queue = memory.queues.get(name)
+            if queue is None or not queue.size:
+                memory.ready.discard(name)
+                continue
+            line = line_of(memory, queue)
+            if line is None:
+                return None
+        free = line.cell.available()
+        if free < line.shelf.least:
+            memory.ready.discard(name)
+            continue
+        item = line.first(free)
+        if item is None or item.progress is not None or item.preempting:
+            return None
+        one = item.footing
+        if one is None or one.line is not line or not one.holds(line.rules, root):
+            if not is_let_in(memory, item, name):
+                return None
+            one = _find_footing(memory, root, item, rules=line.rules, order=order)
+            if one is None or (len(one.needs) == 1 and one.needs != _lacks(line, item)):
+                return None
+            one.line, item.footing = line, one
+        elif len(one.needs) > 1 and not fits(one.needs):
+            return None  # of the only thing that it needs the shelf says that there is enough
+        found.append((one.place, item, one))
+    return found
+
+
+def _lacks(line: Line, item: Item) -> Needs:
+    return [(line.cell, amount) for _, amount in peers_of(item).lacks]
+
+
+def foregone(
+    memory: Memory, root: Node, items: list[Item], known: list[Prospect] | None
+) -> list[Foregone] | None:
+    """Return those of the heads of one tree whom a round would admit; None where that is unsure.
+
+    The heads are looked at unless their prospects are known.
+    """
+    prospects = look_at(memory, root, items) if known is None else known
+    if prospects is None:
+        return None
+    prospects.sort(key=itemgetter(0))
+    return [_foregone(memory, root, item, one) for item, one in _winners(memory, prospects)]
+
+
+def look_at(memory: Memory, root: Node, items: list[Item]) -> list[Prospect] | None:
+    """Return the prospects of the heads of a tree; None where those of anybody are not plain."""
+    if memory.settings.block_admission_until_pods_ready:
+        return None
+    order, allowance = _order(memory), memory.credits.allowance
     prospects: list[Prospect] = []
     for item in items:
-        one = _prospect(memory, item, order, allowance)
+        one = _footing(memory, root, item, order=order, allowance=allowance)
         if one is None:
             return None
-        prospects.append(one)
-    prospects.sort(key=itemgetter(0))
-    return [_foregone(memory, root, one) for one in _winners(memory, prospects)]
+        prospects.append((one.place, item, one))
+    return prospects
 
 
-def _winners(memory: Memory, prospects: list[Prospect]) -> list[Prospect]:
+def _order(memory: Memory) -> FlatOrder | None:
+    """Return by what shares have the entries of a tree in order, None where they do not."""
+    fair = memory.settings.fair_sharing
+    if fair is None:
+        return None
+    return FlatOrder(prefers_non_borrowing=fair.prioritize_non_borrowing)
+
+
+def _winners(memory: Memory, prospects: list[Prospect]) -> list[tuple[Item, Footing]]:
     """Return, of those in the order of the round, who still fits after those before it.
 
     Where credits bend weights, some stand back for others of a queue that was served.
@@ -84,26 +134,36 @@ def _winners(memory: Memory, prospects: list[Prospect]) -> list[Prospect]:
     found, tree = [], memory.tree
     precedence = Precedence(tree) if memory.credits.bends else None
     with tree.attempt():
-        for one in prospects:
-            if not _fits(one.needs):
+        for _, item, one in prospects:
+            if not fits(one.needs):
                 continue
             if precedence is not None and _stands_back(one, precedence):
                 continue
             for cell, amount in one.needs:
                 tree.charge(cell, amount)
-            found.append(one)
-            if precedence is not None and one.peers.queue.active > 1:
-                precedence.served(one.node, dict(one.wanted))
+            found.append((item, one))
+            if precedence is not None and _is_followed(item):
+                precedence.served(one.node, one.usage)
     return found
 
 
-def _stands_back(one: Prospect, precedence: Precedence) -> bool:
-    return any(one.levels) and precedence.stands_back(one.node, dict(one.wanted))
+def _stands_back(one: Footing, precedence: Precedence) -> bool:
+    return any(one.levels) and precedence.stands_back(one.node, one.usage)
 
 
-def _prospect(
-    memory: Memory, item: Item, order: FlatOrder | None, allowance: Allowance | None
-) -> Prospect | None:
+def _is_followed(item: Item) -> bool:
+    """Say whether others wait in the queue of an item."""
+    return item.peers is not None and item.peers.queue.active > 1
+
+
+def _footing(
+    memory: Memory,
+    root: Node,
+    item: Item,
+    *,
+    order: FlatOrder | None,
+    allowance: Allowance | None,
+) -> Footing | None:
     """Return what a patient item needs and its place in the round; None if that is not plain."""
     peers = item.peers
     if peers is None or peers.stand is not PARKED:
@@ -111,17 +171,26 @@ def _prospect(
     if peers.demand.claims or item.progress is not None or item.preempting:
         return None
     name = peers.queue.name
-    rules = memory.objects.rules[name]
-    settings = memory.settings
     if allowance is not None and allowance.concerns(name, peers.local_queue):
         return None
-    wanted = outline_of(peers, rules.offer, settings.quota_check).wanted
-    if wanted is None or rules.fact.checks:
+    rules, known = memory.objects.rules[name], item.footing
+    if known is not None and known.holds(rules, root):
+        return known if fits(known.needs) else None
+    item.footing = _find_footing(memory, root, item, rules=rules, order=order)
+    return item.footing
+
+
+def _find_footing(
+    memory: Memory, root: Node, item: Item, *, rules: QueueRules, order: FlatOrder | None
+) -> Footing | None:
+    peers, settings = peers_of(item), memory.settings
+    outline = outline_of(peers, rules.offer, settings.quota_check)
+    if outline.wanted is None or rules.fact.checks or peers.demand.claims:
         return None
-    node = memory.tree.queue(name)
-    cells = node.cells
+    node = memory.tree.queue(peers.queue.name)
     level, needs, levels = 0, [], []
-    for resource, amount in wanted:
+    cells = node.cells
+    for resource, amount in outline.wanted:
         cell = cells.get(resource) or node.cell(resource)
         if amount > cell.available():
             return None
@@ -139,9 +208,19 @@ def _prospect(
         return None
     else:
         priority = item.fact.priority if settings.priority_sorting_within_cohort else 0
-        asks = Contender(node, dict(wanted), priority, item.timestamp, item.fact.uid)
+        asks = Contender(node, outline.usage, priority, item.timestamp, item.fact.uid)
         place = order.place(asks)
-    return Prospect(place, item, peers, node, wanted, needs, levels)
+    return Footing(
+        place=place,
+        node=node,
+        usage=outline.usage,
+        needs=needs,
+        levels=levels,
+        rules=rules,
+        generation=root.generation,
+        usages=usages_of(node, needs, by_shares=order is not None),
+        width=len(node.cells),
+    )
 
 
 def outline_of(peers: Peers, offer: Offer, quota_check: QuotaCheck) -> Outline:
@@ -153,22 +232,13 @@ def outline_of(peers: Peers, offer: Offer, quota_check: QuotaCheck) -> Outline:
     return known
 
 
-def _fits(needs: Needs) -> bool:
-    for cell, amount in needs:  # noqa: SIM110 - asked of every head; a generator costs twice as much
-        if amount > cell.available():
-            return False
-    return True
-
-
-def _foregone(memory: Memory, root: Node, one: Prospect) -> Foregone:
+def _foregone(memory: Memory, root: Node, item: Item, footing: Footing) -> Foregone:
     """Spell out what a judgement would say."""
-    item, peers, fact = one.item, one.peers, one.item.fact
-    rules: QueueRules = memory.objects.rules[peers.queue.name]
-    outline: Outline = outline_of(peers, rules.offer, memory.settings.quota_check)
-    node = memory.tree.queue(peers.queue.name)
-    key = (root.generation, *one.levels)
+    peers, fact, rules = peers_of(item), item.fact, footing.rules
+    outline = outline_of(peers, rules.offer, memory.settings.quota_check)
+    key = (root.generation, *footing.levels)
     assignment = remembered_fit(
-        key, outline, rules=rules, node=node, demand=peers.demand, settings=memory.settings
+        key, outline, rules=rules, node=footing.node, demand=peers.demand, settings=memory.settings
     )
     admit = Admit(
         workload=fact.key,
@@ -178,4 +248,4 @@ def _foregone(memory: Memory, root: Node, one: Prospect) -> Foregone:
         borrowing=assignment.borrow > 0,
         note=passed_over(assignment.passed_over) if assignment.passed_over else "",
     )
-    return Foregone(one.place, item, one.needs, assignment, admit)
+    return Foregone(footing.place, item, footing.needs, assignment, admit)

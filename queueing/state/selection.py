@@ -17,8 +17,9 @@ from queueing.core.quota.node import Node
 from queueing.core.rounds import Head
 from queueing.state.intake import isolate
 from queueing.state.memory import Memory
-from queueing.state.pending import Item, Order, Peers, PendingQueue
-from queueing.state.prospects import Foregone, foregone
+from queueing.state.openness import is_active, is_let_in, line_of
+from queueing.state.pending import Item, Peers, PendingQueue
+from queueing.state.prospects import Foregone, Prospect, foregone, prospects_of
 from queueing.state.shelf import Shelf
 from queueing.state.stands import BLOCKING, PARKED
 from queueing.state.supply import Supply
@@ -59,19 +60,28 @@ def select(memory: Memory, budget: int | None) -> Selection:
     """Take the heads of the next round, of as many trees as `budget` heads allow, at least one."""
     selection = Selection()
     taken: dict[Node, list[Item]] = {}
+    plain: dict[Node, list[Prospect]] = {}
     for root, names in _in_turn(memory, budget):
-        items = _heads_of_tree(memory, names, selection)
+        prospects = prospects_of(memory, root, names)
+        if prospects is None:
+            items = _heads_of_tree(memory, names, selection)
+        else:
+            items = [item for _, item, _ in prospects]
         if budget is not None and taken and selection.heads + len(items) > budget:
             memory.cursor = root.path()
             break
         if items:
             taken[root] = items
             selection.heads += len(items)
+            if prospects is not None:
+                plain[root] = prospects
     if memory.standing and taken:
         selection.companions = _companions(memory, taken)
     among = {memory.roots[head_queue(item)] for item in selection.companions}
     for root, items in taken.items():
-        winners = None if root in among else foregone(memory, root, items)
+        winners = None
+        if root not in among:
+            winners = foregone(memory, root, items, plain.get(root))
         if winners is None:
             selection.items.extend(items)
         else:
@@ -170,12 +180,6 @@ def _spared(memory: Memory, item: Item, name: QueueName) -> frozenset[Uid]:
     return before - {one.holder.uid for one in leaving if one is not None and one.holder.evicted}
 
 
-def is_active(memory: Memory, name: QueueName) -> bool:
-    """Say whether a ClusterQueue exists and may admit."""
-    active = memory.objects.activity(name)
-    return active is not None and active.status
-
-
 def has_turn(memory: Memory, queue: PendingQueue, selection: Selection) -> bool:
     """Say whether a queue has a head to judge now, or one whom a release may have helped."""
     return is_active(memory, queue.name) and (
@@ -192,15 +196,14 @@ def judgeable_head(
     """
     if not is_active(memory, queue.name):
         return None
-    if not queue.lanes and queue.shelves.only is not None:
-        found = _first_on(queue.shelves.only, memory, queue)
-        if found is None:
+    line = line_of(memory, queue)
+    if line is not None:
+        free = line.cell.available()
+        if free < line.shelf.least:
             return None
-        first = found[1]
-        if first.stand is PARKED and not first.doubtful:
-            item = first.top()
-            if item is not None and _is_let_in(memory, item, queue.name):
-                return item
+        first = line.first(free)
+        if first is not None and is_let_in(memory, first, queue.name):
+            return first
     fact = memory.objects.queues[queue.name]
     while (item := _next(memory, queue, selection)) is not None:
         peers = item.peers
@@ -227,16 +230,6 @@ def judgeable_head(
         if once or memory.as_kueue:
             return None
     return None
-
-
-def _first_on(
-    only: tuple[FlavorResource, Shelf[Peers]], memory: Memory, queue: PendingQueue
-) -> tuple[Order, Peers] | None:
-    """Return the first for whom there is enough, in a queue in which all stand on one shelf."""
-    resource, shelf = only
-    node = memory.tree.queue(queue.name)
-    free = (node.cells.get(resource) or node.cell(resource)).available()
-    return shelf.first(free)
 
 
 def _next(memory: Memory, queue: PendingQueue, selection: Selection) -> Item | None:
@@ -274,11 +267,12 @@ def _covered_on(
     only: tuple[FlavorResource, Shelf[Peers]], memory: Memory, queue: PendingQueue
 ) -> Peers | None:
     """Return the same where all who wait stand on one shelf, and LocalQueues take no turns."""
-    found = _first_on(only, memory, queue)
+    resource, shelf = only
+    found = shelf.first(memory.tree.queue(queue.name).cell(resource).available())
     if found is None:
         return None
-    place, peers = found
     first = queue.front() if queue.lanes else None
+    place, peers = found
     return peers if first is None or place <= first.order else None
 
 
@@ -292,7 +286,7 @@ def _still_covered(memory: Memory, peers: Peers, selection: Selection) -> bool:
 
 def _refusal(memory: Memory, item: Item, queue: ClusterQueueFact) -> Refusal | None:
     """Return why an item must not be judged; an open door is remembered until objects change."""
-    if _is_let_in(memory, item, queue.name):
+    if is_let_in(memory, item, queue.name):
         return None
     fact = item.fact
     namespace = memory.objects.namespaces.get(namespace_of(fact.key))
@@ -300,14 +294,6 @@ def _refusal(memory: Memory, item: Item, queue: ClusterQueueFact) -> Refusal | N
     if refused is None and not fact.checks and not fact.misconfigured:
         memory.open_doors.add((queue.name, fact.local_queue))
     return refused
-
-
-def _is_let_in(memory: Memory, item: Item, name: QueueName) -> bool:
-    """Say whether it is known that nothing keeps an item from being judged."""
-    fact = item.fact
-    if fact.checks or fact.misconfigured:
-        return False
-    return (name, fact.local_queue) in memory.open_doors
 
 
 def _set_aside(memory: Memory, item: Item, wait: Wait) -> None:

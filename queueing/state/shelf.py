@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable
+from math import inf
 from typing import Generic, NamedTuple, TypeVar
 
 from queueing.core.names import FlavorResource, Key
@@ -38,15 +39,25 @@ class Shelf(Generic[Waiter]):
     """Entries of (place in the queue, amount asked, waiter), sorted by place, in blocks.
 
     Each block knows its least amount, so that `first` passes over those in which nobody is covered.
+    Who may be the answer asks for less than all before it: these *steps* are remembered as far as
+    somebody asked for them, until somebody comes or goes.
+
     Invariant: places are unique, and no block is empty.
     """
 
-    __slots__ = ("_blocks", "_ends", "_leasts")
+    __slots__ = ("_asked", "_blocks", "_ends", "_leasts", "_seen", "_steps", "least")
 
     def __init__(self) -> None:
         self._blocks: list[list[tuple[QueueKey, int, Waiter]]] = []
         self._ends: list[QueueKey] = []
         self._leasts: list[int] = []
+        self.least: float = inf
+        """The least that anybody asks; infinite while nobody is there."""
+        self._steps: list[tuple[QueueKey, Waiter]] = []
+        self._asked: list[int] = []
+        """What those of the steps ask, negative, so that it ascends."""
+        self._seen = 0, 0
+        """Block and entry from which on steps were not looked for yet."""
 
     def __len__(self) -> int:
         return sum(map(len, self._blocks))
@@ -56,6 +67,8 @@ class Shelf(Generic[Waiter]):
 
     def add(self, place: QueueKey, asked: int, waiter: Waiter) -> None:
         """Put a waiter at a place that is free."""
+        self._forget_steps()
+        self.least = min(self.least, asked)
         if not self._blocks:
             self._blocks, self._ends, self._leasts = [[(place, asked, waiter)]], [place], [asked]
             return
@@ -81,20 +94,47 @@ class Shelf(Generic[Waiter]):
         index = _index(block, place)
         if block[index][0] != place:
             return
+        self._forget_steps()
         _, asked, _ = block.pop(index)
         if not block:
             del self._blocks[at], self._ends[at], self._leasts[at]
         elif asked == self._leasts[at] or index == len(block):
             self._measure(at)
+        if asked == self.least:
+            self.least = min(self._leasts, default=inf)
 
     def first(self, available: int) -> tuple[QueueKey, Waiter] | None:
         """Return the first waiter who asks for no more than `available`."""
-        for at, least in enumerate(self._leasts):
-            if least <= available:
-                for place, asked, waiter in self._blocks[at]:
-                    if asked <= available:
-                        return place, waiter
-        return None
+        if available < self.least:
+            return None
+        at = bisect_left(self._asked, -available)
+        if at < len(self._steps):
+            return self._steps[at]
+        self._look_on(available)
+        return self._steps[-1]
+
+    def _look_on(self, available: int) -> None:
+        """Find more steps, up to the first that asks for no more than `available`."""
+        number, index = self._seen
+        asked = -self._asked[-1] if self._asked else inf
+        for at in range(number, len(self._blocks)):
+            if self._leasts[at] < asked:
+                block = self._blocks[at]
+                for entry in range(index, len(block)):
+                    place, amount, waiter = block[entry]
+                    if amount < asked:
+                        asked = amount
+                        self._steps.append((place, waiter))
+                        self._asked.append(-amount)
+                        if amount <= available:
+                            self._seen = at, entry + 1
+                            return
+            index = 0
+
+    def _forget_steps(self) -> None:
+        self._steps.clear()
+        self._asked.clear()
+        self._seen = 0, 0
 
     def _measure(self, at: int) -> None:
         block = self._blocks[at]

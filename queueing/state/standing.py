@@ -15,9 +15,9 @@ from queueing.core.outline import Part
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Judgement
 from queueing.state.memory import Memory
+from queueing.state.openness import is_active
 from queueing.state.pending import Item, Peers
 from queueing.state.prospects import outline_of
-from queueing.state.selection import is_active
 from queueing.state.stands import Stand
 
 

@@ -46,6 +46,7 @@ def drop_object(memory: Memory, gone: Gone) -> None:
 
 def _spread(memory: Memory, ripple: Ripple) -> None:
     memory.open_doors.clear()
+    memory.lines.clear()
     memory.stepped_down.clear()
     memory.reshaped |= ripple.structure
     if ripple.structure:

@@ -1,4 +1,4 @@
-"""What spares work changes no decision: shelves, the memo of plain fits, and plain lacks."""
+"""What spares work changes no decision: shelves, memos of plain fits, plain lacks, lines."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -6,13 +6,17 @@ from dataclasses import replace
 import pytest
 
 from queueing.core.decisions import Reason
-from queueing.core.facts import ClusterQueueFact, Fact, Preemption
+from queueing.core.facts import ClusterQueueFact, CohortFact, Fact, Preemption, Strategy
 from queueing.core.flavors.grades import Grade
 from queueing.core.flavors.plain import plain_fit, plain_lack
 from queueing.core.flavors.search import Search
+from queueing.core.names import QueueName
+from queueing.core.quota.node import Node
 from queueing.core.reasons import describe_missing
 from queueing.state.memory import Memory
-from queueing.state.selection import is_active
+from queueing.state.openness import is_active
+from queueing.state.pending import Item
+from queueing.state.prospects import Prospect, look_at, prospects_of
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Life
@@ -78,6 +82,44 @@ def assert_a_plain_lack_is_what_the_search_finds(memory: Memory) -> int:
     return found
 
 
+def assert_lines_say_what_a_look_at_everybody_says(memory: Memory) -> int:
+    """Compare the heads of trees of plain waiters, and their places; return how many there were."""
+    found = 0
+    for root, names in memory.members.items():
+        ready = set(memory.ready)
+        prospects = prospects_of(memory, root, names)
+        assert memory.ready <= ready
+        memory.ready |= ready
+        if prospects is None:
+            continue
+        heads = [head for name in names if (head := first_covered(memory, name)) is not None]
+        assert [item for _, item, _ in prospects] == heads
+        for item in heads:
+            item.footing = None
+        anew = [(place, one.needs, one.levels) for place, _, one in looked_at(memory, root, heads)]
+        assert [(place, one.needs, one.levels) for place, _, one in prospects] == anew
+        found += len(heads)
+    return found
+
+
+def looked_at(memory: Memory, root: Node, heads: list[Item]) -> list[Prospect]:
+    prospects = look_at(memory, root, heads)
+    assert prospects is not None
+    return prospects
+
+
+def first_covered(memory: Memory, name: QueueName) -> Item | None:
+    queue = memory.queues.get(name)
+    covered = [
+        item
+        for peers in (() if queue is None else queue.waiting)
+        for resource, asked in peers.lacks
+        if (item := peers.top()) is not None
+        and asked <= memory.tree.queue(name).cell(resource).available()
+    ]
+    return min(covered, key=lambda item: item.order, default=None)
+
+
 def shortcuts_change_nothing(life: Life) -> None:
     cluster = LivingCluster.of(life)
     for step in life.steps:
@@ -124,4 +166,31 @@ def test_a_plain_lack_is_what_the_search_finds(mode: str) -> None:
             memory = cluster.engine._memory
             if not memory.reshaped:
                 found += assert_a_plain_lack_is_what_the_search_finds(memory)
+    assert found
+
+
+def flat(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """Give the same world with all queues just below a root, and waiting for quota only."""
+    for fact in facts:
+        if isinstance(fact, CohortFact):
+            yield replace(fact, parent=None)
+        elif isinstance(fact, ClusterQueueFact):
+            yield replace(fact, checks=(), strategy=Strategy.BEST_EFFORT_FIFO)
+        else:
+            yield fact
+
+
+@pytest.mark.parametrize("mode", ["classical", "fair sharing"])
+def test_lines_say_what_a_look_at_everybody_says(mode: str) -> None:
+    """Where LocalQueues take turns there are no lines: each has a shelf of its own."""
+    found = 0
+    for seed in range(12):
+        life = seeded(seed, mode)
+        cluster = LivingCluster(flat(without_choice(life.facts)), life.settings)
+        for step in life.steps:
+            play(cluster, step)
+            memory = cluster.engine._memory
+            if not (memory.reshaped or memory.refitted):
+                found += assert_lines_say_what_a_look_at_everybody_says(memory)
+            cluster.cycle(budget=2)
     assert found
