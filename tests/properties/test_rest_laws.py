@@ -70,6 +70,7 @@ def hearing_everything_again_changes_nothing(life: Life) -> None:
         play(cluster, step)
     if not rests(cluster):
         return
+    cluster.cycle()  # it hears of the credit ledgers that the last one wrote
     cluster.engine.changed()
     for fact in cluster.facts():
         cluster.engine.observe(fact)
