@@ -12,7 +12,8 @@ from queueing.core.nomination import World, nominate
 from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.rounds import Judgement, judge_round
 from queueing.state.memory import Memory
-from queueing.state.selection import head_of, is_active
+from queueing.state.openness import is_active
+from queueing.state.selection import head_of
 from queueing.state.wakes import wake_waiting
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
