@@ -13,6 +13,8 @@ class Problems:
 
     def __init__(self) -> None:
         self._found: list[str] = []
+        self._values: dict[str, dict[str, None]] = {}
+        """By the rule that they break, in the order found."""
 
     def add(self, path: str, message: str) -> None:
         """Note that the field at `path` cannot be used."""
@@ -21,7 +23,9 @@ class Problems:
     def add_values(self, what: str, path: str, resources: Iterable[str], message: str) -> None:
         """Note that these resources of the field at `path` break a rule, if there are any."""
         if names := sorted(resources):
-            self.add(f"{what}: {path}", f"Invalid value: {json.dumps(names)}: {message}")
+            spelled = json.dumps(names, separators=(",", ":"))
+            told = f"{path}: Invalid value: {spelled}: {message}"
+            self._values.setdefault(what, {})[told] = None
 
     def amount(self, path: str, resource: str, quantity: Quantity) -> int:
         """Read a quantity that must not be negative; 0 when it cannot be used."""
@@ -54,6 +58,15 @@ class Problems:
             return Fraction(1), 1.0
         return Fraction(nano, NANO_PER_UNIT), approximate(quantity)
 
-    def text(self) -> str:
-        """All problems in one line; empty when there are none."""
-        return "; ".join(self._found)
+    def text(self, *, rules: Iterable[str] = ()) -> str:
+        """All problems in one line; empty when there are none.
+
+        Of what `add_values` noted, only the first of the `rules` that is broken is told, all of its
+        fields as one list: as Kueue, which goes on to the next rule when one is kept.
+        """
+        broken = next((what for what in (*rules, *self._values) if what in self._values), None)
+        if broken is None:
+            return "; ".join(self._found)
+        fields = list(self._values[broken])
+        told = fields[0] if len(fields) == 1 else f"[{', '.join(fields)}]"
+        return "; ".join([f"{broken}: {told}", *self._found])

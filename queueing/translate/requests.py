@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from queueing.translate.devices.asks import NO_SURROUNDINGS, DeviceSurroundings
-from queueing.translate.limits import NO_LIMITS, Amounts, LimitSummary
+from queueing.translate.limits import FORBIDDEN, NO_LIMITS, Amounts, LimitSummary
 from queueing.translate.problems import Problems
 from queueing.translate.transformations import NO_RULES, ResourceRules
 from queueing.translate.wire.pods import Container, PodSpec
@@ -14,6 +14,8 @@ RESERVED = "pods"
 
 
 UNSOUND = "resources validation failed"
+RULES = (UNSOUND, FORBIDDEN)
+"""What a Workload's requests are held against, in this order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,10 +37,6 @@ def pod_requests(
     `max(containers + sidecars, each init container + the sidecars started before it) + overhead`,
     where a pod-level request replaces the sum of its containers (KEP-753, KEP-2837).
     """
-    running: dict[str, int] = {}
-    for position, container in enumerate(spec.containers):
-        where = f"{path}.containers[{position}]"
-        _add(running, _container_requests(container, around.limits, where, problems))
     sidecars: dict[str, int] = {}
     peak: dict[str, int] = {}
     for position, container in enumerate(spec.init_containers):
@@ -50,6 +48,10 @@ def pod_requests(
         else:
             _add(asked, sidecars)
             _raise(peak, asked)
+    running: dict[str, int] = {}
+    for position, container in enumerate(spec.containers):
+        where = f"{path}.containers[{position}]"
+        _add(running, _container_requests(container, around.limits, where, problems))
     _add(running, sidecars)
     _raise(running, peak)
     whole = problems.amounts(f"{path}.resources.limits", spec.resources.limits)

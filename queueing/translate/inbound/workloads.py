@@ -22,7 +22,7 @@ from queueing.translate.inbound.surroundings import toleration
 from queueing.translate.labels import ADMISSION_GATED_BY, PRIORITY_BOOST, USER
 from queueing.translate.marks import refusal_of, refused_marks
 from queueing.translate.problems import Problems
-from queueing.translate.requests import Surroundings, counted_requests
+from queueing.translate.requests import RULES, Surroundings, counted_requests
 from queueing.translate.selectors import requirement
 from queueing.translate.times import seconds
 from queueing.translate.transformations import NO_RULES, ResourceRules
@@ -55,7 +55,7 @@ def asks_of(found: wire.Workload, around: Surroundings = _ALONE) -> Asks:
     for position, pod_set in enumerate(found.spec.pod_sets):
         for name in refused_marks(pod_set.template, found.metadata, around.rules.refused):
             problems.add(f"spec.podSets[{position}]", refusal_of(name))
-    return Asks(pod_sets, problems.text(), around.rules, tuple(shapes.values()))
+    return Asks(pod_sets, problems.text(rules=RULES), around.rules, tuple(shapes.values()))
 
 
 def workload(found: wire.Workload, around: Surroundings = _ALONE) -> WorkloadFact:
