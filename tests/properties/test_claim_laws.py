@@ -1,14 +1,18 @@
 """Laws of claims and feuds: who waits for whom never goes in a circle, and nobody is sent twice."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
 import pytest
+from typing_extensions import override
 
-from queueing.core.facts import ClusterQueueFact, WorkloadFact
+from queueing.core.decisions import Cycle
+from queueing.core.facts import ClusterQueueFact, Fact, WorkloadFact
 from queueing.core.names import Key
+from queueing.core.settings import Settings
 from queueing.core.stakes import Stake
 from queueing.state.claims import preemptor_of
 from queueing.testing.happenings import play
@@ -54,13 +58,34 @@ QUIET = ("cycle", "rest", "drain", "time", "late", "refuse", "unknown")
 """Steps that are no news from outside; so is a new workload."""
 
 
+class Weighing(LivingCluster):
+    """A cluster that forgets who was preempted when balances bend weights otherwise than before."""
+
+    def __init__(self, facts: Iterable[Fact] = (), settings: Settings | None = None) -> None:
+        super().__init__(facts, settings)
+        self.bends: dict[str, Fraction] = {}
+        """By the path of a queue or cohort, as of the last cycle."""
+
+    @override
+    def write(self, cycle: Cycle) -> None:
+        tree = self.engine._memory.tree
+        queues = [tree.queue(one.name) for one in self.queues() if tree.has_queue(one.name)]
+        nodes = [node for queue in queues for node in (queue, *queue.ancestors())]
+        bends = {node.path(): node.bend for node in nodes if node.bend is not None}
+        if bends != self.bends:
+            self.preemptions.clear()
+        self.bends = bends
+        super().write(cycle)
+
+
 def nobody_is_evicted_twice_for_the_same_head(life: Life) -> None:
     """No head has a victim leave again that came back, as long as nothing but time goes by.
 
     Others may come; but whatever they set off, the head keeps what its victims left. A new leader
-    does not know who preempted whom before, and begins to count anew.
+    does not know who preempted whom before, and begins to count anew. So does the engine when
+    balances, which time moves, give others the right to what there is.
     """
-    cluster = LivingCluster.of(life)
+    cluster = Weighing.of(life)
     for step in life.steps:
         loud = isinstance(step, Event) and step.kind not in QUIET
         # Quota that is given back for another reason is news as well, whenever that happens.

@@ -14,7 +14,12 @@ from queueing.testing.random_events import Life
 from queueing.testing.random_riches import some_riches
 from queueing.testing.random_worlds import MODES
 from tests.properties.profiles import SEEDS, Law
+from tests.properties.test_claim_laws import nobody_is_evicted_twice_for_the_same_head
 from tests.properties.test_contended_laws import CASES, try_law
+from tests.properties.test_rebuild_laws import (
+    a_rebuilt_engine_decides_the_same,
+    nothing_is_left_to_admit_after_a_cycle,
+)
 
 FEW = CASES[1::9]
 MANY = 20
@@ -29,6 +34,21 @@ def rich(seed: int, mode: str) -> Life:
 @pytest.mark.parametrize(("law", "mode"), FEW)
 def test_laws_hold_where_time_and_the_past_count(law: Law, mode: str) -> None:
     try_law(law, rich(1, mode), f"1 of {mode}")
+
+
+BROKEN_ONCE = [
+    pytest.param(nothing_is_left_to_admit_after_a_cycle, 3905287414, id="an edit unbent weights"),
+    pytest.param(a_rebuilt_engine_decides_the_same, 1149616207, id="and others stood back"),
+    pytest.param(
+        nobody_is_evicted_twice_for_the_same_head, 1983258115, id="bent anew, all begins anew"
+    ),
+]
+"""Lives in which a law once did not hold."""
+
+
+@pytest.mark.parametrize(("law", "seed"), BROKEN_ONCE)
+def test_lives_with_a_past_that_broke_a_law_once(law: Law, seed: int) -> None:
+    law(rich(seed, "fair sharing"))
 
 
 @pytest.mark.slow

@@ -256,6 +256,15 @@ def test_the_richer_queue_takes_the_pool() -> None:
     assert preempted(made, START + 60) == ["team/holds"]
 
 
+def test_weights_stay_bent_when_an_object_changes_and_no_balance_does() -> None:
+    made = rich_and_poor(horizon_s=600)
+    submit(made, "holds", "a", 4, now=START)
+    made.cycle(START + 60)
+    made.observe(cohort("elsewhere"))
+    made.observe(workload("wants", {"cpu": 4000}, local_queue="team/b", created=START + 1))
+    assert preempted(made, START + 60) == ["team/holds"]
+
+
 def test_without_fair_sharing_balances_bend_nothing() -> None:
     made = world(
         *two_queues(nominal=0, pool=4000), terms=policy(horizon_s=600), settings=Settings()

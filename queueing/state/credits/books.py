@@ -128,6 +128,7 @@ class Books:
         for book in before.values():
             for child in book.children.values():
                 tree.bend(child, None)
+            book.exponents = {}  # no weight is bent by now, whatever was measured before
         present = {name: book.group.present() for name, book in self.by_cohort.items()}
         for book in self.by_cohort.values():
             book.reshape(list(self._under(tree, book.node)))
