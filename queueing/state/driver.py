@@ -174,7 +174,8 @@ def _take_budgets(memory: Memory) -> None:
             fact = memory.workloads[key]
             leave(memory, key)
             enqueue(memory, fact)
-    if news.loosened:
+    loosened = memory.credits.restrain(memory.tree, memory.ledger.charges)
+    if loosened or news.loosened:
         for queue in memory.queues.values():
             for peers in list(queue.waiting):
                 if peers.wait is not None and peers.wait.reason in BARRED:

@@ -1,7 +1,6 @@
 """The door to credits: news in, ledgers up to a time, and what follows from them out."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from math import floor
 
 from queueing.core.credits.allowance import Allowance
@@ -214,10 +213,15 @@ class Credits:
         charges: Mapping[Key, Charge],
         workloads: Mapping[Key, WorkloadFact],
     ) -> News:
-        """Work out what budgets and rules leave to those who wait; say what that changes."""
-        news = self._budgets.allow(tree, charges, workloads, self._agenda.ends())
-        loosened = self._restraints.measure(tree, charges)
-        return replace(news, loosened=True) if loosened else news
+        """Work out what budgets leave to those who wait; say what that changes."""
+        return self._budgets.allow(tree, charges, workloads, self._agenda.ends())
+
+    def restrain(self, tree: QuotaTree, charges: Mapping[Key, Charge]) -> bool:
+        """Work out what those hold who may not borrow; say whether others of them may have room.
+
+        Called when it is settled who runs beyond a budget: who does is not one of them.
+        """
+        return self._restraints.measure(tree, charges)
 
     def wakes(self, now: float) -> list[Key]:
         """Return who has run long enough by now to be a victim for the sake of shares."""
