@@ -7,7 +7,7 @@ import pytest
 
 from queueing.core.decisions import Admit, Cycle, Decision, Preempt, Wait
 from queueing.core.names import QueueName
-from queueing.state.driver import take_turns
+from queueing.state.driver import _take_credits, take_turns
 from queueing.state.wakes import wake_waiting
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
@@ -40,6 +40,8 @@ def rebuilt(cluster: LivingCluster) -> list[Done]:
     wake_waiting(old)  # a tree that changed from outside forgets who preempted whom
     engine = cluster.successor()
     new = engine._memory
+    new.clock = max(new.clock, cluster.now)
+    _take_credits(new)  # weights that are bent for the first time are no news, nor are budgets
     wake_waiting(new)  # works out the trees
     for marked in list(new.claims):
         new.claims.drop(marked.owner)
