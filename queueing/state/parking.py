@@ -53,8 +53,11 @@ def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None
         memory.claims.drop(item.fact.key)
     else:
         memory.step_down(item.fact.key)
-    if not memory.as_kueue and wait.reason not in BARRED:
-        _note_hopes(memory, peers, item, judgement)
+    if not memory.as_kueue:
+        if wait.reason not in BARRED:
+            _note_hopes(memory, peers, item, judgement)
+        elif _has_choice(memory, peers):  # what bars it in one flavor may not in another
+            peers.queue.hope(peers, _resources(memory, peers), expects=Expects.RELEASE)
     item.tries = 0
 
 
@@ -183,10 +186,15 @@ def _note_hopes(memory: Memory, peers: Peers, item: Item, judgement: Judgement) 
 
 def _expected(memory: Memory, peers: Peers) -> Expects:
     """Return the news by which another try may go otherwise."""
-    groups = memory.objects.queues[peers.queue.name].groups
-    if len(peers.demand.pod_sets) > 1 and any(len(one.flavors) > 1 for one in groups):
+    if len(peers.demand.pod_sets) > 1 and _has_choice(memory, peers):
         return Expects.ADMISSION
     return Expects.VICTIM if memory.settings.fair_sharing is None else Expects.CHANGE
+
+
+def _has_choice(memory: Memory, peers: Peers) -> bool:
+    """Say whether the queue has more than one flavor of anything."""
+    groups = memory.objects.queues[peers.queue.name].groups
+    return any(len(one.flavors) > 1 for one in groups)
 
 
 def _note_ways(memory: Memory, peers: Peers, judgement: Judgement) -> None:

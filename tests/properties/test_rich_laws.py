@@ -38,6 +38,12 @@ def test_laws_hold_where_time_and_the_past_count(law: Law, mode: str) -> None:
 
 BROKEN_ONCE = [
     pytest.param(
+        a_rebuilt_engine_decides_the_same,
+        "taking turns",
+        1496368167,
+        id="who may not borrow in one flavor has quota in another",
+    ),
+    pytest.param(
         nothing_is_left_to_admit_after_a_cycle,
         "fair sharing",
         3905287414,
