@@ -18,7 +18,7 @@ from queueing.state.intake import enqueue, leave, place
 from queueing.state.local_queues import credited, rank_local_queues
 from queueing.state.memory import Memory
 from queueing.state.openness import is_active
-from queueing.state.pending import Order
+from queueing.state.peers import Order
 from queueing.state.selection import (
     Selection,
     has_turn,
@@ -82,7 +82,7 @@ def run_round(memory: Memory, now: float) -> Cycle:
     seen = {one.workload for one in decided if not hasattr(one, "preemptor")}
     for name in sorted(memory.queues):
         items = [item for peers in memory.queues[name].peers.values() for item in peers.items()]
-        for item in sorted(items, key=memory.queues[name].place):
+        for item in sorted(items, key=memory.queues[name].lanes.place):
             if item.fact.key not in seen:
                 decided.append(standing_wait(memory, item))
     decided += [memory.held[key].wait for key in sorted(memory.held)]
@@ -216,7 +216,7 @@ def _announce(memory: Memory) -> list[Decision]:
         if key in memory.held:
             told.append(memory.held[key].wait)
         elif item is not None and item.peers is not None:
-            name = item.peers.queue.name
+            name = item.peers.queue
             if not is_active(memory, name):
                 told.append(suspended(item, name))
     memory.announcements.clear()
@@ -257,7 +257,7 @@ def _judge(memory: Memory, selection: Selection, now: float, limit: int | None) 
 
 
 def _place(memory: Memory, entry: Entry) -> tuple[float, Order]:
-    return memory.queues[entry.head.queue].place(memory.items[entry.head.workload.key])
+    return memory.queues[entry.head.queue].lanes.place(memory.items[entry.head.workload.key])
 
 
 def _judge_once(memory: Memory, selection: Selection, now: float) -> list[Decision]:

@@ -10,7 +10,7 @@ from queueing.core.facts import Strategy
 from queueing.core.flavors.plain import plain_lack
 from queueing.core.reasons import describe_missing
 from queueing.state.memory import Memory
-from queueing.state.pending import Item
+from queueing.state.peers import Item
 from queueing.state.prospects import outline_of
 from queueing.state.stands import PARKED, READY
 
@@ -33,7 +33,7 @@ def set_aside_if_hopeless(memory: Memory, item: Item, now: float) -> Wait | None
         or fact.key in memory.standing
     ):
         return None
-    queue = peers.queue
+    queue = memory.queues[peers.queue]
     rules = memory.objects.rules[queue.name]
     if rules.strategy is Strategy.STRICT_FIFO:
         return None

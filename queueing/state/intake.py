@@ -17,7 +17,7 @@ from queueing.state.hindrances import why_held
 from queueing.state.ledger import Charge
 from queueing.state.marks import note_mark, restore_claim, unmark
 from queueing.state.memory import Held, Memory
-from queueing.state.pending import Item
+from queueing.state.peers import Item
 
 
 def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
@@ -100,9 +100,9 @@ def leave(memory: Memory, key: Key) -> None:
     memory.step_down(key)
     del memory.items[key]
     peers = item.peers
-    peers.queue.remove(item)
-    memory.ready.add(peers.queue.name)
-    memory.touch(peers.queue.name, peers.local_queue)
+    memory.queues[peers.queue].remove(item)
+    memory.ready.add(peers.queue)
+    memory.touch(peers.queue, peers.local_queue)
 
 
 def give_back(memory: Memory, key: Key) -> None:
@@ -139,7 +139,7 @@ def touch_charged(memory: Memory, charge: Charge) -> None:
         touched.doors.add(holder.local_queue)
 
 
-def isolate(item: Item, *, sticky: bool = False) -> None:
+def isolate(memory: Memory, item: Item, *, sticky: bool = False) -> None:
     """Take an item from its peers, because what was found holds for it alone."""
     peers = item.peers
     if peers is None:
@@ -148,9 +148,10 @@ def isolate(item: Item, *, sticky: bool = False) -> None:
     order = queue_key(item.fact, item.timestamp, sticky=sticky)
     if peers.token == token and order == item.order:
         return
-    peers.queue.remove(item)
+    queue = memory.queues[peers.queue]
+    queue.remove(item)
     item.order = order
-    peers.queue.add(item, token, peers.demand)
+    queue.add(item, token, peers.demand)
 
 
 def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
@@ -158,8 +159,8 @@ def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
     known = memory.items.get(fact.key)
     goes_on = False
     if known is not None and known.peers is not None:
-        goes_on = memory.settings.preserve_scan_progress and known.peers.queue.name == name
-        if known.peers.queue.name == name and _material(known.fact) == _material(fact):
+        goes_on = memory.settings.preserve_scan_progress and known.peers.queue == name
+        if known.peers.queue == name and _material(known.fact) == _material(fact):
             known.fact = fact
             if not memory.settings.preserve_scan_progress:
                 known.progress = None

@@ -89,7 +89,7 @@ def _check_places(memory: Memory) -> None:
 def _check_queue(memory: Memory, queue: PendingQueue) -> None:
     """Check that counts are sizes, and that whoever competes can be reached from the heap."""
     size = inadmissible = 0
-    offered = {id(order) for lane in queue.lanes.values() for order, _ in lane}
+    offered = {id(order) for lane in queue.lanes.heaps.values() for order, _ in lane}
     for peers in queue.peers.values():
         items = list(peers.items())
         _expect(len(items) == peers.size > 0, f"{queue.name}: peers of a wrong size")

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from queueing.core.names import FlavorResource
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.cell import Cell
-from queueing.state.pending import Item, Peers, PendingQueue
+from queueing.state.peers import Item, Peers
+from queueing.state.pending import PendingQueue
 from queueing.state.shelf import Shelf
 from queueing.state.stands import PARKED
 
@@ -27,7 +28,7 @@ class Line:
     @property
     def holds(self) -> bool:
         """Whether all who wait still stand on that shelf."""
-        return self.queue.shelves.only is self.only and not self.queue.lanes
+        return self.queue.shelves.only is self.only and not self.queue.lanes.heaps
 
     def first(self, available: int) -> Item | None:
         """Return the first who asks for no more than this, None where it keeps others off."""

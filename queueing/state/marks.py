@@ -9,7 +9,7 @@ from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
 from queueing.state.claims import preemptor_of
 from queueing.state.memory import Memory
-from queueing.state.pending import Item
+from queueing.state.peers import Item
 
 
 def note_mark(memory: Memory, fact: WorkloadFact) -> None:
@@ -51,5 +51,5 @@ def restore_claim(memory: Memory, item: Item) -> None:
     if item.wait is not None and memory.claims.of(key) is not None:
         return
     charges = memory.ledger.charges
-    memory.claims.put(key, peers.queue.name, (one for one in marked if one in charges))
+    memory.claims.put(key, peers.queue, (one for one in marked if one in charges))
     memory.standing[key] = None

@@ -18,7 +18,8 @@ from queueing.state.feuds import Feuds
 from queueing.state.ledger import Ledger
 from queueing.state.lines import Line
 from queueing.state.objects import Objects
-from queueing.state.pending import Item, Peers, PendingQueue
+from queueing.state.peers import Item, Peers
+from queueing.state.pending import PendingQueue
 from queueing.state.story import Stories
 from queueing.state.tidings import Tidings
 from queueing.state.turns import Turns
@@ -203,15 +204,16 @@ class Memory:
         stood = self.standing.pop(key, key) is None and (key, True) not in self.stepped_down
         if stood and not self.as_kueue and item is not None and item.peers is not None:
             self.stepped_down[key, True] = None
-            self.ledger.tidings.release(item.peers.queue.name, item.wants)
+            self.ledger.tidings.release(item.peers.queue, item.wants)
 
     def overtake(self, first: Item) -> None:
         """Let those be judged again whom a strict head kept off that is not the first any more."""
         for key in self.standing:
-            other = self.items[key]
-            queue = None if other.peers is None else other.peers.queue
-            if other is not first and first.peers is not None and first.peers.queue is queue:
-                self.ledger.tidings.release(queue.name, other.wants)
+            other, peers = self.items[key], self.items[key].peers
+            if peers is None or first.peers is None or other is first:
+                continue
+            if first.peers.queue == peers.queue:
+                self.ledger.tidings.release(peers.queue, other.wants)
 
     def make_peace(self, queue: QueueName) -> None:
         """Note that a tree changed from outside: who was preempted may be again."""
@@ -236,6 +238,6 @@ class Memory:
 
     def wake_peers(self, peers: Peers, *, doubtful: bool = False) -> None:
         """Let peers that wait be judged again."""
-        if peers.queue.wake(peers, doubtful=doubtful):
-            self.ready.add(peers.queue.name)
-            self.touch(peers.queue.name, peers.local_queue)
+        if self.queues[peers.queue].wake(peers, doubtful=doubtful):
+            self.ready.add(peers.queue)
+            self.touch(peers.queue, peers.local_queue)

@@ -3,7 +3,8 @@
 from queueing.core.names import QueueName
 from queueing.state.lines import Line
 from queueing.state.memory import Memory
-from queueing.state.pending import Item, PendingQueue
+from queueing.state.peers import Item
+from queueing.state.pending import PendingQueue
 
 
 def is_active(memory: Memory, name: QueueName) -> bool:
@@ -26,7 +27,7 @@ def line_of(memory: Memory, queue: PendingQueue) -> Line | None:
     if known is not None and known.holds:
         return known
     only = queue.shelves.only
-    if only is None or queue.lanes or not is_active(memory, queue.name):
+    if only is None or queue.lanes.heaps or not is_active(memory, queue.name):
         return None
     cell = memory.tree.queue(queue.name).cell(only[0])
     rules = memory.objects.rules[queue.name]

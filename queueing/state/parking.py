@@ -12,7 +12,7 @@ from queueing.core.rounds import Judgement
 from queueing.state.feuds import Feuds
 from queueing.state.intake import has_peers, isolate
 from queueing.state.memory import Memory
-from queueing.state.pending import Item, Peers
+from queueing.state.peers import Item, Peers
 from queueing.state.standing import note_beginning, note_place
 from queueing.state.stands import Expects, Stand
 from queueing.state.wakes import preempts
@@ -28,7 +28,7 @@ def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None
     go_on_from(memory, item, judgement)
     item.preempting = bool(judgement.preemptions)
     if not judgement.preemptions:
-        unstick(item)
+        unstick(memory, item)
     if judgement.progress is not None and not _goes_in_circles(memory, item):
         item.tries += 1
         return
@@ -40,9 +40,9 @@ def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None
     if peers is None:
         raise AssertionError(f"{item.fact.key} was judged and is in no queue")
     if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES) or wait.requeue is Requeue.IMMEDIATE:
-        strict = memory.objects.queues[peers.queue.name].strategy is Strategy.STRICT_FIFO
+        strict = memory.objects.queues[peers.queue].strategy is Strategy.STRICT_FIFO
         sticky = memory.as_kueue and not strict and bool(judgement.preemptions)
-        peers = _alone(item, sticky=sticky)
+        peers = _alone(memory, item, sticky=sticky)
     peers.wait = wait
     _stand(memory, peers, _stand_of(memory, peers, wait))
     if memory.as_kueue and peers.stand is Stand.PARKED:
@@ -57,7 +57,9 @@ def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None
         if wait.reason not in BARRED:
             _note_hopes(memory, peers, item, judgement)
         elif _has_choice(memory, peers):  # what bars it in one flavor may not in another
-            peers.queue.hope(peers, _resources(memory, peers), expects=Expects.RELEASE)
+            memory.queues[peers.queue].hope(
+                peers, _resources(memory, peers), expects=Expects.RELEASE
+            )
     item.tries = 0
 
 
@@ -79,13 +81,13 @@ def _goes_in_circles(memory: Memory, item: Item) -> bool:
 
 def stay_or_give_up(memory: Memory, item: Item, moved: set[Node]) -> None:
     """Keep the turn of one that another got in the way of, unless nobody did."""
-    if item.peers is None or memory.roots[item.peers.queue.name] in moved:
+    if item.peers is None or memory.roots[item.peers.queue] in moved:
         return
-    peers = _alone(item, sticky=False)
+    peers = _alone(memory, item, sticky=False)
     peers.wait = item.wait
     _stand(memory, peers, _aside(memory, peers))
-    peers.queue.hope(peers, _resources(memory, peers), expects=Expects.CHANGE)
-    memory.kept_off[peers.queue.name] = None
+    memory.queues[peers.queue].hope(peers, _resources(memory, peers), expects=Expects.CHANGE)
+    memory.kept_off[peers.queue] = None
 
 
 def go_on_from(memory: Memory, item: Item, judgement: Judgement) -> None:
@@ -94,15 +96,15 @@ def go_on_from(memory: Memory, item: Item, judgement: Judgement) -> None:
     item.progress_at = memory.releases.get(judgement.head.queue, 0)
 
 
-def unstick(item: Item) -> None:
+def unstick(memory: Memory, item: Item) -> None:
     """Let one whose preemptions are not in flight any more go back to its place in the queue."""
     if item.order == queue_key(item.fact, item.timestamp, sticky=True):
-        isolate(item)
+        isolate(memory, item)
 
 
 def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:
     """Set aside, as Kueue does, who asks the same with the same priority by another LocalQueue."""
-    queue = peers.queue
+    queue = memory.queues[peers.queue]
     if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES) or not has_peers(memory, queue.name):
         return
     if wait.reason in BARRED:
@@ -139,16 +141,16 @@ def _stands_up(peers: Peers, wait: Wait) -> bool:
     return wait.mode is Mode.DEFERRED_FIT
 
 
-def _alone(item: Item, *, sticky: bool) -> Peers:
-    isolate(item, sticky=sticky)
+def _alone(memory: Memory, item: Item, *, sticky: bool) -> Peers:
+    isolate(memory, item, sticky=sticky)
     if item.peers is None:
         raise AssertionError(f"{item.fact.key} is in no queue")
     return item.peers
 
 
 def _stand(memory: Memory, peers: Peers, stand: Stand) -> None:
-    peers.queue.settle(peers, stand)
-    memory.touch(peers.queue.name, peers.local_queue)
+    memory.queues[peers.queue].settle(peers, stand)
+    memory.touch(peers.queue, peers.local_queue)
 
 
 def _stand_of(memory: Memory, peers: Peers, wait: Wait) -> Stand:
@@ -159,13 +161,13 @@ def _stand_of(memory: Memory, peers: Peers, wait: Wait) -> Stand:
 
 def _aside(memory: Memory, peers: Peers) -> Stand:
     """Say whether those behind one that waits for others may pass it."""
-    strict = memory.objects.queues[peers.queue.name].strategy is Strategy.STRICT_FIFO
+    strict = memory.objects.queues[peers.queue].strategy is Strategy.STRICT_FIFO
     return Stand.BLOCKING if strict or memory.as_kueue else Stand.ASIDE
 
 
 def _note_hopes(memory: Memory, peers: Peers, item: Item, judgement: Judgement) -> None:
     """Note what may help: for simple demands the very amounts that they lack."""
-    queue = peers.queue
+    queue = memory.queues[peers.queue]
     node = memory.tree.queue(queue.name)
     if judgement.preemptions:
         victims = (one.workload for one in judgement.preemptions)
@@ -193,22 +195,22 @@ def _expected(memory: Memory, peers: Peers) -> Expects:
 
 def _has_choice(memory: Memory, peers: Peers) -> bool:
     """Say whether the queue has more than one flavor of anything."""
-    groups = memory.objects.queues[peers.queue.name].groups
+    groups = memory.objects.queues[peers.queue].groups
     return any(len(one.flavors) > 1 for one in groups)
 
 
 def _note_ways(memory: Memory, peers: Peers, judgement: Judgement) -> None:
     """Let a preemptor be woken when all that it asks is available, in this flavor or another."""
-    node = memory.tree.queue(peers.queue.name)
+    node = memory.tree.queue(peers.queue)
     ways = tuple(_resources(memory, peers))
     demand = judgement.head.demand
     asked = {resource.resource: amount for resource, amount in judgement.usage.items()}
     known = [(one, asked[one.resource]) for one in ways if one.resource in asked]
     lacks = [(one, amount) for one, amount in known if node.available(one) < amount]
     if len(demand.pod_sets) > 1 or demand.may_shrink or len(lacks) < len(known):
-        peers.queue.hope(peers, ways, expects=Expects.RELEASE)
+        memory.queues[peers.queue].hope(peers, ways, expects=Expects.RELEASE)
     else:
-        peers.queue.lack(peers, lacks)
+        memory.queues[peers.queue].lack(peers, lacks)
 
 
 def _knows_its_lacks(memory: Memory, item: Item, judgement: Judgement) -> bool:
@@ -230,7 +232,7 @@ def _resources(memory: Memory, peers: Peers) -> Iterable[FlavorResource]:
     """Every flavor-resource of the queue that the peers could use."""
     asked = {name for one in peers.demand.pod_sets for name in one.pod_set.requests}
     asked.add(PODS)
-    groups = memory.objects.queues[peers.queue.name].groups
+    groups = memory.objects.queues[peers.queue].groups
     return [
         FlavorResource(flavor.flavor, resource)
         for group in groups

@@ -1,142 +1,22 @@
-"""Pending workloads, queue by queue, and which of them is worth judging.
+"""The pending workloads of a queue, and which of them is worth judging.
 
-Workloads of one queue that every rule judges alike are `Peers`: one of them is judged, and what is
-found holds for all. Peers are a heap of items, a queue is a heap of peers, or one per LocalQueue
-where these take turns; heaps delete lazily. Peers whose lack is known stand on shelves.
+A queue is groups of `Peers`. They compete for its turn (`Lanes`), or they wait for what their last
+judgement lacked: for an amount, on a shelf (`Shelves`), or for any release that may help.
 
-Invariant: an item is in exactly one `Peers`, a `Peers` in exactly one queue, and the counts of a
-queue are the sizes of its peers. On a shelf are only peers that wait, at the place of their top.
+Invariant: a `Peers` is in exactly one queue, and the counts of a queue are the sizes of its peers.
+On a shelf are only peers that wait, at the place of their first.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from heapq import heapify, heappop, heappush
+from collections.abc import Callable, Hashable, Iterable
+from heapq import heappush
 
-from queueing.core.decisions import Mode, Wait
-from queueing.core.facts import WorkloadFact
+from queueing.core.decisions import Mode
 from queueing.core.names import FlavorResource, Key, QueueName
-from queueing.core.ordering import QueueKey
-from queueing.core.outline import Outline
-from queueing.core.queue_rules import Offer
-from queueing.core.rounds import Head, Progress
 from queueing.core.usage import Demand
-from queueing.state.footing import Footing
+from queueing.state.lanes import Lanes
+from queueing.state.peers import Item, Peers, peers_of
 from queueing.state.shelf import Bound, Shelves, Slot
-from queueing.state.stands import BLOCKING, PARKED, READY, Count, Expects, Stand
-
-Order = QueueKey
-
-
-class Item:
-    """One pending workload. Its order is unique, because it ends with the uid."""
-
-    __slots__ = (
-        "fact",
-        "footing",
-        "head",
-        "landmark",
-        "order",
-        "peers",
-        "preempting",
-        "progress",
-        "progress_at",
-        "timestamp",
-        "tries",
-        "wait",
-        "wants",
-    )
-
-    def __init__(self, fact: WorkloadFact, order: Order, timestamp: float) -> None:
-        self.fact = fact
-        self.footing: Footing | None = None
-        """What it needs and where it is in a round, as last found; ask whether it holds."""
-        self.head: Head | None = None
-        """How it was judged when it was last patient; for its fact only."""
-        self.order = order
-        self.timestamp = timestamp
-        self.peers: Peers | None = None
-        self.progress: Progress | None = None
-        self.progress_at = 0
-        """Releases in its queue when `progress` was made."""
-        self.landmark: Progress | None = None
-        """What `progress` was at a try before; who is there again goes in circles."""
-        self.preempting = False
-        """Whether its last judgement had victims of its own leave."""
-        self.tries = 0
-        """How often it was judged and kept its turn, since its last relevant change."""
-        self.wait: Wait | None = None
-        self.wants: Mapping[FlavorResource, int] = {}
-        """What it would use, by its last judgement."""
-
-    def __lt__(self, other: "Item") -> bool:
-        return self.fact.key < other.fact.key
-
-
-class Peers:
-    """Pending workloads of one LocalQueue that every rule judges alike, in their order."""
-
-    __slots__ = (
-        "demand",
-        "doubtful",
-        "expects",
-        "heap",
-        "hope",
-        "lacks",
-        "local_queue",
-        "offer",
-        "outline",
-        "priority",
-        "queue",
-        "size",
-        "stand",
-        "token",
-        "wait",
-    )
-
-    def __init__(
-        self, queue: "PendingQueue", token: Hashable, demand: Demand, first: WorkloadFact
-    ) -> None:
-        self.queue = queue
-        self.token = token
-        self.demand = demand
-        self.local_queue = first.local_queue
-        self.priority = first.priority
-        self.heap: list[tuple[Order, Item]] = []
-        self.size = 0
-        self.stand = Stand.READY
-        self.wait: Wait | None = None
-        self.lacks: list[tuple[FlavorResource, int]] = []
-        """Amounts of which one, at least, must be available before another try is worth it."""
-        self.doubtful = False
-        """READY only because something was to be had: others may have taken it since."""
-        self.hope: frozenset[FlavorResource] = frozenset()
-        """Any release of one of these is worth another try."""
-        self.expects = Expects.RELEASE
-        """What else is."""
-        self.offer: Offer | None = None
-        """Of which offer `outline` is what the demand means there."""
-        self.outline: Outline | None = None
-
-    def __lt__(self, other: "Peers") -> bool:
-        return id(self) < id(other)
-
-    def top(self) -> Item | None:
-        """Return the first item, dropping what was removed before."""
-        heap = self.heap
-        while heap:
-            order, item = heap[0]
-            if item.peers is self and item.order is order:
-                return item
-            heappop(heap)
-        return None
-
-    def items(self) -> Iterator[Item]:
-        """Give the items in no particular order."""
-        for order, item in self.heap:
-            if item.peers is self and item.order is order:
-                yield item
-
-
-Lane = list[tuple[Order, Peers]]
+from queueing.state.stands import PARKED, Count, Expects, Stand
 
 
 class PendingQueue:
@@ -153,17 +33,14 @@ class PendingQueue:
         "peers",
         "shelves",
         "size",
-        "usage_of",
         "waiting",
     )
 
     def __init__(self, name: QueueName) -> None:
         self.name = name
         self.peers: dict[Hashable, Peers] = {}
-        self.lanes: dict[Key | None, Lane] = {}
-        """Competing peers: by LocalQueue where these take turns, else all in one."""
-        self.usage_of: Callable[[Key | None], float] | None = None
-        """By what LocalQueues take turns, the smallest first; None when they do not."""
+        self.lanes = Lanes(self.peers)
+        """Who competes for the turn of the queue."""
         self.size = 0
         self.inadmissible = 0
         self.doors: dict[Key | None, Count] = {}
@@ -186,7 +63,7 @@ class PendingQueue:
         """Put an item among its peers and say whether it is now their first."""
         peers = self.peers.get(token)
         if peers is None:
-            peers = self.peers[token] = Peers(self, token, demand, item.fact)
+            peers = self.peers[token] = Peers(self.name, token, demand, item.fact)
         before = peers.top()
         item.peers = peers
         heappush(peers.heap, (item.order, item))
@@ -212,49 +89,24 @@ class PendingQueue:
 
     def head(self) -> Item | None:
         """Return the first item whose peers are READY, None when a BLOCKING one comes first."""
-        first = self.front()
+        first = self.lanes.front()
         if first is None or first.peers is None or first.peers.stand is not Stand.READY:
             return None
         return first
 
-    def front(self) -> Item | None:
-        """Return the head, or the one that blocks the queue."""
-        if self.usage_of is None:
-            lane = self.lanes.get(None)
-            if lane is None:
-                return None
-            first = _first(lane)
-            if first is None:
-                del self.lanes[None]
-            return first
-        found: tuple[float, Order, Item] | None = None
-        for door in list(self.lanes):
-            item = _first(self.lanes[door])
-            if item is None:
-                del self.lanes[door]
-            elif found is None or (self.usage_of(door), item.order) < found[:2]:
-                found = self.usage_of(door), item.order, item
-        return None if found is None else found[2]
-
     def divide(self, usage_of: Callable[[Key | None], float] | None) -> None:
         """Let LocalQueues take turns by this, or none."""
-        if usage_of != self.usage_of:
-            self.usage_of = usage_of
-            self._rebuild()
+        if usage_of != self.lanes.usage_of:
+            self.lanes.divide(usage_of)
             for peers in self.waiting:
                 self._move(peers)
-
-    def place(self, item: Item) -> tuple[float, Order]:
-        """Return what the queue is sorted by."""
-        door = item.fact.local_queue
-        return (0.0 if self.usage_of is None else self.usage_of(door)), item.order
 
     def settle(self, peers: Peers, stand: Stand) -> None:
         """Note that the peers were judged."""
         peers.lacks = []
         peers.doubtful = False
         self.shelves.take(peers)
-        competed = _competes(peers)
+        competed = peers.competes
         self._stand(peers, stand)
         self.waiting[peers] = None
         if not competed:
@@ -285,13 +137,13 @@ class PendingQueue:
 
         None also when others come before them, who are READY or block the queue.
         """
-        best = self.shelves.first(bound, self.usage_of)
+        best = self.shelves.first(bound, self.lanes.usage_of)
         if best is None:
             return None
-        if not self.lanes:
+        if not self.lanes.heaps:
             return best[2]
-        first = self.front()
-        return best[2] if first is None or best[:2] <= self.place(first) else None
+        first = self.lanes.front()
+        return best[2] if first is None or best[:2] <= self.lanes.place(first) else None
 
     def hope(self, peers: Peers, resources: Iterable[FlavorResource], *, expects: Expects) -> None:
         """Let the peers be woken by any release of these, and by what else they expect."""
@@ -353,7 +205,7 @@ class PendingQueue:
         top = peers.top()
         if top is None:
             raise AssertionError(f"{self.name}: nobody is there to wait")
-        door = self._lane_of(peers)
+        door = self.lanes.door_of(peers)
         slots = ((Slot(door, resource, priority), amount) for resource, amount in asked)
         self.shelves.put(peers, slots, top.order)
 
@@ -361,7 +213,7 @@ class PendingQueue:
         """Let peers that are on shelves stand there at the place of their top."""
         filing, top = self.shelves.filing(peers), peers.top()
         if filing is not None and top is not None:
-            door = self._lane_of(peers)
+            door = self.lanes.door_of(peers)
             slots = [(slot._replace(door=door), asked) for slot, asked in filing.asked.items()]
             self.shelves.put(peers, slots, top.order)
 
@@ -370,44 +222,5 @@ class PendingQueue:
         top, filing = peers.top(), self.shelves.filing(peers)
         if filing is not None and top is not None and filing.place is not top.order:
             self._move(peers)
-        if top is None or not _competes(peers):
-            return
-        lane = self.lanes.setdefault(self._lane_of(peers), [])
-        if len(lane) > 2 * len(self.peers) + 16:
-            self._rebuild()
-        else:
-            heappush(lane, (top.order, peers))
-
-    def _lane_of(self, peers: Peers) -> Key | None:
-        return None if self.usage_of is None else peers.local_queue
-
-    def _rebuild(self) -> None:
-        self.lanes = {}
-        for peers in self.peers.values():
-            top = peers.top()
-            if top is not None and _competes(peers):
-                self.lanes.setdefault(self._lane_of(peers), []).append((top.order, peers))
-        for lane in self.lanes.values():
-            heapify(lane)
-
-
-def _first(lane: Lane) -> Item | None:
-    """Return the first item of a lane, dropping what does not compete any more."""
-    while lane:
-        order, peers = lane[0]
-        top = peers.top()
-        if top is not None and top.order is order and _competes(peers):
-            return top
-        heappop(lane)
-    return None
-
-
-def peers_of(item: Item) -> Peers:
-    """Return the peers of an item that is in a queue."""
-    if item.peers is None:
-        raise AssertionError(f"{item.fact.key} is in no queue, so it has no place in one")
-    return item.peers
-
-
-def _competes(peers: Peers) -> bool:
-    return peers.stand is READY or peers.stand is BLOCKING
+        if top is not None and peers.competes:
+            self.lanes.enter(peers, top)

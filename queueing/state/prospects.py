@@ -28,7 +28,7 @@ from queueing.state.footing import Footing, Needs, Place, fits, usages_of
 from queueing.state.lines import Line
 from queueing.state.memory import Memory
 from queueing.state.openness import is_let_in, line_of
-from queueing.state.pending import Item, Peers, peers_of
+from queueing.state.peers import Item, Peers, peers_of
 from queueing.state.stands import PARKED
 
 Prospect = tuple[Place, Item, Footing]
@@ -142,7 +142,7 @@ def _winners(memory: Memory, prospects: list[Prospect]) -> list[tuple[Item, Foot
             for cell, amount in one.needs:
                 tree.charge(cell, amount)
             found.append((item, one))
-            if precedence is not None and _is_followed(item):
+            if precedence is not None and _is_followed(memory, item):
                 precedence.served(one.node, one.usage)
     return found
 
@@ -151,9 +151,9 @@ def _stands_back(one: Footing, precedence: Precedence) -> bool:
     return any(one.levels) and precedence.stands_back(one.node, one.usage)
 
 
-def _is_followed(item: Item) -> bool:
+def _is_followed(memory: Memory, item: Item) -> bool:
     """Say whether others wait in the queue of an item."""
-    return item.peers is not None and item.peers.queue.active > 1
+    return item.peers is not None and memory.queues[item.peers.queue].active > 1
 
 
 def _footing(
@@ -170,7 +170,7 @@ def _footing(
         return None
     if peers.demand.claims or item.progress is not None or item.preempting:
         return None
-    name = peers.queue.name
+    name = peers.queue
     if allowance is not None and allowance.concerns(name, peers.local_queue):
         return None
     rules, known = memory.objects.rules[name], item.footing
@@ -187,7 +187,7 @@ def _find_footing(
     outline = outline_of(peers, rules.offer, settings.quota_check)
     if outline.wanted is None or rules.fact.checks or peers.demand.claims:
         return None
-    node = memory.tree.queue(peers.queue.name)
+    node = memory.tree.queue(peers.queue)
     level, needs, levels = 0, [], []
     cells = node.cells
     for resource, amount in outline.wanted:
@@ -243,7 +243,7 @@ def _foregone(memory: Memory, root: Node, item: Item, footing: Footing) -> Foreg
     admit = Admit(
         workload=fact.key,
         uid=fact.uid,
-        cluster_queue=peers.queue.name,
+        cluster_queue=peers.queue,
         pod_sets=assignment.pod_sets(),
         borrowing=assignment.borrow > 0,
         note=passed_over(assignment.passed_over) if assignment.passed_over else "",

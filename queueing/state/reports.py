@@ -93,7 +93,7 @@ def pending(memory: Memory, name: QueueName) -> tuple[PendingItem, ...]:
     if queue is None:
         return ()
     items = sorted(
-        (queue.place(item), peers.stand is Stand.PARKED, item)
+        (queue.lanes.place(item), peers.stand is Stand.PARKED, item)
         for peers in queue.peers.values()
         for item in peers.items()
     )

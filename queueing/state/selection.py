@@ -18,7 +18,8 @@ from queueing.core.rounds import Head
 from queueing.state.intake import isolate
 from queueing.state.memory import Memory
 from queueing.state.openness import is_active, is_let_in, line_of
-from queueing.state.pending import Item, Peers, PendingQueue
+from queueing.state.peers import Item, Peers
+from queueing.state.pending import PendingQueue
 from queueing.state.prospects import Foregone, Prospect, foregone, prospects_of
 from queueing.state.shelf import Shelf
 from queueing.state.stands import BLOCKING, PARKED
@@ -122,7 +123,7 @@ def head_queue(item: Item) -> QueueName:
     """Return the queue of an item that is in one."""
     if item.peers is None:
         raise AssertionError(f"{item.fact.key} is in no queue")
-    return item.peers.queue.name
+    return item.peers.queue
 
 
 def heads_of_all(memory: Memory) -> Selection:
@@ -144,10 +145,10 @@ def head_of(memory: Memory, item: Item, *, patient: bool = False) -> Head:
         return item.head
     spared: frozenset[Uid] = frozenset()
     if memory.feuds and not memory.as_kueue:
-        spared = _spared(memory, item, peers.queue.name)
+        spared = _spared(memory, item, peers.queue)
     head = Head(
         workload=item.fact,
-        queue=peers.queue.name,
+        queue=peers.queue,
         demand=peers.demand,
         timestamp=item.timestamp,
         progress=item.progress if _is_current(memory, item, peers) else None,
@@ -167,7 +168,7 @@ def is_patient(item: Item) -> bool:
 
 def _is_current(memory: Memory, item: Item, peers: Peers) -> bool:
     """Say whether nothing was released in the queue since an item's last try."""
-    return item.progress_at == memory.releases.get(peers.queue.name, 0)
+    return item.progress_at == memory.releases.get(peers.queue, 0)
 
 
 def _spared(memory: Memory, item: Item, name: QueueName) -> frozenset[Uid]:
@@ -224,7 +225,7 @@ def judgeable_head(
             reason=refused.reason,
             message=refused.message,
         )
-        isolate(item)
+        isolate(memory, item)
         _set_aside(memory, item, wait)
         selection.decisions.append(wait)
         if once or memory.as_kueue:
@@ -249,7 +250,7 @@ def _next(memory: Memory, queue: PendingQueue, selection: Selection) -> Item | N
 def _covered(memory: Memory, queue: PendingQueue, selection: Selection) -> Peers | None:
     """Return the peers to be tried next of those on shelves, None if others come before them."""
     only = queue.shelves.only
-    if only is not None and queue.usage_of is None and queue.name in memory.roots:
+    if only is not None and queue.lanes.usage_of is None and queue.name in memory.roots:
         return _covered_on(only, memory, queue)
     if not queue.shelves or queue.name not in memory.roots:
         return None
@@ -271,7 +272,7 @@ def _covered_on(
     found = shelf.first(memory.tree.queue(queue.name).cell(resource).available())
     if found is None:
         return None
-    first = queue.front() if queue.lanes else None
+    first = queue.lanes.front() if queue.lanes.heaps else None
     place, peers = found
     return peers if first is None or place <= first.order else None
 
@@ -279,8 +280,8 @@ def _covered_on(
 def _still_covered(memory: Memory, peers: Peers, selection: Selection) -> bool:
     """Say whether a try is still worth it; if others took it all, the last answer holds."""
     if not peers.lacks:
-        return selection.supply(memory, peers.queue.name).may_cover(peers)
-    node = memory.tree.queue(peers.queue.name)
+        return selection.supply(memory, peers.queue).may_cover(peers)
+    node = memory.tree.queue(peers.queue)
     return any(node.available(resource) >= asked for resource, asked in peers.lacks)
 
 
@@ -302,8 +303,8 @@ def _set_aside(memory: Memory, item: Item, wait: Wait) -> None:
         raise AssertionError(f"{item.fact.key} is in no queue")
     item.wait = peers.wait = wait
     inadmissible = wait.requeue is not wait.requeue.IMMEDIATE
-    peers.queue.settle(peers, PARKED if inadmissible else BLOCKING)
-    memory.touch(peers.queue.name, peers.local_queue)
+    memory.queues[peers.queue].settle(peers, PARKED if inadmissible else BLOCKING)
+    memory.touch(peers.queue, peers.local_queue)
 
 
 def _companions(memory: Memory, trees: Mapping[Node, list[Item]]) -> list[Item]:
@@ -311,9 +312,9 @@ def _companions(memory: Memory, trees: Mapping[Node, list[Item]]) -> list[Item]:
     for key in sorted(memory.standing):
         item = memory.items[key]
         peers = item.peers
-        if peers is None or not is_active(memory, peers.queue.name):
+        if peers is None or not is_active(memory, peers.queue):
             continue
-        heads = trees.get(memory.roots[peers.queue.name], ())
+        heads = trees.get(memory.roots[peers.queue], ())
         if not heads or any(one is item for one in heads):
             continue
         if _keeps_its_place(memory, item, peers):
@@ -323,5 +324,5 @@ def _companions(memory: Memory, trees: Mapping[Node, list[Item]]) -> list[Item]:
 
 def _keeps_its_place(memory: Memory, item: Item, peers: Peers) -> bool:
     """Say whether no other of its queue must go first; where one passes another, none must."""
-    strict = memory.objects.queues[peers.queue.name].strategy is Strategy.STRICT_FIFO
-    return peers.queue.front() is item if strict or memory.as_kueue else True
+    strict = memory.objects.queues[peers.queue].strategy is Strategy.STRICT_FIFO
+    return memory.queues[peers.queue].lanes.front() is item if strict or memory.as_kueue else True

@@ -22,7 +22,7 @@ from queueing.state.intake import touch_charged
 from queueing.state.ledger import Charge
 from queueing.state.memory import Memory
 from queueing.state.parking import go_on_from, settle, stay_or_give_up, unstick
-from queueing.state.pending import Item
+from queueing.state.peers import Item
 from queueing.state.prospects import Foregone
 from queueing.state.selection import Selection, is_patient
 from queueing.state.standing import note_overtaken, note_round
@@ -66,7 +66,7 @@ def settle_all(
             note_overtaken(memory, item, overtaken=True)
             if memory.as_kueue:
                 go_on_from(memory, item, one)
-                unstick(item)
+                unstick(memory, item)
             skipped.append(item)
             continue
         else:
@@ -139,7 +139,7 @@ def _wake_overtaken(memory: Memory, judgements: Sequence[Judgement], overtaken: 
     told = {one.head.workload.key for one in judgements} - overtaken
     for key in memory.standing:
         peers = memory.items[key].peers
-        if key not in told and peers is not None and roots[peers.queue.name] in taken:
+        if key not in told and peers is not None and roots[peers.queue] in taken:
             memory.wake_peers(peers)
 
 
@@ -163,7 +163,7 @@ def _losers(
         for item in selection.items
         if item.peers is not None
         and is_patient(item)
-        and memory.roots[item.peers.queue.name] not in moved
+        and memory.roots[item.peers.queue] not in moved
     ]
     decided = {one.decision.workload for one in judgements} if still else set()
     return [item for item in still if item.fact.key not in decided]
@@ -176,7 +176,7 @@ def _too_late(item: Item) -> Wait:
     return Wait(
         workload=item.fact.key,
         uid=item.fact.uid,
-        cluster_queue=item.peers.queue.name,
+        cluster_queue=item.peers.queue,
         requeue=Requeue.IMMEDIATE,
         reason=Reason.WAITING_FOR_QUOTA,
         message=NO_LONGER_FITS,
@@ -239,7 +239,7 @@ def _assume(
     memory.standing.pop(fact.key, None)
     memory.overtaken.pop(fact.key, None)
     if item.peers is not None:
-        item.peers.queue.remove(item)
+        memory.queues[item.peers.queue].remove(item)
     del memory.items[fact.key]
     memory.assumed_from[fact.key] = fact
     memory.credits.stir(fact.key)

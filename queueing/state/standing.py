@@ -16,7 +16,7 @@ from queueing.core.quota.node import Node
 from queueing.core.rounds import Judgement
 from queueing.state.memory import Memory
 from queueing.state.openness import is_active
-from queueing.state.pending import Item, Peers
+from queueing.state.peers import Item, Peers
 from queueing.state.prospects import outline_of
 from queueing.state.stands import Stand
 
@@ -28,8 +28,8 @@ def has_another_way(memory: Memory, peers: Peers) -> bool:
     """
     if peers.demand.may_shrink:
         return True
-    rules = memory.objects.rules[peers.queue.name]
-    node = memory.tree.queue(peers.queue.name)
+    rules = memory.objects.rules[peers.queue]
+    node = memory.tree.queue(peers.queue)
     outline = outline_of(peers, rules.offer, memory.settings.quota_check)
     return all(_is_covered(part, node) for part in outline.parts)
 
@@ -72,9 +72,9 @@ def may_try_again(memory: Memory) -> Iterator[Peers]:
     """Give those who stand in a tree that changed since they were judged, and could use that."""
     for key in memory.standing if memory.unsettled else ():
         peers = memory.items[key].peers
-        if peers is None or peers.stand is Stand.READY or not is_active(memory, peers.queue.name):
+        if peers is None or peers.stand is Stand.READY or not is_active(memory, peers.queue):
             continue
-        if memory.roots[peers.queue.name] in memory.unsettled and has_another_way(memory, peers):
+        if memory.roots[peers.queue] in memory.unsettled and has_another_way(memory, peers):
             yield peers
 
 
@@ -87,14 +87,14 @@ def give_way(memory: Memory, item: Item, resources: Collection[FlavorResource]) 
     key = item.fact.key
     if resources and item.peers is not None and (key, False) not in memory.stepped_down:
         memory.stepped_down[key, False] = None
-        memory.ledger.tidings.release(item.peers.queue.name, resources)
+        memory.ledger.tidings.release(item.peers.queue, resources)
 
 
 def note_beginning(memory: Memory, item: Item) -> None:
     """Note that one begins to stand, before it does; once between two facts, as it steps down."""
     key, peers = item.fact.key, item.peers
     if peers is not None and key not in memory.standing and (key, True) not in memory.stepped_down:
-        memory.ledger.tidings.claimed[peers.queue.name] = None
+        memory.ledger.tidings.claimed[peers.queue] = None
 
 
 def wake_kept_off(memory: Memory, roots: Collection[Node | None]) -> None:

@@ -14,7 +14,7 @@ from queueing.core.quota.node import Node
 from queueing.core.rounds import Head, Judgement
 from queueing.state.hopeless import set_aside_if_hopeless
 from queueing.state.memory import Memory
-from queueing.state.pending import Item
+from queueing.state.peers import Item
 from queueing.state.selection import (
     Selection,
     head_of,

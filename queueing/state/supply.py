@@ -13,7 +13,7 @@ from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceN
 from queueing.core.quota.node import Node
 from queueing.state.ledger import ByPriority
 from queueing.state.memory import Memory
-from queueing.state.pending import Peers
+from queueing.state.peers import Peers
 from queueing.state.shelf import Bound
 
 NOTHING: Mapping[int, int] = {}
@@ -41,7 +41,7 @@ class Supply:
         """
         if peers.demand.may_shrink or peers.demand.claims:
             return None
-        name, priority = peers.queue.name, peers.priority
+        name, priority = peers.queue, peers.priority
         for group in self._memory.objects.queues[name].groups:
             for asked in _asked(peers, group.covered):
                 missing = []

@@ -5,7 +5,7 @@ from dataclasses import replace
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.names import Key, QueueName
 from queueing.state.memory import Memory
-from queueing.state.pending import Item, Peers
+from queueing.state.peers import Item, Peers
 from queueing.state.stands import Stand
 
 
@@ -23,7 +23,7 @@ def current_wait(memory: Memory, item: Item) -> Wait:
     peers = item.peers
     if peers is None:
         raise AssertionError(f"{item.fact.key} is in no queue")
-    name = peers.queue.name
+    name = peers.queue
     if not _is_active(memory, peers):
         return suspended(item, name)
     if peers.stand is Stand.READY:
@@ -48,7 +48,7 @@ def standing_wait(memory: Memory, item: Item) -> Wait:
 
 
 def _is_active(memory: Memory, peers: Peers) -> bool:
-    active = memory.objects.activity(peers.queue.name)
+    active = memory.objects.activity(peers.queue)
     return active is not None and active.status
 
 

@@ -19,7 +19,7 @@ from queueing.core.names import FlavorResource, QueueName, namespace_of
 from queueing.core.quota.node import Node
 from queueing.core.reasons import TOO_MANY_LEAVE
 from queueing.state.memory import Memory
-from queueing.state.pending import Peers
+from queueing.state.peers import Peers
 from queueing.state.standing import wake_kept_off
 from queueing.state.stands import Expects
 from queueing.state.supply import Supply
@@ -218,7 +218,7 @@ def _concerns(memory: Memory, peers: Peers, news: News) -> bool:
         return False
     if peers.expects >= Expects.CHANGE:
         return True
-    name = peers.queue.name
+    name = peers.queue
     policies = memory.objects.queues[name].preemption
     own, others = news.newcomers.get(name), news.lowest(but=name)
     return _may_take(policies.within_cluster_queue, peers, own) or _may_take(

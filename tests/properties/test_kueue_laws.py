@@ -47,12 +47,12 @@ def carry_over(old: Memory, new: Memory) -> None:
         item = new.items[key]
         peers = known.peers
         if peers is not None and peers.token == ("alone", known.fact.uid):
-            isolate(item, sticky=item.order != known.order)
+            isolate(new, item, sticky=item.order != known.order)
         item.progress, item.progress_at = known.progress, known.progress_at
         item.preempting, item.tries, item.wait = known.preempting, known.tries, known.wait
         if peers is not None and item.peers is not None and peers.stand is not Stand.READY:
             item.peers.wait = peers.wait
-            item.peers.queue.settle(item.peers, peers.stand)
+            new.queues[item.peers.queue].settle(item.peers, peers.stand)
     new.standing.update(old.standing)
 
 

@@ -45,7 +45,7 @@ def judgements(memory: Memory) -> Iterator[Judgement]:
     """Judge every pending workload alone."""
     for key in sorted(memory.items):
         item = memory.items[key]
-        if item.peers is not None and is_active(memory, item.peers.queue.name):
+        if item.peers is not None and is_active(memory, item.peers.queue):
             with memory.tree.attempt():
                 yield judge_round([head_of(memory, item)], world_of(memory))[0]
 
@@ -101,7 +101,7 @@ def a_question_leaves_no_trace(life: Life) -> None:
 def answer(memory: Memory, key: Key) -> object:
     """Nominate a pending workload: whom it would preempt, and what it would get."""
     item = memory.items[key]
-    if item.peers is None or not is_active(memory, item.peers.queue.name):
+    if item.peers is None or not is_active(memory, item.peers.queue):
         return None
     entry = nominate(head_of(memory, item), world_of(memory), Borrowers())
     targets = [(target.holder.key, target.reason) for target in entry.targets]

@@ -15,7 +15,7 @@ from queueing.core.quota.node import Node
 from queueing.core.reasons import describe_missing
 from queueing.state.memory import Memory
 from queueing.state.openness import is_active
-from queueing.state.pending import Item
+from queueing.state.peers import Item
 from queueing.state.prospects import Prospect, look_at, prospects_of
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
@@ -27,7 +27,7 @@ def assert_nobody_whose_lack_is_known_is_covered(memory: Memory) -> None:
     for name, queue in memory.queues.items():
         if not is_active(memory, name) or name not in memory.roots:
             continue
-        node, first = memory.tree.queue(name), queue.front()
+        node, first = memory.tree.queue(name), queue.lanes.front()
         for peers in queue.waiting:
             if first is not None and first.peers is not peers:
                 continue

@@ -6,7 +6,7 @@ from queueing.core.decisions import Admit
 from queueing.core.rounds import Judgement, World, judge_round
 from queueing.state.memory import Memory
 from queueing.state.openness import is_active
-from queueing.state.pending import Item
+from queueing.state.peers import Item
 from queueing.state.selection import head_of
 from queueing.state.supply import Supply
 from queueing.testing.happenings import play
