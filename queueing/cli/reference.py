@@ -10,7 +10,7 @@ import click
 from queueing.cli.main import COMMANDS, HELP_FLAGS, cli
 from queueing.core.checkpoints import phases as checkpoints
 from queueing.core.decisions import PreemptionReason, Reason
-from queueing.core.lifecycle import TRANSITIONS
+from queueing.core.lifecycle.phases import TRANSITIONS
 from queueing.translate import gates
 
 HEADER = (

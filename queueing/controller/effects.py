@@ -22,7 +22,7 @@ from queueing.controller.waits import Waits
 from queueing.controller.witness import queued_since
 from queueing.core.decisions import Admit, Cycle, Decision, Preempt, Verdict, Wait
 from queueing.core.decisions import Outcome as Settlement
-from queueing.core.lifecycle import Evict, EvictionReason
+from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key, QueueName
 from queueing.kube import outcome as kube
 from queueing.kube.errors import ConflictError, KubeError, NotFoundError

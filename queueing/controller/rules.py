@@ -8,7 +8,7 @@ from queueing.controller.jobs.managed import TELL_READY_WITHIN_S, JobRules
 from queueing.controller.policies import PolicyRules
 from queueing.core.backoff import Backoff
 from queueing.core.checkpoints.terms import USUAL_DRIVERS, Driver
-from queueing.core.lifecycle import LifeRules, PodsReadyRules
+from queueing.core.lifecycle.rules import LifeRules, PodsReadyRules
 from queueing.core.selectors import Requirement, Selector
 from queueing.core.settings import Compatibility, Settings
 from queueing.kube.client import WRITE_TIMEOUT_S

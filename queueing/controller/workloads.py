@@ -14,21 +14,18 @@ from queueing.controller.objects import Objects
 from queueing.controller.records import Records
 from queueing.core.admissibility import applying_checks
 from queueing.core.facts import StopPolicy, WorkloadFact
-from queueing.core.lifecycle import (
+from queueing.core.lifecycle.phases import Phase, phase_of
+from queueing.core.lifecycle.rules import Doors, LifeRules, judge
+from queueing.core.lifecycle.steps import (
     Cause,
     Condemn,
     ConfirmAdmission,
     Deactivate,
-    Doors,
     Evict,
-    LifeRules,
-    Phase,
     Remove,
     Requeue,
     Return,
     Step,
-    judge,
-    phase_of,
 )
 from queueing.core.names import Key
 from queueing.kube.deletion import this_life

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from queueing.core.devices import DeviceOffer
 from queueing.core.facts import FlavorFact, PodSet, ResourceGroup
-from queueing.core.lifecycle import Cause
+from queueing.core.lifecycle.steps import Cause
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
 from queueing.core.reasons import Obstacle, Unplaced, Unreadable, Unsuitable
 from queueing.core.selectors import Requirement, fault, meets, untolerated

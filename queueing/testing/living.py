@@ -25,16 +25,8 @@ from queueing.core.facts import (
     LocalQueueFact,
     WorkloadFact,
 )
-from queueing.core.lifecycle import (
-    Condemn,
-    ConfirmAdmission,
-    Deactivate,
-    Doors,
-    Evict,
-    LifeRules,
-    Requeue,
-    judge,
-)
+from queueing.core.lifecycle.rules import Doors, LifeRules, judge
+from queueing.core.lifecycle.steps import Condemn, ConfirmAdmission, Deactivate, Evict, Requeue
 from queueing.core.names import Key
 from queueing.core.settings import Settings
 from queueing.state.engine import Engine

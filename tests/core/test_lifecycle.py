@@ -11,24 +11,18 @@ from queueing.core.facts import (
     StopPolicy,
     WorkloadFact,
 )
-from queueing.core.lifecycle import (
-    TRANSITIONS,
+from queueing.core.lifecycle.phases import TRANSITIONS, Phase, phase_of
+from queueing.core.lifecycle.rules import Doors, Life, LifeRules, PodsReadyRules, judge
+from queueing.core.lifecycle.steps import (
     Cause,
     Condemn,
     ConfirmAdmission,
     Deactivate,
-    Doors,
     Evict,
     EvictionReason,
-    Life,
-    LifeRules,
-    Phase,
-    PodsReadyRules,
     Remove,
     Requeue,
     Return,
-    judge,
-    phase_of,
 )
 from queueing.core.names import CheckName, Key, QueueName, Uid
 

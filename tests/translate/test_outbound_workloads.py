@@ -4,8 +4,9 @@ import msgspec
 
 from queueing.core.decisions import Admit, Reason, Requeue, Wait
 from queueing.core.facts import PodSetAssignment, WorkloadFact
-from queueing.core.lifecycle import Cause, Condemn, Evict, EvictionReason, Phase, Return, phase_of
-from queueing.core.lifecycle import Requeue as RequeueStep
+from queueing.core.lifecycle.phases import Phase, phase_of
+from queueing.core.lifecycle.steps import Cause, Condemn, Evict, EvictionReason, Return
+from queueing.core.lifecycle.steps import Requeue as RequeueStep
 from queueing.core.names import CheckName, FlavorName, Key, PodSetName, QueueName, ResourceName, Uid
 from queueing.translate.inbound.manifests import read
 from queueing.translate.inbound.workloads import workload as to_fact

@@ -17,7 +17,7 @@ from queueing.controller.records import Records
 from queueing.core.checkpoints.idleness import Part, idle_since, idle_since_by_leaders, said_idle
 from queueing.core.checkpoints.phases import HOLDS_THE_STOP
 from queueing.core.checkpoints.terms import Terms
-from queueing.core.lifecycle import Cause, Condemn
+from queueing.core.lifecycle.steps import Cause, Condemn
 from queueing.core.names import Key
 from queueing.core.selectors import selects
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent

@@ -15,7 +15,7 @@ from queueing.controller.hand import Hand
 from queueing.controller.objects import Objects
 from queueing.controller.records import Records
 from queueing.core.checkpoints.interruptions import interruption
-from queueing.core.lifecycle import Evict, EvictionReason
+from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
 from queueing.kube.client import ListQuery
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent

@@ -8,7 +8,7 @@ from queueing.core.checkpoints.interruptions import Interruption
 from queueing.core.checkpoints.phases import Event, Phase
 from queueing.core.checkpoints.record import Record
 from queueing.core.checkpoints.step import Happening
-from queueing.core.lifecycle import Cause, EvictionReason
+from queueing.core.lifecycle.steps import Cause, EvictionReason
 from queueing.core.names import Key
 from queueing.state.claims import preemptor_of
 from queueing.translate.checkpoints.nodes import named_in

@@ -11,7 +11,7 @@ from queueing.controller.objects import Objects
 from queueing.core.checkpoints.interruptions import time_to_save
 from queueing.core.checkpoints.terms import Terms
 from queueing.core.decisions import PreemptionReason
-from queueing.core.lifecycle import EvictionReason
+from queueing.core.lifecycle.steps import EvictionReason
 from queueing.core.names import Key
 from queueing.translate.checkpoints import names
 from queueing.translate.checkpoints.nodes import named_in

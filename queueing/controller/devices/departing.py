@@ -14,7 +14,7 @@ from queueing.controller.devices.starting import parts_of
 from queueing.controller.hand import Hand
 from queueing.controller.objects import Objects
 from queueing.controller.records import Records
-from queueing.core.lifecycle import Evict, EvictionReason
+from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
 from queueing.translate.devices.asks import devices_of
 from queueing.translate.devices.bound import asked_by_users

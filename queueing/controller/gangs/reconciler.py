@@ -17,7 +17,7 @@ from queueing.controller.objects import Objects
 from queueing.controller.refusals import DevicesRefusedError
 from queueing.controller.scribe import Scribe
 from queueing.core.backoff import Backoff
-from queueing.core.lifecycle import Evict, EvictionReason
+from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
 from queueing.kube.deletion import this_life
 from queueing.kube.errors import AlreadyExistsError

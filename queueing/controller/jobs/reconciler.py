@@ -14,7 +14,7 @@ from queueing.controller.jobs.priorities import resolve
 from queueing.controller.objects import Objects
 from queueing.controller.refusals import DevicesRefusedError
 from queueing.controller.scribe import Scribe
-from queueing.core.lifecycle import Cause, Condemn
+from queueing.core.lifecycle.steps import Cause, Condemn
 from queueing.core.names import Key
 from queueing.kube.client import Call
 from queueing.kube.deletion import this_life

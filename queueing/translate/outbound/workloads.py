@@ -7,7 +7,7 @@ import msgspec
 
 from queueing.core.decisions import Admit, Reason, Wait
 from queueing.core.facts import PodSetAssignment
-from queueing.core.lifecycle import Condemn, Evict, Requeue, Return
+from queueing.core.lifecycle.steps import Condemn, Evict, Requeue, Return
 from queueing.translate.labels import ADMISSION_GATED_BY, RESOURCE_IN_USE
 from queueing.translate.outbound.conditions import Conditions, patch
 from queueing.translate.times import timestamp

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from queueing.core.lifecycle import Cause
+from queueing.core.lifecycle.steps import Cause
 from queueing.translate.devices.messages import DeviceReason
 from queueing.translate.devices.names import CHANNEL, COMPUTE_DOMAIN
 from queueing.translate.devices.realisation import Owner, Realisation, realise

@@ -1,178 +1,27 @@
-"""The life of a Workload besides quota: checks, stops, timeouts, deactivation, return, retention.
+"""Which step of a Workload's life is due: checks, stops, timeouts, deactivation, retention.
 
-`judge` is a function of the Workload's own fact, its queues' doors and the time: it says the one
-next step that is due and, if none is, when to look again. Steps are idempotent, and each is one
-write, so that a crash between two of them changes nothing but the time.
+`judge` is a function of the Workload's own fact, its queues' stop policies and the time: it says
+the one next step that is due and, if none is, when to look again.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
-from types import MappingProxyType
 
 from queueing.core.backoff import Backoff
 from queueing.core.facts import CheckPhase, StopPolicy, WorkloadFact
-
-
-class Phase(StrEnum):
-    """Where a Workload stands."""
-
-    PENDING = "Pending"
-    RESERVED = "Reserved"
-    ADMITTED = "Admitted"
-    EVICTED = "Evicted"
-    """Told to stop; quota is held until its pods are gone."""
-    ON_HOLD = "OnHold"
-    """Free of quota, and not to be queued until something happens."""
-    INACTIVE = "Inactive"
-    FINISHED = "Finished"
-
-
-class Event(StrEnum):
-    """What moves a Workload from one phase to the next."""
-
-    QUOTA_RESERVED = "QuotaReserved"
-    CHECKS_READY = "ChecksReady"
-    EVICTION = "Eviction"
-    RELEASED_TO_QUEUE = "ReleasedToQueue"
-    RELEASED_ON_HOLD = "ReleasedOnHold"
-    REQUEUED = "Requeued"
-    DEACTIVATION = "Deactivation"
-    REACTIVATION = "Reactivation"
-    FINISH = "Finish"
-
-
-TRANSITIONS: Mapping[tuple[Phase, Event], Phase] = MappingProxyType(
-    {
-        (Phase.PENDING, Event.QUOTA_RESERVED): Phase.RESERVED,
-        (Phase.PENDING, Event.EVICTION): Phase.ON_HOLD,
-        (Phase.PENDING, Event.DEACTIVATION): Phase.INACTIVE,
-        (Phase.PENDING, Event.FINISH): Phase.FINISHED,
-        (Phase.RESERVED, Event.CHECKS_READY): Phase.ADMITTED,
-        (Phase.RESERVED, Event.EVICTION): Phase.EVICTED,
-        (Phase.RESERVED, Event.FINISH): Phase.FINISHED,
-        (Phase.ADMITTED, Event.EVICTION): Phase.EVICTED,
-        (Phase.ADMITTED, Event.FINISH): Phase.FINISHED,
-        (Phase.EVICTED, Event.RELEASED_TO_QUEUE): Phase.PENDING,
-        (Phase.EVICTED, Event.RELEASED_ON_HOLD): Phase.ON_HOLD,
-        (Phase.EVICTED, Event.DEACTIVATION): Phase.INACTIVE,
-        (Phase.EVICTED, Event.FINISH): Phase.FINISHED,
-        (Phase.ON_HOLD, Event.REQUEUED): Phase.PENDING,
-        (Phase.ON_HOLD, Event.DEACTIVATION): Phase.INACTIVE,
-        (Phase.ON_HOLD, Event.FINISH): Phase.FINISHED,
-        (Phase.INACTIVE, Event.REACTIVATION): Phase.PENDING,
-        (Phase.INACTIVE, Event.FINISH): Phase.FINISHED,
-    }
+from queueing.core.lifecycle.phases import held_by
+from queueing.core.lifecycle.steps import (
+    Cause,
+    Condemn,
+    ConfirmAdmission,
+    Deactivate,
+    Evict,
+    EvictionReason,
+    Remove,
+    Requeue,
+    Return,
+    Step,
 )
-
-
-def phase_of(workload: WorkloadFact) -> Phase:
-    """Read the phase from what the object says."""
-    if workload.is_true("Finished"):
-        return Phase.FINISHED
-    if workload.holds_quota:
-        if workload.is_true("Evicted"):
-            return Phase.EVICTED
-        return Phase.ADMITTED if workload.is_true("Admitted") else Phase.RESERVED
-    if not workload.active:
-        return Phase.INACTIVE
-    return Phase.ON_HOLD if _held_by(workload) else Phase.PENDING
-
-
-class EvictionReason(StrEnum):
-    """Why a Workload is evicted: the wire's reasons of the `Evicted` condition."""
-
-    PREEMPTED = "Preempted"
-    PODS_READY_TIMEOUT = "PodsReadyTimeout"
-    ADMISSION_CHECK = "AdmissionCheck"
-    CLUSTER_QUEUE_STOPPED = "ClusterQueueStopped"
-    LOCAL_QUEUE_STOPPED = "LocalQueueStopped"
-    DEACTIVATED = "Deactivated"
-    NODE_FAILURES = "NodeFailures"
-    """A node that it runs on goes away, or does not answer."""
-    GANG_INTERRUPTED = "GangInterrupted"
-    """A member of a gang is gone, or cannot start: all of them stop."""
-    DEVICES_CHANGED = "DevicesChanged"
-    """Its devices are not those any more that quota was given for."""
-
-
-class Cause(StrEnum):
-    """Why a Workload is deactivated by its controller."""
-
-    REQUEUING_LIMIT_EXCEEDED = "RequeuingLimitExceeded"
-    MAXIMUM_EXECUTION_TIME_EXCEEDED = "MaximumExecutionTimeExceeded"
-    IDLE = "Idle"
-    """Its pods said that they do nothing, for longer than its policy lets them."""
-    ADMISSION_CHECK = "AdmissionCheck"
-    DEVICE_REQUEST_INVALID = "DeviceRequestInvalid"
-    """The API server does not take the claims that an admission would be given."""
-    UNSUPPORTED_DEVICE_REQUEST = "UnsupportedDeviceRequest"
-    NAME_CONFLICT = "NameConflict"
-    """A claim template of somebody else has the name that ours must have."""
-    COMPUTE_DOMAINS_NOT_INSTALLED = "ComputeDomainsNotInstalled"
-    """A flavor gives its devices within a ComputeDomain, and the server knows no such kind."""
-
-
-class Return(StrEnum):
-    """Why a Workload may queue again: the wire's reasons of `Requeued=True`."""
-
-    REACTIVATED = "Reactivated"
-    BACKOFF_FINISHED = "BackoffFinished"
-    CLUSTER_QUEUE_RESTARTED = "ClusterQueueRestarted"
-    LOCAL_QUEUE_RESTARTED = "LocalQueueRestarted"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfirmAdmission:
-    """All checks are ready: set Admitted."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evict:
-    """Mark as Evicted; the job is stopped and quota released afterwards."""
-
-    reason: EvictionReason
-    message: str
-    cause: str = ""
-    requeue_at: float | None = None
-    requeue_count: int | None = None
-    """None leaves the count as it is."""
-
-    @property
-    def wire_reason(self) -> str:
-        """The reason of the condition, with the cause of a deactivation."""
-        return f"{self.reason}DueTo{self.cause}" if self.cause else str(self.reason)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Condemn:
-    """Set DeactivationTarget: the step before `spec.active` is switched off."""
-
-    cause: Cause
-    message: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deactivate:
-    """Set `spec.active` to false."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requeue:
-    """Set Requeued to True: the Workload may queue again."""
-
-    reason: Return
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remove:
-    """Delete the object: its retention is over."""
-
-    with_owner: bool = False
-    """Its job goes too: left alone, it would be queued again."""
-
-
-Step = ConfirmAdmission | Evict | Condemn | Deactivate | Requeue | Remove
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,6 +59,8 @@ class Life:
 
 
 NOTHING = Life()
+
+
 Rule = Callable[[WorkloadFact, Doors, LifeRules, float], Life]
 
 
@@ -235,7 +86,7 @@ def _judge_pending(workload: WorkloadFact, doors: Doors, rules: LifeRules, now: 
 
     No flavors are looked for while a check has failed, and only an eviction asks it again.
     """
-    if _held_by(workload):
+    if held_by(workload):
         return _return(workload, doors, now)
     return _checks(workload, doors, rules, now)
 
@@ -274,7 +125,7 @@ def _inactive(workload: WorkloadFact, rules: LifeRules, now: float) -> Life:
 
 def _return(workload: WorkloadFact, doors: Doors, now: float) -> Life:
     """Let a Workload that was set aside queue again when what it waits for is over."""
-    held = _held_by(workload)
+    held = held_by(workload)
     if held.startswith("Deactivated"):
         return Life(step=Requeue(reason=Return.REACTIVATED))
     if held == EvictionReason.CLUSTER_QUEUE_STOPPED:
@@ -288,12 +139,6 @@ def _return(workload: WorkloadFact, doors: Doors, now: float) -> Life:
 
 def _reopened(door: StopPolicy | None, reason: Return) -> Life:
     return Life(step=Requeue(reason=reason)) if door is StopPolicy.NONE else NOTHING
-
-
-def _held_by(workload: WorkloadFact) -> str:
-    """Return the reason of `Requeued=False`; empty when nothing holds the Workload."""
-    requeued = workload.conditions.get("Requeued")
-    return requeued.reason if requeued is not None and not requeued.status else ""
 
 
 def _checks(workload: WorkloadFact, _: Doors, __: LifeRules, now: float) -> Life:
