@@ -14,7 +14,8 @@ from queueing.core.preemption.limits import Bound
 from queueing.core.quota.node import Node
 from queueing.core.recall import Recall, Recalls
 from queueing.core.rounds import Entry, World, decide_round, judge_round, nominations
-from queueing.state.intake import enqueue, leave, place
+from queueing.state.intake import place
+from queueing.state.joining import enqueue, leave
 from queueing.state.local_queues import credited, rank_local_queues
 from queueing.state.memory import Memory
 from queueing.state.openness import is_active

@@ -8,7 +8,7 @@ from queueing.core.credits.facts import (
     CreditFact,
     UsageRecordFact,
 )
-from queueing.core.decisions import Admit, Cycle, Outcome, Verdict, Wait
+from queueing.core.decisions import Cycle, Outcome, Wait
 from queueing.core.facts import (
     Fact,
     Gone,
@@ -20,14 +20,12 @@ from queueing.core.settings import Settings
 from queueing.state import invariants, reports
 from queueing.state.driver import run_cycle, run_round
 from queueing.state.excess import exceeds
-from queueing.state.intake import enqueue, forget_workload, give_back, observe_workload
+from queueing.state.intake import forget_workload, observe_workload
 from queueing.state.memory import Memory
+from queueing.state.outcomes import take_outcome
 from queueing.state.surroundings import drop_object, put_object
 from queueing.state.views import Changed, CohortView, PendingItem, QueueView
 from queueing.state.waits import wait_of
-
-RETRY_DELAY_S_MAX = 60.0
-"""Longest time for which a workload is held back whose decisions are refused over and over."""
 
 
 class Engine:
@@ -79,7 +77,7 @@ class Engine:
         Refused takes it back and lets the workload be judged again, later and later if that goes
         on; Done and Unknown leave it charged until a fact tells.
         """
-        settle_outcome(self._memory, outcome)
+        take_outcome(self._memory, outcome)
 
     def cluster_queue(self, name: QueueName) -> QueueView | None:
         return reports.cluster_queue(self._memory, name)
@@ -157,42 +155,3 @@ class Engine:
     def check(self) -> None:
         """Raise AssertionError unless every invariant holds."""
         invariants.check(self._memory)
-
-
-def settle_outcome(memory: Memory, outcome: Outcome) -> None:
-    """Carry an outcome over to what was assumed."""
-    decision = outcome.decision
-    key = decision.workload
-    fact = memory.workloads.get(key)
-    memory.stories.add(memory.clock, outcome)
-    if fact is None or fact.uid != decision.uid:
-        return
-    if isinstance(decision, Admit):
-        charge = memory.ledger.charges.get(key)
-        if charge is None or (charge.decision is not decision and charge.decision != decision):
-            return
-        if outcome.verdict is Verdict.UNKNOWN:
-            memory.unknown.add(key)
-        elif outcome.verdict is Verdict.REFUSED:
-            give_back(memory, key)
-            enqueue(memory, fact)
-            _count_refusal(memory, key, key)
-    elif outcome.verdict is Verdict.REFUSED:
-        memory.ledger.spare(key)
-        memory.victim_changed(key, spared=True)
-        for feuds in memory.feuds.values():
-            feuds.retract(decision.preemptor_uid, decision.uid)
-        _count_refusal(memory, key, decision.preemptor)
-    elif outcome.verdict is Verdict.UNKNOWN and key in memory.ledger.evicting:
-        memory.unknown.add(key)
-
-
-def _count_refusal(memory: Memory, refused: Key, retried: Key) -> None:
-    """Hold back, from the second refusal in a row on, who would only ask for the same again."""
-    count = memory.refusals.get(refused, 0) + 1
-    memory.refusals[refused] = count
-    if count > 1:
-        memory.delays[retried] = min(2.0 ** (count - 2), RETRY_DELAY_S_MAX)
-    item = memory.items.get(retried)
-    if item is not None:
-        memory.wake(item)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from queueing.core.names import Key
-from queueing.state.ledger import Charge
+from queueing.state.charges import Charge
 from queueing.state.memory import Memory
 
 

@@ -1,7 +1,8 @@
 """Everything that must hold between two calls of the engine."""
 
 from queueing.core.names import FlavorResource, Key, QueueName
-from queueing.state.ledger import Ledger, Tally
+from queueing.state.charges import Tally
+from queueing.state.ledger import Ledger
 from queueing.state.memory import Memory
 from queueing.state.pending import PendingQueue
 from queueing.state.ranks import Rank

@@ -5,15 +5,14 @@ the sum over its charges; quota is given back by a fact or a refusal, never by a
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TypeVar
 
-from queueing.core.decisions import Admit
 from queueing.core.holders import Holder, Ranked, rank
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.sharing import Commons
-from queueing.core.values import value
+from queueing.state.charges import Charge, Tally, is_running, is_same
 from queueing.state.ranks import Rank
 from queueing.state.sharing import Users
 from queueing.state.tidings import Tidings
@@ -28,48 +27,6 @@ ByPriority = dict[FlavorResource, dict[int, int]]
 
 
 NOBODY = rank(())
-
-
-@value(kw_only=False)
-class Charge:
-    """Quota held by one workload. `decision` is set while it is assumed, not yet a fact."""
-
-    holder: Holder
-    admitted: bool
-    decision: Admit | None = None
-
-
-@dataclass(slots=True)
-class Tally:
-    """Counts and sums over the charges of one queue."""
-
-    reserving: int = 0
-    admitted: int = 0
-    used: dict[FlavorResource, int] = field(default_factory=dict)
-    """Held by those who are admitted."""
-    only_reserved: dict[FlavorResource, int] = field(default_factory=dict)
-    """Held by the others."""
-
-    @property
-    def reserved(self) -> dict[FlavorResource, int]:
-        """Return what is held by all."""
-        sums = dict(self.used)
-        for resource, amount in self.only_reserved.items():
-            sums[resource] = sums.get(resource, 0) + amount
-        return sums
-
-    def add(self, charge: Charge, sign: int) -> None:
-        """Count a charge in, or with sign -1 out."""
-        self.reserving += sign
-        if charge.admitted:
-            self.admitted += sign
-        total = self.used if charge.admitted else self.only_reserved
-        for resource, amount in charge.holder.usage.items():
-            left = total.get(resource, 0) + sign * amount
-            if left:
-                total[resource] = left
-            else:
-                total.pop(resource, None)
 
 
 class Ledger:
@@ -184,7 +141,7 @@ class Ledger:
         if new.holder.parts:
             new = replace(new, holder=self.users.priced(new.holder))
         self._tell_arrival(old, new)
-        if old is not None and _same(old, new):
+        if old is not None and is_same(old, new):
             if old.decision is None:
                 return
             self._confirm(old, new)
@@ -301,7 +258,13 @@ class Ledger:
     def _tell_arrival(self, old: Charge | None, new: Charge) -> None:
         """Turn the penalty of one that was not admitted so far, by facts, into history."""
         door = new.holder.local_queue
-        if self.turns is None or door is None or old is None or _runs(old) or not _runs(new):
+        if (
+            self.turns is None
+            or door is None
+            or old is None
+            or is_running(old)
+            or not is_running(new)
+        ):
             return
         if old.holder.local_queue == door:
             self.turns.arrive(door, new.holder.usage)
@@ -315,7 +278,7 @@ class Ledger:
         self._forget_sums(holder.queue)
         if self.turns is not None and holder.local_queue is not None:
             for one, sign in ((old, -1), (new, 1)):
-                runs = _runs(one)
+                runs = is_running(one)
                 self.turns.charge(holder.local_queue, holder.usage, runs=runs, sign=sign)
 
     def _forget_sums(self, queue: QueueName) -> None:
@@ -346,7 +309,7 @@ class Ledger:
         if holder.local_queue is not None:
             _tally(self.locals, holder.local_queue, charge, sign)
             if self.turns is not None:
-                runs = _runs(charge)
+                runs = is_running(charge)
                 self.turns.charge(holder.local_queue, holder.usage, runs=runs, sign=sign)
             rank = self.ranks.get(holder.queue)
             if rank is not None:
@@ -367,26 +330,3 @@ def _remove(table: dict[_Name, dict[Key, _Value]], name: _Name, key: Key) -> Non
     inner = table.get(name)
     if inner is not None and inner.pop(key, None) is not None and not inner:
         del table[name]
-
-
-def _runs(charge: Charge) -> bool:
-    """Say whether a fact tells that a workload is admitted."""
-    return charge.admitted and charge.decision is None
-
-
-def _same(old: Charge, new: Charge) -> bool:
-    """Say whether two charges of one workload differ in nothing that anybody asks for."""
-    one, other = old.holder, new.holder
-    return (
-        old.admitted == new.admitted
-        and one.uid == other.uid
-        and one.queue == other.queue
-        and one.local_queue == other.local_queue
-        and one.priority == other.priority
-        and one.timestamp == other.timestamp
-        and one.evicted == other.evicted
-        and one.usage == other.usage
-        and one.parts == other.parts
-        and one.stake == other.stake
-        and (old.decision is not None or one.reserved_at == other.reserved_at)
-    )

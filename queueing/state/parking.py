@@ -10,7 +10,7 @@ from queueing.core.quota.node import Node
 from queueing.core.reasons import TOO_MANY_LEAVE
 from queueing.core.rounds import Judgement
 from queueing.state.feuds import Feuds
-from queueing.state.intake import has_peers, isolate
+from queueing.state.joining import has_peers, isolate
 from queueing.state.memory import Memory
 from queueing.state.peers import Item, Peers
 from queueing.state.standing import note_beginning, note_place

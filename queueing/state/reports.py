@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from queueing.core.names import CohortName, FlavorResource, Key, QueueName
 from queueing.core.quota.node import Node
-from queueing.state.ledger import Tally
+from queueing.state.charges import Tally
 from queueing.state.memory import Memory
 from queueing.state.stands import Count, Stand
 from queueing.state.turns import UsageHistory

@@ -15,7 +15,7 @@ from queueing.core.facts import ClusterQueueFact, Strategy
 from queueing.core.names import FlavorResource, Key, QueueName, Uid, namespace_of
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Head
-from queueing.state.intake import isolate
+from queueing.state.joining import isolate
 from queueing.state.memory import Memory
 from queueing.state.openness import is_active, is_let_in, line_of
 from queueing.state.peers import Item, Peers

@@ -18,8 +18,8 @@ from queueing.core.reasons import NO_LONGER_FITS
 from queueing.core.rounds import Judgement
 from queueing.core.sharing import beside_claims, parts_of, shared_by
 from queueing.core.usage import assigned_usage
-from queueing.state.intake import touch_charged
-from queueing.state.ledger import Charge
+from queueing.state.charges import Charge
+from queueing.state.holding import touch_charged
 from queueing.state.memory import Memory
 from queueing.state.parking import go_on_from, settle, stay_or_give_up, unstick
 from queueing.state.peers import Item

@@ -2,7 +2,7 @@
 
 from queueing.core.facts import ClusterQueueFact, Gone, Kind, LocalQueueFact
 from queueing.core.names import Key, QueueName
-from queueing.state.intake import enqueue, leave
+from queueing.state.joining import enqueue, leave
 from queueing.state.memory import Memory
 from queueing.state.objects import STILL, ObjectFact, Ripple
 

@@ -8,7 +8,7 @@ else holds in that mode has its laws beside those of the other modes.
 
 import pytest
 
-from queueing.state.intake import isolate
+from queueing.state.joining import isolate
 from queueing.state.memory import Memory
 from queueing.state.stands import Stand
 from queueing.state.wakes import wake_waiting

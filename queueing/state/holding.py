@@ -1,0 +1,122 @@
+"""Quota that a workload holds by what its status says, and what it means when that ends."""
+
+from dataclasses import replace
+from heapq import heappush
+
+from queueing.core.credits.allowance import LOWEST_PRIORITY
+from queueing.core.facts import WorkloadFact
+from queueing.core.holders import Holder, holder_of
+from queueing.core.names import Key, QueueName
+from queueing.state.charges import Charge
+from queueing.state.marks import note_mark, unmark
+from queueing.state.memory import Memory
+
+
+def give_back(memory: Memory, key: Key) -> None:
+    """Release what a workload holds, and the claim of its preemptor with it."""
+    charge = memory.ledger.discharge(key)
+    memory.assumed_from.pop(key, None)
+    memory.unknown.discard(key)
+    if charge is None:
+        return
+    memory.credits.stir(key)
+    _turn_ready(memory, key)
+    memory.victim_changed(key)
+    queue = charge.holder.queue
+    memory.releases[queue] = memory.releases.get(queue, 0) + 1
+    if not _was_preempted(memory, key):
+        memory.make_peace(queue)
+    touch_charged(memory, charge)
+
+
+def _was_preempted(memory: Memory, key: Key) -> bool:
+    """Say whether quota is given back only because it was taken for another."""
+    fact = memory.workloads.get(key)
+    evicted = None if fact is None else fact.conditions.get("Evicted")
+    ended = fact is None or fact.is_true("Finished")
+    return not ended and evicted is not None and evicted.reason == "Preempted"
+
+
+def touch_charged(memory: Memory, charge: Charge) -> None:
+    """Note that usage changed."""
+    holder, touched = charge.holder, memory.touched
+    touched.queues.add(holder.queue)
+    touched.charged.add(holder.queue)
+    if holder.local_queue is not None:
+        touched.doors.add(holder.local_queue)
+
+
+def hold_quota(memory: Memory, fact: WorkloadFact) -> None:
+    """Charge a workload for what its status says that it holds."""
+    key = fact.key
+    memory.assumed_from.pop(key, None)
+    if key in memory.unknown:
+        memory.unknown.discard(key)
+        _spare_unless_evicted(memory, fact)
+    admitted = fact.is_true("Admitted")
+    holder = holder_of(fact, memory.settings)
+    if memory.credits.is_demoted(fact.uid):
+        holder = replace(holder, priority=LOWEST_PRIORITY)
+    charge = Charge(holder, admitted)
+    old = memory.ledger.charges.get(key)
+    if old is not None and _doors(old) != _doors(charge):
+        touch_charged(memory, old)
+    memory.ledger.charge(charge)
+    memory.credits.stir(key)
+    if old is not None and old.holder.priority != charge.holder.priority:
+        memory.victim_reranked(key)
+    touch_charged(memory, charge)
+    _note_protection(memory, charge.holder, old)
+    if admitted and not fact.is_true("PodsReady"):
+        memory.unready.add(key)
+    else:
+        _turn_ready(memory, key)
+    if old is not None and old.holder.evicted and not charge.holder.evicted:
+        _spare(memory, fact)
+    note_mark(memory, fact)
+
+
+def _note_protection(memory: Memory, holder: Holder, old: Charge | None) -> None:
+    """Note when a workload becomes a possible victim, if that is a matter of time."""
+    stake = holder.stake
+    if stake is None or memory.as_kueue or (old is not None and old.holder.stake == stake):
+        return
+    started = holder.reserved_at if stake.started is None else stake.started
+    until = started + stake.minimum_runtime_s
+    if until > memory.clock:
+        heappush(memory.protected, (until, holder.key))
+
+
+def _doors(charge: Charge) -> tuple[QueueName, Key | None]:
+    return charge.holder.queue, charge.holder.local_queue
+
+
+def _spare(memory: Memory, fact: WorkloadFact) -> None:
+    """Note that a victim stays after all: whoever waited for its room is judged again.
+
+    One that could not be stopped is not chosen again by the same; one that need not be, may be.
+    """
+    key = fact.key
+    memory.victim_changed(key, spared=True)
+    evicted = fact.conditions.get("Evicted")
+    if evicted is not None and evicted.reason == "Withdrawn":
+        for feuds in memory.feuds.values():
+            feuds.forget(fact.uid)
+    unmark(memory, key)
+
+
+def _turn_ready(memory: Memory, key: Key) -> None:
+    """Wait for the pods of a workload no longer."""
+    if key in memory.unready:
+        memory.unready.discard(key)
+        memory.pods_turned_ready = True
+
+
+def _spare_unless_evicted(memory: Memory, fact: WorkloadFact) -> None:
+    """Take an eviction back of which nobody knew whether it was written: it was not."""
+    if fact.is_true("Evicted") or fact.key not in memory.ledger.evicting:
+        return
+    memory.ledger.spare(fact.key)
+    memory.victim_changed(fact.key, spared=True)
+    for feuds in memory.feuds.values():
+        feuds.forget(fact.uid)
