@@ -256,5 +256,13 @@ def test_a_gang_that_cannot_be_says_why_on_each_job(
     )
     assert space.api.items("Workload", space.namespace) == []
     assert all(one["spec"]["suspend"] for one in space.api.items("Job", space.namespace))
-    told = installed.kubectl("describe", "job", "a", "-n", space.namespace).stdout
-    assert f"Gang{state.partition(':')[0]}" in told
+    reason = f"Gang{state.partition(':')[0]}"
+    space.api.wait(
+        "Event",
+        lambda events: any(
+            one["reason"] == reason and one["involvedObject"]["name"] == "a" for one in events
+        ),
+        namespace=space.namespace,
+        what=f"an Event {reason} about Job a",
+    )
+    assert reason in installed.kubectl("describe", "job", "a", "-n", space.namespace).stdout

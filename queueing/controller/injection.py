@@ -13,6 +13,7 @@ import msgspec
 
 from queueing.kube.client import Call, Client
 from queueing.kube.errors import ForbiddenError, InvalidError, KubeError, NotFoundError
+from queueing.kube.request import SETUP_TIMEOUT_S
 from queueing.kube.resources import PODS
 from queueing.translate.devices import names
 from queueing.webhooks.pods import CLAIM
@@ -46,7 +47,8 @@ class Trial(NamedTuple):
 async def tried(client: Client, namespace: str) -> Trial:
     """Try whether a pod of a namespace would get its claim; nothing is stored."""
     try:
-        reply = await client.create(PODS.within(namespace), _trial(), Call(dry_run=True))
+        call = Call(dry_run=True, timeout_s=SETUP_TIMEOUT_S)
+        reply = await client.create(PODS.within(namespace), _trial(), call)
     except (ForbiddenError, NotFoundError, InvalidError) as error:
         return Trial(Injecting.UNKNOWN, str(error))
     except KubeError as error:

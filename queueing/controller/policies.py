@@ -25,6 +25,7 @@ from queueing.controller.injection import BLIND_S, until_injected
 from queueing.core.selectors import Selector
 from queueing.kube.client import Call, Client, Request
 from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError
+from queueing.kube.request import SETUP_TIMEOUT_S
 from queueing.kube.resources import (
     CUSTOM_RESOURCE_DEFINITIONS,
     JOBS,
@@ -294,7 +295,8 @@ async def _apply(client: Client, rendered: list[tuple[Resource, Wire]]) -> None:
     for resource, wire in rendered:
         owned = {**wire["metadata"], "ownerReferences": [reference]}
         target = resource.at(owned["name"])
-        await client.apply(target, {**wire, "metadata": owned}, Call(force=True))
+        call = Call(force=True, timeout_s=SETUP_TIMEOUT_S)
+        await client.apply(target, {**wire, "metadata": owned}, call)
 
 
 async def _withdraw(
@@ -311,9 +313,10 @@ async def _withdraw(
 
 async def _answered(client: Client, namespace: str, digest: str) -> None:
     """Try dry runs until one comes back marked with the digest."""
+    call = Call(dry_run=True, timeout_s=SETUP_TIMEOUT_S)
     while True:
         try:
-            reply = await client.create(JOBS.within(namespace), _trial(), Call(dry_run=True))
+            reply = await client.create(JOBS.within(namespace), _trial(), call)
         except (ForbiddenError, NotFoundError) as error:
             logger.warning("the policies cannot be tried, only waited for: %s", error)
             await asyncio.sleep(BLIND_S)

@@ -11,6 +11,9 @@ Body = bytes | Mapping[str, Any] | Sequence[Any] | msgspec.Struct
 
 READ_TIMEOUT_S = 30.0
 WRITE_TIMEOUT_S = 10.0
+SETUP_TIMEOUT_S = 30.0
+"""For what prepares the server and decides nothing, so that no Lease bounds it: before it answers,
+a server compiles every expression of an admission policy, which may take a second of its CPU."""
 JSON = "application/json"
 
 

@@ -1,6 +1,9 @@
+import asyncio
 from typing import Any
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from queueing.apiserver.server import serve
 from queueing.controller.policies import (
@@ -104,6 +107,42 @@ async def test_a_server_without_policies_does_not_keep_us_waiting() -> None:
         assert await minor_version(client) == 0
         await install(client, rules(), lambda: ready.append(True))
     assert ready == [True]
+
+
+class Accepting:
+    """A server that takes all policies, and notes how long it is given for each, and for trials."""
+
+    def __init__(self) -> None:
+        self.given: list[str] = []
+        self.digest = ""
+        self.app = web.Application()
+        self.app.router.add_get("/version", self.version)
+        self.app.router.add_route("*", "/{path:.*}", self.take)
+
+    async def version(self, _: web.Request) -> web.Response:
+        return web.json_response({"major": "1", "minor": "36"})
+
+    async def take(self, request: web.Request) -> web.Response:
+        applied = request.method == "PATCH" and "policies" in request.path
+        if applied or "dryRun" in request.query:
+            self.given.append(request.query["timeout"])
+        mark = {PROBE_LABEL: self.digest}
+        spec = {"resourceClaims": [{"name": "any"}]}
+        meta = {"name": "any", "uid": "1", "resourceVersion": "1", "annotations": mark}
+        return web.json_response({"metadata": meta, "spec": spec})
+
+
+async def test_a_policy_may_take_longer_to_compile_than_a_decision_may_take_to_write() -> None:
+    told, accepting = asyncio.Event(), Accepting()
+    accepting.digest = digest_of(render(rules()))
+    async with TestServer(accepting.app) as server:
+        cluster = Cluster.plain(str(server.make_url("/")).rstrip("/"))
+        async with Client(cluster, write_timeout_s=0.8) as client:
+            installing = asyncio.create_task(install(client, rules(), told.set))
+            async with asyncio.timeout(30):
+                await told.wait()
+            installing.cancel()
+    assert set(accepting.given) == {"27.000s"}
 
 
 def test_what_refuses_follows_the_same_namespaces_and_spares_us() -> None:
