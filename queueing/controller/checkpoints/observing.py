@@ -12,6 +12,7 @@ from queueing.core.lifecycle.steps import Cause, EvictionReason
 from queueing.core.names import Key
 from queueing.state.claims import preemptor_of
 from queueing.translate.checkpoints.nodes import named_in
+from queueing.translate.checkpoints.outbound import epoch_of
 from queueing.translate.jobs import batch
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Condition
@@ -84,10 +85,11 @@ def observe(
     idle = not any(batch.is_active(job) for job in jobs)
     match record.phase:
         case Phase.SUSPENDING:
-            stopped = idle and all(job.spec.suspend for job in jobs)
-            return Happening(event=Event.PODS_GONE) if stopped else None
+            stopped = idle and all(map(_is_stopped, jobs))
+            gone = stopped or _has_left(record, workload)
+            return Happening(event=Event.PODS_GONE) if gone else None
         case Phase.DRAINED:
-            free = condition(workload, "QuotaReserved") is None
+            free = _has_left(record, workload)
             return Happening(event=Event.QUOTA_RELEASED) if free else None
         case Phase.RELEASED:
             back = condition(workload, "Requeued") or condition(workload, "QuotaReserved")
@@ -98,6 +100,19 @@ def observe(
         return Happening(event=Event.PODS_GONE, message="no pod runs any more")
     why = _withdrawn(workload, world)
     return Happening(event=Event.WITHDRAWN, message=why) if why else None
+
+
+def _is_stopped(job: Job) -> bool:
+    """Say whether a Job starts no more pods: a member of a gang that is done is not suspended."""
+    return job.spec.suspend or batch.finished(job) is not None
+
+
+def _has_left(record: Record, workload: Workload) -> bool:
+    """Say whether the eviction is over, so its pods are gone: who looks late sees the next run.
+
+    The release of quota waits for pods, not for this record of them.
+    """
+    return not is_leaving(workload) or epoch_of(workload) > record.request.epoch
 
 
 def _withdrawn(workload: Workload, world: World) -> str:

@@ -131,3 +131,10 @@ async def reasons(world: World, name: str) -> set[str]:
     """Return the reasons of all events about objects of a name."""
     found = await world.list("Event")
     return {one["reason"] for one in found if one["regarding"]["name"] == name}
+
+
+async def told(world: World, name: str, *wanted: str) -> None:
+    """Wait until events of these reasons are there: they come after what they tell of."""
+    async with asyncio.timeout(WAIT_S):
+        while not await reasons(world, name) >= set(wanted):
+            await asyncio.sleep(0.02)

@@ -12,6 +12,7 @@ from tests.controller.checkpoints.save_harness import (
     reasons,
     saving,
     says,
+    told,
     urgent,
 )
 from tests.controller.harness import MakeWorld, Wire, World, true
@@ -83,17 +84,18 @@ def ended_with(code: int, uri: str, step: int) -> Wire:
     return {"status": {"phase": "Failed", "containerStatuses": [{**one, "state": state}]}}
 
 
+def member(name: str, **more: Any) -> Wire:
+    made = saving(name, cpu="1", labels=GANG, **more)
+    made["metadata"]["annotations"]["queueing.dev/gang-size"] = "2"
+    return made
+
+
 async def test_a_gang_is_stopped_when_all_its_jobs_have_saved(world: MakeWorld) -> None:
     answers: dict[str, Wire] = {"a": {"answer": "Saved", "uri": "s3://b/a", "step": 3}}
 
     def reply(pod: Wire, asked: Wire) -> Wire:
         waiting = {"answer": "Heartbeat", "beat": "1"}
         return answers.get(pod["metadata"]["labels"]["app"], waiting)
-
-    def member(name: str) -> Wire:
-        made = saving(name, cpu="1", labels=GANG)
-        made["metadata"]["annotations"]["queueing.dev/gang-size"] = "2"
-        return made
 
     async with world() as at, asyncio.TaskGroup() as group:
         playing = group.create_task(Pods(at, reply).run())
@@ -107,7 +109,7 @@ async def test_a_gang_is_stopped_when_all_its_jobs_have_saved(world: MakeWorld) 
         found = await checkpoint(at, phase("Requeued"))
         assert found["status"]["checkpoint"]["step"] == 2
         assert len(found["metadata"]["ownerReferences"]) == 2
-        assert "CheckpointGraceTooLong" in await reasons(at, "b")
+        await told(at, "b", "CheckpointGraceTooLong")
         for name in ("a", "b"):
             assert (await at.get("Job", name))["spec"]["suspend"]
         await at.delete("Job", "urgent")
@@ -115,6 +117,23 @@ async def test_a_gang_is_stopped_when_all_its_jobs_have_saved(world: MakeWorld) 
             back = await at.until("Job", name, lambda one: not one["spec"]["suspend"])
             notes: dict[str, Any] = back["spec"]["template"]["metadata"]["annotations"]
             assert notes["queueing.dev/checkpoint-uri"] == "s3://b/a"
+        playing.cancel()
+
+
+async def test_a_gang_of_which_a_job_is_done_saves_at_every_eviction(world: MakeWorld) -> None:
+    async with world() as at, asyncio.TaskGroup() as group:
+        pods = Pods(at, says({"answer": "Saved", "uri": "s3://b/1", "step": 1}))
+        playing = group.create_task(pods.run())
+        await at.make(*objects(), member("a"), member("b", seconds=0.1))
+        await at.until("Job", "b", true("Complete"))
+        for turn in range(2):
+            await at.until("Job", "a", lambda one: one.get("status", {}).get("ready", 0) > 0)
+            await at.make(urgent(f"urgent-{turn}"))
+            await at.workload(f"urgent-{turn}", true("Admitted"))
+            await at.delete("Job", f"urgent-{turn}")
+            found = await checkpoint(at, phase("Requeued"))
+            assert found["status"]["outcome"] == "Saved"
+        assert {one["epoch"] for one in pods.asked} == {1, 2}
         playing.cancel()
 
 

@@ -10,8 +10,8 @@ from tests.controller.checkpoints.save_harness import (
     checkpoint,
     objects,
     phase,
-    reasons,
     saving,
+    told,
     urgent,
 )
 from tests.controller.harness import MakeWorld, Wire, World, false, true
@@ -98,7 +98,7 @@ async def test_a_hook_job_that_does_not_save_blocks_nobody(
         found = await checkpoint(at, phase("Requeued"))
         assert found["status"]["outcome"] == outcome
         assert said in found["status"]["message"]
-        assert "CheckpointFailed" in await reasons(at, "train")
+        await told(at, "train", "CheckpointFailed")
         if terms:
             await at.until_gone("Job", f"save-{asked['spec']['requestID']}")
 

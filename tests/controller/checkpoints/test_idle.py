@@ -10,9 +10,9 @@ from tests.controller.checkpoints.save_harness import (
     objects,
     phase,
     policy,
-    reasons,
     saving,
     says,
+    told,
 )
 from tests.controller.harness import MakeWorld, Wire, World, false, true
 
@@ -44,7 +44,7 @@ async def test_who_is_idle_for_too_long_saves_and_stays_away_until_it_is_activat
         assert found["status"]["outcome"] == "Saved"
         stopped = await at.workload("train", false("QuotaReserved"))
         assert stopped["spec"]["active"] is False
-        assert "Idle" in await reasons(at, stopped["metadata"]["name"])
+        await told(at, stopped["metadata"]["name"], "Idle")
         await at.patch("Workload", stopped["metadata"]["name"], {"spec": {"active": True}})
         await at.workload("train", true("Admitted"))
         await checkpoint(at, phase("Requeued"))

@@ -9,9 +9,9 @@ from tests.controller.checkpoints.save_harness import (
     checkpoint,
     objects,
     phase,
-    reasons,
     saving,
     says,
+    told,
 )
 from tests.controller.harness import MakeWorld, Wire, World, false, true
 
@@ -42,7 +42,7 @@ async def test_a_node_that_is_taken_back_has_its_workloads_save(world: MakeWorld
         assert found["status"]["outcome"] == "Saved"
         asked, end = found["spec"]["requestedAt"], found["spec"]["saveBy"]
         assert asked < end, "some time is left"
-        assert "EvictedDueToNodeFailures" in await reasons(at, found["spec"]["workload"]["name"])
+        await told(at, found["spec"]["workload"]["name"], "EvictedDueToNodeFailures")
         assert not (await at.get("Job", "plain"))["spec"]["suspend"]
         await at.workload("train", true("QuotaReserved"))
         playing.cancel()

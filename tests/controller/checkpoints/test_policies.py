@@ -14,9 +14,9 @@ from tests.controller.checkpoints.save_harness import (
     objects,
     phase,
     policy,
-    reasons,
     saving,
     says,
+    told,
     urgent,
 )
 from tests.controller.harness import MakeWorld, World, false, true
@@ -42,7 +42,7 @@ async def test_a_policy_with_a_driver_that_is_switched_off_is_not_used(world: Ma
         await at.make(urgent())
         await at.workload("urgent", true("Admitted"))
         assert await at.list("Checkpoint") == []
-        assert "CheckpointPolicyUnusable" in await reasons(at, "train")
+        await told(at, "train", "CheckpointPolicyUnusable")
 
 
 async def test_a_job_that_the_api_server_would_not_take_is_told_of_the_policy(
