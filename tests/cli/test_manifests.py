@@ -54,7 +54,7 @@ def test_an_older_server_gets_webhooks_in_place_of_mutating_policies() -> None:
 
 
 def test_yaml_and_json_say_the_same() -> None:
-    documents = yaml.safe_load_all(manifests("--for", "webhooks").output)
+    documents = yaml.load_all(manifests("--for", "webhooks").output, Loader=yaml.CSafeLoader)
     assert list(documents) == printed("--for", "webhooks")
 
 

@@ -20,7 +20,9 @@ from tests.controller.harness import CONFIGURATION, CRDS, NODE, MakeWorld, Wire,
 @pytest.fixture(scope="session")
 def definitions() -> list[Wire]:
     paths = sorted(CRDS.glob("*.yaml"))
-    documents = [one for path in paths for one in yaml.safe_load_all(path.read_text())]
+    documents = [
+        one for path in paths for one in yaml.load_all(path.read_text(), Loader=yaml.CSafeLoader)
+    ]
     return [one for one in documents if one and one["kind"] == "CustomResourceDefinition"]
 
 

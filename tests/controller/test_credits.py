@@ -46,6 +46,13 @@ BUDGET: Wire = {
         "period": "Daily",
     },
 }
+
+
+@pytest.fixture(autouse=True)
+def accounts_are_written_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accounts, "EVERY_S", 3.0)
+
+
 FAIR = {"preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]}
 
 

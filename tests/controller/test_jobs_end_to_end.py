@@ -23,7 +23,7 @@ def unsuspended(one: Wire) -> bool:
 
 async def test_a_job_is_admitted_runs_and_frees_its_quota(world: MakeWorld) -> None:
     async with world() as w:
-        await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, job("a", seconds=2))
+        await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, job("a", seconds=20))
         running = await w.until("Job", "a", unsuspended)
         pods = running["spec"]["template"]
         assert pods["spec"]["nodeSelector"] == {"disk": "ssd", "pool": "any"}

@@ -86,8 +86,9 @@ async def test_probes_and_metrics_are_served_by_a_single_process(world: MakeWorl
         ) as w,
         aiohttp.ClientSession() as session,
     ):
-        await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, job("a", seconds=2))
-        await w.workload("a", true("Finished"))
+        await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, job("short", seconds=2), job("long"))
+        await w.workload("short", true("Finished"))
+        await w.workload("long", true("PodsReady"))
         for path in ("/healthz", "/readyz"):
             async with session.get(f"http://127.0.0.1:{health}{path}") as answer:
                 assert answer.status == 200
@@ -98,7 +99,7 @@ async def test_probes_and_metrics_are_served_by_a_single_process(world: MakeWorl
         assert f'kueue_local_queue_{name}{{name="lq",namespace="team"' in text
     for name in ("ready_wait_time_seconds", "admission_attempt_duration_seconds"):
         assert f"kueue_{name}_bucket" in text
-    assert 'queueing_decisions_total{decision="Admit",replica_role="standalone"} 1.0' in text
+    assert 'queueing_decisions_total{decision="Admit",replica_role="standalone"} 2.0' in text
     assert 'queueing_leader{replica_role="standalone"} 1.0' in text
 
 

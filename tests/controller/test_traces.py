@@ -63,7 +63,7 @@ async def test_an_admission_is_one_trace_that_links_to_its_submitter(world: Make
     async with collecting() as collector:
         environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
         async with world(environment=environment) as w:
-            submitted = job("a", seconds=2)
+            submitted = job("a", seconds=20)
             submitted["metadata"]["annotations"]["traceparent"] = SUBMITTER
             await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, submitted)
             running = await w.until("Job", "a", lambda one: not one["spec"]["suspend"])

@@ -1,5 +1,8 @@
 """Rows of usage on a live API server become coarser as they age."""
 
+import pytest
+
+from queueing.controller.credits import accounts
 from tests.controller.harness import FLAVOR, MakeWorld, Wire
 from tests.controller.test_credits import POLICY, queue
 
@@ -37,8 +40,11 @@ def used(found: Wire) -> list[int]:
     return [int(row.get("used", 0)) for row in found["status"]["rows"] if row.get("localQueue")]
 
 
-async def test_hours_that_aged_are_added_up_in_their_month_and_once(world: MakeWorld) -> None:
+async def test_hours_that_aged_are_added_up_in_their_month_and_once(
+    world: MakeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The first of them was added up before a crash, and not deleted."""
+    monkeypatch.setattr(accounts, "EVERY_S", 3.0)
     async with world() as w:
         day = record("Day", "2024-01-05T00:00:00Z", "2024-01-06T00:00:00Z", 100)
         day["status"]["folded"] = ["2024-01-05T01:00:00Z"]

@@ -24,7 +24,10 @@ TEMPLATE = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "ima
 @pytest.fixture
 async def client() -> AsyncIterator[Client]:
     async with serve() as api, Client(Cluster.plain(api.url)) as made:
-        api.load(yaml.safe_load(file.read_text()) for file in sorted(CRDS.glob("kueue*.yaml")))
+        api.load(
+            yaml.load(file.read_text(), Loader=yaml.CSafeLoader)
+            for file in sorted(CRDS.glob("kueue*.yaml"))
+        )
         yield made
 
 

@@ -80,7 +80,10 @@ def free_ports(names: tuple[str, ...]) -> dict[str, int]:
 async def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Served]:
     monkeypatch.setattr("queueing.serving.keeper.TURN_S", 0.05)
     async with serve() as api, Client(Cluster.plain(api.url)) as client:
-        api.load(yaml.safe_load(file.read_text()) for file in sorted(CRDS.glob("kueue*.yaml")))
+        api.load(
+            yaml.load(file.read_text(), Loader=yaml.CSafeLoader)
+            for file in sorted(CRDS.glob("kueue*.yaml"))
+        )
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kueue-system"}}
         await client.create(NAMESPACES.within(), body)
         kubeconfig = tmp_path / "kubeconfig"

@@ -78,7 +78,7 @@ def written() -> list[Row]:
     return [
         row_of(table, case)
         for file in sorted(CASES.glob("*.yaml"))
-        for table in [yaml.safe_load(file.read_text())]
+        for table in [yaml.load(file.read_text(), Loader=yaml.CSafeLoader)]
         for case in table["cases"]
     ]
 
@@ -143,7 +143,7 @@ def defaults() -> list[Default]:
             around=row.get("around", {}),
             want=row["want"],
         )
-        for row in yaml.safe_load((CASES.parent / "defaults.yaml").read_text())
+        for row in yaml.load((CASES.parent / "defaults.yaml").read_text(), Loader=yaml.CSafeLoader)
     ]
 
 

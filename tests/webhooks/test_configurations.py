@@ -18,7 +18,7 @@ def webhooks(scope: Scope) -> list[dict[str, Any]]:
 
 
 def test_what_is_installed_is_what_is_rendered_by_default() -> None:
-    installed = list(yaml.safe_load_all(INSTALLED.read_text()))
+    installed = list(yaml.load_all(INSTALLED.read_text(), Loader=yaml.CSafeLoader))
     assert installed == render(Scope())
 
 

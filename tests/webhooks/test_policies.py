@@ -11,6 +11,7 @@ from queueing.webhooks.scope import Scope
 from tests.webhooks.table import Row, rows
 
 KINDS = {"clusterqueues": "ClusterQueue", "cohorts": "Cohort", "workloads": "Workload"}
+ROWS = rows()
 TEAMS = Scope(
     namespaces=Selector((Requirement(key="team", operator="Exists"),)), namespace="batch-system"
 )
@@ -27,7 +28,7 @@ TEAMS = Scope(
     ],
 )
 def test_every_demand_has_a_row_in_the_table(kind: str, demand: Demand) -> None:
-    said = [row.says for row in rows() if row.kind == kind and row.says]
+    said = [row.says for row in ROWS if row.kind == kind and row.says]
     told = f"{demand.message} {demand.words}"
     assert any(one in told or demand.message in one or lead(one) in told for one in said)
 
@@ -60,7 +61,7 @@ def test_jobs_are_asked_about_only_in_managed_namespaces_and_with_a_queue() -> N
     "row",
     [
         pytest.param(one, id=one.name)
-        for one in rows()
+        for one in ROWS
         if one.kind == "Job" and one.says and one.old is None
     ],
 )

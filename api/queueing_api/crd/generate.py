@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType, ModuleType
 from typing import Any, Final
 
@@ -125,7 +126,7 @@ def _column(column: Column, version: str) -> dict[str, Any]:
 
 def object_schema(model: type[KubeObject], rules: Sequence[Rule]) -> Schema:
     """Return the structural schema of a kind, with its rules."""
-    raw = model.model_json_schema(by_alias=True)
+    raw = _written_by_pydantic(model)
     schema = structural(raw, raw.get("$defs", {}))
     properties = schema["properties"]
     properties["apiVersion"] = {
@@ -137,6 +138,12 @@ def object_schema(model: type[KubeObject], rules: Sequence[Rule]) -> Schema:
     for rule in rules:
         _at(schema, rule.path).setdefault("x-kubernetes-validations", []).append(_validation(rule))
     return schema
+
+
+@cache
+def _written_by_pydantic(model: type[KubeObject]) -> Schema:
+    """Return a schema that `structural` reads and leaves as it is."""
+    return model.model_json_schema(by_alias=True)
 
 
 def _at(schema: Schema, path: str) -> Schema:

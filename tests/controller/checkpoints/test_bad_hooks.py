@@ -92,6 +92,7 @@ async def test_a_uri_that_is_none_is_told_and_not_handed_on(world: MakeWorld) ->
         await at.workload("urgent", true("Admitted"))
         found = await checkpoint(at, phase("Requeued"))
         assert found["status"]["checkpoint"]["uri"] == ""
+        await until_told(at, "train", "CheckpointSaved")
         told = [one for one in await at.list("Event") if one["reason"] == "CheckpointSaved"]
         assert any("is no URI" in one["note"] and one["type"] == "Warning" for one in told)
         await at.delete("Job", "urgent")
