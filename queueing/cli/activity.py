@@ -9,10 +9,10 @@ import asyncio
 import click
 import msgspec
 
-from queueing.cli.output import UsageProblem
+from queueing.cli.output import UsageProblem, no_answer
 from queueing.kube.client import Client
 from queueing.kube.config import ConfigurationError, load_cluster
-from queueing.kube.errors import KubeError, NotFoundError
+from queueing.kube.errors import KubeError, NotFoundError, UnreachableError
 from queueing.kube.resources import WORKLOADS
 
 SUSPEND_EPILOG = """\b
@@ -48,6 +48,8 @@ def made(verb: str, epilog: str, explanation: str, *, active: bool) -> click.Com
             asyncio.run(set_active(kubeconfig, context, f"{namespace}/{name}", active=active))
         except (ConfigurationError, OSError) as error:
             raise UsageProblem(f"there is no cluster: {error}") from error
+        except UnreachableError as error:
+            raise no_answer(error) from error
         except NotFoundError as error:
             raise UsageProblem(f"there is no {kind} {namespace}/{name}") from error
         except KubeError as error:

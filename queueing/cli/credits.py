@@ -7,7 +7,7 @@ import click
 
 from queueing.cli.credit_surroundings import Surroundings
 from queueing.cli.output import UsageProblem, columns, output_option, structured
-from queueing.sim.documents import Document, load, parse
+from queueing.sim.documents import LIVE, Document, load, parse
 from queueing.sim.yaml_text import ManifestError
 from queueing.translate.credits import hours_text
 
@@ -79,7 +79,7 @@ def _live(options: dict[str, Any]) -> Iterable[Document]:
     from queueing.cli.live import read_cluster  # noqa: PLC0415 - half a second of imports
 
     place = options["kubeconfig"], options["context_name"]
-    return parse(read_cluster(*place, KINDS, beside=BESIDE), file="cluster")
+    return parse(read_cluster(*place, KINDS, beside=BESIDE), file=LIVE)
 
 
 def _account(document: Document, beside: Surroundings) -> dict[str, Any]:

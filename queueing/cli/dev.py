@@ -23,7 +23,7 @@ from queueing.core.settings import Compatibility
 from queueing.observe.logs import LogFormat, configure
 from queueing.sim.documents import Document, load
 from queueing.sim.intake import read_configuration
-from queueing.sim.kinds import check_shape, is_known
+from queueing.sim.kinds import check_shape, is_known, upgraded
 from queueing.sim.yaml_text import ManifestError
 from queueing_api.config.v1beta2 import Configuration
 
@@ -85,7 +85,7 @@ def _checked(documents: Iterable[Document]) -> list[Document]:
     for document in found:
         if is_known(document):
             check_shape(document)
-    return found
+    return [upgraded(document) for document in found]
 
 
 async def _serve(place: Place, objects: list[Document], configuration: Configuration) -> None:

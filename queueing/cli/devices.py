@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from queueing.cli.output import UsageProblem, columns, output_option, structured
-from queueing.sim.documents import Document, load, parse
+from queueing.sim.documents import LIVE, Document, load, parse
 from queueing.sim.fleet import KINDS, Standing, amount, standings
 from queueing.sim.yaml_text import ManifestError
 
@@ -56,7 +56,7 @@ def _live(options: dict[str, Any]) -> Iterable[Document]:
     from queueing.cli.live import read_cluster  # noqa: PLC0415 - half a second of imports
 
     text = read_cluster(options["kubeconfig"], options["context_name"], KINDS)
-    return parse(text, file="cluster")
+    return parse(text, file=LIVE)
 
 
 def _drawing(found: Sequence[Standing]) -> str:

@@ -6,10 +6,16 @@ from typing import Any
 
 import click
 
-from queueing.cli.output import UsageProblem
+from queueing.cli.output import UsageProblem, no_answer
 from queueing.kube.client import Client
 from queueing.kube.config import ConfigurationError, load_cluster
-from queueing.kube.errors import ConflictError, InvalidError, KubeError, NotFoundError
+from queueing.kube.errors import (
+    ConflictError,
+    InvalidError,
+    KubeError,
+    NotFoundError,
+    UnreachableError,
+)
 from queueing.kube.lease import LEASE_NAME
 from queueing.kube.lease_record import KubeLeaseStore
 from queueing.kube.listing import list_all
@@ -59,6 +65,8 @@ def command(kubeconfig: str | None, context: str | None, namespace: str) -> None
         policies, workloads = asyncio.run(_hand_over(kubeconfig, context, namespace))
     except (ConfigurationError, OSError) as error:
         raise UsageProblem(f"there is no cluster: {error}") from error
+    except UnreachableError as error:
+        raise no_answer(error) from error
     except KubeError as error:
         raise click.ClickException(f"not everything is handed over: {error}") from error
     click.echo(f"{policies} policies and bindings deleted, {workloads} Workloads handed over")

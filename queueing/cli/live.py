@@ -5,10 +5,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from queueing.cli.output import UsageProblem
+from queueing.cli.output import UsageProblem, no_answer
 from queueing.kube.client import Client
 from queueing.kube.config import ConfigurationError, load_cluster
-from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError
+from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError, UnreachableError
 from queueing.kube.listing import list_all
 from queueing.kube.resources import RESOURCES, Resource
 from queueing.translate import labels
@@ -61,6 +61,8 @@ def read_cluster(
     asked = dict.fromkeys(kinds, False) | dict.fromkeys(beside, True)
     try:
         return json.dumps(asyncio.run(_everything(kubeconfig, context, asked)))
+    except UnreachableError as error:
+        raise no_answer(error) from error
     except (ConfigurationError, KubeError, OSError) as error:
         raise UsageProblem(f"the cluster cannot be read: {error}") from error
 

@@ -1,7 +1,8 @@
 """The webhooks of a local cluster: the embedded API server asks them as a real one would.
 
 They answer in this process, without TLS, on loopback. Invariant: a Job of a managed namespace is
-suspended when it is created, so that none of its pods starts before its admission.
+suspended when it is created, so that none of its pods starts before its admission. They convert
+too: while they answer, Kueue's kinds are served in its older version beside the stored one.
 """
 
 import asyncio
@@ -24,6 +25,7 @@ from queueing.webhooks.admission import Rules
 from queueing.webhooks.configurations import render
 from queueing.webhooks.scope import MINOR_WITH_MUTATING_POLICIES, Scope
 from queueing_api.config.v1beta2 import Configuration
+from queueing_api.crd.generate import WebhookConversion, crds
 from queueing_api.kueue.convert import convert_review
 
 LEFT_OUT: Final = frozenset({"mjobwithoutqueue.kb.io", "vworkload.kb.io", "vfarewell.queueing.dev"})
@@ -52,7 +54,9 @@ async def local_webhooks(
                 tasks = [group.create_task(one.run(), name="webhooks") for one in reflectors]
                 for one in reflectors:
                     await one.synced.wait()
-                server.load(_at(f"http://{host}:{port}", one) for one in render(older))
+                url = f"http://{host}:{port}"
+                server.load(crds(WebhookConversion(url=f"{url}/convert")))
+                server.load(_at(url, one) for one in render(older))
                 try:
                     yield
                 finally:

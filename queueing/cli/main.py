@@ -1,5 +1,6 @@
 """The entry point: `queueing COMMAND`."""
 
+import os
 import sys
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -7,6 +8,7 @@ from types import MappingProxyType
 import click
 
 from queueing.cli.lazy import Entry, LazyGroup
+from queueing.cli.lifeline import follow
 
 COMMANDS: Mapping[str, Entry] = MappingProxyType(
     {
@@ -54,12 +56,14 @@ Examples:
     epilog=EPILOG,
     context_settings={"help_option_names": HELP_FLAGS, "max_content_width": 100},
 )
+@click.version_option(package_name="queueing", message="%(prog)s %(version)s")
 def cli() -> None:
     """Job queueing and gang admission for Kubernetes, speaking Kueue's API."""
 
 
 def main() -> None:
     """Run the command line; Ctrl-C ends with the code that shells expect of it."""
+    follow(os.environ)
     try:
         code = cli.main(standalone_mode=False, prog_name=program_name())
     except click.Abort:

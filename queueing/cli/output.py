@@ -49,3 +49,11 @@ class UsageProblem(click.ClickException):
     """Input that cannot be used; the exit code is 2, as for a wrong flag."""
 
     exit_code = 2
+
+
+def no_answer(error: Exception) -> UsageProblem:
+    """Say that no API server answers where the kubeconfig points, and the way out."""
+    return UsageProblem(
+        f"there is no cluster: {error}; is it the one that you mean? Name another with "
+        "--kubeconfig or --context"
+    )

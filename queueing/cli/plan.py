@@ -9,7 +9,7 @@ import click
 from queueing.cli.output import UsageProblem, columns, output_option, structured
 from queueing.clock import SystemClock
 from queueing.core.settings import Compatibility
-from queueing.sim.documents import Document, load, parse
+from queueing.sim.documents import LIVE, Document, load, parse
 from queueing.sim.intake import Intake, read_configuration, read_world
 from queueing.sim.kinds import NAMESPACED
 from queueing.sim.plan import STABLE_ROUNDS_MAX, Plan, fixed_rounds, until_stable
@@ -29,6 +29,9 @@ Examples:
 \b
 Exit codes: 0 when a plan was made, 2 when the input cannot be used.
 """
+
+
+NOTHING_WAITS = "Nothing waits: no pending Workload, and no suspended Job with a queue name."
 
 
 def _moment(_context: click.Context, _parameter: click.Parameter, text: str | None) -> float:
@@ -115,7 +118,7 @@ def _live(options: dict[str, Any]) -> list[Document]:
     from queueing.cli.live import read_cluster  # noqa: PLC0415 - half a second of imports
 
     text = read_cluster(options["kubeconfig"], options["context_name"])
-    return parse(text, file="cluster")
+    return parse(text, file=LIVE)
 
 
 def _over(live: Iterable[Document], written: list[Document]) -> list[Document]:
@@ -143,12 +146,13 @@ def _table(report: dict[str, Any], plan: Plan) -> str:
         for resource, amounts in resources.items()
     ]
     header = ("ROUND", "ACTION", "WORKLOAD", "CLUSTERQUEUE", "DETAIL")
-    parts = [columns(header, decisions) if decisions else "Nothing waits."]
+    parts = [columns(header, decisions) if decisions else NOTHING_WAITS]
     if usage:
         header_of_usage = ("CLUSTERQUEUE", "FLAVOR", "RESOURCE", "NOMINAL", "USED", "BORROWED")
         parts.append(columns((*header_of_usage, "LENT"), usage))
     if plan.stable:
-        parts.append(f"Stable after {len(plan.rounds)} round(s).")
+        count = len(plan.rounds)
+        parts.append(f"Stable after {count} round{'s' * (count != 1)}.")
     return "\n\n".join(parts)
 
 
@@ -161,7 +165,7 @@ def _row(decision: dict[str, Any]) -> tuple[str, str, str, str]:
         case "Preempt":
             detail = f"for {decision['preemptor']}: {decision['reason']}"
         case _:
-            detail = f"{decision['requeue']}, {decision['reason']}: {decision['message']}"
+            detail = f"{decision['reason']}: {decision['message']}"
     queue = decision["clusterQueue"] or "-"
     return decision["action"], decision["workload"], queue, detail
 

@@ -1,11 +1,14 @@
 """What can be seen of Jobs and Workloads from outside: who waits, runs, was preempted, is done."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 Wire = Mapping[str, Any]
+_PREEMPTOR: Final = re.compile(r"\(UID: ([^,)]+)")
+_MORE: Final = re.compile(r"unused quota for (\S+) in flavor (\S+), (\S+) more needed")
 
 
 class Phase(StrEnum):
@@ -56,6 +59,8 @@ class Sightings:
     """Most that a queue was seen to borrow, by queue, flavor and resource."""
     strict: set[str] = field(default_factory=set)
     """ClusterQueues that keep their order strictly."""
+    names: dict[str, str] = field(default_factory=dict)
+    """Job of each Workload, by the Workload's UID."""
 
     def submit(self, job: str, queue: str, now: float) -> None:
         """Note a Job that was just created."""
@@ -63,7 +68,9 @@ class Sightings:
 
     def look(self, workloads: Iterable[Wire], queues: Iterable[Wire], now: float) -> list[News]:
         """Take in all Workloads and queues as they are, and return what is new."""
-        news = [one for workload in workloads for one in self._look_at(workload, now)]
+        present = list(workloads)
+        self.names |= {one["metadata"].get("uid", ""): _job_of(one) for one in present}
+        news = [one for each in present for one in self._look_at(each, now)]
         return news + [one for queue in queues for one in self._borrowing(queue, now)]
 
     def _borrowing(self, queue: Wire, now: float) -> Iterator[News]:
@@ -77,8 +84,7 @@ class Sightings:
                 yield News(at=now, job=f"queue {name}", text=f"borrows {resource} of {flavor}")
 
     def _look_at(self, workload: Wire, now: float) -> list[News]:
-        owner = next(iter(workload["metadata"].get("ownerReferences", ())), None)
-        job = f"{workload['metadata']['namespace']}/{owner['name']}" if owner else ""
+        job = _job_of(workload)
         sight = self.jobs.get(job)
         if sight is None:
             return []
@@ -99,11 +105,10 @@ class Sightings:
             sight.since = now
         if evicted:
             sight.preemptions += 1
-            return f"preempted: {true.get('Preempted', ('', 'Evicted', ''))[1]}"
+            return _preempted(true, self.names)
         match phase:
             case Phase.WAITING if "QuotaReserved" in true:
-                _, reason, message = true["QuotaReserved"]
-                return f"waits: {reason}: {message.partition(': ')[2] or message}"
+                return _waits(*true["QuotaReserved"][1:])
             case Phase.WAITING if before is Phase.SUBMITTED:
                 sight.waited_its_turn = True
                 return "waits its turn"
@@ -123,6 +128,32 @@ class Sightings:
 
 
 Conditions = dict[str, tuple[str, str, str]]
+
+
+def _job_of(workload: Wire) -> str:
+    """Name the Job that a Workload belongs to; empty without one."""
+    owner = next(iter(workload["metadata"].get("ownerReferences", ())), None)
+    return f"{workload['metadata']['namespace']}/{owner['name']}" if owner else ""
+
+
+def _preempted(true: Conditions, names: Mapping[str, str]) -> str:
+    """Say why a Job was stopped, and for whom."""
+    _, reason, message = true.get("Preempted", ("", "Evicted", ""))
+    found = _PREEMPTOR.search(message)
+    job = names.get(found[1], "") if found else ""
+    return f"preempted for {job}: {reason}" if job else f"preempted: {reason}"
+
+
+def _waits(reason: str, message: str) -> str:
+    """Say what a Job waits for: what is missing where that is known, else the message."""
+    if reason == "PendingEvaluation":
+        return "waits for another turn"
+    missing = [
+        f"{more} {resource} of {flavor}" for resource, flavor, more in _MORE.findall(message)
+    ]
+    if missing:
+        return f"waits for {' or '.join(missing)} more"
+    return f"waits: {reason}: {message.partition(': ')[2] or message}"
 
 
 def conditions_of(workload: Wire) -> Conditions:

@@ -2,9 +2,12 @@
 
 import asyncio
 import contextlib
+import os
 import signal
 import sys
 from collections.abc import Sequence
+
+from queueing.cli import lifeline
 
 GRACE_S = 25.0
 """How long the processes may take to end; below Kubernetes' 30 seconds."""
@@ -20,10 +23,16 @@ async def supervise(commands: Sequence[Sequence[str]]) -> int:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
-    processes = [
-        await asyncio.create_subprocess_exec(sys.executable, "-m", "queueing.cli.main", *command)
-        for command in commands
-    ]
+    reading, writing = os.pipe()
+    try:
+        processes = await _start(commands, reading)
+        os.close(reading)
+        return await _watch(processes, stopping)
+    finally:
+        os.close(writing)
+
+
+async def _watch(processes: Sequence[asyncio.subprocess.Process], stopping: asyncio.Event) -> int:
     async with asyncio.TaskGroup() as group:
         ends = [group.create_task(process.wait()) for process in processes]
         asked = group.create_task(stopping.wait())
@@ -35,6 +44,20 @@ async def supervise(commands: Sequence[Sequence[str]]) -> int:
     if told:
         return 0 if all(code in {0, -signal.SIGTERM} for code in codes) else 1
     return next((code for code in codes if code > 0), 1)
+
+
+async def _start(
+    commands: Sequence[Sequence[str]], reading: int
+) -> list[asyncio.subprocess.Process]:
+    """Start the commands; each ends when the pipe does of which they get the reading end."""
+    return [
+        await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "queueing.cli.main", *command),
+            env={**os.environ, lifeline.VARIABLE: str(reading)},
+            pass_fds=(reading,),
+        )
+        for command in commands
+    ]
 
 
 async def _end(processes: Sequence[asyncio.subprocess.Process]) -> None:

@@ -6,10 +6,10 @@ import time
 import click
 
 from queueing.cli.hand_over import READ_S, remove_policies
-from queueing.cli.output import UsageProblem
+from queueing.cli.output import UsageProblem, no_answer
 from queueing.kube.client import Client
 from queueing.kube.config import ConfigurationError, load_cluster
-from queueing.kube.errors import KubeError
+from queueing.kube.errors import KubeError, UnreachableError
 from queueing.kube.lease import LEASE_NAME
 from queueing.kube.lease_record import KubeLeaseStore, LeaseRecord
 from queueing.serving.departure import HOLDER
@@ -46,6 +46,8 @@ def command(kubeconfig: str | None, context: str | None, namespace: str) -> None
         policies, kept, freed = asyncio.run(_let_go(kubeconfig, context, namespace))
     except (ConfigurationError, OSError) as error:
         raise UsageProblem(f"there is no cluster: {error}") from error
+    except UnreachableError as error:
+        raise no_answer(error) from error
     except KubeError as error:
         raise click.ClickException(f"not everything is let go of: {error}") from error
     click.echo(f"{freed} finalizers removed, {policies} policies and bindings deleted")

@@ -11,7 +11,7 @@ from queueing.cli.output import UsageProblem
 from queueing.cli.usage_formats import Frame
 from queueing.clock import SystemClock
 from queueing.core.settings import Compatibility
-from queueing.sim.documents import Document, load, parse
+from queueing.sim.documents import LIVE, Document, load, parse
 from queueing.sim.intake import read_world
 from queueing.sim.yaml_text import ManifestError
 from queueing.translate.times import timestamp
@@ -105,7 +105,7 @@ def _live(options: dict[str, Any]) -> list[Document]:
     from queueing.cli.live import read_cluster  # noqa: PLC0415 - half a second of imports
 
     text = read_cluster(options["kubeconfig"], options["context_name"], KINDS)
-    return parse(text, file="cluster")
+    return parse(text, file=LIVE)
 
 
 def _moment(text: str) -> int:

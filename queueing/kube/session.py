@@ -1,6 +1,7 @@
 """The one aiohttp session: its sockets and TLS, and what aiohttp's failures mean."""
 
 import asyncio
+import os
 import socket
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -51,7 +52,14 @@ def named_failures(what: str) -> Generator[None]:
     """Turn aiohttp's failures into errors that say whether the request may have been sent."""
     try:
         yield
-    except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+    except aiohttp.ClientSSLError as error:
+        raise UnreachableError(f"{what}: no connection: {error}") from error
+    except aiohttp.ClientConnectorError as error:
+        place, why = f"{error.host}:{error.port}", error.os_error
+        number = why.errno or 0  # negative when a name was not resolved
+        told = os.strerror(number) if number > 0 else why.strerror or str(why)
+        raise UnreachableError(f"{what}: no connection to {place}: {told}") from error
+    except aiohttp.ConnectionTimeoutError as error:
         raise UnreachableError(f"{what}: no connection: {error}") from error
     except (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError, OSError) as error:
         reason = str(error) or type(error).__name__

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ import yaml
 from queueing.sim.yaml_text import ManifestError, line_of, read
 
 STDIN = "-"
+LIVE = "cluster"
+"""Said instead of a file name of objects that an API server holds: it has checked their fields."""
 _SUFFIXES = (".yaml", ".yml", ".json")
 
 Step = str | int
@@ -141,12 +144,26 @@ def _typed(item: Any, parent: dict[str, Any], kind: str) -> Any:
 
 
 def load(sources: Iterable[str]) -> list[Document]:
-    """Read files, folders (their YAML and JSON files, by name) and `-` for standard input."""
+    """Read files, folders (their YAML and JSON files, by name) and `-` for standard input.
+
+    An object with a `generateName` and no name gets one: its number among those of that name.
+    """
     found: list[Document] = []
     for source in sources:
         for path in _files(source):
             found.extend(parse(_text(path), file=path))
+    _number(found)
     return found
+
+
+def _number(documents: Iterable[Document]) -> None:
+    counts: Counter[str] = Counter()
+    for document in documents:
+        metadata = document.value["metadata"]
+        beginning = metadata.get("generateName")
+        if isinstance(beginning, str) and beginning and not metadata.get("name"):
+            counts[beginning] += 1
+            metadata["name"] = f"{beginning}{counts[beginning]}"
 
 
 def _files(source: str) -> list[str]:

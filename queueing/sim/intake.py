@@ -22,6 +22,7 @@ from queueing.sim.kinds import (
     body,
     check_shape,
     is_known,
+    meant,
     rule_warnings,
     upgraded,
     without_effect,
@@ -109,7 +110,7 @@ def _sort(documents: Iterable[Document]) -> tuple[list[Document], list[str]]:
             warnings.setdefault(said, f"{place} has no effect on a plan: {why}")
             continue
         if not is_known(document):
-            warnings.setdefault(said, f"{place} is not known and was left out")
+            warnings.setdefault(said, f"{place} is not known and was left out{meant(document)}")
             continue
         if document.kind in NAMESPACED:
             document.value["metadata"].setdefault("namespace", "default")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Any
@@ -155,6 +156,13 @@ def is_known(document: Document) -> bool:
         problem = f"{document.api_version} is not read here; write {' or '.join(read)}"
         raise document.error(["apiVersion"], problem)
     return False
+
+
+def meant(document: Document) -> str:
+    """Return a question for a kind that looks like a slip of the pen; else nothing."""
+    known = sorted({kind for version, kind in MODELS if version == document.api_version})
+    close = get_close_matches(document.kind, known, n=1)
+    return f"; is {close[0]} meant?" if close else ""
 
 
 def without_effect(document: Document) -> str:

@@ -1,6 +1,7 @@
 import asyncio
 import json
 import socket
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,27 @@ async def test_a_job_is_suspended_and_a_bad_queue_refused_when_they_are_created(
         assert json.loads(made)["spec"]["suspend"] is True
         with pytest.raises(RefusedError, match="greater than or equal to 0"):
             await client.create(resources.CLUSTER_QUEUES.within(), unfit)
+
+
+async def test_manifests_of_the_older_version_are_taken_as_they_are() -> None:
+    older = replace(resources.CLUSTER_QUEUES, version="v1beta1")
+    queue = {
+        "apiVersion": older.api_version,
+        "kind": "ClusterQueue",
+        "metadata": {"name": "old"},
+        "spec": {"cohort": "research", "flavorFungibility": {"whenCanBorrow": "Borrow"}},
+    }
+    async with (
+        asyncio.timeout(BOUND_S),
+        local_cluster(Place(), sample_objects()) as server,
+        controlled(server, alone(), Compatibility.QUEUEING),
+        Client(Cluster.plain(server.url), user_agent="test") as client,
+    ):
+        made = json.loads(await client.create(older.within(), queue))
+        kept = json.loads(await client.get(resources.CLUSTER_QUEUES.at("old")))
+    assert made["spec"]["cohort"] == "research"
+    assert kept["spec"]["cohortName"] == "research"
+    assert kept["spec"]["flavorFungibility"]["whenCanBorrow"] == "MayStopSearch"
 
 
 def _group(*, nominal: str) -> dict[str, Any]:

@@ -23,6 +23,37 @@ def test_every_command_explains_itself_with_an_example(name: str) -> None:
     assert f"queueing {name}" in result.output or "queueing run" in result.output
 
 
+NOWHERE = """\
+apiVersion: v1
+kind: Config
+clusters: [{name: a, cluster: {server: "http://127.0.0.1:1"}}]
+contexts: [{name: a, context: {cluster: a, user: a}}]
+users: [{name: a, user: {}}]
+current-context: a
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["plan --live", "credits", "suspend workload a", "hand-over", "uninstall"],
+)
+def test_a_cluster_that_does_not_answer_is_named_with_the_way_out(
+    command: str, tmp_path: Path
+) -> None:
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(NOWHERE)
+    result = invoke(*command.split(), "--kubeconfig", str(kubeconfig))
+    assert result.exit_code == 2
+    assert "there is no cluster: " in result.stderr
+    assert "no connection to 127.0.0.1:1: Connection refused" in result.stderr
+    assert "--kubeconfig or --context" in result.stderr
+
+
+def test_the_version_is_told_by_a_flag_as_well() -> None:
+    told = invoke("--version").output.split()
+    assert told[-1] in invoke("version").output
+
+
 def test_help_lists_the_commands_for_people_only() -> None:
     output = invoke("--help").output
     assert all(entry.summary in output for entry in COMMANDS.values() if not entry.hidden)

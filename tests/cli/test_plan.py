@@ -110,7 +110,7 @@ def test_the_table_is_plain_columns() -> None:
 
 
 def test_without_workloads_nothing_waits() -> None:
-    assert plan("-f", "-", text=QUEUES).stdout.startswith("Nothing waits.")
+    assert plan("-f", "-", text=QUEUES).stdout.startswith("Nothing waits: no pending Workload")
 
 
 @pytest.mark.parametrize(

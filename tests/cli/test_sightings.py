@@ -51,6 +51,35 @@ def test_an_eviction_between_two_looks_is_seen_as_well() -> None:
     assert texts(seen, workload("Preempted"), 2.0) == ["preempted: Preempted"]
 
 
+def test_a_preempted_job_is_told_for_whom() -> None:
+    seen = Sightings()
+    seen.submit("team/job", "main", 0.0)
+    texts(seen, workload("QuotaReserved", "Admitted"), 1.0)
+    urgent = {"metadata": {"namespace": "b", "uid": "7", "ownerReferences": [{"name": "urgent"}]}}
+    evicted = workload("QuotaReserved", "Admitted", "Evicted")
+    for_whom = "Preempted to accommodate a workload (UID: 7, JobUID: 8) due to prioritization"
+    evicted["status"]["conditions"].append(
+        {"type": "Preempted", "status": "True", "reason": "InClusterQueue", "message": for_whom}
+    )
+    told = [one.text for one in seen.look([urgent, evicted], [], 2.0)]
+    assert told == ["preempted for b/urgent: InClusterQueue"]
+    assert texts(seen, workload(QuotaReserved="PendingEvaluation"), 3.0) == [
+        "waits for another turn"
+    ]
+
+
+def test_what_is_missing_is_told_without_what_can_never_help() -> None:
+    seen = Sightings()
+    seen.submit("team/job", "main", 0.0)
+    waiting = workload(QuotaReserved="WaitingForQuota")
+    waiting["status"]["conditions"][0]["message"] = (
+        "couldn't assign flavors to pod set main: insufficient quota for gpu in flavor spot, "
+        "previously considered podsets requests (0) + current podset request (4) > maximum "
+        "capacity (0), insufficient unused quota for gpu in flavor a100, 2 more needed"
+    )
+    assert texts(seen, waiting, 1.0) == ["waits for 2 gpu of a100 more"]
+
+
 def test_borrowing_is_told_once_per_flavor_and_resource() -> None:
     seen = Sightings()
     resource = {"name": "cpu", "total": "6", "borrowed": "2"}

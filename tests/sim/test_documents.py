@@ -22,6 +22,12 @@ spec:
 """
 
 
+def test_objects_that_a_server_would_name_are_numbered(tmp_path: Path) -> None:
+    text = "apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: train-}\n"
+    (tmp_path / "jobs.yaml").write_text(f"{text}---\n{text}")
+    assert [one.name for one in load([str(tmp_path)])] == ["train-1", "train-2"]
+
+
 def test_every_document_knows_its_place() -> None:
     one, two = parse(TWO, file="two.yaml")
     assert (one.title, one.line) == ("Namespace one", 1)

@@ -1,7 +1,7 @@
 import pytest
 
 from queueing.core.settings import Compatibility
-from queueing.sim.documents import parse
+from queueing.sim.documents import LIVE, parse
 from queueing.sim.intake import read_world
 
 
@@ -106,10 +106,30 @@ def test_an_unknown_field_is_named_with_its_line(text: str, want: str) -> None:
             "spec: {finalizers: [kubernetes]}\n",
             id="a namespace as the server returns it",
         ),
+        pytest.param(
+            "apiVersion: v1\nkind: Node\nmetadata: {name: n}\n"
+            "spec: {podCIDR: 10.0.0.0/24, providerID: aws://1}\n"
+            "status: {nodeInfo: {}, conditions: [{type: Ready, status: 'True',"
+            " lastHeartbeatTime: '2026-01-01T00:00:00Z'}]}\n",
+            id="a node as the server returns it",
+        ),
     ],
 )
 def test_fields_of_kubernetes_are_known(text: str) -> None:
     assert [one for one in warnings(text) if "unknown field" in one] == []
+
+
+def test_what_a_cluster_holds_is_not_searched_for_slips_of_the_pen() -> None:
+    text = QUEUE.format(version="v1beta2", field="queuingStrategy: StrictFIFO", more="")
+    world = read_world(parse(text, file=LIVE), now=0.0, compatibility=Compatibility.KUEUE)
+    assert [one for one in world.warnings if "unknown field" in one] == []
+
+
+def test_a_misspelled_kind_is_asked_about() -> None:
+    text = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueu\nmetadata: {name: a}\n"
+    (told,) = warnings(text)
+    assert told.startswith("f.yaml:1: ClusterQueu (kueue.x-k8s.io/v1beta2) is not known")
+    assert told.endswith("; is ClusterQueue meant?")
 
 
 @pytest.mark.parametrize(
