@@ -1,7 +1,7 @@
 """What the serving process is told: standing, metrics, and who waits in which place.
 
-Sent every few seconds, and only what changed; a serving process that is away misses nothing, and
-is never waited for.
+Sent every few seconds, and only what changed, metrics when somebody scrapes; a serving process that
+is away misses nothing, and is never waited for.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from queueing.translate.times import timestamp
 
 STANDING_EVERY_S = 0.25
 LISTS_EVERY_S = 2.0
-METRICS_EVERY_S = 5.0
+ALIVE_EVERY_S = 5.0
 
 
 class Broadcast:
@@ -46,17 +46,20 @@ class Broadcast:
         while True:
             standing, now = self._witness.standing, self._clock.monotonic()
             present = (standing.elected, standing.ready)
-            if present != told or now - alive_at >= METRICS_EVERY_S:
+            if present != told or now - alive_at >= ALIVE_EVERY_S:
                 told, alive_at = present, now
                 leading, ready = present
                 self._publisher.publish(Frame(leading=leading, ready=ready, alive=now))
             await asyncio.sleep(STANDING_EVERY_S)
 
     async def _tell_metrics(self) -> NoReturn:
+        """Tell them to whoever scrapes: to spell a thousand queues costs more than to admit 50."""
+        asked = self._publisher.asked_for_metrics
         while True:
-            text = self._witness.metrics.exposition("").body.decode()
-            self._publisher.publish(Frame(metrics=text))
-            await asyncio.sleep(METRICS_EVERY_S)
+            await asked.wait()
+            asked.clear()
+            told = await self._witness.metrics.expose()
+            self._publisher.publish(Frame(metrics=told.body.decode()))
 
     async def _tell_lists(self) -> NoReturn:
         """Tell who waits, one queue at a time, so that a long one does not hold up decisions."""

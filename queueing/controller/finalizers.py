@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from typing import NoReturn
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -31,6 +32,9 @@ from queueing.translate.wire.meta import Meta
 logger = logging.getLogger(__name__)
 
 RETRY_S = 1.0
+AT_ONCE = 8
+"""Objects looked at together: one after the other, a thousand queues that are new take minutes of a
+busy server, and each first admission waits for its queue."""
 ATTEMPTS = 5
 """Tries to put the finalizer on before an admission, if others write the object meanwhile."""
 
@@ -50,7 +54,8 @@ class Finalizers:
         self._wanted = asyncio.Event()
         self._written: dict[str, Meta] = {}
         """By path, what the server told us itself, and the watch may not have told yet."""
-        self._taking = asyncio.Lock()
+        self._taking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """By path, held while the finalizer is being put on before an admission."""
 
     async def hold(self, queue: QueueName, flavors: Iterable[str]) -> bool:
         """Make sure that what gives quota stays; False when it goes, or cannot be reached now.
@@ -66,18 +71,21 @@ class Finalizers:
             if one is None:
                 return False
             meta = self._newest(resource, one.metadata)
-            if RESOURCE_IN_USE in meta.finalizers:
+            if _is_held(meta):
                 continue
-            async with self._taking:
+            async with self._lock_of(resource.at(meta.name).path):
                 if not await self._take(resource, meta):
                     return False
         return True
+
+    def _lock_of(self, path: str) -> asyncio.Lock:
+        return self._taking.setdefault(path, asyncio.Lock())
 
     async def _take(self, resource: Resource, meta: Meta) -> bool:
         target = resource.at(meta.name)
         for _ in range(ATTEMPTS):
             meta = self._newest(resource, meta)
-            if RESOURCE_IN_USE in meta.finalizers:
+            if _is_held(meta):
                 return True
             if meta.deleting:
                 return False
@@ -101,13 +109,24 @@ class Finalizers:
         while True:
             await self._wanted.wait()
             self._wanted.clear()
-            settled = True
-            for resource, metas, is_used in self._kept():
-                for meta in metas:
-                    settled &= await self._tend(resource, meta, used=is_used(meta.name))
-            if not settled:
+            if not await self._look():
                 await asyncio.sleep(RETRY_S)
                 self._wanted.set()
+
+    async def _look(self) -> bool:
+        """Put right what is wrong; False when it must be looked again without being asked."""
+        settled = True
+        for resource, metas, is_used in self._kept():
+            newest = [self._newest(resource, meta) for meta in metas]
+            wrong = [meta for meta in newest if meta.deleting or not _is_held(meta)]
+            for start in range(0, len(wrong), AT_ONCE):
+                async with asyncio.TaskGroup() as group:
+                    several = wrong[start : start + AT_ONCE]
+                    tending = [
+                        group.create_task(self._tend(resource, meta, is_used)) for meta in several
+                    ]
+                settled &= all(one.result() for one in tending)
+        return settled
 
     def _kept(self) -> Iterator[tuple[Resource, list[Meta], Callable[[str], bool]]]:
         """Return what is kept while it is used, and how to tell."""
@@ -134,11 +153,10 @@ class Finalizers:
         view = self._engine.cluster_queue(QueueName(name))
         return view is not None and view.reserving > 0
 
-    async def _tend(self, resource: Resource, meta: Meta, *, used: bool) -> bool:
+    async def _tend(self, resource: Resource, meta: Meta, is_used: Callable[[str], bool]) -> bool:
         """Put the finalizer right; False when the object must be looked at again."""
         meta = self._newest(resource, meta)
-        held = RESOURCE_IN_USE in meta.finalizers
-        if held != meta.deleting or (meta.deleting and used):
+        if _is_held(meta) != meta.deleting or (meta.deleting and is_used(meta.name)):
             return not meta.deleting
         kept = [name for name in meta.finalizers if name != RESOURCE_IN_USE]
         wanted = kept if meta.deleting else [*kept, RESOURCE_IN_USE]
@@ -167,3 +185,7 @@ class Finalizers:
             return told
         self._written.pop(path, None)
         return seen
+
+
+def _is_held(meta: Meta) -> bool:
+    return RESOURCE_IN_USE in meta.finalizers

@@ -1,5 +1,7 @@
 """What the controller tells its serving process: frames on a Unix socket.
 
+Metrics are told when they are asked for, all else when it changes.
+
 A frame is four bytes of length (big endian) and a JSON document. Every frame is complete in itself
 for the keys that it carries, so a lost connection is mended by sending the latest state again.
 """
@@ -11,6 +13,8 @@ import msgspec
 
 LENGTH_BYTES = 4
 FRAME_BYTES_MAX = 256 * 1024 * 1024
+ASK_FOR_METRICS = b"m"
+"""The one thing that the serving process says."""
 
 
 class PendingRow(msgspec.Struct, frozen=True, rename="camel"):
@@ -40,6 +44,8 @@ class Frame(msgspec.Struct, omit_defaults=True, rename="camel"):
     """Pending workloads per ClusterQueue; None means that the queue is gone."""
 
 
+SUBJECTS = tuple(name for name in Frame.__struct_fields__ if name != "queues")
+"""What a newer word replaces as a whole."""
 ENCODER = msgspec.json.Encoder()
 DECODER = msgspec.json.Decoder(Frame)
 
@@ -63,19 +69,19 @@ async def frames(reader: asyncio.StreamReader) -> AsyncIterator[Frame]:
             return
 
 
-def merge(old: Frame, new: Frame) -> Frame:
-    """Return what is known after `new`; queues are merged by name."""
-    queues = {**(old.queues or {}), **(new.queues or {})}
-    return Frame(
-        leading=old.leading if new.leading is None else new.leading,
-        ready=old.ready if new.ready is None else new.ready,
-        alive=old.alive if new.alive is None else new.alive,
-        metrics=old.metrics if new.metrics is None else new.metrics,
-        queues=queues or None,
-    )
+def learn(known: Frame, new: Frame) -> None:
+    """Put what a frame says into what is known; costs as much as the new one holds."""
+    for subject in SUBJECTS:
+        told = getattr(new, subject)
+        if told is not None:
+            setattr(known, subject, told)
+    if new.queues is not None:
+        known.queues = {} if known.queues is None else known.queues
+        known.queues |= new.queues
 
 
-def without_gone(frame: Frame) -> Frame:
-    """Forget queues that are gone, once everybody was told."""
-    kept = {name: rows for name, rows in (frame.queues or {}).items() if rows is not None}
-    return msgspec.structs.replace(frame, queues=kept or None)
+def forget_gone(known: Frame, new: Frame) -> None:
+    """Forget the queues of which a frame says that they are gone, once everybody was told."""
+    for name, rows in (new.queues or {}).items():
+        if rows is None and known.queues is not None:
+            known.queues.pop(name, None)

@@ -3,8 +3,9 @@
 import asyncio
 import contextlib
 from pathlib import Path
+from typing import NoReturn
 
-from queueing.serving.frames import Frame, encode, merge, without_gone
+from queueing.serving.frames import ASK_FOR_METRICS, Frame, encode, forget_gone, learn
 
 RECONNECT_S = 0.5
 
@@ -21,11 +22,14 @@ class Publisher:
         self._known = Frame()
         self._unsent = Frame()
         self._news = asyncio.Event()
+        self.asked_for_metrics = asyncio.Event()
+        """Set when the serving process wants them; whoever answers clears it."""
 
     def publish(self, frame: Frame) -> None:
         """Take news; a newer word on a subject replaces an older one."""
-        self._known = without_gone(merge(self._known, frame))
-        self._unsent = merge(self._unsent, frame)
+        learn(self._known, frame)
+        forget_gone(self._known, frame)
+        learn(self._unsent, frame)
         self._news.set()
 
     async def run(self) -> None:
@@ -36,17 +40,34 @@ class Publisher:
             await asyncio.sleep(RECONNECT_S)
 
     async def _talk(self) -> None:
-        _reader, writer = await asyncio.open_unix_connection(str(self._path))
+        reader, writer = await asyncio.open_unix_connection(str(self._path))
         try:
-            self._unsent = merge(self._known, self._unsent)
-            self._news.set()
-            while True:
-                await self._news.wait()
-                self._news.clear()
-                frame, self._unsent = self._unsent, Frame()
-                writer.write(encode(frame))
-                await writer.drain()
+            async with asyncio.TaskGroup() as group:
+                listening = group.create_task(self._listen(reader), name="questions")
+                with contextlib.suppress(OSError):
+                    await self._speak(writer)
+                listening.cancel()
         finally:
             writer.close()
             with contextlib.suppress(OSError):
                 await writer.wait_closed()
+
+    async def _speak(self, writer: asyncio.StreamWriter) -> NoReturn:
+        """Send news as they come; raises OSError when the other side is gone."""
+        everything = Frame()
+        for frame in (self._known, self._unsent):
+            learn(everything, frame)
+        self._unsent = everything
+        self._news.set()
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            frame, self._unsent = self._unsent, Frame()
+            writer.write(encode(frame))
+            await writer.drain()
+
+    async def _listen(self, reader: asyncio.StreamReader) -> None:
+        """Hear questions until the other side is gone, which `_speak` notices by itself."""
+        with contextlib.suppress(OSError):
+            while await reader.read(len(ASK_FOR_METRICS)):
+                self.asked_for_metrics.set()

@@ -2,13 +2,15 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from queueing.serving.frames import Frame, PendingRow, frames
+from queueing.serving.frames import ASK_FOR_METRICS, Frame, PendingRow, frames
 
 CLOSE_S = 2.0
+PATIENCE_S = 5.0
+"""How long a scrape waits for the controller: a thousand queues take it 0.3 s at rest."""
 
 
 @dataclass(slots=True)
@@ -23,6 +25,26 @@ class ReadModels:
     heard: float = 0.0
     """Loop time of the last frame: a controller that is stuck stops speaking."""
     queues: dict[str, Sequence[PendingRow]] = field(default_factory=dict)
+    _ask: Callable[[bytes], None] | None = None
+    _asked: asyncio.Event | None = None
+    """Set when the answer comes that somebody waits for."""
+
+    async def current_metrics(self, patience_s: float = PATIENCE_S) -> str:
+        """Have the controller tell its metrics as they are now; what it told last if it does not.
+
+        Whoever asks while an answer is under way shares it.
+        """
+        if self._ask is None:
+            return self.metrics
+        if self._asked is None:
+            self._asked = asyncio.Event()
+            self._ask(ASK_FOR_METRICS)
+        try:
+            async with asyncio.timeout(patience_s):
+                await self._asked.wait()
+        except TimeoutError:
+            self._asked = None  # the next one asks anew
+        return self.metrics
 
     def take(self, frame: Frame, now: float) -> None:
         """Remember what a frame says."""
@@ -33,6 +55,7 @@ class ReadModels:
             self.ready = frame.ready
         if frame.metrics is not None:
             self.metrics = frame.metrics
+            self._answered()
         for name, rows in (frame.queues or {}).items():
             if rows is None:
                 self.queues.pop(name, None)
@@ -42,6 +65,17 @@ class ReadModels:
     def lost(self) -> None:
         """Forget what only a live controller may claim."""
         self.connected = self.leading = self.ready = False
+        self._ask = None
+        self._answered()
+
+    def found(self, ask: Callable[[bytes], None]) -> None:
+        """Hear of a controller, and how it can be asked."""
+        self.connected, self._ask = True, ask
+
+    def _answered(self) -> None:
+        if self._asked is not None:
+            self._asked.set()
+            self._asked = None
 
 
 @contextlib.asynccontextmanager
@@ -54,7 +88,7 @@ async def listening(path: Path, models: ReadModels) -> AsyncIterator[None]:
         if task is not None:
             talks.add(task)
             task.add_done_callback(talks.discard)
-        models.connected = True
+        models.found(writer.write)
         try:
             async for frame in frames(reader):
                 models.take(frame, asyncio.get_running_loop().time())

@@ -130,7 +130,8 @@ def metrics_application(models: ReadModels, allowed: Allowed) -> web.Application
     async def exposition(request: web.Request) -> web.StreamResponse:
         if not await allowed(request):
             return failure(403, "Forbidden", "may not get the path /metrics")
-        return web.Response(text=models.metrics, content_type="text/plain", charset="utf-8")
+        text = await models.current_metrics()
+        return web.Response(text=text, content_type="text/plain", charset="utf-8")
 
     application = web.Application()
     application.router.add_get("/metrics", exposition)

@@ -1,5 +1,6 @@
 """What gives quota carries the finalizer before it gives any."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 
@@ -89,3 +90,32 @@ async def test_who_may_not_hold_admits_all_the_same(
         await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, job("a"))
         await w.workload("a", true("Admitted"))
     assert "can go while it is used" in caplog.text
+
+
+async def test_first_admissions_of_several_queues_do_not_wait_for_each_other(
+    world: MakeWorld,
+) -> None:
+    names = ("a", "b", "c")
+    waiting, all_there = set[str](), asyncio.Event()
+
+    async def together(call: Call) -> Fault | None:
+        """Let nobody put the finalizer on a queue before all are about to."""
+        body = json.loads(call.body) if call.method == "PATCH" else {}
+        if "/clusterqueues/" in call.path and "finalizers" in body.get("metadata", {}):
+            waiting.add(call.path)
+            if len(waiting) == len(names):
+                all_there.set()
+            await all_there.wait()
+        return None
+
+    async with world(intercept=together) as w:
+        for name in names:
+            queue = {**cluster_queue(), "metadata": {"name": name}}
+            place = {"name": name, "namespace": "team"}
+            door = {**LOCAL_QUEUE, "metadata": place, "spec": {"clusterQueue": name}}
+            labels = {"kueue.x-k8s.io/queue-name": name}
+            await w.make(queue, door, job(name, labels=labels))
+        await w.make(FLAVOR)
+        for name in names:
+            await w.workload(name, true("Admitted"))
+    assert all_there.is_set()

@@ -97,7 +97,7 @@ async def test_probes_and_metrics_are_served_by_a_single_process(world: MakeWorl
     for name in ("admitted_workloads_total", "finished_workloads_total"):
         assert f'kueue_{name}{{cluster_queue="cq"' in text
         assert f'kueue_local_queue_{name}{{name="lq",namespace="team"' in text
-    for name in ("ready_wait_time_seconds", "admission_attempt_duration_seconds"):
+    for name in ("admission_wait_time_seconds", "admission_attempt_duration_seconds"):
         assert f"kueue_{name}_bucket" in text
     assert 'queueing_decisions_total{decision="Admit",replica_role="standalone"} 2.0' in text
     assert 'queueing_leader{replica_role="standalone"} 1.0' in text
@@ -115,7 +115,7 @@ async def test_the_serving_process_hears_who_waits_and_how_things_are(world: Mak
             (row,) = models.queues["cq"]
             assert (row.namespace, row.local_queue) == ("team", "lq")
             assert row.owners[0]["name"] == "b"
-            await eventually(lambda: "kueue_pending_workloads" in models.metrics)
+            assert "kueue_pending_workloads" in await models.current_metrics()
 
 
 async def test_the_serving_process_is_not_ready_before_somebody_leads(world: MakeWorld) -> None:
@@ -127,8 +127,8 @@ async def test_the_serving_process_is_not_ready_before_somebody_leads(world: Mak
             listening(path, models),
             world(serving_socket=path, leaderElection=ELECTION, **ELSEWHERE),
         ):
-            await eventually(lambda: bool(models.metrics))
-            assert models.connected
+            await eventually(lambda: models.connected)
+            assert "queueing_leader" in await models.current_metrics()
             assert not models.ready
 
 

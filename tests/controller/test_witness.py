@@ -56,6 +56,15 @@ def test_an_admission_after_its_checks_is_counted_for_both_queues(
         assert f"{prefix}admission_checks_wait_time_seconds_sum{labels} 30.0" in text
 
 
+def test_pods_that_are_ready_are_measured_from_queueing_and_from_admission() -> None:
+    found = _workload(_condition("Admitted", RESERVED))
+    text = _served(lambda one: one.pods_ready(found, found.metadata), Configuration())
+    for prefix, labels in (("kueue_", CLUSTER_QUEUE), ("kueue_local_queue_", LOCAL_QUEUE)):
+        labels = f'{{{labels},replica_role="standalone"}}'
+        assert f"{prefix}ready_wait_time_seconds_sum{labels} 100.0" in text
+        assert f"{prefix}admitted_until_ready_wait_time_seconds_sum{labels} 30.0" in text
+
+
 def test_an_eviction_is_measured_from_the_pods_being_ready_and_once_for_each_cause() -> None:
     def happens(one: Witness) -> None:
         ready = _condition("PodsReady", RESERVED)

@@ -82,3 +82,41 @@ async def test_nothing_is_claimed_for_a_controller_that_is_gone(tmp_path: Path) 
         await until(lambda: not models.connected)
         assert not models.leading
         assert not models.ready
+
+
+async def answer(publisher: Publisher, texts: list[str]) -> None:
+    """Play the controller: tell the next text whenever the metrics are asked for."""
+    while texts:
+        await publisher.asked_for_metrics.wait()
+        publisher.asked_for_metrics.clear()
+        publisher.publish(Frame(metrics=texts.pop(0)))
+
+
+async def test_metrics_are_told_when_they_are_asked_for(tmp_path: Path) -> None:
+    path, models = tmp_path / "s", ReadModels()
+    async with listening(path, models), asyncio.TaskGroup() as group:
+        publisher = Publisher(path)
+        speaking = group.create_task(publisher.run())
+        group.create_task(answer(publisher, ["kueue_x 1\n", "kueue_x 2\n"]))
+        await until(lambda: models.connected)
+        assert models.metrics == ""
+        several = await asyncio.gather(*(models.current_metrics(BOUND_S) for _ in range(3)))
+        assert set(several) == {"kueue_x 1\n"}
+        assert await models.current_metrics(BOUND_S) == "kueue_x 2\n"
+        speaking.cancel()
+
+
+async def test_who_scrapes_gets_the_last_metrics_where_nobody_answers(tmp_path: Path) -> None:
+    path, models = tmp_path / "s", ReadModels(metrics="kueue_x 1\n")
+    assert await models.current_metrics(BOUND_S) == "kueue_x 1\n", "no controller is there"
+    async with listening(path, models), asyncio.TaskGroup() as group:
+        publisher = Publisher(path)
+        speaking = group.create_task(publisher.run())
+        await until(lambda: models.connected)
+        assert await models.current_metrics(0.01) == "kueue_x 1\n", "it does not answer in time"
+        await until(publisher.asked_for_metrics.is_set)
+        publisher.asked_for_metrics.clear()
+        asking = asyncio.create_task(models.current_metrics(BOUND_S))
+        await until(publisher.asked_for_metrics.is_set)
+        speaking.cancel()
+        assert await asking == "kueue_x 1\n", "it went away meanwhile"
