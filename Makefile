@@ -58,6 +58,10 @@ bench: setup ## Measure admissions on the real API server beside their floor, an
 bench-credits: setup ## Simulate what credits do, and write table and picture of docs/credits.md
 	$(BIN)/python -m bench.credits_page $(ARGS)
 
+.PHONY: demo-picture
+demo-picture: setup ## Run the demo, and draw docs/demo.svg from what it prints
+	$(BIN)/python -m bench.demo_picture
+
 .PHONY: check
 check: setup ## Format, lint, types, import rules, and that generated files are fresh
 	$(BIN)/ruff format --check .

@@ -73,7 +73,7 @@ def command(  # noqa: PLR0913 - one parameter per option
     except ManifestError as error:
         raise UsageProblem(str(error)) from error
     try:
-        asyncio.run(_serve(Place(data=data, port=port), objects, configuration))
+        asyncio.run(_serve(Place(data=data, port=port), objects, configuration, samples=samples))
     except AddressError as error:
         raise UsageProblem(f"{error}; choose another --port, or leave it out") from error
     except ApiFailure as error:
@@ -88,13 +88,15 @@ def _checked(documents: Iterable[Document]) -> list[Document]:
     return [upgraded(document) for document in found]
 
 
-async def _serve(place: Place, objects: list[Document], configuration: Configuration) -> None:
+async def _serve(
+    place: Place, objects: list[Document], configuration: Configuration, *, samples: bool
+) -> None:
     async with (
         local_cluster(place, objects) as server,
         _kubeconfig(server) as path,
         controlled(server, configuration, Compatibility.QUEUEING) as controller,
     ):
-        click.echo(_welcome(server, path))
+        click.echo(_welcome(server, path, samples=samples))
         await asyncio.wait([controller])
     click.echo("Stopped.")
 
@@ -108,14 +110,15 @@ async def _kubeconfig(server: EmbeddedServer) -> AsyncIterator[Path]:
         yield path
 
 
-def _welcome(server: EmbeddedServer, path: Path) -> str:
+def _welcome(server: EmbeddedServer, path: Path, *, samples: bool) -> str:
     kubectl = f"kubectl --kubeconfig {path}"
+    submit = [f"  {kubectl} create -f {samples_folder() / 'jobs'}"] if samples else []
     return "\n".join(
         (
             f"The API server listens on {server.url}. In another terminal:",
             "",
             f"  {kubectl} get clusterqueues",
-            f"  {kubectl} create -f {samples_folder() / 'jobs'}",
+            *submit,
             f"  {kubectl} get workloads -A --watch",
             "",
             "Ctrl-C stops it.",

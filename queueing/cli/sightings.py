@@ -4,11 +4,18 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, Final
 
 Wire = Mapping[str, Any]
 _PREEMPTOR: Final = re.compile(r"\(UID: ([^,)]+)")
 _MORE: Final = re.compile(r"unused quota for (\S+) in flavor (\S+), (\S+) more needed")
+_PLAIN_WORDS: Final = MappingProxyType(
+    {
+        "PendingEvaluation": "waits for another turn",
+        "WaitingForPreemptedWorkloads": "waits until those that are preempted have left",
+    }
+)
 
 
 class Phase(StrEnum):
@@ -146,13 +153,11 @@ def _preempted(true: Conditions, names: Mapping[str, str]) -> str:
 
 def _waits(reason: str, message: str) -> str:
     """Say what a Job waits for: what is missing where that is known, else the message."""
-    if reason == "PendingEvaluation":
-        return "waits for another turn"
-    missing = [
-        f"{more} {resource} of {flavor}" for resource, flavor, more in _MORE.findall(message)
-    ]
+    if reason in _PLAIN_WORDS:
+        return _PLAIN_WORDS[reason]
+    missing = [f"{more} more {what} of {flavor}" for what, flavor, more in _MORE.findall(message)]
     if missing:
-        return f"waits for {' or '.join(missing)} more"
+        return f"waits for {' or '.join(missing)}"
     return f"waits: {reason}: {message.partition(': ')[2] or message}"
 
 

@@ -77,7 +77,7 @@ def test_what_is_missing_is_told_without_what_can_never_help() -> None:
         "previously considered podsets requests (0) + current podset request (4) > maximum "
         "capacity (0), insufficient unused quota for gpu in flavor a100, 2 more needed"
     )
-    assert texts(seen, waiting, 1.0) == ["waits for 2 gpu of a100 more"]
+    assert texts(seen, waiting, 1.0) == ["waits for 2 more gpu of a100"]
 
 
 def test_borrowing_is_told_once_per_flavor_and_resource() -> None:
