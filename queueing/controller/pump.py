@@ -71,6 +71,7 @@ class Pump:
     ) -> None:
         self._objects, self._engine, self._attention = objects, engine, attention
         self._asking = Asking(objects, rules, self._observe_flavors)
+        self._places_pods = rules.places_pods
         self._dead: dict[str, None] = {}
         self._held: set[Key] = set()
         self._workloads = msgspec.json.Decoder(Workload)
@@ -295,7 +296,8 @@ class Pump:
         self._attention.finalizers()
 
     def _flavor(self, found: wire.ResourceFlavor) -> FlavorFact:
-        return surroundings.flavor(found, self._objects.devices.offers_of(found))
+        offers = self._objects.devices.offers_of(found)
+        return surroundings.flavor(found, offers, places_pods=self._places_pods)
 
     def _observe_flavors(self) -> None:
         """Tell the engine what devices are to those who ask for them."""

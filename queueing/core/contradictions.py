@@ -43,7 +43,7 @@ def contradictions(workload: WorkloadFact, admission: Admission, offered: Offere
                 yield (
                     f"status.admission[{one.name}].flavors[{resource}]: ClusterQueue"
                     f" {admission.cluster_queue} has no {resource} of flavor {flavor},"
-                    " so all of it counts as borrowed"
+                    " so all of it is beyond its quota"
                 )
 
 

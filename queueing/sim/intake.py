@@ -255,7 +255,11 @@ class _Reader:
     def _flavors(self) -> list[Fact]:
         """Return flavors with what their devices offer to those who ask for devices."""
         found = self._wire("ResourceFlavor", wire.ResourceFlavor)
-        return [surroundings.flavor(one, self._devices.offers(one)) for one in found]
+        places_pods = self._rules.places_pods
+        return [
+            surroundings.flavor(one, self._devices.offers(one), places_pods=places_pods)
+            for one in found
+        ]
 
     def _surroundings(self, workload: Workload) -> Surroundings:
         namespace = workload.metadata.namespace

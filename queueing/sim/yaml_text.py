@@ -11,6 +11,8 @@ from typing import Any
 
 import yaml
 
+from queueing.sim.yaml_nodes import PLAIN, compose
+
 NODES_MAX = 5_000_000
 """Nodes that one file may have after aliases are expanded: far above any real manifest."""
 
@@ -20,7 +22,9 @@ _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _BASED = re.compile(r"[-+]?0([xo])([0-9a-fA-F]+)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_STRING = "tag:yaml.org,2002:str"
+_NEXT_OBJECT = re.compile(r"\}[ \r]*\n\s*\{")
+"""Where one JSON object ends and another begins: never within one, where a comma is between."""
+
 _MERGE = "<<"
 
 
@@ -35,12 +39,6 @@ class ManifestError(Exception):
         where = f"{field}: " if field else ""
         place = f"{file}:{line}" if line else file
         super().__init__(f"{place}: {where}{problem}")
-
-
-class _Composer(yaml.CSafeLoader):
-    """Compose nodes only; every plain scalar keeps its text."""
-
-    yaml_implicit_resolvers: dict[Any, Any] = {}  # noqa: RUF012 - PyYAML's own class attribute
 
 
 @dataclass(slots=True)
@@ -97,9 +95,9 @@ class _Construction:
 
 
 def scalar(node: yaml.ScalarNode) -> Any:
-    """Resolve a scalar; anything quoted, or tagged as a string, is a string."""
+    """Resolve a scalar; anything quoted or tagged is a string."""
     text = str(node.value)
-    if node.style or node.tag != _STRING:
+    if node.tag != PLAIN:
         return text
     if text in _NULL:
         return None
@@ -126,9 +124,10 @@ def read(text: str, *, file: str) -> Iterator[tuple[Any, yaml.Node]]:
     """
     if text.lstrip()[:1] in {"{", "["}:
         text = text.replace("\t", " ")  # legal white space in JSON, but not in YAML
+        text = _NEXT_OBJECT.sub(_apart, text)
     construction = _Construction(file)
     try:
-        for node in yaml.compose_all(text, Loader=_Composer):
+        for node in compose(text):
             if not (isinstance(node, yaml.ScalarNode) and scalar(node) is None):
                 yield construction.value(node), node
     except yaml.MarkedYAMLError as error:
@@ -138,5 +137,8 @@ def read(text: str, *, file: str) -> Iterator[tuple[Any, yaml.Node]]:
         raise ManifestError(file=file, line=line, problem=problem) from error
     except yaml.YAMLError as error:
         raise ManifestError(file=file, line=1, problem=f"not valid YAML: {error}") from error
-    except RecursionError as error:
-        raise ManifestError(file=file, line=1, problem="nested too deeply") from error
+
+
+def _apart(found: re.Match[str]) -> str:
+    """Write a document marker between two objects, on the line of the second."""
+    return "}" + "\n" * found[0].count("\n") + "--- {"

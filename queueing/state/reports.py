@@ -148,12 +148,13 @@ def changed(memory: Memory) -> Changed:
 def _charged(
     node: Node | None, sums: Mapping[FlavorResource, int], *, borrowing: bool
 ) -> dict[FlavorResource, Charged]:
-    """List every flavor-resource that has a quota or is charged."""
+    """List every flavor-resource that has a quota or is charged; only a cohort lends."""
     named: Iterable[FlavorResource] = sums if node is None else {**_quotas(node), **sums}
+    lends = borrowing and node is not None and node.parent is not None
     return {
         one: Charged(
             total=sums.get(one, 0),
-            borrowed=max(0, sums.get(one, 0) - node.quota(one)) if borrowing and node else 0,
+            borrowed=max(0, sums.get(one, 0) - node.quota(one)) if node and lends else 0,
         )
         for one in sorted(named)
     }

@@ -155,5 +155,6 @@ def rules_of(configuration: Configuration) -> ResourceRules:
         boosts_priority=is_enabled(configuration, "PriorityBoost"),
         counts_reclaimable=is_enabled(configuration, "ReclaimablePods"),
         heeds_gates=is_enabled(configuration, "AdmissionGatedBy"),
+        places_pods=is_enabled(configuration, "TopologyAwareScheduling"),
         refused=refused_annotations(configuration),
     )

@@ -50,7 +50,7 @@ HONOURED: Mapping[str, str] = MappingProxyType(
         "RejectUpdatesToCQWithInvalidOnFlavors": "an update of a ClusterQueue is refused whose"
         " checks name flavors that it does not have",
         "SchedulingEquivalenceHashing": "workloads judged alike are judged once",
-        "TopologyAwareScheduling": "a topology annotation is refused; off, it is ignored",
+        "TopologyAwareScheduling": "topology annotations are refused; off, topologies mean nothing",
         "UnadmittedWorkloadsObservability": "granular reasons of `QuotaReserved`, and their metric",
         "VisibilityOnDemand": "the visibility API",
         "WorkloadPriorityClassDefaulting": "Jobs get the class named `default`",

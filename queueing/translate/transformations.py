@@ -38,6 +38,8 @@ class ResourceRules:
     """Whether pods that are needed no more give their quota back."""
     heeds_gates: bool = True
     """Whether a Workload waits for the admission gates of its annotation."""
+    places_pods: bool = True
+    """Whether a topology means anything, of flavors and of pods that ask for one."""
     refused: frozenset[str] = frozenset()
     """Annotations that ask for what is not there."""
 

@@ -61,7 +61,7 @@ def test_quota_of_the_cohort_itself_bears_its_part() -> None:
 
 def test_a_queue_without_a_cohort_neither_borrows_nor_lends() -> None:
     ledger = balance([queue("a", 4, None)], [], usage=use(a=6))
-    assert ledger.queues["a"][CPU] == Balance(nominal=4, used=6, borrowed=2, lent=0)
+    assert ledger.queues["a"][CPU] == Balance(nominal=4, used=6, borrowed=0, lent=0)
     assert ledger.cohorts == {}
 
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from queueing.sim.yaml_text import ManifestError, read
+from queueing.sim.yaml_text import ManifestError, line_of, read
 
 
 def value_of(text: str) -> Any:
@@ -25,6 +25,8 @@ def value_of(text: str) -> Any:
         pytest.param("1Gi", "1Gi", id="a quantity is text"),
         pytest.param("", None, id="nothing is null"),
         pytest.param("~", None, id="a tilde is null"),
+        pytest.param("!!str 7", "7", id="what is tagged as text is text"),
+        pytest.param("! 7", "7", id="what is tagged as nothing in particular is text"),
     ],
 )
 def test_scalars_mean_what_they_mean_to_kubectl(written: str, want: object) -> None:
@@ -42,6 +44,27 @@ def test_aliases_and_merges_are_expanded() -> None:
     }
 
 
+def test_a_name_may_be_given_anew() -> None:
+    assert value_of("[&x 1, *x, &x 2, *x]") == [1, 1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('{"a": 1}\n{"a": "}{"}\n', id="one per line"),
+        pytest.param('{\n\t"a": 1\n}\r\n  {"a": "}{"}\n', id="over several lines"),
+        pytest.param('{"a": 1}\n\n---\n{"a": "}{"}', id="with a marker between them"),
+    ],
+)
+def test_json_objects_may_follow_each_other(text: str) -> None:
+    found = list(read(text, file="f.json"))
+    assert [value for value, _ in found] == [{"a": 1}, {"a": "}{"}]
+    assert [line_of(node) for _, node in found] == [
+        1,
+        text[: text.index('{"a": "}')].count("\n") + 1,
+    ]
+
+
 def test_tabs_are_white_space_in_json() -> None:
     assert value_of('{\n\t"a":\t[1, "x"]\n}') == {"a": [1, "x"]}
 
@@ -55,6 +78,7 @@ def test_tabs_are_white_space_in_json() -> None:
         pytest.param("a: 1\n? [b]\n: 2\n", 2, "must be a string", id="a key that is a list"),
         pytest.param("<<: 7\n", 1, "only mappings can be merged", id="a merge of a number"),
         pytest.param("a: \x01\n", 1, "control characters", id="a control character"),
+        pytest.param("a: 1\nb: *c\n", 2, "undefined alias 'c'", id="an alias of nothing"),
     ],
 )
 def test_broken_text_is_refused_with_its_line(text: str, line: int, problem: str) -> None:
@@ -73,6 +97,15 @@ def test_nested_aliases_cannot_blow_a_small_file_up(monkeypatch: pytest.MonkeyPa
         list(read("\n".join(levels), file="f.yaml"))
 
 
-def test_a_text_that_is_nested_too_deeply_is_refused() -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("[" * 5_000 + "]" * 5_000, id="lists"),
+        pytest.param("[" * 100_000, id="lists that never end"),
+        pytest.param('{"a":' * 100_000, id="mappings that never end"),
+        pytest.param("- " * 100_000, id="lists in one line"),
+    ],
+)
+def test_a_text_that_is_nested_too_deeply_is_refused(text: str) -> None:
     with pytest.raises(ManifestError, match="nested too deeply"):
-        list(read("[" * 5_000 + "]" * 5_000, file="f.yaml"))
+        list(read(text, file="f.yaml"))

@@ -10,7 +10,15 @@ from queueing.core.names import FlavorResource, PodSetName, ResourceName
 from queueing.core.outline import Ask, Part
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
-from queueing.core.reasons import Excess, Obstacle, Severity, Shortage, Unreadable, uncovered
+from queueing.core.reasons import (
+    Excess,
+    Obstacle,
+    Severity,
+    Shortage,
+    Unplaced,
+    Unreadable,
+    uncovered,
+)
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.usage import Demand
 
@@ -157,6 +165,8 @@ class Search:
             if isinstance(obstacle, Unreadable):
                 return Scan({}, Grade.NO_FIT, -1, [obstacle], obstacle.severity)
             if obstacle is not None:
+                if isinstance(obstacle, Unplaced):
+                    obstacle = self._beyond(ask, index, earlier) or obstacle
                 obstacles.append(obstacle)
                 severity = min(severity, obstacle.severity)
                 continue
@@ -175,6 +185,14 @@ class Search:
         if tried == last or not best or not fungible:
             tried = -1
         return Scan(best, best_grade, tried, obstacles, severity)
+
+    def _beyond(
+        self, ask: Ask, index: int, earlier: Mapping[FlavorResource, int]
+    ) -> Obstacle | None:
+        """Return what keeps pods out of a flavor before a place is looked for in it: its quota."""
+        found: list[Obstacle] = []
+        _, grade, _ = self._try(ask, index, earlier, found)
+        return found[-1] if grade is Grade.NO_FIT else None
 
     def _try(
         self,

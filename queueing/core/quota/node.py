@@ -104,7 +104,9 @@ class Node:
         return 0 if found is None else found.usage
 
     def borrowed(self, resource: FlavorResource) -> int:
-        """Usage above the subtree's own quota."""
+        """Usage above the subtree's own quota; without a parent there is nobody to borrow from."""
+        if self.parent is None:
+            return 0
         return max(0, self.usage(resource) - self.quota(resource))
 
     def available(self, resource: FlavorResource) -> int:

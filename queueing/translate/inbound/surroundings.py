@@ -13,9 +13,15 @@ NO_OFFERS: Mapping[str, DeviceOffer] = MappingProxyType({})
 
 
 def flavor(
-    found: queues.ResourceFlavor, devices: Mapping[str, DeviceOffer] = NO_OFFERS
+    found: queues.ResourceFlavor,
+    devices: Mapping[str, DeviceOffer] = NO_OFFERS,
+    *,
+    places_pods: bool = True,
 ) -> FlavorFact:
-    """Translate a ResourceFlavor, with what its devices offer to the shapes that are asked for."""
+    """Translate a ResourceFlavor, with what its devices offer to the shapes that are asked for.
+
+    Without `places_pods` its topology means nothing, as in Kueue with the gate off.
+    """
     spec = found.spec
     return FlavorFact(
         name=FlavorName(found.metadata.name),
@@ -25,7 +31,7 @@ def flavor(
             for taint in spec.node_taints
         ),
         tolerations=tuple(map(toleration, spec.tolerations)),
-        topology=spec.topology_name or None,
+        topology=(spec.topology_name or None) if places_pods else None,
         devices=devices,
     )
 

@@ -127,6 +127,7 @@ class _Reader:
         requests = counted.requests
         ordered = {ResourceName(name): requests[name] for name in sorted(requests)}
         group = found.topology_request.pod_set_group_name if found.topology_request else ""
+        places_pods = self.around.rules.places_pods
         return PodSet(
             name=PodSetName(found.name),
             count=found.count,
@@ -136,7 +137,7 @@ class _Reader:
             node_affinity=node_affinity(spec),
             tolerations=tuple(map(toleration, spec.tolerations)),
             group=group or None,
-            wants_topology=_wants_topology(found.topology_request),
+            wants_topology=places_pods and _wants_topology(found.topology_request),
             shape=_shape(found, ordered),
             devices=counted.facts,
         )
