@@ -10,13 +10,14 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 from queueing.clock import Clock
+from queueing.controller import watches
 from queueing.controller.attendants import Attendants
 from queueing.controller.checkpoints import part as checkpoints
-from queueing.controller.containment import Look, contained
 from queueing.controller.credits import part as credit_part
+from queueing.controller.crews import Crew
 from queueing.controller.cycles import Cycles
 from queueing.controller.devices import part as device_part
 from queueing.controller.effects import Effects, Shell
@@ -38,18 +39,17 @@ from queueing.controller.workloads import Lives, WorkloadReconciler
 from queueing.core.decisions import Cycle
 from queueing.core.names import Key
 from queueing.core.settings import Compatibility
-from queueing.kube import resources
 from queueing.kube.backoff import Backoff
 from queueing.kube.client import Client
 from queueing.kube.events import EventRecorder
 from queueing.kube.outcome import MaySend
 from queueing.kube.pressure import Pressure
-from queueing.kube.reflector import Reflector, WatchEvent
+from queueing.kube.reflector import WatchEvent
 from queueing.kube.workqueue import WorkQueue
 from queueing.kube.writer import WriteClass, Writer
 from queueing.state.engine import Engine
 from queueing.state.views import Changed
-from queueing.translate.wire import cluster, jobs, queues, workloads
+from queueing.translate.wire import queues
 
 logger = logging.getLogger(__name__)
 
@@ -100,30 +100,9 @@ class Session:
         )
         self._records = Records(self._recorder, self._rules.settings.compatibility)
         self.cycles = Cycles(self.engine, self._carry_out, clock, budget=self._rules.budget)
-        self.pump = Pump(
-            self.objects,
-            self.engine,
-            Attention(
-                job=self._attend_job,
-                workload=self._attend_workload,
-                gang=self.gang_keys.add,
-                finalizers=self._wake_finalizers,
-                cycle=self.cycles.wake,
-                cohort=self._records.cohort,
-            ),
-            self._rules.resources,
-        )
-        self.hand = Hand(
-            client,
-            around.may_send,
-            workload=self.pump.absorb_workload,
-            job=self.pump.absorb_job,
-            told=self._wrote,
-        )
+        self.pump = Pump(self.objects, self.engine, self._make_attention(), self._rules.resources)
+        self.hand = self._make_hand()
         self.credits = self._make_credits()
-        self.hand.covered = self.credits.accounts.covered
-        self.hand.recorded = self.credits.accounts.recorded
-        self.hand.preceded = self.credits.accounts.preceded
         self.checkpoints = self._make_checkpoints()
         self.devices = self._make_devices()
         self._finalizers = Finalizers(self.objects, self.engine, self.hand)
@@ -132,21 +111,10 @@ class Session:
         )
         latecomers = Latecomers(self.objects, self.engine.exceeds)
         self.effects = Effects(self._make_shell(latecomers), self._waits)
-        attendants = Attendants(
-            records=self._records,
-            witness=around.witness,
-            clock=clock,
-            latecomers=latecomers,
-            barrier=self.checkpoints.barrier,
-            devices=self.devices.start,
-            leisure=self.leisure,
-        )
-        self._jobs = JobReconciler(
-            self.objects, self.hand, self._rules.jobs, attendants, self.job_keys
-        )
-        self._gangs = GangReconciler(
-            self.objects, self.hand, self._rules.jobs, attendants, self.gang_keys
-        )
+        attendants = self._make_attendants(latecomers)
+        shared = self.objects, self.hand, self._rules.jobs, attendants
+        self._jobs = JobReconciler(*shared, self.job_keys)
+        self._gangs = GangReconciler(*shared, self.gang_keys)
         self._workloads = self._make_workload_reconciler()
         self._statuses = Statuses(
             self.engine,
@@ -156,8 +124,28 @@ class Session:
             leisure=self.leisure,
         )
 
+    def _make_attention(self) -> Attention:
+        return Attention(
+            job=self._attend_job,
+            workload=self._attend_workload,
+            gang=self.gang_keys.add,
+            finalizers=self._wake_finalizers,
+            cycle=self.cycles.wake,
+            cohort=self._records.cohort,
+        )
+
+    def _make_hand(self) -> Hand:
+        return Hand(
+            self._around.client,
+            self._around.may_send,
+            workload=self.pump.absorb_workload,
+            job=self.pump.absorb_job,
+            told=self._wrote,
+        )
+
     def _make_credits(self) -> credit_part.Credits:
-        return credit_part.Credits(
+        """Make the credits; quota is given back by the hand only when they are written down."""
+        made = credit_part.Credits(
             credit_part.Around(
                 engine=self.engine,
                 hand=self.hand,
@@ -167,6 +155,10 @@ class Session:
                 fair_sharing=self._rules.settings.fair_sharing is not None,
             )
         )
+        self.hand.covered = made.accounts.covered
+        self.hand.recorded = made.accounts.recorded
+        self.hand.preceded = made.accounts.preceded
+        return made
 
     def _make_checkpoints(self) -> checkpoints.Checkpoints:
         return checkpoints.Checkpoints(
@@ -222,6 +214,17 @@ class Session:
             told=self._around.witness.decided,
         )
 
+    def _make_attendants(self, latecomers: Latecomers) -> Attendants:
+        return Attendants(
+            records=self._records,
+            witness=self._around.witness,
+            clock=self._around.clock,
+            latecomers=latecomers,
+            barrier=self.checkpoints.barrier,
+            devices=self.devices.start,
+            leisure=self.leisure,
+        )
+
     def _make_workload_reconciler(self) -> WorkloadReconciler:
         lives = Lives(
             rules=self._rules.life,
@@ -257,7 +260,7 @@ class Session:
         """Start the reflectors and wait until each has listed everything."""
         # First what flavors and Workloads are judged by.
         await self.devices.follow(group, self._around.client)
-        reflectors = list(self._reflectors())
+        reflectors = list(watches.reflectors(self._around.client, self.pump, self._on_flavor))
         for reflector, name in reflectors:
             group.create_task(reflector.run(), name=f"reflector {name}")
         client = self._around.client
@@ -277,74 +280,33 @@ class Session:
     async def _work(self) -> None:
         """Decide and write until cancelled."""
         async with asyncio.TaskGroup() as group:
-            start = partial(group.create_task)
-            start(self.cycles.run(), name="cycles")
-            start(self.effects.resolve(), name="unknown outcomes")
-            busy = partial(self.writer.is_busy, WriteClass.ADMISSION)
-            start(self._waits.run(busy, self.leisure.is_lacking), name="reasons to wait")
-            start(self.leisure.run(), name="what can wait")
-            start(self._finalizers.run(), name="finalizers")
-            start(self.credits.run(), name="credits")
-            told = self._told
-            share = self._rules.settings.fair_sharing is not None
-            start(self._statuses.run(told, with_share=share), name="statuses")
-            for number in range(self._rules.job_workers):
-                start(self._serve(self.job_keys, self._jobs.look), name=f"jobs {number}")
-            for number in range(GANG_WORKERS):
-                start(self._serve(self.gang_keys, self._gangs.look), name=f"gangs {number}")
-            start(
-                self._serve(self.checkpoints.policy_keys, self.checkpoints.policies.look),
-                name="checkpoint policies",
-            )
-            start(self.devices.run(), name="devices")
-            start(self.devices.reaper.run(), name="templates of work that is over")
-            for number in range(device_part.WORKERS):
-                see_to = self.devices.look
-                start(self._serve(self.devices.queue, see_to), name=f"claims {number}")
-            start(
-                self._serve(self.checkpoints.node_keys, self.checkpoints.nodes.look),
-                name="nodes that go away",
-            )
-            start(
-                self._serve(self.checkpoints.idle_keys, self.checkpoints.idle.look),
-                name="idle workloads",
-            )
-            for number in range(checkpoints.WORKERS):
-                look = self.checkpoints.reconciler.look
-                start(self._serve(self.checkpoints.queue, look), name=f"checkpoints {number}")
-            for number in range(self._rules.workload_workers):
-                start(
-                    self._serve(self.workload_keys, self._workloads.look),
-                    name=f"workloads {number}",
-                )
+            for name, loop in self._loops():
+                group.create_task(loop, name=name)
+            for crew in self._crews():
+                crew.start(group)
 
-    @staticmethod
-    def _serve(queue: WorkQueue[Key], look: Look) -> Coroutine[Any, Any, NoReturn]:
-        return queue.serve(contained(look, queue))
+    def _loops(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
+        """Give what runs for ever by itself."""
+        with_share = self._rules.settings.fair_sharing is not None
+        busy = partial(self.writer.is_busy, WriteClass.ADMISSION)
+        yield "cycles", self.cycles.run()
+        yield "unknown outcomes", self.effects.resolve()
+        yield "reasons to wait", self._waits.run(busy, self.leisure.is_lacking)
+        yield "what can wait", self.leisure.run()
+        yield "finalizers", self._finalizers.run()
+        yield "credits", self.credits.run()
+        yield "statuses", self._statuses.run(self._told, with_share=with_share)
+        yield "devices", self.devices.run()
+        yield "templates of work that is over", self.devices.reaper.run()
 
-    def _reflectors(self) -> Iterator[tuple[Reflector[Any], str]]:
-        pump = self.pump
-        for resource, kind, on_event in (
-            (resources.NAMESPACES, cluster.Namespace, pump.on_namespace),
-            (resources.LIMIT_RANGES, cluster.LimitRange, pump.on_limit_range),
-            (resources.RUNTIME_CLASSES, cluster.RuntimeClass, pump.on_runtime_class),
-            (resources.PRIORITY_CLASSES, cluster.PriorityClass, pump.on_priority_class),
-            (
-                resources.WORKLOAD_PRIORITY_CLASSES,
-                queues.WorkloadPriorityClass,
-                pump.on_workload_priority_class,
-            ),
-            (resources.RESOURCE_FLAVORS, queues.ResourceFlavor, self._on_flavor),
-            (resources.ADMISSION_CHECKS, queues.AdmissionCheck, pump.on_check),
-            (resources.TOPOLOGIES, queues.Topology, pump.on_topology),
-            (resources.COHORTS, queues.Cohort, pump.on_cohort),
-            (resources.CLUSTER_QUEUES, queues.ClusterQueue, pump.on_cluster_queue),
-            (resources.LOCAL_QUEUES, queues.LocalQueue, pump.on_local_queue),
-            (resources.WORKLOADS, workloads.Workload, pump.on_workload),
-            (resources.JOBS, jobs.Job, pump.on_job),
-        ):
-            made: Reflector[Any] = Reflector(self._around.client, resource.within(), kind, on_event)
-            yield made, resource.plural
+    def _crews(self) -> Iterator[Crew]:
+        """Give what works on keys."""
+        rules = self._rules
+        yield Crew("jobs", self.job_keys, self._jobs.look, rules.job_workers)
+        yield Crew("gangs", self.gang_keys, self._gangs.look, GANG_WORKERS)
+        yield from self.checkpoints.crews()
+        yield from self.devices.crews()
+        yield Crew("workloads", self.workload_keys, self._workloads.look, rules.workload_workers)
 
     def _carry_out(self, cycle: Cycle, took_s: float) -> None:
         self._around.witness.judged(cycle, took_s)

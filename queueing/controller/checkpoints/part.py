@@ -20,6 +20,7 @@ from queueing.controller.checkpoints.policies import PolicyReconciler
 from queueing.controller.checkpoints.posting import Posting
 from queueing.controller.checkpoints.reconciler import CheckpointReconciler, Means
 from queueing.controller.chronicle import Chronicle
+from queueing.controller.crews import Crew
 from queueing.controller.hand import Hand
 from queueing.controller.objects import Objects
 from queueing.controller.records import Records
@@ -141,6 +142,13 @@ class Checkpoints:
         ):
             made: Reflector[Any] = Reflector(client, resource.within(), kind, on_event, settings)
             yield made, resource.plural
+
+    def crews(self) -> Iterator[Crew]:
+        """Give what works on keys."""
+        yield Crew("checkpoint policies", self.policy_keys, self.policies.look)
+        yield Crew("nodes that go away", self.node_keys, self.nodes.look)
+        yield Crew("idle workloads", self.idle_keys, self.idle.look)
+        yield Crew("checkpoints", self.queue, self.reconciler.look, WORKERS)
 
     def close(self) -> None:
         """Drop what was to be looked at later."""

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any, NoReturn
 
 from queueing.controller.checkpoints.part import is_known
+from queueing.controller.crews import Crew
 from queueing.controller.devices.claiming import Claiming
 from queueing.controller.devices.delays import Delays
 from queueing.controller.devices.departing import Departures
@@ -181,6 +182,10 @@ class Devices:
         for uid in uids:
             if bound or self._memory.has_any(uid):
                 self.queue.add(Key(uid))
+
+    def crews(self) -> Iterator[Crew]:
+        """Give what works on keys, which are uids of Workloads."""
+        yield Crew("claims", self.queue, self.look, WORKERS)
 
     async def look(self, uid: Key) -> None:
         """See to the devices of a Workload, and tell why its pods wait for them."""
