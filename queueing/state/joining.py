@@ -6,13 +6,13 @@ Invariant: a workload is in one queue at most, and is not held back while it is 
 from collections.abc import Hashable
 
 from queueing.core.credits.allowance import seconds_of
-from queueing.core.facts import Strategy, WorkloadFact
+from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, QueueName
 from queueing.core.ordering import queue_key, queue_timestamp
 from queueing.state.hindrances import why_held
 from queueing.state.marks import restore_claim
 from queueing.state.memory import Held, Memory
-from queueing.state.peers import Item
+from queueing.state.peers import Item, peers_of
 
 
 def enqueue(memory: Memory, fact: WorkloadFact) -> None:
@@ -46,9 +46,7 @@ def leave(memory: Memory, key: Key) -> None:
 
 def isolate(memory: Memory, item: Item, *, sticky: bool = False) -> None:
     """Take an item from its peers, because what was found holds for it alone."""
-    peers = item.peers
-    if peers is None:
-        raise AssertionError(f"{item.fact.key} is in no queue")
+    peers = peers_of(item)
     token = ("alone", item.fact.uid)
     order = queue_key(item.fact, item.timestamp, sticky=sticky)
     if peers.token == token and order == item.order:
@@ -89,7 +87,7 @@ def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
         memory.announcements[fact.key] = None
     if first and not memory.as_kueue:
         memory.wake(item)
-        if _is_strict(memory, name):
+        if memory.objects.is_strict(name):
             memory.overtake(item)
     restore_claim(memory, item)
 
@@ -125,12 +123,7 @@ def has_peers(memory: Memory, name: QueueName) -> bool:
 
     Not where the first blocks the others anyway: there each has its own turn.
     """
-    return memory.settings.equivalence_hashing and not _is_strict(memory, name)
-
-
-def _is_strict(memory: Memory, name: QueueName) -> bool:
-    queue = memory.objects.queues.get(name)
-    return queue is not None and queue.strategy is Strategy.STRICT_FIFO
+    return memory.settings.equivalence_hashing and not memory.objects.is_strict(name)
 
 
 def _hold_back(memory: Memory, fact: WorkloadFact, held: Held) -> None:

@@ -20,6 +20,7 @@ from queueing.core.facts import (
     LocalQueueFact,
     NamespaceFact,
     StopPolicy,
+    Strategy,
     TopologyFact,
 )
 from queueing.core.names import CheckName, CohortName, FlavorName, Key, QueueName
@@ -91,6 +92,11 @@ class Objects:
         table = self._tables()[gone.kind]
         old = table.pop(gone.name, None)
         return STILL if old is None else self._changed(old, None)
+
+    def is_strict(self, name: QueueName) -> bool:
+        """Say whether the head of a queue keeps those behind it waiting (StrictFIFO)."""
+        queue = self.queues.get(name)
+        return queue is not None and queue.strategy is Strategy.STRICT_FIFO
 
     def activity(self, name: QueueName) -> Active | None:
         """Return the Active condition of a ClusterQueue, None when there is no such queue."""

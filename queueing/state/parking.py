@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 from queueing.core.decisions import BARRED, Mode, Requeue, Wait
-from queueing.core.facts import Strategy
 from queueing.core.names import FlavorResource, ResourceName
 from queueing.core.ordering import queue_key
 from queueing.core.quota.node import Node
@@ -12,7 +11,7 @@ from queueing.core.rounds import Judgement
 from queueing.state.feuds import Feuds
 from queueing.state.joining import has_peers, isolate
 from queueing.state.memory import Memory
-from queueing.state.peers import Item, Peers
+from queueing.state.peers import Item, Peers, peers_of
 from queueing.state.standing import note_beginning, note_place
 from queueing.state.stands import Expects, Stand
 from queueing.state.wakes import preempts
@@ -36,11 +35,9 @@ def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None
         memory.ledger.tidings.claimed[judgement.head.queue] = None
     note_place(memory, item, judgement, known)
     item.wants = judgement.usage
-    peers = item.peers
-    if peers is None:
-        raise AssertionError(f"{item.fact.key} was judged and is in no queue")
+    peers = peers_of(item)
     if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES) or wait.requeue is Requeue.IMMEDIATE:
-        strict = memory.objects.queues[peers.queue].strategy is Strategy.STRICT_FIFO
+        strict = memory.objects.is_strict(peers.queue)
         sticky = memory.as_kueue and not strict and bool(judgement.preemptions)
         peers = _alone(memory, item, sticky=sticky)
     peers.wait = wait
@@ -143,9 +140,7 @@ def _stands_up(peers: Peers, wait: Wait) -> bool:
 
 def _alone(memory: Memory, item: Item, *, sticky: bool) -> Peers:
     isolate(memory, item, sticky=sticky)
-    if item.peers is None:
-        raise AssertionError(f"{item.fact.key} is in no queue")
-    return item.peers
+    return peers_of(item)
 
 
 def _stand(memory: Memory, peers: Peers, stand: Stand) -> None:
@@ -161,7 +156,7 @@ def _stand_of(memory: Memory, peers: Peers, wait: Wait) -> Stand:
 
 def _aside(memory: Memory, peers: Peers) -> Stand:
     """Say whether those behind one that waits for others may pass it."""
-    strict = memory.objects.queues[peers.queue].strategy is Strategy.STRICT_FIFO
+    strict = memory.objects.is_strict(peers.queue)
     return Stand.BLOCKING if strict or memory.as_kueue else Stand.ASIDE
 
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 
 from queueing.core.admissibility import Refusal, refusal
 from queueing.core.decisions import Decision, Wait
-from queueing.core.facts import ClusterQueueFact, Strategy
+from queueing.core.facts import ClusterQueueFact
 from queueing.core.names import FlavorResource, Key, QueueName, Uid, namespace_of
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Head
 from queueing.state.joining import isolate
 from queueing.state.memory import Memory
 from queueing.state.openness import is_active, is_let_in, line_of
-from queueing.state.peers import Item, Peers
+from queueing.state.peers import Item, Peers, peers_of
 from queueing.state.pending import PendingQueue
 from queueing.state.prospects import Foregone, Prospect, foregone, prospects_of
 from queueing.state.shelf import Shelf
@@ -121,9 +121,7 @@ def _heads_of_tree(memory: Memory, names: list[QueueName], selection: Selection)
 
 def head_queue(item: Item) -> QueueName:
     """Return the queue of an item that is in one."""
-    if item.peers is None:
-        raise AssertionError(f"{item.fact.key} is in no queue")
-    return item.peers.queue
+    return peers_of(item).queue
 
 
 def heads_of_all(memory: Memory) -> Selection:
@@ -138,9 +136,7 @@ def heads_of_all(memory: Memory) -> Selection:
 
 def head_of(memory: Memory, item: Item, *, patient: bool = False) -> Head:
     """Prepare an item to be judged; a `patient` one need not be told that others were faster."""
-    peers = item.peers
-    if peers is None:
-        raise AssertionError(f"{item.fact.key} is in no queue")
+    peers = peers_of(item)
     if patient and item.head is not None and item.head.workload is item.fact:
         return item.head
     spared: frozenset[Uid] = frozenset()
@@ -298,9 +294,7 @@ def _refusal(memory: Memory, item: Item, queue: ClusterQueueFact) -> Refusal | N
 
 
 def _set_aside(memory: Memory, item: Item, wait: Wait) -> None:
-    peers = item.peers
-    if peers is None:
-        raise AssertionError(f"{item.fact.key} is in no queue")
+    peers = peers_of(item)
     item.wait = peers.wait = wait
     inadmissible = wait.requeue is not wait.requeue.IMMEDIATE
     memory.queues[peers.queue].settle(peers, PARKED if inadmissible else BLOCKING)
@@ -324,5 +318,6 @@ def _companions(memory: Memory, trees: Mapping[Node, list[Item]]) -> list[Item]:
 
 def _keeps_its_place(memory: Memory, item: Item, peers: Peers) -> bool:
     """Say whether no other of its queue must go first; where one passes another, none must."""
-    strict = memory.objects.queues[peers.queue].strategy is Strategy.STRICT_FIFO
-    return memory.queues[peers.queue].lanes.front() is item if strict or memory.as_kueue else True
+    if memory.objects.is_strict(peers.queue) or memory.as_kueue:
+        return memory.queues[peers.queue].lanes.front() is item
+    return True

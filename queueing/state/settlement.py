@@ -22,7 +22,7 @@ from queueing.state.charges import Charge
 from queueing.state.holding import touch_charged
 from queueing.state.memory import Memory
 from queueing.state.parking import go_on_from, settle, stay_or_give_up, unstick
-from queueing.state.peers import Item
+from queueing.state.peers import Item, peers_of
 from queueing.state.prospects import Foregone
 from queueing.state.selection import Selection, is_patient
 from queueing.state.standing import note_overtaken, note_round
@@ -171,12 +171,10 @@ def _losers(
 
 def _too_late(item: Item) -> Wait:
     """Say that others of the round took what an item would have fitted in."""
-    if item.peers is None:
-        raise AssertionError(f"{item.fact.key} was judged and is in no queue")
     return Wait(
         workload=item.fact.key,
         uid=item.fact.uid,
-        cluster_queue=item.peers.queue,
+        cluster_queue=peers_of(item).queue,
         requeue=Requeue.IMMEDIATE,
         reason=Reason.WAITING_FOR_QUOTA,
         message=NO_LONGER_FITS,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.names import Key, QueueName
 from queueing.state.memory import Memory
-from queueing.state.peers import Item, Peers
+from queueing.state.peers import Item, Peers, peers_of
 from queueing.state.stands import Stand
 
 
@@ -20,9 +20,7 @@ def wait_of(memory: Memory, key: Key) -> Wait | None:
 
 def current_wait(memory: Memory, item: Item) -> Wait:
     """Return why an item of a queue waits: what was found for it or for one judged alike."""
-    peers = item.peers
-    if peers is None:
-        raise AssertionError(f"{item.fact.key} is in no queue")
+    peers = peers_of(item)
     name = peers.queue
     if not _is_active(memory, peers):
         return suspended(item, name)
