@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from queueing.core.devices import DeviceOffer
+from queueing.core.devices import DeviceAsk, DeviceOffer
 from queueing.core.facts import FlavorFact, PodSet, ResourceGroup
 from queueing.core.lifecycle.steps import Cause
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
@@ -93,17 +93,23 @@ def out_of_devices(
         return None
     for pod_set, count in pod_sets:
         for ask in pod_set.devices:
-            if ask.resource not in group.covered:
-                continue
-            offer = flavor.devices.get(ask.shape)
-            if offer is None:
-                if ask.needs_offer:
-                    told = f"flavor {flavor.name} has no DeviceFlavor for the devices asked for"
-                    return Unsuitable(told)
-            elif offer.problem:
-                return Unsuitable(offer.problem)
-            elif offer.pods_max is not None and offer.pods_max < count:
-                return Unsuitable(f"flavor {flavor.name}: {_too_many_pods(offer, count)}")
+            told = _why_not_served(flavor, ask, count) if ask.resource in group.covered else None
+            if told is not None:
+                return Unsuitable(told)
+    return None
+
+
+def _why_not_served(flavor: FlavorFact, ask: DeviceAsk, pods: int) -> str | None:
+    """Return why a flavor's devices cannot serve what so many pods ask for, None when they can."""
+    offer = flavor.devices.get(ask.shape)
+    if offer is None:
+        if ask.needs_offer:
+            return f"flavor {flavor.name} has no DeviceFlavor for the devices asked for"
+        return None
+    if offer.problem:
+        return offer.problem
+    if offer.pods_max is not None and offer.pods_max < pods:
+        return f"flavor {flavor.name}: {_too_many_pods(offer, pods)}"
     return None
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from queueing.core.devices import DeviceOffer
 from queueing.core.eligibility import Group, ineligibility, out_of_devices
 from queueing.core.facts import PodSet, PodSetAssignment
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
@@ -221,17 +222,19 @@ def _prices(
     for number, one in enumerate(demand.pod_sets):
         for ask in one.pod_set.devices:
             group = group_of.get(ask.resource)
-            for option in group.options if group is not None else ():
+            others = totals[number].get(ask.resource, 0) - ask.units * one.count
+            for option in () if group is None else group.options:
                 offer = option.flavor.devices.get(ask.shape) if option.flavor else None
                 if (number, ask.resource) in again:
                     found[number, ask.resource, option.name] = 0
                 elif offer is not None and one.count:
-                    charge = offer.amount * one.count
-                    if offer.together:
-                        charge = _shared(offer.amount, one.count)
-                    others = totals[number].get(ask.resource, 0) - ask.units * one.count
-                    found[number, ask.resource, option.name] = others + charge
+                    found[number, ask.resource, option.name] = others + _charge(offer, one.count)
     return found
+
+
+def _charge(offer: DeviceOffer, pods: int) -> int:
+    """Return what so many pods are charged for the devices of an offer."""
+    return _shared(offer.amount, pods) if offer.together else offer.amount * pods
 
 
 def _shared(amount: int, count: int) -> int:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -166,20 +167,7 @@ def visibility_application(
             return failure(404, "NotFound", f'localqueue.{GROUP} "{name}" not found')
         return _page(request, rows)
 
-    def guarded(handler: Handler) -> Handler:
-        async def answer(request: web.Request) -> web.StreamResponse:
-            if not await allowed(request):
-                return failure(403, "Forbidden", f"may not get {request.path}")
-            if not models.leading:
-                answer = await elsewhere.ask(request)
-                if answer is not None:
-                    return answer
-                told = "this replica does not lead; the leader answers as soon as there is one"
-                return failure(503, "ServiceUnavailable", told)
-            return await handler(request)
-
-        return answer
-
+    guarded = partial(_led, models, allowed, elsewhere)
     application = web.Application()
     router = application.router
     base = f"/apis/{GROUP}/{{version:{'|'.join(VERSIONS)}}}"
@@ -190,6 +178,23 @@ def visibility_application(
     local = f"{base}/namespaces/{{namespace}}/localqueues/{{name}}/pendingworkloads"
     router.add_get(local, guarded(of_local))
     return application
+
+
+def _led(models: ReadModels, allowed: Allowed, elsewhere: Elsewhere, handler: Handler) -> Handler:
+    """Let a handler answer whoever may ask, in the leader's replica; others forward to it."""
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if not await allowed(request):
+            return failure(403, "Forbidden", f"may not get {request.path}")
+        if models.leading:
+            return await handler(request)
+        answered = await elsewhere.ask(request)
+        if answered is not None:
+            return answered
+        told = "this replica does not lead; the leader answers as soon as there is one"
+        return failure(503, "ServiceUnavailable", told)
+
+    return answer
 
 
 def _page(request: web.Request, rows: list[Any]) -> web.StreamResponse:

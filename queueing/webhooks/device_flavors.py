@@ -24,9 +24,19 @@ def check_device_flavor(flavor: Wire) -> list[Finding]:
 
 
 def _resource(one: Wire, path: str) -> Iterator[Finding]:
-    strategy = one.get("strategy") or "Inject"
-    yield from _charge(one, path)
     request = one.get("request") or {}
+    yield from _charge(one, path)
+    yield from _strategy(one, request, path)
+    for position, item in enumerate(entries(request, "selectors")):
+        expression = dig(item, "cel", "expression")
+        yield from _expression(expression, f"{path}.request.selectors[{position}].cel.expression")
+    for name, trait in sorted((one.get("traits") or {}).items()):
+        yield from _trait(trait, f"{path}.traits[{name}]")
+
+
+def _strategy(one: Wire, request: Wire, path: str) -> Iterator[Finding]:
+    """Refuse what the strategy of a resource cannot express."""
+    strategy = one.get("strategy") or "Inject"
     if strategy != "Native" and not request.get("deviceClassName"):
         told = "request.deviceClassName must be set unless strategy is Native"
         yield invalid(f"{path}.request", "", told)
@@ -36,17 +46,13 @@ def _resource(one: Wire, path: str) -> Iterator[Finding]:
         if "traits" in one or "config" in one:
             told = "strategies Native and Class can express neither traits nor config"
             yield invalid(f"{path}.strategy", strategy, told)
-    if (one.get("sharing") or "None") != "None" and strategy != "Inject":
-        told = "sharing PerPodSet needs strategy Inject"
-        yield invalid(f"{path}.sharing", one.get("sharing"), told)
-    if one.get("computeDomain") is not None and strategy != "Inject":
-        told = "a ComputeDomain needs strategy Inject: its channel is given to pods"
-        yield invalid(f"{path}.computeDomain", strategy, told)
-    for position, item in enumerate(entries(request, "selectors")):
-        expression = dig(item, "cel", "expression")
-        yield from _expression(expression, f"{path}.request.selectors[{position}].cel.expression")
-    for name, trait in sorted((one.get("traits") or {}).items()):
-        yield from _trait(trait, f"{path}.traits[{name}]")
+    if strategy != "Inject":
+        if (one.get("sharing") or "None") != "None":
+            told = "sharing PerPodSet needs strategy Inject"
+            yield invalid(f"{path}.sharing", one.get("sharing"), told)
+        if one.get("computeDomain") is not None:
+            told = "a ComputeDomain needs strategy Inject: its channel is given to pods"
+            yield invalid(f"{path}.computeDomain", strategy, told)
 
 
 def _charge(one: Wire, path: str) -> Iterator[Finding]:

@@ -1,6 +1,7 @@
 """Server-side apply: merge what an owner wants, refuse what others own, drop what it gave up."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,25 +45,39 @@ def applied(structure: Structure, live: Object, application: Application) -> Obj
     ours = [entry for entry in entries if application.manager.owns(entry)]
     others = [entry for entry in entries if not application.manager.owns(entry)]
     made = merge(structure, live, _without_managed(config))
-    touched = {
-        path
-        for path, present in differences(structure, owned_part(live), owned_part(made))
-        if present
-    }
-    conflicts = [(entry, sorted(paths_of(entry) & touched)) for entry in others]
-    conflicts = [(entry, paths) for entry, paths in conflicts if paths]
-    if conflicts and not application.force:
-        raise _conflict(conflicts)
+    changes = differences(structure, owned_part(live), owned_part(made))
+    touched = {path for path, present in changes if present}
+    if not application.force:
+        _refuse_conflicts(others, touched)
     others = [left for entry in others if (left := less(entry, touched)) is not None]
-    previous: set[FieldPath] = set().union(*(paths_of(entry) for entry in ours))
-    kept = set(wanted).union(*(paths_of(entry) for entry in others))
-    for path in sorted(previous - wanted, key=len):
-        if not any(other[: len(path)] == path for other in kept):
-            made = removed(structure, made, path)
+    given_up = _paths_of_all(ours) - wanted
+    made = _without_fields(structure, made, given_up, kept=wanted | _paths_of_all(others))
     fields = nested(wanted)
     same = ours and ours[0].get("fieldsV1") == fields
     entry = {**ours[0]} if same else application.manager.entry(fields, application.now)
     return with_entries(made, [*others, entry] if fields else others)
+
+
+def _refuse_conflicts(others: Sequence[Object], touched: set[FieldPath]) -> None:
+    """Refuse an apply that changes what other managers own."""
+    found = [(entry, sorted(paths_of(entry) & touched)) for entry in others]
+    conflicts = [(entry, paths) for entry, paths in found if paths]
+    if conflicts:
+        raise _conflict(conflicts)
+
+
+def _paths_of_all(entries: Sequence[Object]) -> set[FieldPath]:
+    return {path for entry in entries for path in paths_of(entry)}
+
+
+def _without_fields(
+    structure: Structure, tree: Object, paths: set[FieldPath], *, kept: set[FieldPath]
+) -> Object:
+    """Drop fields that nobody owns any more, inner ones after those that hold them."""
+    for path in sorted(paths, key=len):
+        if not any(other[: len(path)] == path for other in kept):
+            tree = removed(structure, tree, path)
+    return tree
 
 
 def _without_managed(config: Object) -> Object:

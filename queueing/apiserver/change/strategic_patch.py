@@ -22,19 +22,24 @@ def merged(structure: Structure, target: Any, patch: Any) -> Any:
     made = {**base}
     if "$retainKeys" in patch:
         made = {name: value for name, value in made.items() if name in patch["$retainKeys"]}
-    for name, value in patch.items():
-        if name.startswith("$deleteFromPrimitiveList/"):
-            field = name.partition("/")[2]
-            made[field] = [item for item in made.get(field) or [] if item not in value]
+    for field, gone in _directed(patch, "$deleteFromPrimitiveList/"):
+        made[field] = [item for item in made.get(field) or [] if item not in gone]
     for name, value in patch.items():
         if not name.startswith(_DIRECTIVES):
             _merge_field(structure.child(name), made, name, value)
-    for name, value in patch.items():
-        if name.startswith("$setElementOrder/"):
-            field = name.partition("/")[2]
-            if isinstance(made.get(field), list):
-                made[field] = _ordered(structure.child(field), made[field], value)
+    for field, order in _directed(patch, "$setElementOrder/"):
+        if isinstance(made.get(field), list):
+            made[field] = _ordered(structure.child(field), made[field], order)
     return made
+
+
+def _directed(patch: Object, directive: str) -> list[tuple[str, Any]]:
+    """Return the fields that a directive names, with what it says of each."""
+    return [
+        (name.removeprefix(directive), value)
+        for name, value in patch.items()
+        if name.startswith(directive)
+    ]
 
 
 def _merge_field(structure: Structure, made: Object, name: str, value: Any) -> None:

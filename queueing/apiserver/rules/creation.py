@@ -25,35 +25,22 @@ class Moment:
     new_uid: Callable[[], str]
 
 
-def created(resource: Resource, namespace: str, obj: Object, moment: Moment) -> Object:
-    """Return the object with the server's metadata; status dropped where it is separate."""
-    meta = {**metadata(obj)}
-    asked = meta.get("namespace")
-    if resource.namespaced and asked and namespace and asked != namespace:
-        raise bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request"
-        )
-    if meta.get("resourceVersion"):
-        raise bad_request("resourceVersion should not be set on objects to be created")
-    for name in (
+_SERVERS_OWN = frozenset(
+    {
         "deletionTimestamp",
         "deletionGracePeriodSeconds",
         "selfLink",
         "resourceVersion",
         "managedFields",
-    ):
-        meta.pop(name, None)
-    uid = moment.new_uid()
-    meta.update(uid=uid, creationTimestamp=moment.now)
-    if resource.namespaced:
-        meta["namespace"] = namespace or asked or "default"
-    else:
-        meta.pop("namespace", None)
-    if not meta.get("name") and meta.get("generateName"):
-        meta["name"] = _generated(str(meta["generateName"]), uid)
-    meta.pop("generation", None)
-    if resource.generation is not Generation.NEVER:
-        meta["generation"] = 1
+        "generation",
+    }
+)
+"""Metadata that a client may send along and that counts for nothing."""
+
+
+def created(resource: Resource, namespace: str, obj: Object, moment: Moment) -> Object:
+    """Return the object with the server's metadata; status dropped where it is separate."""
+    meta = _metadata_of_new(resource, namespace, metadata(obj), moment)
     made = {
         **obj,
         "metadata": {key: value for key, value in meta.items() if value not in (None, {}, [])},
@@ -62,6 +49,29 @@ def created(resource: Resource, namespace: str, obj: Object, moment: Moment) -> 
         made = without(made, ("status",))
     rule = KINDS.get(resource.key)
     return rule.on_create(made) if rule else made
+
+
+def _metadata_of_new(resource: Resource, namespace: str, given: Object, moment: Moment) -> Object:
+    """Return the metadata of a new object: what was given, and what is the server's to say."""
+    asked = given.get("namespace")
+    if resource.namespaced and asked and namespace and asked != namespace:
+        raise bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+    if given.get("resourceVersion"):
+        raise bad_request("resourceVersion should not be set on objects to be created")
+    meta = {name: value for name, value in given.items() if name not in _SERVERS_OWN}
+    uid = moment.new_uid()
+    meta.update(uid=uid, creationTimestamp=moment.now)
+    if resource.namespaced:
+        meta["namespace"] = namespace or asked or "default"
+    else:
+        meta.pop("namespace", None)
+    if not meta.get("name") and meta.get("generateName"):
+        meta["name"] = _generated(str(meta["generateName"]), uid)
+    if resource.generation is not Generation.NEVER:
+        meta["generation"] = 1
+    return meta
 
 
 def _hides_status(resource: Resource) -> bool:

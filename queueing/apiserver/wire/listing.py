@@ -2,6 +2,7 @@
 
 import base64
 from dataclasses import dataclass
+from http import HTTPStatus
 
 import msgspec
 
@@ -95,27 +96,13 @@ async def list_objects(asked: Asked) -> Reply:
 
 def _snapshot(asked: Asked, token: str) -> tuple[int, list[Object] | None]:
     """Return the version to show and its objects; (0, None) means what is stored now."""
-    store, query = asked.api.store, asked.call.query
-    match = query.get("resourceVersionMatch", "")
-    asked_version = asked.call.number("resourceVersion")
+    store = asked.api.store
+    match = asked.call.query.get("resourceVersionMatch", "")
+    version = asked.call.number("resourceVersion")
     if token:
-        if match or asked_version:
-            raise forbidden_match(
-                "resourceVersionMatch is forbidden when continue is provided"
-                if match
-                else "specifying resource version is not allowed when using continue"
-            )
-        page = page_of(token)
-        try:
-            return page.version, store.items_at(asked.resource, page.version, asked.namespace)
-        except Exception as error:
-            if getattr(error, "code", 0) != 410:  # noqa: PLR2004
-                raise
-            message = (
-                "The provided continue parameter is too old to display a consistent list result."
-            )
-            raise expired(message) from error
-    if match and not query.get("resourceVersion"):
+        _refuse_beside_token(match, version)
+        return _continued(asked, token)
+    if match and not asked.call.query.get("resourceVersion"):
         raise forbidden_match(
             "resourceVersionMatch is forbidden unless resourceVersion is provided"
         )
@@ -125,14 +112,35 @@ def _snapshot(asked: Asked, token: str) -> tuple[int, list[Object] | None]:
             '"Exact", "NotOlderThan", ""'
         )
     if match == "Exact":
-        if not asked_version:
+        if not version:
             raise forbidden_match(
                 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
             )
-        return asked_version, store.items_at(asked.resource, asked_version, asked.namespace)
-    if asked_version > store.version:
-        store.check_version(asked.resource, asked_version)
+        return version, store.items_at(asked.resource, version, asked.namespace)
+    if version > store.version:
+        store.check_version(asked.resource, version)
     return 0, None
+
+
+def _refuse_beside_token(match: str, version: int) -> None:
+    """Refuse what would contradict a continue token, which names its version itself."""
+    if match:
+        raise forbidden_match("resourceVersionMatch is forbidden when continue is provided")
+    if version:
+        raise forbidden_match("specifying resource version is not allowed when using continue")
+
+
+def _continued(asked: Asked, token: str) -> tuple[int, list[Object]]:
+    """Return the version that a continue token names, and the objects as they were then."""
+    page = page_of(token)
+    try:
+        found = asked.api.store.items_at(asked.resource, page.version, asked.namespace)
+    except ApiFailure as error:
+        if error.code != HTTPStatus.GONE:
+            raise
+        message = "The provided continue parameter is too old to display a consistent list result."
+        raise expired(message) from error
+    return page.version, found
 
 
 def forbidden_match(text: str) -> ApiFailure:

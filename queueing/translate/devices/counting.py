@@ -10,7 +10,7 @@ from queueing.translate.devices.messages import DeviceReason
 from queueing.translate.devices.names import SLOT, TRAITS
 from queueing.translate.devices.offers import Shape, shapes_of
 from queueing.translate.devices.own_claims import INTEGRATION, OwnClaims
-from queueing.translate.devices.requests import CONSUMERS_MAX, DEVICES_MAX, Way, claim_of
+from queueing.translate.devices.requests import CONSUMERS_MAX, DEVICES_MAX, Claim, Way, claim_of
 from queueing.translate.problems import Problems
 from queueing.translate.wire.pods import PodTemplate
 from queueing.translate.wire.workloads import PodSet
@@ -92,14 +92,8 @@ def _why_not(one: Bound, pod_set: PodSet, queue: str, catalog: Catalog) -> list[
         if one.claim:
             return [f"ResourceClaim {one.claim} not found"]
         return [f"ResourceClaimTemplate {one.template} not found"]
-    told = []
     claim = claim_of(one.spec)
-    if catalog.gates.claims is OwnClaims.REFUSED and not one.extended:
-        told.append(_SWITCHED_OFF)
-    if catalog.as_kueue and one.claim:
-        told.append(f"ResourceClaim {one.claim}: claims by name are not counted in Kueue mode")
-    if catalog.as_kueue and any(way.name for request in claim.requests for way in request.ways):
-        told.append("firstAvailable is not counted in Kueue mode")
+    told = _not_counted(one, claim, catalog)
     for request in claim.requests:
         for way in request.ways:
             if not way.admin:
@@ -109,6 +103,24 @@ def _why_not(one: Bound, pod_set: PodSet, queue: str, catalog: Catalog) -> list[
             f"{DeviceReason.UNSUPPORTED}: {claim.device_count} devices:"
             f" one claim can be given {DEVICES_MAX}"
         )
+    return told + _not_shared(one, pod_set, queue)
+
+
+def _not_counted(one: Bound, claim: Claim, catalog: Catalog) -> list[str]:
+    """Return what of a claim the settings do not let us count."""
+    told = []
+    if catalog.gates.claims is OwnClaims.REFUSED and not one.extended:
+        told.append(_SWITCHED_OFF)
+    if catalog.as_kueue and one.claim:
+        told.append(f"ResourceClaim {one.claim}: claims by name are not counted in Kueue mode")
+    if catalog.as_kueue and any(way.name for request in claim.requests for way in request.ways):
+        told.append("firstAvailable is not counted in Kueue mode")
+    return told
+
+
+def _not_shared(one: Bound, pod_set: PodSet, queue: str) -> list[str]:
+    """Return why the pods of a set cannot all use a claim by its name."""
+    told = []
     if one.claim and one.queue != queue:
         told.append(
             f"ResourceClaim {one.claim} is shared: label it kueue.x-k8s.io/queue-name: {queue} to"

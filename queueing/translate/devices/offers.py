@@ -21,7 +21,7 @@ from queueing.translate.devices.messages import (
     unsupported,
 )
 from queueing.translate.devices.packing import Wanted, pods_served
-from queueing.translate.devices.requests import CONSUMERS_MAX, DEVICES_MAX, Claim, claim_of
+from queueing.translate.devices.requests import CONSUMERS_MAX, DEVICES_MAX, Claim, Way, claim_of
 from queueing.translate.devices.terms import UnservedError, check, claim_for, is_plugins
 from queueing.translate.wire.devices import FlavoredResource
 
@@ -208,25 +208,34 @@ def match(
 
     A request is refused only when none of its ways is left.
     """
-    wanted, refusal, doubts = [], None, []
+    wanted, refusal = [], None
+    doubts: dict[str, None] = {}
     for request in claim.requests:
         ways, refusals = [], []
         for way in request.ways:
             found = candidates(way, devices, catalog.classes)
-            doubts += [one for one in found.doubts if one not in doubts]
-            if found.refusal is not None:
-                refusals.append(found.refusal)
-            elif found.short:
-                refusals.append(too_small(found.short))
-            elif len(found.devices) < max(way.count, 1) and not _divisible(found.devices):
-                few = len(found.devices), max(way.count, 1)
-                refusals.append(too_few(*few, "the request", list(_but(found))))
-            else:
+            doubts |= dict.fromkeys(found.doubts)
+            refused = _refusal_of(way, found)
+            if refused is None:
                 ways.append((way, found.devices))
+            else:
+                refusals.append(refused)
         if not ways and refusals:
             refusal = refusal or refusals[0]
         wanted.append(Wanted(request.name, tuple(ways)))
     return wanted, refusal, tuple(doubts)
+
+
+def _refusal_of(way: Way, found: Candidates) -> Refusal | None:
+    """Return why these devices cannot serve one way of a request; None when they may."""
+    if found.refusal is not None:
+        return found.refusal
+    if found.short:
+        return too_small(found.short)
+    needed = max(way.count, 1)
+    if len(found.devices) < needed and not _divisible(found.devices):
+        return too_few(len(found.devices), needed, "the request", list(_but(found)))
+    return None
 
 
 def _but(found: Candidates) -> Iterator[str]:

@@ -101,7 +101,7 @@ def _optional(value: Value, key: Value) -> Maybe:
 
 
 def _call(node: Call, names: frozenset[str]) -> Program:
-    name, count = node.name, len(node.arguments)
+    name = node.name
     if node.target is not None:
         return _method(node, node.target, names)
     if name == "has":
@@ -111,28 +111,40 @@ def _call(node: Call, names: frozenset[str]) -> Program:
     if _is_smallest(node):
         return lambda _: INT_MIN
     parts = [compiled(one, names) for one in node.arguments]
-    if name == "?:":
-        condition, then, otherwise = parts
-        return lambda variables: (
-            then(variables) if truth(condition(variables)) else otherwise(variables)
-        )
-    if name == "!":
-        return lambda variables: not truth(parts[0](variables))
-    if name == "neg":
-        return lambda variables: _negative(parts[0](variables))
-    if name in OPERATORS and count == _PAIR:
-        operator, (left, right) = OPERATORS[name], parts
-        among = node.arguments[1]
-        if name == "in" and isinstance(among, ListOf):
-            return _among(left, right, among)
-        return lambda variables: operator(left(variables), right(variables))
-    if name == "optional index":
-        return lambda variables: _optional(parts[0](variables), parts[1](variables))
-    if name == "dyn" and count == 1:
+    if name in OPERATORS and len(parts) == _PAIR:
+        return _binary(node, *parts)
+    if name == "dyn" and len(parts) == 1:
         return parts[0]
+    form = _FORMS.get((name, len(parts)))
+    if form is not None:
+        return form(*parts)
     if name not in FUNCTIONS:
         raise UnsupportedError(f"the function {name}")
     return lambda variables: call(FUNCTIONS, name, [part(variables) for part in parts])
+
+
+def _binary(node: Call, left: Program, right: Program) -> Program:
+    operator, among = OPERATORS[node.name], node.arguments[1]
+    if node.name == "in" and isinstance(among, ListOf):
+        return _among(left, right, among)
+    return lambda variables: operator(left(variables), right(variables))
+
+
+def _choice(condition: Program, then: Program, otherwise: Program) -> Program:
+    return lambda variables: (
+        then(variables) if truth(condition(variables)) else otherwise(variables)
+    )
+
+
+_FORMS: Mapping[tuple[str, int], Callable[..., Program]] = {
+    ("?:", 3): _choice,
+    ("!", 1): lambda part: lambda variables: not truth(part(variables)),
+    ("neg", 1): lambda part: lambda variables: _negative(part(variables)),
+    ("optional index", 2): lambda whole, key: (
+        lambda variables: _optional(whole(variables), key(variables))
+    ),
+}
+"""What the grammar makes of operators that are no functions, by name and number of arguments."""
 
 
 def _is_smallest(node: Call) -> bool:
