@@ -104,44 +104,37 @@ async def serve(options: ServingOptions, convert: Convert) -> None:
                 "controller": lambda: models.connected and models.ready,
             }
         )
+        departure = Departure(client, SystemClock(), options.lease, options.noticed_s)
+        elsewhere = _elsewhere(options, client, identity)
+        webhooks = webhook_application(cluster.around, options.rules, convert, departure)
+        metrics = metrics_application(models, reviewer.may_read_path)
+        visibility = visibility_application(models, reviewer.may_see_pending, elsewhere)
         ports = (
-            (
-                options.webhooks,
-                webhook_application(
-                    cluster.around,
-                    options.rules,
-                    convert,
-                    Departure(client, SystemClock(), options.lease, options.noticed_s),
-                ),
-                identity.plain,
-            ),
+            (options.webhooks, webhooks, identity.plain),
             (options.probes, probe_application(models, readiness), None),
-            (
-                options.metrics,
-                metrics_application(models, reviewer.may_read_path),
-                identity.plain,
-            ),
-            (
-                options.visibility,
-                visibility_application(
-                    models, reviewer.may_see_pending, _elsewhere(options, client, identity)
-                ),
-                identity.aggregated,
-            ),
+            (options.metrics, metrics, identity.plain),
+            (options.visibility, visibility, identity.aggregated),
         )
         async with asyncio.TaskGroup() as group:
             for reflector in reflectors:
                 group.create_task(reflector.run())
-            if options.keeping is not None:
-                turn = keep(client, options.keeping, SystemClock().now, identity.use)
-                group.create_task(turn, name="certificate")
-            elif options.certificates is not None:
-                told = partial(trust, client)
-                group.create_task(follow_files(identity, options.certificates, told))
+            _look_after_certificate(group, options, client, identity)
             for address, application, tls in ports:
                 if address is not None:
                     tls_here = None if options.plain_http else tls
                     await stack.enter_async_context(_Site(application, address, tls_here))
+
+
+def _look_after_certificate(
+    group: asyncio.TaskGroup, options: ServingOptions, client: Client, identity: Identity
+) -> None:
+    """Make and renew the certificate ourselves, or follow the files that somebody else renews."""
+    if options.keeping is not None:
+        turn = keep(client, options.keeping, SystemClock().now, identity.use)
+        group.create_task(turn, name="certificate")
+    elif options.certificates is not None:
+        told = partial(trust, client)
+        group.create_task(follow_files(identity, options.certificates, told))
 
 
 def _elsewhere(options: ServingOptions, client: Client, identity: Identity) -> Elsewhere:

@@ -10,35 +10,25 @@ from queueing.core.facts import Strategy
 from queueing.core.flavors.plain import plain_lack
 from queueing.core.reasons import describe_missing
 from queueing.state.memory import Memory
-from queueing.state.peers import Item
+from queueing.state.peers import Item, Peers
 from queueing.state.prospects import outline_of
 from queueing.state.stands import PARKED, READY
 
 
 def set_aside_if_hopeless(memory: Memory, item: Item, now: float) -> Wait | None:
-    """Let a head wait that plainly lacks quota, as a judgement would; None leaves it to be judged.
+    """Set a head aside of which the quota alone tells that nothing helps it; return its reason.
 
-    Left are also all those of whom more is known than their fact: who stands, who has flavors left
-    to try, who waited for a lack that seemed covered. Whoever calls this knows that no budget has a
-    say.
+    None where it has to be judged. That is so where there are budgets: whoever calls this knows
+    that no budget has a say.
     """
     fact, peers = item.fact, item.peers
-    if peers is None or peers.stand is not READY:
+    if peers is None or peers.stand is not READY or _more_is_known(memory, item, peers):
         return None
-    if (
-        peers.demand.claims
-        or item.progress is not None
-        or item.tries
-        or item.preempting
-        or fact.key in memory.standing
-    ):
-        return None
-    queue = memory.queues[peers.queue]
-    rules = memory.objects.rules[queue.name]
+    rules = memory.objects.rules[peers.queue]
     if rules.strategy is Strategy.STRICT_FIFO:
         return None
     outline = outline_of(peers, rules.offer, memory.settings.quota_check)
-    short = plain_lack(rules, memory.tree.queue(queue.name), outline)
+    short = plain_lack(rules, memory.tree.queue(peers.queue), outline)
     if short is None or outline.only_way is None:
         return None
     nominated = outline.spelled.get((1, *outline.only_way))
@@ -47,7 +37,7 @@ def set_aside_if_hopeless(memory: Memory, item: Item, now: float) -> Wait | None
     wait = Wait(
         workload=fact.key,
         uid=fact.uid,
-        cluster_queue=queue.name,
+        cluster_queue=peers.queue,
         requeue=Requeue.INADMISSIBLE,
         reason=Reason.WAITING_FOR_QUOTA,
         message=describe_missing(nominated[0].name, [(one, less) for one, _, less in short]),
@@ -56,9 +46,21 @@ def set_aside_if_hopeless(memory: Memory, item: Item, now: float) -> Wait | None
     )
     item.wait = peers.wait = wait
     item.wants = outline.usage
+    queue = memory.queues[peers.queue]
     queue.settle(peers, PARKED)
     queue.lack(peers, [(resource, asked) for resource, asked, _ in short])
     memory.step_down(fact.key)
-    memory.touch(queue.name, peers.local_queue)
+    memory.touch(peers.queue, peers.local_queue)
     memory.stories.add(now, wait)
     return wait
+
+
+def _more_is_known(memory: Memory, item: Item, peers: Peers) -> bool:
+    """Say whether a judgement depends on more than the fact: on claims, or on earlier tries."""
+    return bool(
+        peers.demand.claims
+        or item.progress is not None
+        or item.tries
+        or item.preempting
+        or item.fact.key in memory.standing
+    )

@@ -213,17 +213,7 @@ def judgeable_head(
         refused = _refusal(memory, item, fact)
         if refused is None:
             return item
-        wait = Wait(
-            workload=item.fact.key,
-            uid=item.fact.uid,
-            cluster_queue=queue.name,
-            requeue=refused.requeue,
-            reason=refused.reason,
-            message=refused.message,
-        )
-        isolate(memory, item)
-        _set_aside(memory, item, wait)
-        selection.decisions.append(wait)
+        selection.decisions.append(_set_aside(memory, item, refused))
         if once or memory.as_kueue:
             return None
     return None
@@ -293,12 +283,23 @@ def _refusal(memory: Memory, item: Item, queue: ClusterQueueFact) -> Refusal | N
     return refused
 
 
-def _set_aside(memory: Memory, item: Item, wait: Wait) -> None:
+def _set_aside(memory: Memory, item: Item, refused: Refusal) -> Wait:
+    """Let an item that must not be judged wait apart from its peers; return its reason."""
+    isolate(memory, item)
     peers = peers_of(item)
+    wait = Wait(
+        workload=item.fact.key,
+        uid=item.fact.uid,
+        cluster_queue=peers.queue,
+        requeue=refused.requeue,
+        reason=refused.reason,
+        message=refused.message,
+    )
     item.wait = peers.wait = wait
     inadmissible = wait.requeue is not wait.requeue.IMMEDIATE
     memory.queues[peers.queue].settle(peers, PARKED if inadmissible else BLOCKING)
     memory.touch(peers.queue, peers.local_queue)
+    return wait
 
 
 def _companions(memory: Memory, trees: Mapping[Node, list[Item]]) -> list[Item]:

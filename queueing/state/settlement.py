@@ -6,6 +6,7 @@ faster: it is told nothing, as nothing changed for it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from queueing.core.credits.allowance import LOWEST_PRIORITY
 from queueing.core.decisions import Admit, Decision, Mode, Reason, Requeue, Wait
@@ -34,53 +35,84 @@ def settle_all(
 ) -> list[Decision]:
     """Carry judgements over to the memory; companions waited before and may do so on."""
     along = {item.fact.key for item in selection.companions}
-    decided: list[Decision] = []
-    moved: set[Node] = set()
-    skipped: list[Item] = []
-    overtaken: set[Key] = set()
+    settling = _Settling(memory, now)
     for one in _in_order(judgements, selection.foregone, memory):
         if isinstance(one, Foregone):
-            decided.append(one.admit)
-            moved.add(_admit_foregone(memory, one, now))
-            continue
+            settling.admit_foregone(one)
+        elif one.decision.workload not in along or not settling.leave_waiting(one):
+            settling.take(one, along=one.decision.workload in along)
+    for item in _losers(memory, selection, judgements, settling.moved):
+        settling.tell_too_late(item)
+    for item in settling.skipped:
+        stay_or_give_up(memory, item, settling.moved)
+    _wake_overtaken(memory, judgements, settling.overtaken)
+    return settling.decided
+
+
+@dataclass(slots=True)
+class _Settling:
+    """What came of the judgements of one round so far."""
+
+    memory: Memory
+    now: float
+    decided: list[Decision] = field(default_factory=list)
+    moved: set[Node] = field(default_factory=set)
+    """Trees in which somebody was admitted, or set aside."""
+    skipped: list[Item] = field(default_factory=list)
+    """Heads in whose way others of the round got."""
+    overtaken: set[Key] = field(default_factory=set)
+    """Companions in whose way others of the round got."""
+
+    def admit_foregone(self, one: Foregone) -> None:
+        """Charge somebody of whom no judgement was needed."""
+        self.decided.append(one.admit)
+        self.moved.add(_admit_foregone(self.memory, one, self.now))
+
+    def leave_waiting(self, one: Judgement) -> bool:
+        """Say whether a companion waits on as before, and note whether others came first."""
         decision = one.decision
-        key = decision.workload
-        item = memory.items[key]
-        if key in along and _waits_on(memory, item, one):
-            skips = isinstance(decision, Wait) and decision.mode is Mode.SKIPPED
-            note_overtaken(memory, item, overtaken=skips)
-            if skips:
-                overtaken.add(key)
-            continue
-        _step_off(memory, item, one, along=key in along)
-        decided += one.preemptions
-        decided.append(decision)
+        item = self.memory.items[decision.workload]
+        if not _waits_on(self.memory, item, one):
+            return False
+        skips = isinstance(decision, Wait) and decision.mode is Mode.SKIPPED
+        note_overtaken(self.memory, item, overtaken=skips)
+        if skips:
+            self.overtaken.add(decision.workload)
+        return True
+
+    def take(self, one: Judgement, *, along: bool) -> None:
+        """Carry out what was decided of one: admitted, skipped, or waiting for something."""
+        memory, decision = self.memory, one.decision
+        item = memory.items[decision.workload]
+        _step_off(memory, item, one, along=along)
         for told in (*one.preemptions, decision):
-            memory.stories.add(now, told)
+            self.decided.append(told)
+            memory.stories.add(self.now, told)
+        if isinstance(decision, Wait) and decision.mode is Mode.SKIPPED:
+            self._skip(item, one, decision)
+            return
         if isinstance(decision, Admit):
             if one.head.workload.priority < item.fact.priority:
                 memory.credits.demote(item.fact.uid)
-            _assume(memory, item, one.usage, decision, now)
-        elif decision.mode is Mode.SKIPPED:
-            item.wait = decision
-            note_overtaken(memory, item, overtaken=True)
-            if memory.as_kueue:
-                go_on_from(memory, item, one)
-                unstick(memory, item)
-            skipped.append(item)
-            continue
+            _assume(memory, item, one.usage, decision, self.now)
         else:
             settle(memory, item, one, decision)
-        moved.add(memory.roots[one.head.queue])
-    for item in _losers(memory, selection, judgements, moved):
+        self.moved.add(memory.roots[one.head.queue])
+
+    def tell_too_late(self, item: Item) -> None:
+        """Note that a patient one lost to others, in a tree in which nothing moved."""
         item.wait = _too_late(item)
-        memory.stories.add(now, item.wait)
-        decided.append(item.wait)
-        skipped.append(item)
-    for item in skipped:
-        stay_or_give_up(memory, item, moved)
-    _wake_overtaken(memory, judgements, overtaken)
-    return decided
+        self.memory.stories.add(self.now, item.wait)
+        self.decided.append(item.wait)
+        self.skipped.append(item)
+
+    def _skip(self, item: Item, one: Judgement, wait: Wait) -> None:
+        item.wait = wait
+        note_overtaken(self.memory, item, overtaken=True)
+        if self.memory.as_kueue:
+            go_on_from(self.memory, item, one)
+            unstick(self.memory, item)
+        self.skipped.append(item)
 
 
 def settle_hopeless(memory: Memory, judgement: Judgement, now: float) -> None:
