@@ -25,6 +25,7 @@ from queueing.core.names import (
 )
 from queueing.core.selectors import Requirement, Selector, Taint, Toleration
 from queueing.core.stakes import Stake
+from queueing.core.values import value
 
 EMPTY: Mapping[str, str] = MappingProxyType({})
 
@@ -235,7 +236,7 @@ class PodSet:
     """At most one per resource."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value()
 class PodSetAssignment:
     """Flavors and usage of one admitted pod set; `usage` is for all `count` pods."""
 

@@ -1,7 +1,7 @@
 """What a demand needs from a queue, worked out once per shape and kept by the queue's rules."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from queueing.core.devices import DeviceOffer
@@ -11,13 +11,14 @@ from queueing.core.names import FlavorName, FlavorResource, ResourceName
 from queueing.core.reasons import Obstacle, Unreadable
 from queueing.core.settings import QuotaCheck
 from queueing.core.usage import Demand, PodSetDemand
+from queueing.core.values import value
 
 PODS = ResourceName("pods")
 
 Amounts = tuple[tuple[ResourceName, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value(kw_only=False)
 class Ask:
     """What a part needs from one resource group; all of it comes from one flavor."""
 
@@ -33,7 +34,7 @@ class Ask:
         return self.amounts if self.priced is None else self.priced.get(flavor, self.amounts)
 
 
-@dataclass(frozen=True, slots=True)
+@value(kw_only=False)
 class Part:
     """Pod sets that get the same flavors; most often a single one."""
 
@@ -49,7 +50,7 @@ Prices = Mapping[tuple[int, ResourceName, FlavorName], int]
 """Total of a pod set in a flavor whose devices have a charge of their own, by place of the set."""
 
 
-@dataclass(frozen=True, slots=True)
+@value(kw_only=False)
 class Outline:
     """All parts of a demand, and the total of each pod set."""
 

@@ -95,13 +95,19 @@ def foregone(
 ) -> list[Foregone] | None:
     """Return those of the heads of one tree whom a round would admit; None where that is unsure.
 
-    The heads are looked at unless their prospects are known.
+    The heads are looked at unless their prospects are known. Who waits for a known lack need not be
+    told that others were faster; anybody else has to be judged for that.
     """
     prospects = look_at(memory, root, items) if known is None else known
     if prospects is None:
         return None
     prospects.sort(key=itemgetter(0))
-    return [_foregone(memory, root, item, one) for item, one in _winners(memory, prospects)]
+    winners = _winners(memory, prospects)
+    if known is None and len(winners) < len(items):
+        first_to_judge = {id(item) for item in items if peers_of(item).stand is not PARKED}
+        if not first_to_judge <= {id(item) for item, _ in winners}:
+            return None
+    return [_foregone(memory, root, item, one) for item, one in winners]
 
 
 def look_at(memory: Memory, root: Node, items: list[Item]) -> list[Prospect] | None:
@@ -164,9 +170,9 @@ def _footing(
     order: FlatOrder | None,
     allowance: Allowance | None,
 ) -> Footing | None:
-    """Return what a patient item needs and its place in the round; None if that is not plain."""
+    """Return what a head needs and its place in the round; None if that is not plain."""
     peers = item.peers
-    if peers is None or peers.stand is not PARKED:
+    if peers is None or (peers.stand is not PARKED and memory.standing):
         return None
     if peers.demand.claims or item.progress is not None or item.preempting:
         return None

@@ -13,10 +13,12 @@ from queueing.core.flavors.search import Search
 from queueing.core.names import QueueName
 from queueing.core.quota.node import Node
 from queueing.core.reasons import describe_missing
+from queueing.core.rounds import World, judge_round
 from queueing.state.memory import Memory
 from queueing.state.openness import is_active
 from queueing.state.peers import Item
-from queueing.state.prospects import Prospect, look_at, prospects_of
+from queueing.state.prospects import Prospect, foregone, look_at, prospects_of
+from queueing.state.selection import head_of
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Life
@@ -102,6 +104,29 @@ def assert_lines_say_what_a_look_at_everybody_says(memory: Memory) -> int:
     return found
 
 
+def assert_who_is_admitted_unjudged_is_whom_a_round_admits(memory: Memory) -> int:
+    """Compare them for the heads that nobody looked at yet; return how many were admitted."""
+    found = 0
+    for root, names in memory.members.items():
+        known = [name for name in names if name in memory.queues and is_active(memory, name)]
+        items = [head for name in known if (head := memory.queues[name].head()) is not None]
+        winners = foregone(memory, root, items, None)
+        if winners is None:
+            continue
+        world = World(
+            tree=memory.tree,
+            rules=memory.objects.rules,
+            holders=memory.ledger,
+            settings=memory.settings,
+            now=memory.clock,
+        )
+        with memory.tree.attempt():
+            judged = judge_round([head_of(memory, item) for item in items], world)
+        assert [one.admit for one in winners] == [one.decision for one in judged]
+        found += len(winners)
+    return found
+
+
 def looked_at(memory: Memory, root: Node, heads: list[Item]) -> list[Prospect]:
     prospects = look_at(memory, root, heads)
     assert prospects is not None
@@ -166,6 +191,21 @@ def test_a_plain_lack_is_what_the_search_finds(mode: str) -> None:
             memory = cluster.engine._memory
             if not memory.reshaped:
                 found += assert_a_plain_lack_is_what_the_search_finds(memory)
+    assert found
+
+
+@pytest.mark.parametrize("mode", QUEUEING)
+def test_who_is_admitted_unjudged_is_whom_a_round_admits(mode: str) -> None:
+    found = 0
+    for seed in range(12):
+        life = seeded(seed, mode)
+        cluster = LivingCluster(life.facts, life.settings)
+        for step in life.steps:
+            play(cluster, step)
+            memory = cluster.engine._memory
+            if not (memory.reshaped or memory.refitted or memory.standing):
+                found += assert_who_is_admitted_unjudged_is_whom_a_round_admits(memory)
+            cluster.cycle(budget=2)
     assert found
 
 

@@ -8,9 +8,10 @@ left to the search.
 """
 
 from queueing.core.facts import FlavorPolicy
-from queueing.core.flavors.assignment import Assignment
+from queueing.core.flavors.assignment import Assignment, Choice
+from queueing.core.flavors.grades import Grade
 from queueing.core.flavors.search import Search
-from queueing.core.names import FlavorResource
+from queueing.core.names import FlavorName, FlavorResource
 from queueing.core.outline import Outline
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
@@ -64,11 +65,32 @@ def remembered_fit(  # noqa: PLR0913 - all that the search takes, and where its 
         key = key[1:]
     found: Assignment | None = outline.fits.get(key)
     if found is None:
-        found = Search(rules, node, oracle=None, settings=settings).assign(demand)
+        if not outline.only_way:
+            found = Search(rules, node, oracle=None, settings=settings).assign(demand)
+        else:
+            found = _only_answer(outline.only_way, key[-len(outline.usage) :], outline, demand)
         if len(outline.fits) >= FITS_MAX:
             outline.fits.clear()
         outline.fits[key] = found
     return found
+
+
+def _only_answer(
+    way: tuple[FlavorName, ...], levels: tuple[int, ...], outline: Outline, demand: Demand
+) -> Assignment:
+    """Return what the search would find where there is one flavor to try, and that has enough."""
+    choices = {
+        resource.resource: Choice(resource.flavor, Grade.FIT, level)
+        for resource, level in zip(outline.usage, levels, strict=True)
+    }
+    return Assignment(
+        demand=demand,
+        outline=outline,
+        borrow=max(levels),
+        choices=[choices],
+        chosen=list(way),
+        usage=dict(outline.usage),
+    )
 
 
 def plain_lack(
