@@ -8,6 +8,7 @@ from queueing.clock import Clock
 from queueing.controller.latecomers import Latecomers
 from queueing.controller.leisure import Leisure
 from queueing.controller.records import Records
+from queueing.controller.stillness import Stillness
 from queueing.translate.devices.realisation import PodChanges
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
@@ -48,3 +49,4 @@ class Attendants:
     barrier: Barrier
     devices: DeviceMaker
     leisure: Leisure
+    stillness: Stillness

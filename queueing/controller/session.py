@@ -33,6 +33,7 @@ from queueing.controller.records import Records
 from queueing.controller.rules import ControllerRules
 from queueing.controller.saves import Saves
 from queueing.controller.statuses import Statuses
+from queueing.controller.stillness import Stillness
 from queueing.controller.waits import Waits
 from queueing.controller.witness import Witness
 from queueing.controller.workloads import Lives, WorkloadReconciler
@@ -223,6 +224,7 @@ class Session:
             barrier=self.checkpoints.barrier,
             devices=self.devices.start,
             leisure=self.leisure,
+            stillness=Stillness(self.hand, self._around.clock),
         )
 
     def _make_workload_reconciler(self) -> WorkloadReconciler:

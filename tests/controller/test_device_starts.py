@@ -1,7 +1,7 @@
 """What the start of a Job with devices asks of the API server, and when it is not made yet."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -67,7 +67,9 @@ class Notebook:
 
 
 @asynccontextmanager
-async def starting(server: Server, *, injects: bool = True) -> AsyncIterator[DeviceStart]:
+async def starting(
+    server: Server, injects: Callable[[], bool] = lambda: True
+) -> AsyncIterator[DeviceStart]:
     async with (
         serve(intercept=server.answer) as running,
         Client(Cluster.plain(running.url)) as client,
@@ -84,7 +86,7 @@ async def starting(server: Server, *, injects: bool = True) -> AsyncIterator[Dev
         memory.classes["gpu"] = read(wire.DeviceClass, device_class())
         memory.join_rules()
         records = Records(Notebook(), Compatibility.QUEUEING)
-        yield DeviceStart(memory, Claiming(memory, hand), records, lambda: injects)
+        yield DeviceStart(memory, Claiming(memory, hand), records, injects)
 
 
 def admitted(number: int) -> tuple[Job, Workload]:
@@ -190,12 +192,26 @@ async def test_a_flavor_that_a_device_plugin_serves_needs_no_class() -> None:
 
 
 async def test_a_job_is_not_started_before_its_pods_would_get_their_claims() -> None:
-    async with starting(Server(), injects=False) as start:
+    works: list[bool] = []
+    called: list[str] = []
+    heard = asyncio.Event()
+
+    def attend(uid: str) -> None:
+        called.append(uid)
+        heard.set()
+
+    async with starting(Server(), lambda: bool(works)) as start, asyncio.timeout(10):
+        job, workload = admitted(0)
+        calling = asyncio.create_task(start.call_postponed(attend))
         with pytest.raises(NotSentError, match="does not give pods their claims yet"):
-            await start.prepare(*admitted(0))
-    async with starting(Server()) as start:
-        changes = await start.prepare(*admitted(0))
-        assert changes.gates == ("queueing.dev/claims",)
+            await start.prepare(job, workload)
+        assert not called
+        works.append(True)
+        await heard.wait()
+        changes = await start.prepare(job, workload)
+        calling.cancel()
+    assert called == [workload.metadata.uid]
+    assert changes.gates == ("queueing.dev/claims",)
 
 
 def test_what_running_pods_name_is_needed_whatever_the_rules_say() -> None:

@@ -133,6 +133,7 @@ class Devices:
         await _started(group, made)
         self.refresh()
         group.create_task(self._follow_domains(client), name="ComputeDomains")
+        group.create_task(self.start.call_postponed(self._attend), name="starts that wait")
         if self._memory.catalog.is_empty and not await remains(client):
             group.create_task(self._follow_when_needed(group, client), name="devices to come")
         else:
@@ -263,6 +264,11 @@ class Devices:
         found = self._workload_of(uid)
         if found is not None:
             self._pump.claims_changed(found)
+            self._pump.attend(found)
+
+    def _attend(self, uid: str) -> None:
+        found = self._workload_of(uid)
+        if found is not None:
             self._pump.attend(found)
 
     def _workload_of(self, uid: str) -> Workload | None:

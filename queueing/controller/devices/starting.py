@@ -1,8 +1,9 @@
 """What the start of a Job needs of devices, and when its quota may be given back."""
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
 
 from queueing.controller.device_memory import DeviceMemory
 from queueing.controller.devices.claiming import Claiming
@@ -24,6 +25,9 @@ from queueing.translate.jobs.gang import gang_key, part_of, pod_set_name
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
+LOOK_S = 0.5
+"""How often is looked whether pods get their claims, while a start waits for that."""
+
 
 @dataclass(frozen=True, slots=True)
 class DeviceStart:
@@ -34,6 +38,9 @@ class DeviceStart:
     records: Records
     injects: Callable[[], bool] = lambda: True
     """Says whether the API server gives pods their claims by now: it does so only at creation."""
+    _postponed: dict[str, None] = field(default_factory=dict)
+    """Uids of Workloads whose start waits for that."""
+    _is_postponed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def prepare(self, job: Job, workload: Workload) -> PodChanges:
         """Make what the pods of a Workload's only pod set will name, and return what they are told.
@@ -54,8 +61,26 @@ class DeviceStart:
             raise
         changes = next(iter(made.changes.values()), NO_CHANGES)
         if changes.gates and not self.injects():
+            self._postponed[workload.metadata.uid] = None
+            self._is_postponed.set()
             raise NotSentError("the API server does not give pods their claims yet")
         return changes
+
+    async def call_postponed(self, attend: Callable[[str], None]) -> NoReturn:
+        """Have Workloads (by uid) looked at as soon as their pods would get claims, for ever.
+
+        By themselves they would be tried again later and later, up to a minute.
+        """
+        while True:
+            await self._is_postponed.wait()
+            if not self.injects():
+                await asyncio.sleep(LOOK_S)
+                continue
+            self._is_postponed.clear()
+            called = list(self._postponed)
+            self._postponed.clear()
+            for uid in called:
+                attend(uid)
 
     def _tell_quota(self, job: Job, workload: Workload, error: NamespaceFullError) -> None:
         text = f"A ResourceQuota of the namespace keeps the start back: {error}"

@@ -49,6 +49,7 @@ class GangReconciler:
         self._records, self._witness = attendants.records, attendants.witness
         self._clock, self._latecomers = attendants.clock, attendants.latecomers
         self._barrier, self._devices = attendants.barrier, attendants.devices
+        self._stillness, self._queue = attendants.stillness, queue
         self._scribe = Scribe(hand, attendants)
         self._gathering = Gathering(objects, hand, rules)
         self._telling = Telling(hand, attendants.records, attendants.clock, queue)
@@ -78,7 +79,7 @@ class GangReconciler:
                 if not any(self._barrier.holds(one, jobs) for one in gang.workloads):
                     await self._stop(jobs, reason)
             case actions.Restore(parts=parts):
-                await all_of(self._restore(one) for one in parts)
+                await all_of(self._restore(gang, one) for one in parts)
             case actions.BreakUp(workload=workload, message=message):
                 await self._evict(workload, Evict(reason=_REASON, message=message))
             case actions.Tell():
@@ -174,22 +175,28 @@ class GangReconciler:
 
     async def _stop(self, jobs: Sequence[Job], reason: str) -> None:
         async def one(job: Job) -> None:
+            self._stillness.stopping(job)
             await self._hand.patch_job(job, patch(job.metadata, {"spec": {"suspend": True}}))
             self._records.job(job.metadata, "Stopped", reason)
 
         await all_of(one(job) for job in jobs)
 
-    async def _restore(self, part: Part) -> None:
+    async def _restore(self, gang: Gang, part: Part) -> None:
         """Make the template what it was; the server allows that once the start time is gone."""
         if part.job is None:
             return
         meta = part.job.metadata
+        wait_s = await self._stillness.wait_s(part.job, part.view)
+        if wait_s > 0:
+            self._queue.add_after(gang.key, wait_s)
+            return
         if part.job.status.start_time is not None:
             body = patch(meta, {"status": {"startTime": None}})
             await self._hand.patch_job(part.job, body, subresource="status")
             return
         body = patch(meta, {"spec": batch.undo(part.job, part.view)})
         await self._hand.patch_job(part.job, body)
+        self._stillness.forget(meta.key)
         self._records.job(meta, "Stopped", "Pod template restored")
 
 

@@ -53,12 +53,14 @@ class JobReconciler:
         self._clock, self._latecomers = attendants.clock, attendants.latecomers
         self._barrier, self._devices = attendants.barrier, attendants.devices
         self._leisure, self._queue = attendants.leisure, queue
+        self._stillness = attendants.stillness
         self._scribe = Scribe(hand, attendants)
 
     async def look(self, key: Key) -> None:
         """Do the next write for a Job, if one is due. Raises KubeError to be called again later."""
         job = self._objects.jobs.get(key)
         if job is None:
+            self._stillness.forget(key)
             return
         workloads = list(self._objects.workloads_of(job.metadata.uid))
         claimed = self._objects.gangs.claims(job)
@@ -127,6 +129,7 @@ class JobReconciler:
                 body: dict[str, Any] = {"spec": {"suspend": True}}
                 if isinstance(action, ladder.Stop):
                     body["metadata"] = {"annotations": {labels.STOPPING: "true"}}
+                self._stillness.stopping(job)
                 await self._hand.patch_job(job, patch(job.metadata, body))
                 self._records.job(job.metadata, "Stopped", reason)
             case ladder.Restore(workload=workload):
@@ -202,6 +205,10 @@ class JobReconciler:
 
     async def _restore(self, job: Job, workload: Workload) -> None:
         """Make the template what it was; the server allows that once the start time is gone."""
+        wait_s = await self._stillness.wait_s(job, workload)
+        if wait_s > 0:
+            self._queue.add_after(job.metadata.key, wait_s)
+            return
         if job.status.start_time is not None:
             body = patch(job.metadata, {"status": {"startTime": None}})
             await self._hand.patch_job(job, body, subresource="status")
@@ -210,6 +217,7 @@ class JobReconciler:
         if labels.STOPPING in job.metadata.annotations:
             restored["metadata"] = {"annotations": {labels.STOPPING: None}}
         await self._hand.patch_job(job, patch(job.metadata, restored))
+        self._stillness.forget(job.metadata.key)
         self._records.job(job.metadata, "Stopped", "Pod template restored")
 
     async def _match(self, job: Job, workload: Workload) -> None:

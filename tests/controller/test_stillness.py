@@ -1,0 +1,123 @@
+"""A Job that was suspended so soon that its status does not tell whether it makes pods."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from queueing.apiserver.server import serve
+from queueing.controller.hand import Hand
+from queueing.controller.stillness import AGAIN_S, LINGER_S, Stillness
+from queueing.kube.client import Client
+from queueing.kube.config import Cluster
+from queueing.kube.resources import PODS
+from queueing.translate.inbound.manifests import read
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.workloads import Workload
+
+BEFORE, ADMITTED, AFTER = (f"2026-01-01T00:00:0{second}Z" for second in (1, 5, 9))
+POD: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {
+        "name": "p",
+        "namespace": "team",
+        "labels": {"batch.kubernetes.io/controller-uid": "u"},
+    },
+    "spec": {"containers": [{"name": "c", "image": "i"}]},
+}
+
+
+@dataclass
+class At:
+    """A clock that is set."""
+
+    at: float = 1_000.0
+
+    def now(self) -> float:
+        return self.at
+
+    def monotonic(self) -> float:
+        return self.at
+
+
+@asynccontextmanager
+async def asked(clock: At) -> AsyncIterator[tuple[Stillness, Client]]:
+    async with serve() as server, Client(Cluster.plain(server.url)) as client:
+        server.load([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}])
+        hand = Hand(
+            client,
+            lambda _seconds: True,
+            workload=lambda _reply: None,
+            job=lambda _reply: None,
+        )
+        yield Stillness(hand, clock), client
+
+
+def job(suspended: str = "True", since: str = BEFORE, **status: Any) -> Job:
+    condition = {"type": "Suspended", "status": suspended, "lastTransitionTime": since}
+    document = {
+        "metadata": {"name": "train", "namespace": "team", "uid": "u"},
+        "spec": {"suspend": True, "template": {}},
+        "status": {"conditions": [condition], **status},
+    }
+    return read(Job, document)
+
+
+def workload(*true: str) -> Workload:
+    conditions = [{"type": one, "status": "True", "lastTransitionTime": ADMITTED} for one in true]
+    document = {
+        "metadata": {"name": "w", "namespace": "team"},
+        "spec": {"queueName": "lq", "podSets": []},
+        "status": {"conditions": conditions},
+    }
+    return read(Workload, document)
+
+
+HOLDING = workload("QuotaReserved", "Admitted", "Evicted")
+SEEN = job("False", startTime=ADMITTED, active=1)
+
+
+@pytest.mark.parametrize(
+    ("stopped", "now", "held", "waits"),
+    [
+        pytest.param(SEEN, job(since=AFTER), HOLDING, False, id="its start was seen"),
+        pytest.param(SEEN, job("False"), HOLDING, True, id="its stop was not seen yet"),
+        pytest.param(job(), job(), HOLDING, True, id="its start was not seen"),
+        pytest.param(job(), job(), workload("Evicted"), False, id="it holds no quota"),
+        pytest.param(None, job(), HOLDING, True, id="suspended before it was admitted"),
+        pytest.param(None, job(since=AFTER), HOLDING, False, id="suspended since, by an earlier"),
+    ],
+)
+async def test_a_status_without_pods_counts_only_if_the_start_was_seen(
+    stopped: Job | None, now: Job, held: Workload, *, waits: bool
+) -> None:
+    async with asked(At()) as (stillness, _):
+        if stopped is not None:
+            stillness.stopping(stopped)
+        assert await stillness.wait_s(now, held) == (LINGER_S if waits else 0.0)
+
+
+async def test_quota_is_kept_for_pods_that_were_made_after_the_stop() -> None:
+    clock = At()
+    async with asked(clock) as (stillness, client):
+        stillness.stopping(job())
+        assert await stillness.wait_s(job(), HOLDING) == LINGER_S
+        await client.create(PODS.within("team"), POD)
+        clock.at += LINGER_S
+        assert await stillness.wait_s(job(), HOLDING) == AGAIN_S
+        await client.delete(PODS.at("p", "team"))
+        assert await stillness.wait_s(job(), HOLDING) == 0.0
+
+
+async def test_of_two_stops_each_is_judged_by_itself() -> None:
+    clock = At()
+    async with asked(clock) as (stillness, _):
+        stillness.stopping(job())
+        await stillness.wait_s(job(), HOLDING)
+        stillness.forget(job().metadata.key)
+        clock.at += LINGER_S
+        stillness.stopping(job())
+        assert await stillness.wait_s(job(), HOLDING) == LINGER_S
