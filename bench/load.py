@@ -61,6 +61,15 @@ class Item:
     fits: bool = True
 
 
+def _sizes(small: int, medium: int, large: int) -> tuple[Size, ...]:
+    """Return so many of each size of Kueue's published configuration."""
+    return (
+        Size(name="small", count=small, cpu=1, runs_s=0.2, every_s=0.1),
+        Size(name="medium", count=medium, cpu=5, runs_s=0.5, every_s=0.5),
+        Size(name="large", count=large, cpu=20, runs_s=1.0, every_s=1.2),
+    )
+
+
 LOADS = MappingProxyType(
     {
         "a": Load(
@@ -68,22 +77,14 @@ LOADS = MappingProxyType(
             per_cohort=6,
             nominal=20,
             borrowing=100,
-            sizes=(
-                Size(name="small", count=350, cpu=1, runs_s=0.2, every_s=0.1),
-                Size(name="medium", count=100, cpu=5, runs_s=0.5, every_s=0.5),
-                Size(name="large", count=50, cpu=20, runs_s=1.0, every_s=1.2),
-            ),
+            sizes=_sizes(350, 100, 50),
         ),
         "b": Load(
             queues=1_000,
             per_cohort=100,
             nominal=20,
             borrowing=100,
-            sizes=(
-                Size(name="small", count=35, cpu=1, runs_s=0.2, every_s=0.1),
-                Size(name="medium", count=10, cpu=5, runs_s=0.5, every_s=0.5),
-                Size(name="large", count=5, cpu=20, runs_s=1.0, every_s=1.2),
-            ),
+            sizes=_sizes(35, 10, 5),
         ),
         "c": Load(
             queues=1,

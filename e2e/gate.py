@@ -12,12 +12,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 from urllib.parse import urlsplit
 
 from typing_extensions import override
 
+from e2e.closing import Closing
 from e2e.cluster import Cluster
 from e2e.components import HOST
 from e2e.wire import Access, tls_of
@@ -35,7 +34,7 @@ class Blow:
     late: bool = False
 
 
-class Gate:
+class Gate(Closing):
     """Speaks plain HTTP on loopback, and to the API server as one identity."""
 
     def __init__(self, cluster: Cluster, identity: str) -> None:
@@ -76,21 +75,11 @@ class Gate:
             self._left = None
             self._dropped.set()
 
+    @override
     def close(self) -> None:
         self.lift()
         self._server.shutdown()
         self._server.server_close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def admit(self, method: str, path: str) -> bool:
         """Let a request pass, or hold it until it is dropped: False."""

@@ -138,6 +138,22 @@ def within(nominal: str, *, borrow: str = "", lend: str = "") -> Object:
     return {"nominalQuota": nominal, **{key: value for key, value in limits.items() if value}}
 
 
+def credit_policy(name: str, root: str, **spec: Any) -> Object:
+    """Let a second of a core be a credit in a tree of cohorts."""
+    return {
+        "apiVersion": "queueing.dev/v1alpha1",
+        "kind": "CreditPolicy",
+        "metadata": {"name": name},
+        "spec": {
+            "rootCohorts": [root],
+            "prices": [{"resource": "cpu", "price": "1"}],
+            "horizon": "60s",
+            "unit": "coreh",
+            **spec,
+        },
+    }
+
+
 def names(items: Sequence[Object]) -> list[str]:
     return sorted(item["metadata"]["name"] for item in items)
 

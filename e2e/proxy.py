@@ -3,15 +3,16 @@
 import socket
 import threading
 from contextlib import suppress
-from types import TracebackType
-from typing import Self
 
+from typing_extensions import override
+
+from e2e.closing import Closing
 from e2e.components import HOST
 
 CHUNK = 65536
 
 
-class Cable:
+class Cable(Closing):
     """Forwards TCP connections to a port, until it is cut; then it ends and refuses them all.
 
     While it is silent, connections stay open and are taken, and not a byte gets through. Those of
@@ -53,20 +54,10 @@ class Cable:
         with self._lock:
             self._is_silent = False
 
+    @override
     def close(self) -> None:
         self.cut()
         _hang_up(self._listener)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _accept(self) -> None:
         with suppress(OSError):

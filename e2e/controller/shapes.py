@@ -1,9 +1,11 @@
 """Jobs of mixed shapes in borrowing cohorts, as a busy cluster has them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle, islice
 
+from e2e.api import holds
+from e2e.jobs import COMPLETE_S
 from e2e.objects import Pods, cluster_queue, flavor, job, local_queue
 from e2e.quota import Ledger
 from e2e.wire import Object
@@ -73,6 +75,21 @@ class Cohorts:
                 parallelism=pods,
                 pods=Pods(cpu=cpu, requests={"memory": "128Mi"}, run_s=seconds),
             )
+
+    def wait_finished(self, count: int, ledger: Ledger) -> None:
+        """Wait until so many Workloads have ended; the ledger is asked whenever one changes."""
+
+        def finished(workloads: Sequence[Object]) -> bool:
+            ledger.check(workloads)
+            return sum(holds(one, "Finished") for one in workloads) == count
+
+        self.space.api.wait(
+            "Workload",
+            finished,
+            namespace=self.space.namespace,
+            timeout_s=COMPLETE_S,
+            what=f"{count} Workloads finished",
+        )
 
     def ledger(self) -> Ledger:
         """Return the rule that no cohort ever holds more than its queues offer together."""

@@ -1,14 +1,11 @@
 """Two hundred Jobs of mixed shapes through borrowing cohorts, to the last of them."""
 
-from collections.abc import Sequence
 
-from e2e.api import holds
 from e2e.controller.shapes import NOMINAL_CPU, Cohorts
-from e2e.jobs import COMPLETE_S, wait_complete
+from e2e.jobs import wait_complete
 from e2e.objects import names
 from e2e.product import Controller
 from e2e.quota import wait_nothing_held
-from e2e.wire import Object
 from e2e.world import World
 
 JOBS = 200
@@ -23,17 +20,7 @@ def test_two_hundred_jobs_of_mixed_shapes_complete_and_nothing_is_held(
     for one in queues.jobs(JOBS):
         space.make(one)
 
-    def finished(workloads: Sequence[Object]) -> bool:
-        ledger.check(workloads)
-        return sum(holds(one, "Finished") for one in workloads) == JOBS
-
-    space.api.wait(
-        "Workload",
-        finished,
-        namespace=space.namespace,
-        timeout_s=COMPLETE_S,
-        what=f"{JOBS} Workloads finished",
-    )
+    queues.wait_finished(JOBS, ledger)
     jobs = wait_complete(space, count=JOBS)
     assert not [job["metadata"]["name"] for job in jobs if job["spec"]["suspend"]]
     assert max(ledger.most.values()) > NOMINAL_CPU, "no queue ever borrowed"

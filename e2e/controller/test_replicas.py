@@ -1,6 +1,6 @@
 """Leader and standby: whoever dies, freezes or goes, the work is finished and nothing is held."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import pytest
 
@@ -8,10 +8,9 @@ from e2e.api import holds
 from e2e.cluster import Cluster
 from e2e.controller.shapes import Cohorts
 from e2e.identities import CONTROLLER_NAMESPACE
-from e2e.jobs import COMPLETE_S, wait_complete
+from e2e.jobs import wait_complete
 from e2e.product import LEASE, Controller, leader
 from e2e.quota import wait_nothing_held
-from e2e.wire import Object
 from e2e.world import World
 
 JOBS = 40
@@ -62,17 +61,7 @@ def test_the_standby_finishes_the_work_of_a_leader_that_is(
     wait_leader(cluster, other_than=holder)
     first.thaw()
 
-    def finished(workloads: Sequence[Object]) -> bool:
-        ledger.check(workloads)
-        return sum(holds(one, "Finished") for one in workloads) == JOBS
-
-    space.api.wait(
-        "Workload",
-        finished,
-        namespace=space.namespace,
-        timeout_s=COMPLETE_S,
-        what=f"{JOBS} Workloads finished",
-    )
+    queues.wait_finished(JOBS, ledger)
     wait_complete(space, count=JOBS)
     wait_nothing_held(space.api, space.namespace, queues.names)
 

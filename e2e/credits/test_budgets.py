@@ -7,7 +7,7 @@ import pytest
 
 from e2e.jobs import wait_workload
 from e2e.nodes import POOL
-from e2e.objects import Pods, cluster_queue, cohort, flavor, job, local_queue
+from e2e.objects import Pods, cluster_queue, cohort, credit_policy, flavor, job, local_queue
 from e2e.wire import Object
 from e2e.world import World
 
@@ -20,17 +20,7 @@ KINDS = ("LocalQueue", "ClusterQueue", "Cohort")
 
 def policy(space: World) -> Object:
     """Prices and no more: balances bend nothing without fair sharing."""
-    return {
-        "apiVersion": "queueing.dev/v1alpha1",
-        "kind": "CreditPolicy",
-        "metadata": {"name": space.name("prices")},
-        "spec": {
-            "rootCohorts": [space.name("all")],
-            "prices": [{"resource": "cpu", "price": "1"}],
-            "horizon": "60s",
-            "unit": "coreh",
-        },
-    }
+    return credit_policy(space.name("prices"), space.name("all"))
 
 
 def budget(space: World, name: str, holder: Object, **spec: Any) -> Object:

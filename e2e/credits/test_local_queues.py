@@ -6,7 +6,7 @@ from typing import Any
 
 from e2e.api import holds
 from e2e.nodes import POOL
-from e2e.objects import Pods, cluster_queue, cohort, flavor, job, local_queue
+from e2e.objects import Pods, cluster_queue, cohort, credit_policy, flavor, job, local_queue
 from e2e.product import Controller
 from e2e.wire import Object
 from e2e.world import World
@@ -18,19 +18,8 @@ RUNS_S = 8.0
 
 
 def policy(space: World) -> Object:
-    return {
-        "apiVersion": "queueing.dev/v1alpha1",
-        "kind": "CreditPolicy",
-        "metadata": {"name": space.name("within")},
-        "spec": {
-            "rootCohorts": [space.name("all")],
-            "prices": [{"resource": "cpu", "price": "1"}],
-            "halfLife": "87600h",
-            "horizon": "60s",
-            "unit": "coreh",
-            "localQueues": "Order",
-        },
-    }
+    root = space.name("all")
+    return credit_policy(space.name("within"), root, halfLife="87600h", localQueues="Order")
 
 
 def seconds(time: str) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from e2e.nodes import POOL
-from e2e.objects import Pods, cluster_queue, cohort, flavor, job, local_queue
+from e2e.objects import Pods, cluster_queue, cohort, credit_policy, flavor, job, local_queue
 from e2e.product import Controller
 from e2e.wire import Object
 from e2e.world import World
@@ -41,20 +41,14 @@ SLOW_TURN_S = 24.0
 
 def policy(space: World, *, horizon: str) -> Object:
     """Two that could fill a pool alone take turns of `horizon * log2(hysteresis)`."""
-    return {
-        "apiVersion": "queueing.dev/v1alpha1",
-        "kind": "CreditPolicy",
-        "metadata": {"name": space.name("turns")},
-        "spec": {
-            "rootCohorts": [space.name("all")],
-            "prices": [{"resource": "cpu", "price": "1"}],
-            "halfLife": "87600h",
-            "horizon": horizon,
-            "hysteresis": str(HYSTERESIS),
-            "unit": "coreh",
-            "usageRecords": {},
-        },
-    }
+    return credit_policy(
+        space.name("turns"),
+        space.name("all"),
+        halfLife="87600h",
+        horizon=horizon,
+        hysteresis=str(HYSTERESIS),
+        usageRecords={},
+    )
 
 
 def two_teams(space: World, horizon: str) -> None:

@@ -1,11 +1,18 @@
-"""What tests ask of, and do to, one workload of the namespace `team` in a world."""
+"""What tests ask of, and do to, one workload of the namespace `team`, and terms of credits."""
 
 from dataclasses import replace
 
+from queueing.core.credits.facts import MICRO, CreditPolicyFact
+from queueing.core.credits.prices import Prices
 from queueing.core.decisions import Wait
 from queueing.core.facts import Condition
-from queueing.core.names import Key
+from queueing.core.names import Key, ResourceName
 from queueing.sim.world import World
+
+CORE_PRICES = Prices({(None, ResourceName("cpu")): MICRO})
+"""A credit is a second of one core."""
+LASTING = CreditPolicyFact(name="p", prices=CORE_PRICES, half_life_s=10**9)
+"""Balances do not shrink for as long as a test looks."""
 
 
 def runs(made: World, name: str) -> bool:

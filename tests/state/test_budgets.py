@@ -12,14 +12,12 @@ from queueing.core.credits.facts import (
     BudgetFact,
     CreditGone,
     CreditKind,
-    CreditPolicyFact,
     HolderKind,
 )
 from queueing.core.credits.period import Period
-from queueing.core.credits.prices import Prices
 from queueing.core.decisions import Preempt, Reason
 from queueing.core.facts import Fact, PreemptionPolicy, WorkloadFact
-from queueing.core.names import Key, ResourceName
+from queueing.core.names import Key
 from queueing.core.settings import Compatibility, Settings
 from queueing.sim.world import World
 from queueing.testing.builders import (
@@ -32,11 +30,9 @@ from queueing.testing.builders import (
     preemption,
     workload,
 )
-from tests.state.members import finish, runs, waits
+from tests.state.members import LASTING, finish, runs, waits
 
 START = 1_000_000 // HOUR * HOUR
-PRICES = Prices({(None, ResourceName("cpu")): MICRO})
-TERMS = CreditPolicyFact(name="p", prices=PRICES, half_life_s=10**9)
 LOWER = preemption(within=PreemptionPolicy.LOWER_PRIORITY)
 
 
@@ -68,7 +64,7 @@ def world(*budgets: BudgetFact, mode: Compatibility = Compatibility.QUEUEING) ->
         ]
         for fact in facts:
             made.observe(fact)
-    made.engine.observe_credit(TERMS)
+    made.engine.observe_credit(LASTING)
     for one in budgets:
         made.engine.observe_credit(one)
     made.cycle(START)
@@ -378,7 +374,7 @@ def restarted(made: World, at: float, *stored: BudgetAccountFact, facts: tuple[A
         again.observe(local_queue(f"team/{name}", name))
     for fact in made.workloads.values():
         again.observe(fact)
-    for credit in (TERMS, *facts, *stored):
+    for credit in (LASTING, *facts, *stored):
         again.engine.observe_credit(credit)
     again.cycle(at)
     return again

@@ -11,7 +11,6 @@ from queueing.core.credits.facts import (
     PART,
     CreditAccountFact,
     CreditGrantFact,
-    CreditPolicyFact,
     Member,
     SavedFact,
 )
@@ -30,6 +29,7 @@ from queueing.testing.builders import (
     preemption,
     workload,
 )
+from tests.state.members import LASTING
 
 START = 1_000_000.0
 SETTINGS = Settings(fair_sharing=FairSharing(strategies=("LessThanOrEqualToFinalShare",)))
@@ -38,8 +38,7 @@ QUEUES = ("a", "b", "c")
 
 def world(**terms: Any) -> World:
     """Make three queues under terms by which balances do not shrink, unless a test says so."""
-    prices = Prices({(None, ResourceName("cpu")): MICRO})
-    policy = replace(CreditPolicyFact(name="p", prices=prices, half_life_s=10**9), **terms)
+    policy = replace(LASTING, **terms)
     made = World([cohort("all"), flavor(), namespace()], settings=SETTINGS)
     for name in QUEUES:
         made.observe(queue(name))
@@ -187,8 +186,7 @@ def test_a_restart_after_a_move_finds_the_debt_where_the_queue_is() -> None:
         again.observe(queue(name))
     for name in "ad":
         again.observe(cluster_queue(name, {"default": {"cpu": 4000}}, cohort="other"))
-    prices = Prices({(None, ResourceName("cpu")): MICRO})
-    again.engine.observe_credit(CreditPolicyFact(name="p", prices=prices, half_life_s=10**9))
+    again.engine.observe_credit(LASTING)
     for account in stored:
         again.engine.observe_credit(account)
     assert moved(again, "a", "other", START + 102)["other"] == {"a": -800, "d": 0}
@@ -338,8 +336,7 @@ def test_a_restart_refunds_and_counts_waste_once(written_at: int) -> None:
         again.observe(local_queue(f"team/{name}", name))
     for fact in made.workloads.values():
         again.observe(fact)
-    prices = Prices({(None, ResourceName("cpu")): MICRO})
-    again.engine.observe_credit(CreditPolicyFact(name="p", prices=prices, half_life_s=10**9))
+    again.engine.observe_credit(LASTING)
     again.engine.observe_credit(save)
     for account in stored:
         again.engine.observe_credit(account)
@@ -371,7 +368,7 @@ def pool(*, weights: tuple[float, float] = (1, 1)) -> World:
     prices = Prices(
         {(None, ResourceName(one)): price for one, price in (("cpu", MICRO), ("gpu", MICRO))}
     )
-    made.engine.observe_credit(CreditPolicyFact(name="p", prices=prices, half_life_s=10**9))
+    made.engine.observe_credit(replace(LASTING, prices=prices))
     made.cycle(START)
     return made
 

@@ -14,9 +14,8 @@ from queueing.core.credits.facts import (
     CreditPolicyFact,
     Member,
 )
-from queueing.core.credits.prices import Prices
 from queueing.core.facts import Condition, Fact
-from queueing.core.names import Key, PodSetName, ResourceName, Uid
+from queueing.core.names import Key, PodSetName, Uid
 from queueing.core.settings import FairSharing, Settings
 from queueing.sim.world import World
 from queueing.testing.builders import (
@@ -27,6 +26,7 @@ from queueing.testing.builders import (
     namespace,
     workload,
 )
+from tests.state.members import CORE_PRICES
 
 START = 1_000_000.0
 HORIZON_S = 300
@@ -34,7 +34,7 @@ HOLD_S = 600
 CORES = 12
 TERMS = CreditPolicyFact(
     name="p",
-    prices=Prices({(None, ResourceName("cpu")): MICRO}),
+    prices=CORE_PRICES,
     half_life_s=10**9,
     horizon_s=HORIZON_S,
     admission_hold_s=HOLD_S,

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from queueing.core.credits.facts import (
-    MICRO,
     BudgetFact,
     CreditGone,
     CreditKind,
@@ -15,10 +14,9 @@ from queueing.core.credits.facts import (
     HolderKind,
     Mode,
 )
-from queueing.core.credits.prices import Prices
 from queueing.core.decisions import Preempt, Reason
 from queueing.core.facts import Fact, Gone, Kind, PreemptionPolicy
-from queueing.core.names import Key, ResourceName
+from queueing.core.names import Key
 from queueing.core.settings import FairSharing, Settings
 from queueing.sim.world import World
 from queueing.testing.builders import (
@@ -31,13 +29,13 @@ from queueing.testing.builders import (
     preemption,
     workload,
 )
-from tests.state.members import finish, runs, waits
+from tests.state.members import CORE_PRICES, finish, runs, waits
 
 START = 1_000_000.0
 HIGH = 100
 POLICY = CreditPolicyFact(
     name="p",
-    prices=Prices({(None, ResourceName("cpu")): MICRO}),
+    prices=CORE_PRICES,
     non_borrowing_min_priority=HIGH,
 )
 CLASSICAL = Settings()

@@ -11,13 +11,11 @@ from queueing.core.credits.facts import (
     PART,
     CreditFact,
     CreditGrantFact,
-    CreditPolicyFact,
     Member,
 )
 from queueing.core.credits.group import WEIGHT_UNIT
-from queueing.core.credits.prices import Prices
 from queueing.core.facts import Condition, Fact
-from queueing.core.names import Key, ResourceName, Uid
+from queueing.core.names import Key, Uid
 from queueing.core.settings import FairSharing, Settings
 from queueing.sim.world import World
 from queueing.testing.builders import (
@@ -28,12 +26,10 @@ from queueing.testing.builders import (
     local_queue,
     namespace,
 )
+from tests.state.members import LASTING
 
 START, LENGTH_S = 1_000_000, 300
 SETTINGS = Settings(fair_sharing=FairSharing(strategies=("LessThanOrEqualToFinalShare",)))
-POLICY = CreditPolicyFact(
-    name="p", prices=Prices({(None, ResourceName("cpu")): MICRO}), half_life_s=10**9
-)
 PARENTS = {"a": "all", "b": "all", "c": "low", "d": "low"}
 POOL = 3
 
@@ -116,7 +112,7 @@ def objects(quotas: dict[str, int]) -> Iterable[Fact]:
 
 
 def credit_facts(history: History, second: int) -> Iterable[CreditFact]:
-    yield POLICY
+    yield LASTING
     for number, (at, name, credit) in enumerate(history.grants):
         if at <= second:
             yield CreditGrantFact(
@@ -131,7 +127,7 @@ def credit_facts(history: History, second: int) -> Iterable[CreditFact]:
 def lived(history: History, looks: set[int], restart_at: int) -> World:
     """Let it happen to an engine that looks at these seconds only, and when quotas change."""
     made = World(objects(history.quotas(0)), settings=SETTINGS)
-    made.engine.observe_credit(POLICY)
+    made.engine.observe_credit(LASTING)
     made.cycle(float(START))
     for second in range(LENGTH_S + 1):
         now = float(START + second)

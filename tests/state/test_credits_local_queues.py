@@ -20,10 +20,9 @@ from queueing.core.credits.facts import (
     Mode,
     Sink,
 )
-from queueing.core.credits.prices import Prices
 from queueing.core.decisions import Preempt
 from queueing.core.facts import Condition, Fact, Gone, Kind, PreemptionPolicy, Strategy
-from queueing.core.names import Key, QueueName, ResourceName
+from queueing.core.names import Key, QueueName
 from queueing.core.settings import AdmissionFairSharing, Settings
 from queueing.sim.world import World
 from queueing.testing.builders import (
@@ -35,16 +34,16 @@ from queueing.testing.builders import (
     preemption,
     workload,
 )
+from tests.state.members import CORE_PRICES
 
 START = 1_000_000.0
-PRICES = Prices({(None, ResourceName("cpu")): MICRO})
 TEAMS = ("a", "b", "c")
 
 
 def policy(**fields: Any) -> CreditPolicyFact:
     """Terms under which balances do not shrink, unless a test says so."""
     terms = CreditPolicyFact(
-        name="default", prices=PRICES, half_life_s=10**9, orders_local_queues=True
+        name="default", prices=CORE_PRICES, half_life_s=10**9, orders_local_queues=True
     )
     return replace(terms, **fields)
 

@@ -9,10 +9,9 @@ from queueing.core.credits.facts import (
     CreditPolicyFact,
     Member,
 )
-from queueing.core.credits.prices import Prices
 from queueing.core.decisions import Admit, Preempt
 from queueing.core.facts import Fact, PreemptionPolicy
-from queueing.core.names import ResourceName, Uid
+from queueing.core.names import Uid
 from queueing.core.settings import Compatibility, FairSharing, Settings
 from queueing.sim.world import World
 from queueing.testing.builders import (
@@ -24,11 +23,12 @@ from queueing.testing.builders import (
     preemption,
     workload,
 )
+from tests.state.members import CORE_PRICES
 
 START = 1_000_000.0
 POOL, OWN = 32, 2
 FAIR = FairSharing(strategies=("LessThanOrEqualToFinalShare", "LessThanInitialShare"))
-TERMS = CreditPolicyFact(name="default", prices=Prices({(None, ResourceName("cpu")): MICRO}))
+TERMS = CreditPolicyFact(name="default", prices=CORE_PRICES)
 """A balance of six hours of one's entitlement, here 18 cores, doubles the weight."""
 
 
