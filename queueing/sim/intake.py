@@ -13,6 +13,7 @@ from queueing.core.facts import Fact
 from queueing.core.names import Key
 from queueing.core.settings import Compatibility, Settings
 from queueing.sim.contradictions import contradictions
+from queueing.sim.decoding import decode
 from queueing.sim.devices import Devices
 from queueing.sim.documents import Document, load
 from queueing.sim.jobs import JobReader
@@ -33,7 +34,7 @@ from queueing.translate import budgets, credits_wire
 from queueing.translate import credits as credit_objects
 from queueing.translate.configuration import rules_of, settings_of, unknown_gates
 from queueing.translate.gates import without_effect as without_effect_gates
-from queueing.translate.inbound import manifests, queues, surroundings, workloads
+from queueing.translate.inbound import queues, surroundings, workloads
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs.priority import PriorityClasses
 from queueing.translate.limits import summarize
@@ -292,11 +293,4 @@ class _Reader:
         return [translate(one) for one in self._wire(kind, shape)]
 
     def _wire(self, kind: str, shape: type[W]) -> list[W]:
-        return [_decode(one, shape) for one in self.documents if one.kind == kind]
-
-
-def _decode(document: Document, shape: type[W]) -> W:
-    try:
-        return read(shape, document.value)
-    except manifests.ManifestError as error:
-        raise document.error([], str(error)) from error
+        return [decode(one, shape) for one in self.documents if one.kind == kind]

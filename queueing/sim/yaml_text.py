@@ -19,8 +19,10 @@ NODES_MAX = 5_000_000
 _TRUE = frozenset({"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"})
 _FALSE = frozenset({"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"})
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
+_NUMBER = re.compile(r"[-+]?\.?[0-9].*")
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
-_BASED = re.compile(r"[-+]?0([xo])([0-9a-fA-F]+)")
+_OCTAL = re.compile(r"[-+]?0[0-7]+")
+_BASED = re.compile(r"[-+]?0(b[01]+|o[0-7]+|x[0-9a-fA-F]+)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _NEXT_OBJECT = re.compile(r"\}[ \r]*\n\s*\{")
 """Where one JSON object ends and another begins: never within one, where a comma is between."""
@@ -103,13 +105,18 @@ def scalar(node: yaml.ScalarNode) -> Any:
         return None
     if text in _TRUE or text in _FALSE:
         return text in _TRUE
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    if based := _BASED.fullmatch(text):
-        return int(text, 16 if based[1] == "x" else 8)
-    if _FLOAT.fullmatch(text):
-        return float(text)
-    return text
+    return _number(text.replace("_", ""), text) if _NUMBER.fullmatch(text) else text
+
+
+def _number(digits: str, text: str) -> Any:
+    """Read what begins as a number does, underscores left out; what is none is text."""
+    if _INTEGER.fullmatch(digits):
+        return int(digits)
+    if _OCTAL.fullmatch(digits):
+        return int(digits, 8)
+    if _BASED.fullmatch(digits):
+        return int(digits, 0)
+    return float(digits) if _FLOAT.fullmatch(digits) else text
 
 
 def line_of(node: yaml.Node) -> int:

@@ -171,3 +171,25 @@ def test_two_hundred_objects_are_planned_at_once() -> None:
     result = plan("-f", "-", "--rounds", "1", "-o", "json", text=text)
     assert time.monotonic() - started < 10.0, "it takes a tenth of a second on an idle machine"
     assert len(json.loads(result.stdout)["rounds"][0]["decisions"]) == 197
+
+
+def test_a_plan_that_reaches_the_limit_of_rounds_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("queueing.sim.plan", "queueing.cli.plan"):
+        monkeypatch.setattr(f"{module}.STABLE_ROUNDS_MAX", 2)
+    text = QUEUES.replace("nominalQuota: 4", "nominalQuota: 40")
+    text += "".join(workload(name) for name in "abcd")
+    result = plan("-f", "-", "--until-stable", "--compatibility", "Kueue", "-o", "json", text=text)
+    report = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert result.stderr == "Warning: not stable after 2 rounds\n"
+    assert (report["stable"], len(report["rounds"])) == (False, 2)
+
+
+@pytest.mark.parametrize("written", ["yesterday", "2026-01-01", "2026-13-01T00:00:00Z"])
+def test_a_time_that_is_none_is_told_with_the_line_of_its_field(written: str) -> None:
+    text = workload("w") + f'status:\n  requeueState:\n    requeueAt: "{written}"\n'
+    result = plan("-f", "-", text=text)
+    line = text.splitlines().index(f'    requeueAt: "{written}"') + 1
+    field = f"-:{line}: status.requeueState.requeueAt: '{written}' is not a time"
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"Error: {field}; write it like ")
