@@ -1,6 +1,5 @@
 """Two hundred Jobs of mixed shapes through borrowing cohorts, to the last of them."""
 
-
 from e2e.controller.shapes import NOMINAL_CPU, Cohorts
 from e2e.jobs import wait_complete
 from e2e.objects import names
