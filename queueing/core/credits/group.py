@@ -145,6 +145,8 @@ class Group:
 
     def _settle(self, member: Member, account: Account) -> None:
         """Bring one account up to the group's time; exact, so that it may be done at any time."""
+        if account.at == self.at:
+            return  # no integral has grown since
         spent = PART * account.paying * (self.at - account.at)
         earned = account.weight * (self._pool_so_far - account.pool_mark)
         account.at, account.pool_mark = self.at, self._pool_so_far

@@ -50,16 +50,20 @@ def holding_of(
     reserved, admission = fact.conditions.get("QuotaReserved"), fact.admission
     if admission is None or reserved is None or not reserved.status:
         return None
-    return Holding(
-        fact.uid,
-        admission.cluster_queue,
-        fact.priority,
-        held_usage(fact) if usage is None else usage,
-        int(reserved.changed),
-        ended_at(fact) if "Finished" in fact.conditions else None,
-        fact.local_queue,
-        None if fact.max_execution_s is None else seconds_of(fact),
-        fact.user,
+    return Holding._make(  # all fields, in their order: half the time of a call by names
+        (
+            fact.uid,
+            admission.cluster_queue,
+            fact.priority,
+            held_usage(fact) if usage is None else usage,
+            int(reserved.changed),
+            ended_at(fact) if "Finished" in fact.conditions else None,
+            fact.local_queue,
+            None if fact.max_execution_s is None else seconds_of(fact),
+            fact.user,
+            None,
+            None,
+        )
     )
 
 
@@ -90,6 +94,8 @@ def running_since(fact: WorkloadFact) -> int | None:
 
 def runs_of(fact: WorkloadFact) -> Runs | None:
     """Return since when all pods run, as `running_since` does; the end may be what tells it."""
+    if "PodsReady" not in fact.conditions and "Finished" not in fact.conditions:
+        return None
     since = running_since(fact)
     if since is None:
         return None

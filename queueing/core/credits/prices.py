@@ -28,6 +28,9 @@ class Prices:
 
     def by_flavor(self, amounts: Mapping[FlavorResource, int]) -> dict[FlavorName, int]:
         """Return what amounts of any flavors cost, by flavor."""
+        if len(amounts) == 1:
+            (((flavor, resource), amount),) = amounts.items()
+            return {flavor: self.cost(flavor, resource, amount)}
         sums: dict[FlavorName, dict[ResourceName, int]] = {}
         for (flavor, resource), amount in amounts.items():
             sums.setdefault(flavor, {})[resource] = amount

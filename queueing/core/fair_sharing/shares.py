@@ -62,7 +62,7 @@ class Shares:
         ratio = max(ratios, default=0.0)
         if not node.weight:
             return (1, ratio) if ratio else NO_SHARE
-        return 0, ratio / (node.divisor if node.bend is None else float(node.weight * node.bend))
+        return 0, ratio / (node.divisor if node.bend is None else node.bent_divisor)
 
     def _lendable_of(self, parent: Node) -> dict[ResourceName, int]:
         """Sum over flavors what a parent could use, also of what comes from above it only."""

@@ -19,6 +19,7 @@ class Node:
 
     __slots__ = (
         "bend",
+        "bent_divisor",
         "cells",
         "declared",
         "divisor",
@@ -45,6 +46,8 @@ class Node:
         """What shares are divided by where no credits bend the weight."""
         self.bend: Fraction | None = None
         """What credits multiply the weight by; None where they do not."""
+        self.bent_divisor = 1.0
+        """What shares are divided by where they do."""
         self.height = 0
         self.generation = 0
 
@@ -52,6 +55,12 @@ class Node:
         """Set the weight, and what shares are divided by where that is not the nearest float."""
         self.weight = weight
         self.divisor = float(weight) if divisor is None else divisor
+        self.bend_by(self.bend)
+
+    def bend_by(self, factor: Fraction | None) -> None:
+        """Set what the weight is multiplied by."""
+        self.bend = factor
+        self.bent_divisor = self.divisor if factor is None else float(self.weight * factor)
 
     def root(self) -> Node:
         """Return the top of this node's tree."""

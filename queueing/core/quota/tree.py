@@ -75,7 +75,7 @@ class QuotaTree:
     def bend(self, node: Node, factor: Fraction | None) -> None:
         """Multiply a node's weight by a factor, None for none; shares in its tree change."""
         if node.bend != factor:
-            node.bend = factor
+            node.bend_by(factor)
             self._touch(node)
 
     # Questions.

@@ -4,7 +4,7 @@ It counts usage by what statuses say, at the times that stand in them, and so ap
 which also holds what is only assumed. Quotas and limits are the tree's.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from queueing.core.credits import bend
@@ -71,14 +71,15 @@ class Book:
 
     __slots__ = (
         "_holds",
-        "_moved",
         "_posts",
         "_rows",
         "_usage",
+        "asks_more",
         "children",
         "exponents",
         "grants",
         "group",
+        "moved",
         "node",
         "policy",
         "read_at",
@@ -96,37 +97,42 @@ class Book:
         """Up to when what was read from an account holds all that happened."""
         self.stirred = False
         """Whether anybody came or went since balances were measured, where that bends weights."""
+        self.asks_more = bool(policy.class_factors or policy.admission_hold_s)
+        """Whether it has to know more of a holding than its usage."""
         self._holds = Holds(policy.admission_hold_s) if policy.admission_hold_s else None
         self._usage: dict[tuple[Node, FlavorResource], int] = {}
         """Of the nodes below the children."""
         self._posts: dict[tuple[Node, FlavorName], Post] = {}
         self._rows: dict[Node, dict[FlavorResource, Row]] = {}
-        self._moved: dict[Post, None] = {}
+        self.moved: dict[Post, None] = {}
         """Whose usage is another than when time last passed."""
 
     def advance(self, to: int) -> None:
         """Let time pass; before it does, what was counted at one and the same time takes effect."""
         if to > self.group.at:
-            self._take_positions()
+            self.take_positions()
             self.group.advance(to)
 
-    def reshape(self, holdings: Iterable[tuple[Node, Holding]]) -> None:
-        """Take over quotas, weights and children as they are now, with these who hold quota."""
-        children = sorted(self.node.children(), key=member_of)
-        self.children = {member_of(child): child for child in children}
+    def reshape(self) -> None:
+        """Take over quotas, weights and children as they are now.
+
+        All who hold quota are to be counted after it, and to be given effect by `take_positions`.
+        """
+        self.children = dict(sorted((member_of(one), one) for one in self.node.children()))
         pools = self._by_flavor({one: self.node.nominal(one) for one in self.node.cells})
-        weights = {child: int(child.weight * WEIGHT_UNIT) for child in children}
+        weights = {one: int(one.weight * WEIGHT_UNIT) for one in self.children.values()}
         whole, pool = sum(weights.values()), sum(pools.values())
         standings = {}
         for member, child in self.children.items():
-            own = sum(self._by_flavor({one: child.quota(one) for one in child.cells}).values())
+            quota = {resource: cell.quota for resource, cell in child.cells.items()}
+            own = sum(self._by_flavor(quota).values())
             part = pool * weights[child] // whole if whole else 0
             standings[member] = Standing(weights[child], own + part)
         self.group.reshape(standings, pools)
         self._usage.clear()
         self._posts.clear()
         self._rows.clear()
-        self._moved.clear()
+        self.moved.clear()
         if self._holds is not None:
             self._holds.clear()
         for member, child in self.children.items():
@@ -137,15 +143,7 @@ class Book:
                     post = self._posts[child, resource.flavor] = Post(member, resource.flavor)
                 price, per = self.policy.prices.rate(resource.flavor, resource.resource)
                 rows[resource] = post.rows[resource] = Row(post, cell, price, per)
-        ways: dict[Node, Way] = {}
-        for queue, holding in holdings:
-            way = ways.get(queue)
-            if way is None:
-                way = ways[queue] = self.way_of(queue)
-            self.count(way, holding, 1)
-        for post in self._posts.values():
-            self._position(post)
-        self._moved.clear()
+        self.moved = dict.fromkeys(self._posts.values())
 
     def measure(self) -> dict[Member, int]:
         """Return by how many steps each child's weight is to be bent now."""
@@ -166,14 +164,14 @@ class Book:
         """Return what each child is about to pay for work that began lately, in micro-credits."""
         if self._holds is None:
             return {}
-        self._take_positions()
+        self.take_positions()
         at, group = self.group.at, self.group
         return {one: self._holds.of(one, at, group.paying(one)) for one in self.children}
 
     def count(self, way: Way, holding: Holding, sign: int) -> None:
         """Count a holding in, or with sign -1 out, from the group's time on."""
         child, rows, below = way
-        moved = self._moved
+        moved = self.moved
         for resource, amount in holding.usage.items():
             left = sign * amount
             if below:
@@ -182,10 +180,8 @@ class Book:
             if row is not None:
                 row.usage += left
                 moved[row.post] = None
-        if self.policy.class_factors:
-            self._bill(child, holding, sign)
-        if self._holds is not None:
-            self._hold(self._holds, member_of(child), holding, sign)
+        if self.asks_more:
+            self._ask_more(child, holding, sign)
 
     def lose(self, way: Way, holding: Holding, when: int, saved: int | None) -> None:
         """Note an eviction: what was used since the work was saved, or ever, is lost.
@@ -237,6 +233,12 @@ class Book:
             amount = max(now, local) - max(before, local)
         return amount
 
+    def _ask_more(self, child: Node, holding: Holding, sign: int) -> None:
+        if self.policy.class_factors:
+            self._bill(child, holding, sign)
+        if self._holds is not None:
+            self._hold(self._holds, member_of(child), holding, sign)
+
     def _bill(self, child: Node, holding: Holding, sign: int) -> None:
         """Count what a holding costs, with and without the factor of its class."""
         factor = self.policy.factor(holding.priority)
@@ -245,7 +247,7 @@ class Book:
             if post is not None:
                 post.plain += sign * cost
                 post.weighed += sign * int(cost * factor * CLASS_UNIT)
-                self._moved[post] = None
+                self.moved[post] = None
 
     def _hold(self, holds: Holds, child: Member, holding: Holding, sign: int) -> None:
         """Hold what a workload may be about to pay, or release it."""
@@ -257,11 +259,11 @@ class Book:
         else:
             holds.end(child, holding)
 
-    def _take_positions(self) -> None:
+    def take_positions(self) -> None:
         """Let what was counted take effect, from the group's time on."""
-        for post in self._moved:
+        for post in self.moved:
             self._position(post)
-        self._moved.clear()
+        self.moved.clear()
 
     def _position(self, post: Post) -> None:
         """Tell the group what a child does in a flavor now: idle = min(quota - usage, limit)."""

@@ -1,6 +1,6 @@
 """The ledgers of all cohorts, and the holdings that they count."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from queueing.core.credits.facts import CreditAccountFact, CreditPolicyFact, Member
 from queueing.core.credits.holding import Holding
@@ -54,7 +54,8 @@ class Books:
     def follow(self, events: Sequence[tuple[int, Event]], when: int) -> list[tuple[int, Event]]:
         """Count in and out what begins and ends in one second; return the events of other kinds.
 
-        The same as `count_in` and `count_out` one by one, without a call for each.
+        The same as `count_in` and `count_out` one by one, without a call for each: what most
+        cohorts need of a holding is only its usage, in rows of the queue itself.
         """
         counted, ways = self.counted, self._ways
         others: list[tuple[int, Event]] = []
@@ -72,7 +73,15 @@ class Books:
             for book, way in ways.get(holding.queue, ()):
                 if when > book.group.at:
                     book.advance(when)
-                book.count(way, holding, sign)
+                if book.asks_more or way.below:
+                    book.count(way, holding, sign)
+                    continue
+                rows, moved = way.rows, book.moved
+                for resource, amount in holding.usage.items():
+                    row = rows.get(resource)
+                    if row is not None:
+                        row.usage += sign * amount
+                        moved[row.post] = None
         return others
 
     def lose(self, holding: Holding, when: int, saved: int | None) -> None:
@@ -96,8 +105,10 @@ class Books:
         self._ways = {}
         for root, _ in self._terms.trees(tree):
             for node in tree.queues_of(root):
-                above = [self.by_cohort[one] for one in self.above(QueueName(node.name), tree)]
-                self._ways[QueueName(node.name)] = [(one, one.way_of(node)) for one in above]
+                above = (self.by_cohort.get(CohortName(one.name)) for one in node.ancestors())
+                self._ways[QueueName(node.name)] = [
+                    (book, book.way_of(node)) for book in above if book is not None
+                ]
 
     # Structure ----------------------------------------------------------------------------------
 
@@ -131,28 +142,38 @@ class Books:
             book.exponents = {}  # no weight is bent by now, whatever was measured before
         present = {name: book.group.present() for name, book in self.by_cohort.items()}
         for book in self.by_cohort.values():
-            book.reshape(list(self._under(tree, book.node)))
+            book.reshape()
         self._find_ways(tree)
-        for name, book in self.by_cohort.items():
-            for member in sorted(book.children.keys() - present[name]):
-                self._take_debt_along(member, book, before)
+        self._count_again()
+        came = {
+            member: book
+            for name, book in self.by_cohort.items()
+            for member in book.children
+            if member not in present[name]
+        }
+        self._take_debts_along(came, before)
         return read
 
-    def _take_debt_along(
-        self, member: Member, book: Book, before: Mapping[CohortName, Book]
-    ) -> None:
-        """Let a child that moved here from another cohort owe what it owed there."""
-        for name, other in {**before, **self.by_cohort}.items():
-            stays = name in self.by_cohort and member in other.children
-            if other is not book and not stays and member in other.group.accounts:
-                book.group.take_over(member, other.group.hand_over(member))
-
-    def _under(self, tree: QuotaTree, cohort: Node) -> Iterator[tuple[Node, Holding]]:
+    def _count_again(self) -> None:
+        """Count all that is held, in ledgers that have just taken over the tree as it is."""
+        ways = self._ways
         for _, holding in sorted(self.counted.items()):
-            if tree.has_queue(holding.queue):
-                queue = tree.queue(holding.queue)
-                if cohort in queue.ancestors():
-                    yield queue, holding
+            for book, way in ways.get(holding.queue, ()):
+                book.count(way, holding, 1)
+        for book in self.by_cohort.values():
+            book.take_positions()
+
+    def _take_debts_along(
+        self, came: Mapping[Member, Book], before: Mapping[CohortName, Book]
+    ) -> None:
+        """Let children that moved here from other cohorts owe what they owed there."""
+        for name, other in {**before, **self.by_cohort}.items():
+            for member in other.group.accounts:
+                book = came.get(member)
+                if book is None or book is other:
+                    continue
+                if name not in self.by_cohort or member not in other.children:
+                    book.group.take_over(member, other.group.hand_over(member))
 
 
 def _under_terms(known: Book, node: Node, policy: CreditPolicyFact) -> Book:

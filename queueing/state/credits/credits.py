@@ -24,7 +24,7 @@ from queueing.core.quota.tree import QuotaTree
 from queueing.state.charges import Charge
 from queueing.state.credits import accounts, grants
 from queueing.state.credits.accounts import Accounts
-from queueing.state.credits.agenda import Agenda, Happening, Ran
+from queueing.state.credits.agenda import Agenda, Give, Happening
 from queueing.state.credits.books import Books
 from queueing.state.credits.budgets import Budgets, News
 from queueing.state.credits.doors import Doors
@@ -283,7 +283,9 @@ class Credits:
     def _let_happen(self, happening: Happening, tree: QuotaTree) -> None:
         """Let the ledgers follow one second, and what else there is: purses, rows of usage."""
         events, ends = happening.events, self._presence.ends
-        if not (self._budgets.follows or self._usages.follows or self.doors.by_queue):
+        if self._usages.follows:
+            self._usages.follow(events, self._books.counted, happening.when)
+        if not (self._budgets.follows or self.doors.by_queue):
             events = self._books.follow(events, happening.when)
             for token in ends.keys() & happening.ended() if ends else ():
                 del ends[token]
@@ -293,18 +295,12 @@ class Credits:
                 self._count_out(token, happening.when)
             elif isinstance(event, Holding):
                 self._count_in(token, event, tree, happening.when)
-            elif isinstance(event, Ran):
-                holding = self._books.counted.get(token)
-                self._usages.ran(token, holding, event.since, happening.when)
-            else:
+            elif isinstance(event, Give):
                 grants.carry_out(event, self._books.by_cohort.values(), happening.when)
 
     def _count_out(self, token: int, when: int) -> None:
-        holding = self._books.counted.get(token)
-        if self._usages.follows:
-            self._usages.count_out(token, holding, when)
         if self.doors.by_queue:
-            self.doors.count(holding, when, -1)
+            self.doors.count(self._books.counted.get(token), when, -1)
         if self._budgets.follows:
             self._budgets.count_out(token, when)
         self._books.count_out(token, when)
@@ -315,8 +311,6 @@ class Credits:
             self.doors.count(holding, when, 1)
         if self._budgets.follows:
             self._budgets.count_in(token, holding, tree, when)
-        if self._usages.follows:
-            self._usages.count_in(token, holding, when)
 
     # Budgets ------------------------------------------------------------------------------------
 

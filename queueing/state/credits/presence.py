@@ -150,49 +150,71 @@ class Presence:
                 known = entered.get(key)
             for fact in facts:
                 if known is not None and fact is not None and _tells_the_same(known.told, fact):
-                    self._hear_more(known, fact)
-                else:
-                    charge = charges.get(key) if workloads.get(key) is fact else None
-                    self._take_change(key, fact, _read(fact, charge), now)
+                    known.told = fact  # so that the one before it can be forgotten
+                    if self.follows_pods:
+                        self._follow_pods(known, fact)
+                    if known.until is None and "Finished" in fact.conditions:
+                        self._hear_of_end(known, ended_at(fact))
+                    continue
+                charge = charges.get(key) if workloads.get(key) is fact else None
+                found = _read(fact, charge)
+                if known is not None:
+                    self._take_change(key, known, fact, found, now=now)
                     known = entered.get(key)
-
-    def _hear_more(self, known: Entered, fact: WorkloadFact) -> None:
-        """Plan what a status tells of a holding that goes on: that its pods run, and its end."""
-        known.told = fact  # so that the one before it can be forgotten
-        if self.follows_pods:
-            self._follow_pods(known, fact)
-        if known.until is None and "Finished" in fact.conditions:
-            self._hear_of_end(known, ended_at(fact))
+                elif found is not None:
+                    known = self._enter(key, found, fact)
 
     def _take_change(
-        self, key: Key, fact: WorkloadFact | None, found: Holding | None, now: int
+        self,
+        key: Key,
+        known: Entered,
+        fact: WorkloadFact | None,
+        found: Holding | None,
+        *,
+        now: int,
     ) -> None:
-        """Plan that a holding begins, or ends, or goes on with other terms."""
-        known = self._entered.get(key)
-        if known is not None and not (found and _continues(known.holding, found)):
-            same = found is not None and _is_same_stay(known.holding, found)
-            when = _end_of(known.holding, fact, found, now)
-            evicted = fact is not None and fact.uid == known.holding.uid and not same
-            ended = self._end(known, when, is_told=same, evicted=evicted)
-            del self._entered[key]
-            self._forget_or_remember(key, fact, ended)
-            known = None if found is None else self._changed_terms(known, found, key, now)
+        """Plan that a holding ends, or goes on with other terms."""
+        if found is not None and _continues(known.holding, found):
+            self._told(known, found, fact)
+            return
+        same = found is not None and _is_same_stay(known.holding, found)
+        when = _end_of(known.holding, fact, found, now)
+        evicted = fact is not None and fact.uid == known.holding.uid and not same
+        ended = self._end(known, when, is_told=same, evicted=evicted)
+        del self._entered[key]
+        self._forget_or_remember(key, fact, ended)
         if found is None:
             return
-        begins = known is None
-        if known is None:
-            known = self._begin(key, found)
-        self._entered[key] = known
+        changed = self._changed_terms(known, found, key, now)
+        if changed is None:
+            self._enter(key, found, fact)
+        else:
+            self._entered[key] = changed
+            self._told(changed, found, fact)
+
+    def _enter(self, key: Key, found: Holding, fact: WorkloadFact | None) -> Entered:
+        """Plan that a holding begins."""
+        known = self._entered[key] = self._begin(key, found)
         known.told = fact
         if self.follows_pods and fact is not None:
-            self._follow_pods(known, fact, begins=begins)
+            self._follow_pods(known, fact, begins=True)
+        if found.until is not None:
+            self._hear_of_end(known, found.until)
+        return known
+
+    def _told(self, known: Entered, found: Holding, fact: WorkloadFact | None) -> None:
+        """Plan what a status tells of a holding that goes on: that its pods run, and its end."""
+        known.told = fact
+        if self.follows_pods and fact is not None:
+            self._follow_pods(known, fact)
         if known.until is None and found.until is not None:
             self._hear_of_end(known, found.until)
 
     def _hear_of_end(self, known: Entered, until: int | None) -> None:
         """Plan the end of a holding, of which its status tells for the first time."""
         if until is not None:
-            self._agenda.plan(max(until, known.holding.since), known.token)
+            since = known.holding.since
+            self._agenda.plan(max(since, until), known.token)
             known.until = until
 
     def _follow_pods(self, known: Entered, fact: WorkloadFact, *, begins: bool = False) -> None:
@@ -202,8 +224,8 @@ class Presence:
         """
         if known.runs is not None:
             return
-        holding = known.holding
-        runs, life = runs_of(fact), (holding.uid, holding.since)
+        holding, runs = known.holding, runs_of(fact)
+        life = holding.uid, holding.since
         if runs is None and life in self._ran:
             runs = self._ran[life]
         elif runs is None and begins and fact.is_true("Evicted"):
@@ -279,7 +301,8 @@ def _read(fact: WorkloadFact | None, charge: Charge | None) -> Holding | None:
         return None
     if charge is None or charge.decision is not None:
         return holding_of(fact)
-    return holding_of(fact, charge.holder.whole)
+    holder = charge.holder
+    return holding_of(fact, holder.usage if holder.own is None else holder.whole)
 
 
 def _tells_the_same(before: WorkloadFact | None, fact: WorkloadFact) -> bool:

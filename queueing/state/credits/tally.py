@@ -49,6 +49,9 @@ class _Line:
     name: RowName
     cell: _Cell
     at: int
+    price: int
+    per: int
+    """What its resource costs, if a holding is of no other; see `Prices.rate`."""
     amount: int = 0
     rate: int = 0
     """Micro-credits per second."""
@@ -163,17 +166,26 @@ class Tally:
 
     def count(self, holding: Holding, when: int, sign: int) -> None:
         """Count a holding in, or with sign -1 out."""
-        self.advance(when)
-        rates, lines = self._rates_of(holding), self._lines_of(holding)
-        used = self._used.setdefault(holding.queue, {})
-        for resource, amount in holding.usage.items():
+        if self.at < when:
+            self.advance(when)
+        usage, lines = holding.usage, self._lines_of(holding)
+        rates = None if len(usage) == 1 else self._rates_of(usage)
+        used = self._used.get(holding.queue)
+        if used is None:
+            used = self._used[holding.queue] = {}
+        at = self.at
+        for resource, amount in usage.items():
             line = lines.get(resource) or self._line(holding, resource)
             more = sign * amount
-            if line.at != self.at or line.cell.at != self.at:
-                line.settle(self.at)
-            line.cell.usage += more
+            cell = line.cell
+            if line.at != at or cell.at != at:
+                line.settle(at)
+            cell.usage += more
             line.amount += more
-            line.rate += sign * rates.get(resource, 0)
+            if rates is None:
+                line.rate += sign * (line.price * amount // line.per)
+            else:
+                line.rate += sign * rates.get(resource, 0)
             used[resource] = used.get(resource, 0) + more
 
     def _use(self) -> None:
@@ -283,17 +295,20 @@ class Tally:
             cell.pass_time(self.at)
             queue = Member("ClusterQueue", holding.queue)
             name = RowName(queue, holding.local_queue or "", holding.user, resource)
-            found = lines[resource] = _Line(name, cell, self.at, mark=cell.borrowed_so_far)
+            price, per = self._prices.rate(*resource)
+            found = lines[resource] = _Line(
+                name, cell, self.at, price, per, mark=cell.borrowed_so_far
+            )
         return found
 
-    def _rates_of(self, holding: Holding) -> Mapping[FlavorResource, int]:
+    def _rates_of(self, usage: Mapping[FlavorResource, int]) -> Mapping[FlavorResource, int]:
         """Return what a holding costs, worked out once for equal ones."""
-        usage = tuple(holding.usage.items())
-        found = self._rates.get(usage)
+        key = tuple(usage.items())
+        found = self._rates.get(key)
         if found is None:
             if len(self._rates) >= RATES_MAX:
                 self._rates.clear()
-            found = self._rates[usage] = rates_of(holding.usage, self._prices)
+            found = self._rates[key] = rates_of(usage, self._prices)
         return found
 
 

@@ -14,6 +14,7 @@ from queueing.core.names import QueueName
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.accounts import Accounts, leaver_record
+from queueing.state.credits.agenda import Event, Ran
 from queueing.state.credits.book import member_of
 from queueing.state.credits.tally import Tally
 from queueing.state.credits.terms import Terms
@@ -61,28 +62,43 @@ class Usages:
         for tally in self._tallies.values():
             tally.advance(at)
 
-    def count_in(self, token: int, holding: Holding, when: int) -> None:
-        """Count a holding under a number that is new."""
+    def follow(
+        self, events: Iterable[tuple[int, Event]], counted: Mapping[int, Holding], when: int
+    ) -> None:
+        """Count what happens in one second, before it changes what is `counted`."""
+        begun: dict[int, Holding] = {}
+        by_queue, unready = self._by_queue, self._unready
+        for token, event in events:
+            if isinstance(event, Holding):
+                begun[token] = event
+                tally = by_queue.get(event.queue)
+                if tally is not None:
+                    unready[token] = None
+                    tally.count(event, when, 1)
+                continue
+            holding = counted.get(token) or begun.get(token)
+            if holding is None:
+                continue
+            if isinstance(event, Ran):
+                self._ran(token, holding, event.since, when)
+            elif event is None:
+                self._count_out(token, holding, when)
+
+    def _count_out(self, token: int, holding: Holding, when: int) -> None:
+        """Count a holding no more."""
         tally = self._by_queue.get(holding.queue)
         if tally is not None:
-            self._unready[token] = None
-            tally.count(holding, when, 1)
-
-    def count_out(self, token: int, holding: Holding | None, when: int) -> None:
-        """Count the holding of this number no more."""
-        tally = None if holding is None else self._by_queue.get(holding.queue)
-        if holding is not None and tally is not None:
             if token in self._unready:
-                self.ran(token, holding, when, when)
+                self._ran(token, holding, when, when)
             tally.count(holding, when, -1)
 
-    def ran(self, token: int, holding: Holding | None, since: int, when: int) -> None:
+    def _ran(self, token: int, holding: Holding, since: int, when: int) -> None:
         """Note since when all pods of a holding run; until then it was held idle."""
-        if holding is None or token not in self._unready:
+        if token not in self._unready:
             return
         del self._unready[token]
         tally = self._by_queue.get(holding.queue)
-        if tally is not None:
+        if tally is not None and since > holding.since:
             tally.wait(holding, since - holding.since, when)
 
     def lose(self, holding: Holding, saved: int | None, when: int) -> None:
