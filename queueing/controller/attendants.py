@@ -1,4 +1,4 @@
-"""Those whom reconcilers of Jobs and of gangs ask, and those whom they tell what they did."""
+"""What the reconcilers of Jobs and of gangs depend on, and what they report to."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Barrier(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attendants:
-    """All of them, for one term of leadership."""
+    """All of these, for one term of leadership."""
 
     records: Records
     witness: Witness

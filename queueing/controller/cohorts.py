@@ -1,4 +1,4 @@
-"""Which cohorts a queue is in, as the objects say it; a cycle of cohorts ends where it closes."""
+"""The cohorts above each queue, as the objects say; a cycle of cohorts is walked once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

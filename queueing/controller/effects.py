@@ -49,7 +49,7 @@ class Shell:
     clock: Clock
     settle: Callable[[Settlement], None]
     claim: Callable[[str], None]
-    """Hears of every admission before it is written: it is this term's."""
+    """Called with the UID of each admission before it is written: it is no latecomer."""
     hold: Callable[[QueueName, Iterable[str]], Awaitable[bool]]
     """Makes sure that a ClusterQueue and flavors stay while quota of them is held; False when they
     go, or cannot be reached."""

@@ -1,4 +1,4 @@
-"""Writes while we lead: sent only if the lease outlasts them, and learnt from at once.
+"""Writes of the leader: sent only while the Lease outlasts their timeout; replies are facts.
 
 The reply of a write is the object as it is now; taking it in spares the wait for the watch's echo
 and keeps our next patch of the same object from meeting a conflict with our last one.

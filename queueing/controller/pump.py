@@ -13,9 +13,9 @@ import msgspec
 from queueing.controller.asking import Asking
 from queueing.controller.checkpoints.beside import used_beside
 from queueing.controller.checkpoints.effective import stake_of
-from queueing.controller.doors import changes_lives, policy_of
 from queueing.controller.keeping import keep, known, name_of
 from queueing.controller.objects import Objects, owner_uids
+from queueing.controller.queue_changes import changes_lives, policy_of
 from queueing.core.facts import Fact, FlavorFact, Gone, Kind
 from queueing.core.names import Key
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent

@@ -61,8 +61,8 @@ DRAIN_S = 5.0
 """How long the writes under way may take when the term ends."""
 
 
-def _deaf() -> None:
-    """Hear nothing."""
+def _ignore() -> None:
+    """Do nothing when called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +75,9 @@ class Surroundings:
     rules: ControllerRules
     witness: Witness
     injects: Callable[[], bool] = lambda: True
-    """Says whether pods that are told of claims get them when they are created."""
-    doubt: Callable[[], None] = _deaf
-    """Hears that they did not."""
+    """Says whether the API server gives pods their claims when they are created."""
+    doubt: Callable[[], None] = _ignore
+    """Called when a pod was created without the claims that it should have got."""
     listing: Callable[[], AbstractContextManager[None]] = nullcontext
     """What surrounds the first lists of a term."""
 

@@ -34,7 +34,7 @@ class Head:
     preempting: bool = False
     """Whether victims of its own are on their way out."""
     patient: bool = False
-    """Nothing needs to be said of it when others of the round take what it would fit in."""
+    """It waits for an amount and is judged where it waits: no decision when others were faster."""
 
 
 @dataclass(slots=True)

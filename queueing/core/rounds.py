@@ -1,4 +1,9 @@
-"""One round: nominate every head, order them, and decide one after the other."""
+"""One round over the heads of the ClusterQueues, as one scheduling cycle of Kueue.
+
+`nominations` finds flavors and preemption targets for each head, on the usage as it stands.
+`decide_round` puts these entries in order and decides one after the other, each on what those
+before it have taken. `judge_round` is both, for heads that are all known beforehand.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -56,12 +61,13 @@ Successor = Callable[[Judgement], Head | None]
 def nominations(
     heads: Iterable[Head], world: World, successor: Successor, along: Iterable[Head] = ()
 ) -> Iterator[Entry]:
-    """Nominate heads on the tree as it stands; one that nothing can help has no place in the round.
+    """Nominate heads on the tree as it stands, and the next of its queue for a hopeless head.
 
-    Those `along` have theirs in any case; they are asked for after the heads.
-
-    Who waits in vain never costs its queue a turn, so the round is the same for one who knows
-    already who does. Raises KeyError for the head of a queue that is not in the tree.
+    A hopeless head neither fits nor finds victims. It does not cost its queue the turn: `successor`
+    is told of it and gives the next head. So the round is the same for an engine that knows already
+    which heads are hopeless. Those `along` are no heads of their queues in this round, but keep
+    others off what they wait for; they are asked for when all heads are known.
+    Raises KeyError for the head of a queue that is not in the tree.
     """
     borrowers = Borrowers()
     for first in heads:
@@ -87,12 +93,13 @@ def judge_round(heads: Sequence[Head], world: World) -> list[Judgement]:
 
 
 def decide_round(entries: Sequence[Entry], world: World) -> list[Judgement]:
-    """Decide nominated heads in the order of the entries; patient ones that lose are left out.
+    """Decide nominated heads in the order of entries, each on what those before it left.
 
-    So are those that stand back, where credits bend weights, while others of a queue that was
-    served have the smaller share still.
+    Two kinds get no judgement: a `patient` head that fitted until others of the round came first,
+    and, where credits bend fair-share weights, a head that would borrow while a queue that was
+    served in this round has the smaller share still (`Precedence`).
 
-    Of several entries of one queue, the first that is given comes first.
+    Of several entries of one queue, the first that is given is decided first.
     On return the tree holds the usage of every Admit and is otherwise as it was.
     """
     judgements: list[Judgement] = []
@@ -130,9 +137,10 @@ def _ordered(entries: Sequence[Entry], world: World) -> Iterator[Entry]:
 
 
 def _in_order_of_queues(ordered: Iterator[Entry], given: Sequence[Entry]) -> Iterator[Entry]:
-    """Let an entry wait for those of its queue that are given before it.
+    """Keep the entries of one queue in the order given, whatever the common order says.
 
-    None of these gets the place of a lesser one: where it stands would depend on who is behind it.
+    One that comes too early waits until those given before it have come. These do not move up to
+    its place: the place of an entry must not depend on who is behind it in its queue.
     """
     queues: dict[QueueName, list[Entry]] = {}
     for entry in reversed(given):

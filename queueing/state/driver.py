@@ -1,4 +1,4 @@
-"""Rounds until nobody is left whom another try could help.
+"""One cycle: rounds until no head is left that another try could help.
 
 Every cycle ends: in each round each tree either admits somebody, or sets somebody aside until
 something changes, or advances somebody's search over flavors, of which there are finitely many; a

@@ -1,4 +1,9 @@
-"""The engine: facts in, decisions out. It awaits nothing and asks no clock."""
+"""The engine: facts in, decisions out. It awaits nothing and asks no clock.
+
+The path of one decision: `observe` (`intake`) puts a workload in its queue, `cycle` (`driver`)
+judges the heads and assumes what was decided, `settle` (`outcomes`) learns what became of the
+write, and the next `observe` of the workload turns the assumption into a fact.
+"""
 
 from collections.abc import Iterable
 
@@ -105,7 +110,7 @@ class Engine:
         return self._memory.claims.is_on(victim)
 
     def exceeds(self, workload: Key, aside: Iterable[Key] = ()) -> bool:
-        """Say whether a workload holds what it could not get now, even without those `aside`."""
+        """Say whether a workload holds what it would not be granted now, not counting `aside`."""
         return exceeds(self._memory, workload, aside)
 
     def credit_accounts(self) -> tuple[CreditAccountFact, ...]:

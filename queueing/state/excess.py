@@ -1,4 +1,4 @@
-"""Whether what somebody holds would still be granted: asked of reservations that others made."""
+"""Whether a reservation would still be granted now: asked of those that another leader made."""
 
 from collections.abc import Iterable
 

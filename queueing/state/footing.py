@@ -1,4 +1,4 @@
-"""What one that waits for a known lack needs, and its place in a round, kept from round to round.
+"""What a workload on a shelf needs and its place in a round, kept from round to round.
 
 After a release nearly every queue of a tree has somebody whom it could help, and few of them get
 in: the others are looked at in each round, and after each release. What they need stays the same,

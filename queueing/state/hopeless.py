@@ -1,4 +1,4 @@
-"""Heads of whom a look at the quota says that nothing can help them now.
+"""Heads that are set aside without a judgement, because the quota alone rules them out.
 
 Where queues fill up, nearly every first judgement ends the same way: the only flavor has too little
 left, and nobody may be preempted. What the search and the ruling would say of such a head, and what

@@ -1,4 +1,4 @@
-"""What of a queue is known until objects change: that it may admit, who is let in, its line."""
+"""What is remembered of a queue until objects change: it is active, its LocalQueues, its line."""
 
 from queueing.core.names import QueueName
 from queueing.state.lines import Line

@@ -1,4 +1,8 @@
-"""Where one that was judged and not admitted waits, and what is noted that would help it."""
+"""What happens to a workload that was judged and not admitted.
+
+It gets its state (`Stand`), its reason, and a note of the events that would make another try worth
+while: an amount that it lacks (a shelf), or any release of some flavor-resources (hopeful).
+"""
 
 from collections.abc import Iterable
 

@@ -51,7 +51,7 @@ class PendingQueue:
         self.fickle: dict[Peers, None] = {}
         """Those of the hopeful whom an admission may help."""
         self.kept_off: dict[Peers, None] = {}
-        """Those of the hopeful in whose way others got, nothing else."""
+        """Those of the hopeful that fitted until others of their round came first."""
         self.shelves: Shelves[Peers] = Shelves()
         """Those of them who need so much of a flavor-resource before another try is worth it."""
 
@@ -119,7 +119,7 @@ class PendingQueue:
         self._file(peers, lacks, None)
 
     def despair(self, peers: Peers, missing: Iterable[tuple[FlavorResource, int]]) -> None:
-        """Let hopeful peers be woken only when one of these can be had, with all victims."""
+        """Let hopeful peers wait until one of these is available, counting all possible victims."""
         self._forget_hope(peers)
         self._file(peers, missing, peers.priority)
 

@@ -1,4 +1,4 @@
-"""Which of those who wait for a known lack the next round would admit.
+"""Which waiting workloads the next round will admit, found without judging any of them.
 
 After a release nearly every queue of a tree has somebody whom it could help, and few of them can
 be helped at once. Where all heads of a tree are such ones, and each fits plainly, a round decides

@@ -1,10 +1,11 @@
-"""Those who wait and keep lesser ones off what they wait for: who tries again, who gives way.
+"""Standing workloads: they wait, and keep those after them off what they wait for.
 
-They are judged along in every round of their tree, so they see what became of all rounds but the
-last. Whoever of them could do with what is free now, in another flavor or with fewer pods, prefers
-to wait for victims only as long as these are enough; an admission may end that. So when the heads
-of a tree are used up, and its last round admitted somebody, such ones get one more try. In Kueue
-mode they do not: no admission is on its wake list.
+They are preemptors whose victims still hold quota, and heads that block their queue for want of
+victims. They are judged along in every round of their tree, so they see what became of all rounds
+but the last. One that would also fit in another flavor, or with fewer pods, prefers to wait for its
+victims only while these are enough, and an admission may end that. So when a tree has no head left
+and its last round admitted somebody, such ones get one more try. In Kueue mode they do not: no
+admission wakes anybody there.
 """
 
 from collections.abc import Collection, Iterator

@@ -1,10 +1,10 @@
-"""Where pending workloads stand after a judgement, how many do, and which news they expect."""
+"""The state of pending workloads since their last judgement, and which events end their waiting."""
 
 from enum import Enum, IntEnum, auto
 
 
 class Stand(Enum):
-    """Where peers stand since they were last judged."""
+    """The state of peers since they were last judged."""
 
     READY = auto()
     """To be judged when their turn comes."""
@@ -21,7 +21,7 @@ READY, BLOCKING, PARKED = Stand.READY, Stand.BLOCKING, Stand.PARKED
 
 
 class Expects(IntEnum):
-    """Which news make a hopeful one try again; each includes those before it."""
+    """Which events make hopeful peers READY again; each value includes those before it."""
 
     RELEASE = auto()
     """Quota of a flavor-resource that it could use is given back."""

@@ -1,4 +1,4 @@
-"""Who has the turn of a queue in a round, when its head turns out to be hopeless.
+"""Which workload takes the turn of its queue in a round when the head turns out to be hopeless.
 
 A head that neither fits nor finds victims is set aside before the round is decided, and the next
 of its queue is nominated in its place. Else a queue would lose a turn by each such head, once: what

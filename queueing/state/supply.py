@@ -1,4 +1,4 @@
-"""What one could get at most: what is free, and what all victims that policies allow hold.
+"""The most that a workload could get: what is free, plus what all permitted victims hold.
 
 An upper bound, so that those whom nothing can help yet are not judged at each release: to free an
 amount anywhere in a tree makes at most that amount available in any queue of it; victims are of

@@ -1,4 +1,4 @@
-"""What happened to quota since waiting workloads were last looked at."""
+"""What changed in the use of quota since waiting workloads were last looked at (see `wakes`)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

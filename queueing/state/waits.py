@@ -1,4 +1,4 @@
-"""Why a pending workload waits, in the words of its last judgement or of its standing."""
+"""Why a pending workload waits: by its last judgement, or because it has not had its turn."""
 
 from dataclasses import replace
 

@@ -1,12 +1,15 @@
-"""Who is worth another try after what happened.
+"""Which waiting workloads become ready again after what happened.
 
-A workload waits on what blocks it. Quota that is given back has the queues of its tree look for the
-first of those whose whole lack is now available. It wakes those whom preemption may help, if what
-is free and all their possible victims hold would be enough; a new possible victim wakes these, too.
-Those for whom that would not be enough stand on a shelf until it is. Who would fit, but for those
-who stand, is woken when one more begins to stand. A change of quotas, cohorts,
-flavors or checks wakes every waiter that it reaches. In Kueue mode whatever Kueue's wake list names
-wakes all waiters of the tree.
+A workload waits on what blocks it, and only such an event wakes it:
+
+- A release of quota wakes nobody who lacks a known amount: the queues of the tree look on their
+  shelves for the first whose whole lack is available now.
+- A release, or a new possible victim, wakes those whom preemption may help, if what is free and all
+  that their possible victims hold would be enough; else they stand on a shelf until it is.
+- Whoever would fit but for standing workloads is woken when one more begins to stand.
+- A change of quotas, cohorts, flavors or checks wakes every waiter that it reaches.
+
+In Kueue mode each event of Kueue's list wakes all waiters of the tree.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What of a changed ClusterQueue concerns the Workloads that came by it."""
+"""Which changes of a ClusterQueue concern the Workloads that queue in it or hold its quota."""
 
 from queueing.translate.checkpoints.names import POLICY
 from queueing.translate.wire.queues import ClusterQueue
