@@ -73,7 +73,7 @@ def check_job(job: Wire, old: Wire | None = None, *, default_queue: bool = False
     """Return all that is wrong with a managed Job, new or changed from `old`."""
     found = [
         *_labels(job),
-        *_partial(job),
+        *_partial(job, old),
         *check_gates(job, old),
         *check_template(job, _parallelism(job), elastic=_annotation(job, ELASTIC) == "true"),
     ]
@@ -110,14 +110,23 @@ def _labels(job: Wire) -> Iterator[Finding]:
             yield invalid(path, int(text), "should be greater than 0")
 
 
-def _partial(job: Wire) -> Iterator[Finding]:
+def _is_admitted_count(job: Wire, old: Wire | None) -> bool:
+    """Say whether nobody counts anew: the parallelism may be what an admission made of it."""
+    return (
+        old is not None
+        and _parallelism(job) == _parallelism(old)
+        and _annotation(job, MIN_PARALLELISM) == _annotation(old, MIN_PARALLELISM)
+    )
+
+
+def _partial(job: Wire, old: Wire | None) -> Iterator[Finding]:
     parallelism = _parallelism(job)
     least = _annotation(job, MIN_PARALLELISM)
     path = f"metadata.annotations[{MIN_PARALLELISM}]"
     if least is not None:
         if not WHOLE_NUMBER.fullmatch(least):
             yield invalid(path, least, "must be a whole number")
-        elif not 0 < int(least) < parallelism:
+        elif not (0 < int(least) < parallelism or _is_admitted_count(job, old)):
             yield invalid(path, least, f"should be between 0 and {parallelism - 1}")
     equal = _annotation(job, COMPLETIONS_EQUAL)
     path = f"metadata.annotations[{COMPLETIONS_EQUAL}]"

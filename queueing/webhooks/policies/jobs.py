@@ -43,6 +43,11 @@ _VARIABLES: Final = {
     "suspended": "object.spec.?suspend.orValue(false)",
     "kept": "oldObject == null || object.spec.?suspend.orValue(false)",
     "parallelism": "object.spec.?parallelism.orValue(1)",
+    # Nobody counts anew: the parallelism may be what an admission made of it.
+    "admitted": "oldObject != null"
+    " && object.spec.?parallelism.orValue(1) == oldObject.spec.?parallelism.orValue(1)"
+    f" && object.metadata.?annotations[?'{MIN_PARALLELISM}']"
+    f" == oldObject.metadata.?annotations[?'{MIN_PARALLELISM}']",
     "least": f"object.metadata.?annotations[?'{MIN_PARALLELISM}'].orValue('')",
     "equal": f"object.metadata.?annotations[?'{COMPLETIONS_EQUAL}'].orValue('false')",
     **GATES,
@@ -88,7 +93,7 @@ _PARTIAL: Final = (
     ),
     Demand(
         path=f"metadata.annotations[{MIN_PARALLELISM}]",
-        expression=f"!variables.least.matches('^{WHOLE}$')"
+        expression=f"variables.admitted || !variables.least.matches('^{WHOLE}$')"
         " || (int(variables.least) > 0 && int(variables.least) < variables.parallelism)",
         message="should be between 0 and the parallelism less one",
         words="'should be between 0 and ' + string(variables.parallelism - 1)",
