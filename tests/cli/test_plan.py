@@ -1,3 +1,4 @@
+import gc
 import json
 import time
 from pathlib import Path
@@ -193,3 +194,9 @@ def test_a_time_that_is_none_is_told_with_the_line_of_its_field(written: str) ->
     field = f"-:{line}: status.requeueState.requeueAt: '{written}' is not a time"
     assert result.exit_code == 2
     assert result.stderr.startswith(f"Error: {field}; write it like ")
+
+
+@pytest.mark.parametrize("text", [QUEUES, "a: ]"])
+def test_garbage_is_collected_again_once_the_documents_are_read(text: str) -> None:
+    plan("-f", "-", text=text)
+    assert gc.isenabled()
