@@ -1,10 +1,13 @@
 """Watch events → objects → facts → engine, and the keys that reconcilers must look at again.
 
+`Pump` takes in Workloads, Jobs, and what a Workload's requests depend on; what admins write comes
+by `admin_objects`.
+
 Synchronous throughout: between two awaits of the process everybody sees the same world. Replies to
 our own writes come in the same way as events, and whichever comes second changes nothing.
 """
 
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
@@ -13,20 +16,19 @@ import msgspec
 from queueing.controller.asking import Asking
 from queueing.controller.checkpoints.beside import used_beside
 from queueing.controller.checkpoints.effective import stake_of
-from queueing.controller.keeping import keep, known, name_of
+from queueing.controller.keeping import keep
 from queueing.controller.objects import Objects, owner_uids
-from queueing.controller.queue_changes import changes_lives, policy_of
 from queueing.core.facts import Fact, FlavorFact, Gone, Kind
 from queueing.core.names import Key
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
-from queueing.translate.inbound import queues, surroundings
+from queueing.translate.inbound import surroundings
 from queueing.translate.inbound.workloads import workload_asking
 from queueing.translate.jobs.gang import gang_key
 from queueing.translate.transformations import ResourceRules
-from queueing.translate.wire import queues as wire
-from queueing.translate.wire.cluster import LimitRange, Namespace, PriorityClass, RuntimeClass
+from queueing.translate.wire.cluster import LimitRange, RuntimeClass
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
+from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import Workload
 
 _DEAD_MAX = 10_000
@@ -134,7 +136,7 @@ class Pump:
         self._objects.drop_workload(key)
         self._objects.devices.holdings.forget(uid)
         self._asking.forget(key)
-        self._observe(Gone(Kind.WORKLOAD, key))
+        self.observe(Gone(Kind.WORKLOAD, key))
         self._look_at(found)
 
     def attend(self, found: Workload) -> None:
@@ -152,28 +154,28 @@ class Pump:
         for uid in uids:
             job = self._objects.job_keys.get(uid)
             if job is not None:
-                self._attend_job(job)
+                self.attend_job(job)
         for named in self._objects.jobs_by_prebuilt[found.metadata.key]:
-            self._attend_job(named)
+            self.attend_job(named)
 
     def _take_job(self, found: Job) -> None:
         key = found.metadata.key
         if self._is_old(found.metadata, self._objects.jobs.get(key)):
             return
-        self._attend_job(key)  # the gang that it may have left
+        self.attend_job(key)  # the gang that it may have left
         self._objects.put_job(found.detached())
-        self._attend_job(key)
+        self.attend_job(key)
 
     def _lose_job(self, key: Key, uid: str) -> None:
         self._bury(uid)
         found = self._objects.jobs.get(key)
         if found is not None and found.metadata.uid == uid:
-            self._attend_job(key)
+            self.attend_job(key)
             self._objects.drop_job(key)
         for owned in self._objects.workloads_by_owner[uid]:
             self._attention.workload(owned)
 
-    def _attend_job(self, key: Key) -> None:
+    def attend_job(self, key: Key) -> None:
         """Have a Job looked at, and the gangs that it has to do with."""
         found = self._objects.jobs.get(key)
         if found is not None:
@@ -228,7 +230,7 @@ class Pump:
         self._objects.facts[meta.key] = fact
         self._objects.census.put(fact)
         if meta.key not in self._held:
-            self._observe(fact)
+            self.observe(fact)
 
     def charge_anew(self, key: Key) -> None:
         """Tell the engine of a Workload for which somebody saves from outside, or no longer."""
@@ -247,62 +249,17 @@ class Pump:
             ):
                 self._observe_workload(self._objects.workloads[key])
 
-    # The admin's objects ----------------------------------------------------------------------
+    # What devices are to those who ask for them --------------------------------------------
 
-    def on_cluster_queue(self, event: WatchEvent[wire.ClusterQueue]) -> None:
-        """Take in a ClusterQueue; its Workloads hear of its door and of its checks."""
-        store = self._objects.cluster_queues
-        before = known(event, store)
-        self._admin(event, store, queues.cluster_queue, Kind.CLUSTER_QUEUE)
-        after = known(event, store)
-        if before is None or after is None or changes_lives(before, after):
-            for key in self._objects.concerned_by(name_of(event)):
-                self._attention.workload(key)
-        if policy_of(before) != policy_of(after):
-            self.weigh_anew()
-        self._attention.finalizers()
-
-    def on_local_queue(self, event: WatchEvent[wire.LocalQueue]) -> None:
-        """Take in a LocalQueue; its Workloads hear of it when its door opens or shuts."""
-        match event:
-            case Added(object=found) | Modified(object=found):
-                key = found.metadata.key
-                before = self._objects.local_queues.get(key)
-                self._objects.local_queues[key] = found
-                self._observe(queues.local_queue(found))
-                if before is None or before.spec.stop_policy != found.spec.stop_policy:
-                    self._tell_queue(key)
-            case Deleted(key=gone):
-                self._objects.local_queues.pop(Key(gone), None)
-                self._observe(Gone(Kind.LOCAL_QUEUE, gone))
-            case Synced():
-                pass
-
-    def on_cohort(self, event: WatchEvent[wire.Cohort]) -> None:
-        """Take in a Cohort; a part of it that cannot be used counts as not given."""
-        store = self._objects.cohorts
-        before = known(event, store)
-        self._admin(event, store, queues.cohort, Kind.COHORT)
-        after = known(event, store)
-        if after is not None and (before is None or before.spec != after.spec):
-            trouble = queues.cohort(after).misconfigured
-            if trouble:
-                self._attention.cohort(after.metadata, trouble)
-
-    def on_flavor(self, event: WatchEvent[wire.ResourceFlavor]) -> None:
-        """Take in a ResourceFlavor."""
-        self._objects.devices.forget_flavor(name_of(event))
-        self._admin(event, self._objects.flavors, self._flavor, Kind.FLAVOR)
-        self._attention.finalizers()
-
-    def _flavor(self, found: wire.ResourceFlavor) -> FlavorFact:
+    def flavor(self, found: ResourceFlavor) -> FlavorFact:
+        """Return what a ResourceFlavor says, with what its devices offer."""
         offers = self._objects.devices.offers_of(found)
         return surroundings.flavor(found, offers, places_pods=self._places_pods)
 
     def _observe_flavors(self) -> None:
         """Tell the engine what devices are to those who ask for them."""
         for found in self._objects.flavors.values():
-            self._observe(self._flavor(found))
+            self.observe(self.flavor(found))
 
     def devices_changed(self, *, rules: bool) -> None:
         """Judge by other devices, and with `rules` also by other rules of what asks for them."""
@@ -326,63 +283,7 @@ class Pump:
         """Judge the namespace's Workloads by its templates and claims."""
         self._reobserve(namespace)
 
-    def on_check(self, event: WatchEvent[wire.AdmissionCheck]) -> None:
-        """Take in an AdmissionCheck."""
-        self._admin(event, self._objects.checks, surroundings.check, Kind.CHECK)
-        self._attention.finalizers()
-
-    def on_topology(self, event: WatchEvent[wire.Topology]) -> None:
-        """Take in a Topology."""
-        self._admin(event, self._objects.topologies, surroundings.topology, Kind.TOPOLOGY)
-        self._attention.finalizers()
-
-    def on_namespace(self, event: WatchEvent[Namespace]) -> None:
-        """Take in a Namespace; its labels may decide whose Jobs are managed."""
-        store = self._objects.namespaces
-        before = known(event, store)
-        self._admin(event, store, surroundings.namespace, Kind.NAMESPACE)
-        after = known(event, store)
-        if after is not None and (
-            before is None or before.metadata.labels != after.metadata.labels
-        ):
-            self._tell_jobs(self._objects.jobs_by_namespace[name_of(event)])
-
-    def on_workload_priority_class(self, event: WatchEvent[wire.WorkloadPriorityClass]) -> None:
-        """Give its Workloads the new value, and Jobs that wait for the class a chance."""
-        if not keep(event, self._objects.workload_priority_classes):
-            return
-        name = name_of(event)
-        for key, found in self._objects.workloads.items():
-            reference = found.spec.priority_class_ref
-            if reference is not None and reference.name == name:
-                self._attention.workload(key)
-        self._tell_jobs(self._objects.jobs)
-
-    def on_priority_class(self, event: WatchEvent[PriorityClass]) -> None:
-        """Give Jobs that wait for the class a chance."""
-        if keep(event, self._objects.priority_classes):
-            self._tell_jobs(self._objects.jobs)
-
-    def _admin(
-        self,
-        event: WatchEvent[W],
-        store: MutableMapping[str, W],
-        translate: Callable[[W], Fact],
-        kind: Kind,
-    ) -> None:
-        if not keep(event, store):
-            return
-        found = store.get(name_of(event))
-        self._observe(translate(found) if found is not None else Gone(kind, name_of(event)))
-
-    def _observe(self, fact: Fact) -> None:
+    def observe(self, fact: Fact) -> None:
+        """Tell the engine, and have it decide anew."""
         self._engine.observe(fact)
         self._attention.cycle()
-
-    def _tell_queue(self, key: Key) -> None:
-        for workload in self._objects.workloads_by_queue[key]:
-            self._attention.workload(workload)
-
-    def _tell_jobs(self, keys: Iterable[Key]) -> None:
-        for key in list(keys):
-            self._attend_job(key)

@@ -14,6 +14,7 @@ from typing import Any
 
 from queueing.clock import Clock
 from queueing.controller import watches
+from queueing.controller.admin_objects import AdminObjects
 from queueing.controller.attendants import Attendants
 from queueing.controller.checkpoints import part as checkpoints
 from queueing.controller.credits import part as credit_part
@@ -101,7 +102,9 @@ class Session:
         )
         self._records = Records(self._recorder, self._rules.settings.compatibility)
         self.cycles = Cycles(self.engine, self._carry_out, clock, budget=self._rules.budget)
-        self.pump = Pump(self.objects, self.engine, self._make_attention(), self._rules.resources)
+        attention = self._make_attention()
+        self.pump = Pump(self.objects, self.engine, attention, self._rules.resources)
+        self._admin = AdminObjects(self.objects, self.pump, attention)
         self.hand = self._make_hand()
         self.credits = self._make_credits()
         self.checkpoints = self._make_checkpoints()
@@ -260,12 +263,12 @@ class Session:
 
     async def _follow(self, group: asyncio.TaskGroup) -> None:
         """Start the reflectors and wait until each has listed everything."""
+        client = self._around.client
         # First what flavors and Workloads are judged by.
-        await self.devices.follow(group, self._around.client)
-        reflectors = list(watches.reflectors(self._around.client, self.pump, self._on_flavor))
+        await self.devices.follow(group, client)
+        reflectors = list(watches.reflectors(client, self.pump, self._admin, self._on_flavor))
         for reflector, name in reflectors:
             group.create_task(reflector.run(), name=f"reflector {name}")
-        client = self._around.client
         ours = [*self.checkpoints.reflectors(client), *self.credits.reflectors(client)]
         for reflector, name in ours:
             group.create_task(reflector.run(), name=f"reflector {name}")
@@ -340,7 +343,7 @@ class Session:
         self.checkpoints.job_changed(key)
 
     def _on_flavor(self, event: WatchEvent[queues.ResourceFlavor]) -> None:
-        self.pump.on_flavor(event)
+        self._admin.on_flavor(event)
         self.devices.on_resource_flavor(event)
 
     def _wake_finalizers(self) -> None:

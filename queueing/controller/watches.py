@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from queueing.controller.admin_objects import AdminObjects
 from queueing.controller.pump import Pump
 from queueing.kube import resources
 from queueing.kube.client import Client
@@ -11,25 +12,28 @@ from queueing.translate.wire import cluster, jobs, queues, workloads
 
 
 def reflectors(
-    client: Client, pump: Pump, on_flavor: Callable[[WatchEvent[queues.ResourceFlavor]], None]
+    client: Client,
+    pump: Pump,
+    admin: AdminObjects,
+    on_flavor: Callable[[WatchEvent[queues.ResourceFlavor]], None],
 ) -> Iterator[tuple[Reflector[Any], str]]:
     """Make the reflectors, each with the plural of what it follows."""
     for resource, kind, on_event in (
-        (resources.NAMESPACES, cluster.Namespace, pump.on_namespace),
+        (resources.NAMESPACES, cluster.Namespace, admin.on_namespace),
         (resources.LIMIT_RANGES, cluster.LimitRange, pump.on_limit_range),
         (resources.RUNTIME_CLASSES, cluster.RuntimeClass, pump.on_runtime_class),
-        (resources.PRIORITY_CLASSES, cluster.PriorityClass, pump.on_priority_class),
+        (resources.PRIORITY_CLASSES, cluster.PriorityClass, admin.on_priority_class),
         (
             resources.WORKLOAD_PRIORITY_CLASSES,
             queues.WorkloadPriorityClass,
-            pump.on_workload_priority_class,
+            admin.on_workload_priority_class,
         ),
         (resources.RESOURCE_FLAVORS, queues.ResourceFlavor, on_flavor),
-        (resources.ADMISSION_CHECKS, queues.AdmissionCheck, pump.on_check),
-        (resources.TOPOLOGIES, queues.Topology, pump.on_topology),
-        (resources.COHORTS, queues.Cohort, pump.on_cohort),
-        (resources.CLUSTER_QUEUES, queues.ClusterQueue, pump.on_cluster_queue),
-        (resources.LOCAL_QUEUES, queues.LocalQueue, pump.on_local_queue),
+        (resources.ADMISSION_CHECKS, queues.AdmissionCheck, admin.on_check),
+        (resources.TOPOLOGIES, queues.Topology, admin.on_topology),
+        (resources.COHORTS, queues.Cohort, admin.on_cohort),
+        (resources.CLUSTER_QUEUES, queues.ClusterQueue, admin.on_cluster_queue),
+        (resources.LOCAL_QUEUES, queues.LocalQueue, admin.on_local_queue),
         (resources.WORKLOADS, workloads.Workload, pump.on_workload),
         (resources.JOBS, jobs.Job, pump.on_job),
     ):

@@ -3,6 +3,7 @@ from typing import Any
 
 import msgspec
 
+from queueing.controller.admin_objects import AdminObjects
 from queueing.controller.objects import Objects
 from queueing.controller.pump import Attention, Pump
 from queueing.core.facts import ClusterQueueFact, Fact, Gone, Kind, WorkloadFact
@@ -32,6 +33,7 @@ class Desk:
             cohort=lambda meta, why: self.looks.append(f"cohort {meta.name}: {why}"),
         )
         self.pump = Pump(self.objects, self, attention, ResourceRules())
+        self.admin = AdminObjects(self.objects, self.pump, attention)
 
     def observe(self, fact: Fact) -> None:
         self.facts.append(fact)
@@ -112,14 +114,14 @@ def test_a_door_that_shuts_is_told_to_those_behind_it() -> None:
     desk = Desk()
     desk.pump.on_workload(Added(workload(1)))
     local = {"metadata": {"name": "lq", "namespace": "ns"}, "spec": {"clusterQueue": "cq"}}
-    desk.pump.on_local_queue(Added(read(queues.LocalQueue, local)))
+    desk.admin.on_local_queue(Added(read(queues.LocalQueue, local)))
     queue = read(queues.ClusterQueue, {"metadata": {"name": "cq"}})
-    desk.pump.on_cluster_queue(Added(queue))
+    desk.admin.on_cluster_queue(Added(queue))
     desk.looks.clear()
-    desk.pump.on_cluster_queue(Modified(queue))
+    desk.admin.on_cluster_queue(Modified(queue))
     assert desk.looks == []
     shut = {"metadata": {"name": "cq"}, "spec": {"stopPolicy": "HoldAndDrain"}}
-    desk.pump.on_cluster_queue(Modified(read(queues.ClusterQueue, shut)))
+    desk.admin.on_cluster_queue(Modified(read(queues.ClusterQueue, shut)))
     assert desk.looks == ["workload ns/w"]
     assert isinstance(desk.facts[-1], ClusterQueueFact)
 
@@ -129,10 +131,10 @@ def test_a_cohort_that_cannot_be_used_as_written_is_told_of_once() -> None:
     quotas = [{"name": "cpu", "nominalQuota": "-4"}]
     group = {"coveredResources": ["cpu"], "flavors": [{"name": "default", "resources": quotas}]}
     written = {"metadata": {"name": "pool"}, "spec": {"resourceGroups": [group]}}
-    desk.pump.on_cohort(Added(read(queues.Cohort, written)))
-    desk.pump.on_cohort(Modified(read(queues.Cohort, written)))
+    desk.admin.on_cohort(Added(read(queues.Cohort, written)))
+    desk.admin.on_cohort(Modified(read(queues.Cohort, written)))
     assert len(desk.looks) == 1
     assert desk.looks[0].startswith("cohort pool: spec.resourceGroups[0]")
     assert "-4 must be greater than or equal to 0" in desk.looks[0]
-    desk.pump.on_cohort(Modified(read(queues.Cohort, {"metadata": {"name": "pool"}})))
+    desk.admin.on_cohort(Modified(read(queues.Cohort, {"metadata": {"name": "pool"}})))
     assert len(desk.looks) == 1

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from queueing.controller.admin_objects import AdminObjects
 from queueing.controller.objects import Objects
 from queueing.controller.pump import Attention, Pump
 from queueing.controller.witness import Witness
@@ -99,17 +100,18 @@ class Desk:
             cohort=lambda *_: None,
         )
         self.pump = Pump(self.objects, self.engine, nothing, ResourceRules())
+        self.admin = AdminObjects(self.objects, self.pump, nothing)
         self.witness = Witness(metrics=self.metrics, now=lambda: NOW, fair=True)
         self.witness.synced(self.objects, self.engine)
         space = {"metadata": {"name": "ns"}}
-        self.pump.on_namespace(Added(read(cluster.Namespace, space)))
-        self.pump.on_flavor(Added(read(queues.ResourceFlavor, {"metadata": {"name": "any"}})))
-        self.pump.on_cohort(Added(read(queues.Cohort, cohort("team", "all"))))
-        self.pump.on_cohort(Added(read(queues.Cohort, cohort("all"))))
+        self.admin.on_namespace(Added(read(cluster.Namespace, space)))
+        self.admin.on_flavor(Added(read(queues.ResourceFlavor, {"metadata": {"name": "any"}})))
+        self.admin.on_cohort(Added(read(queues.Cohort, cohort("team", "all"))))
+        self.admin.on_cohort(Added(read(queues.Cohort, cohort("all"))))
         limits = {"borrowingLimit": "3", "lendingLimit": "1500m"}
-        self.pump.on_cluster_queue(Added(read(queues.ClusterQueue, cluster_queue("cq", **limits))))
-        self.pump.on_cluster_queue(Added(read(queues.ClusterQueue, cluster_queue("other"))))
-        self.pump.on_local_queue(Added(read(queues.LocalQueue, local_queue("door", "cq"))))
+        self.admin.on_cluster_queue(Added(read(queues.ClusterQueue, cluster_queue("cq", **limits))))
+        self.admin.on_cluster_queue(Added(read(queues.ClusterQueue, cluster_queue("other"))))
+        self.admin.on_local_queue(Added(read(queues.LocalQueue, local_queue("door", "cq"))))
 
     def hear(self, *found: Wire) -> None:
         for one in found:
@@ -286,7 +288,7 @@ def test_balances_of_cohorts_and_of_namespaces_within_a_queue_are_shown() -> Non
     prices = Prices({(None, ResourceName("cpu")): MICRO})
     taking_turns = cluster_queue("cq")
     taking_turns["spec"]["admissionScope"] = {"admissionMode": "UsageBasedAdmissionFairSharing"}
-    desk.pump.on_cluster_queue(Modified(read(queues.ClusterQueue, taking_turns)))
+    desk.admin.on_cluster_queue(Modified(read(queues.ClusterQueue, taking_turns)))
     desk.engine.observe_credit(
         CreditPolicyFact(name="p", prices=prices, half_life_s=10**9, orders_local_queues=True)
     )
@@ -309,14 +311,14 @@ def test_a_queue_that_moves_or_goes_leaves_nothing_behind() -> None:
     desk.hear(RUNNING)
     assert 'cohort="team"' in desk.shown()
     moved = read(queues.ClusterQueue, cluster_queue("cq", cohort="elsewhere"))
-    desk.pump.on_cluster_queue(Modified(moved))
+    desk.admin.on_cluster_queue(Modified(moved))
     text = desk.after_a_while()
     of_the_queue = [one for one in text.splitlines() if 'cluster_queue="cq"' in one]
     assert any('cohort="elsewhere"' in one for one in of_the_queue)
     assert not any('cohort="team"' in one for one in of_the_queue)
     assert "kueue_cluster_queue_borrowing_limit{" not in text
     desk.pump.on_workload(Deleted("ns/runs", "runs", None))
-    desk.pump.on_cluster_queue(Deleted("cq", "", None))
+    desk.admin.on_cluster_queue(Deleted("cq", "", None))
     text = desk.after_a_while()
     assert 'cluster_queue="cq"' not in text
     assert 'cohort="elsewhere"' not in text

@@ -1,0 +1,131 @@
+"""What admins write: watch events of queues, cohorts, flavors, checks, topologies and classes.
+
+Each becomes a fact for the engine, and a key of whatever a reconciler must look at because of it.
+"""
+
+from collections.abc import Callable, Iterable, MutableMapping
+from typing import TypeVar
+
+from queueing.controller.keeping import keep, known, name_of
+from queueing.controller.objects import Objects
+from queueing.controller.pump import Attention, Pump
+from queueing.controller.queue_changes import changes_lives, policy_of
+from queueing.core.facts import Fact, Gone, Kind
+from queueing.core.names import Key
+from queueing.kube.objects import HasMetadata
+from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
+from queueing.translate.inbound import queues, surroundings
+from queueing.translate.wire import queues as wire
+from queueing.translate.wire.cluster import Namespace, PriorityClass
+
+W = TypeVar("W", bound=HasMetadata)
+
+
+class AdminObjects:
+    """Takes in what admins write, beside a pump that takes in Workloads and Jobs."""
+
+    def __init__(self, objects: Objects, pump: Pump, attention: Attention) -> None:
+        self._objects, self._pump, self._attention = objects, pump, attention
+
+    def on_cluster_queue(self, event: WatchEvent[wire.ClusterQueue]) -> None:
+        """Take in a ClusterQueue; its Workloads hear of its door and of its checks."""
+        store = self._objects.cluster_queues
+        before = known(event, store)
+        self._admin(event, store, queues.cluster_queue, Kind.CLUSTER_QUEUE)
+        after = known(event, store)
+        if before is None or after is None or changes_lives(before, after):
+            for key in self._objects.concerned_by(name_of(event)):
+                self._attention.workload(key)
+        if policy_of(before) != policy_of(after):
+            self._pump.weigh_anew()
+        self._attention.finalizers()
+
+    def on_local_queue(self, event: WatchEvent[wire.LocalQueue]) -> None:
+        """Take in a LocalQueue; its Workloads hear of it when its door opens or shuts."""
+        match event:
+            case Added(object=found) | Modified(object=found):
+                key = found.metadata.key
+                before = self._objects.local_queues.get(key)
+                self._objects.local_queues[key] = found
+                self._pump.observe(queues.local_queue(found))
+                if before is None or before.spec.stop_policy != found.spec.stop_policy:
+                    self._tell_queue(key)
+            case Deleted(key=gone):
+                self._objects.local_queues.pop(Key(gone), None)
+                self._pump.observe(Gone(Kind.LOCAL_QUEUE, gone))
+            case Synced():
+                pass
+
+    def on_cohort(self, event: WatchEvent[wire.Cohort]) -> None:
+        """Take in a Cohort; a part of it that cannot be used counts as not given."""
+        store = self._objects.cohorts
+        before = known(event, store)
+        self._admin(event, store, queues.cohort, Kind.COHORT)
+        after = known(event, store)
+        if after is not None and (before is None or before.spec != after.spec):
+            trouble = queues.cohort(after).misconfigured
+            if trouble:
+                self._attention.cohort(after.metadata, trouble)
+
+    def on_flavor(self, event: WatchEvent[wire.ResourceFlavor]) -> None:
+        """Take in a ResourceFlavor."""
+        self._objects.devices.forget_flavor(name_of(event))
+        self._admin(event, self._objects.flavors, self._pump.flavor, Kind.FLAVOR)
+        self._attention.finalizers()
+
+    def on_check(self, event: WatchEvent[wire.AdmissionCheck]) -> None:
+        """Take in an AdmissionCheck."""
+        self._admin(event, self._objects.checks, surroundings.check, Kind.CHECK)
+        self._attention.finalizers()
+
+    def on_topology(self, event: WatchEvent[wire.Topology]) -> None:
+        """Take in a Topology."""
+        self._admin(event, self._objects.topologies, surroundings.topology, Kind.TOPOLOGY)
+        self._attention.finalizers()
+
+    def on_namespace(self, event: WatchEvent[Namespace]) -> None:
+        """Take in a Namespace; its labels may decide whose Jobs are managed."""
+        store = self._objects.namespaces
+        before = known(event, store)
+        self._admin(event, store, surroundings.namespace, Kind.NAMESPACE)
+        after = known(event, store)
+        if after is not None and (
+            before is None or before.metadata.labels != after.metadata.labels
+        ):
+            self._tell_jobs(self._objects.jobs_by_namespace[name_of(event)])
+
+    def on_workload_priority_class(self, event: WatchEvent[wire.WorkloadPriorityClass]) -> None:
+        """Give its Workloads the new value, and Jobs that wait for the class a chance."""
+        if not keep(event, self._objects.workload_priority_classes):
+            return
+        name = name_of(event)
+        for key, found in self._objects.workloads.items():
+            reference = found.spec.priority_class_ref
+            if reference is not None and reference.name == name:
+                self._attention.workload(key)
+        self._tell_jobs(self._objects.jobs)
+
+    def on_priority_class(self, event: WatchEvent[PriorityClass]) -> None:
+        """Give Jobs that wait for the class a chance."""
+        if keep(event, self._objects.priority_classes):
+            self._tell_jobs(self._objects.jobs)
+
+    def _admin(
+        self,
+        event: WatchEvent[W],
+        store: MutableMapping[str, W],
+        translate: Callable[[W], Fact],
+        kind: Kind,
+    ) -> None:
+        if not keep(event, store):
+            return
+        found = store.get(name_of(event))
+        self._pump.observe(translate(found) if found is not None else Gone(kind, name_of(event)))
+
+    def _tell_queue(self, key: Key) -> None:
+        for workload in self._objects.workloads_by_queue[key]:
+            self._attention.workload(workload)
+
+    def _tell_jobs(self, keys: Iterable[Key]) -> None:
+        for key in list(keys):
+            self._pump.attend_job(key)
