@@ -6,10 +6,10 @@ every later step is found again from there. Called by `cli` (`queueing run`, `qu
 
 `app` is the process: it waits for the Lease and runs one `session` for each term of leadership. A
 session's `pump` and `admin_objects` take watch events into `objects` and facts for the engine;
-`cycles` lets the engine decide; `effects` turns decisions into writes. What follows from a status is
-done by reconcilers, one key at a time: `jobs` and `gangs` (start, stop, finish), `workloads` (the
-rest of a Workload's life), `statuses` (queues and cohorts), `waits` (reasons), `finalizers`. They
-write with `hand`, note with `records` and `scribe`, and put off with `leisure` what nobody waits
+`cycles` lets the engine decide; `effects` turns decisions into writes. What follows from a status
+is done by reconcilers, one key at a time: `jobs` and `gangs` (start, stop, finish), `workloads`
+(the rest of a Workload's life), `statuses` (queues and cohorts), `waits` (reasons), `finalizers`.
+They write with `hand`, note with `records` and `scribe`, and put off with `leisure` what nobody waits
 for. `checkpoints`, `credits` and `devices` are features with a `part` each. `witness`, `chronicle`,
 `stock` and `broadcast` tell metrics, traces and read models; nothing depends on them.
 """
