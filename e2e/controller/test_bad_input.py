@@ -13,9 +13,10 @@ from e2e.jobs import wait_job, wait_workload
 from e2e.objects import Pods, cluster_queue, flavor, job, local_queue
 from e2e.product import Controller
 from e2e.proxy import Cable
-from e2e.wire import Object
+from e2e.wire import ApiError, Object
 from e2e.world import World
 
+LET_GO = {"metadata": {"finalizers": None}}
 EVERYTHING = 1_000_000
 AWAY = " is away; retrying"
 LOST = "the leadership is lost"
@@ -29,6 +30,21 @@ def waits_because(text: str) -> Callable[[Object], bool]:
         return said.get("status") == "False" and text in said["message"]
 
     return question
+
+
+def test_a_job_that_no_rule_would_let_in_can_be_let_go(
+    space: World, controller: Controller
+) -> None:
+    labels = {"kueue.x-k8s.io/max-exec-time-seconds": "hour"}
+    wrong = job(space.namespace, "old", queue="team", labels=labels)
+    wrong["metadata"]["finalizers"] = ["queueing.test/held"]
+    # Our own writes are not judged: so it is as if it were older than the rules.
+    space.cluster.api(CONTROLLER).create(wrong)
+    with pytest.raises(ApiError, match="must be a whole number of seconds"):
+        space.api.patch("Job", "old", LET_GO, namespace=space.namespace)
+    space.api.delete("Job", "old", space.namespace)
+    space.api.patch("Job", "old", LET_GO, namespace=space.namespace)
+    space.api.wait_gone("Job", "old", space.namespace)
 
 
 def test_a_job_waits_for_its_local_queue_and_proceeds_when_it_appears(

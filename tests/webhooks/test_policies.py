@@ -78,3 +78,9 @@ def test_nobody_is_asked_about_our_own_writes() -> None:
         (condition,) = policy["spec"]["matchConditions"]
         first = condition["expression"].partition(" && ")[0]
         assert first == f"(request.userInfo.username != '{ours}')"
+
+
+def test_nobody_is_asked_about_what_is_being_deleted() -> None:
+    for policy in render(TEAMS)[::2]:
+        (condition,) = policy["spec"]["matchConditions"]
+        assert "&& (!has(object.metadata.deletionTimestamp))" in condition["expression"]

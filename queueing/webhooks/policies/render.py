@@ -13,6 +13,8 @@ Wire = dict[str, Any]
 
 API_VERSION: Final = "admissionregistration.k8s.io/v1"
 KUEUE: Final = "kueue.x-k8s.io/v1beta2"
+_STAYS: Final = "!has(object.metadata.deletionTimestamp)"
+"""What is being deleted is not judged: whoever holds it must be able to let go."""
 POLICIES: Final = (CLUSTER_QUEUES, COHORTS, WORKLOADS, JOBS, JOBS_BESIDE_A_DEFAULT_QUEUE)
 
 
@@ -25,7 +27,7 @@ def render(scope: Scope) -> list[Wire]:
 def _pair(policy: Policy, scope: Scope) -> Iterator[Wire]:
     # One expression, so that our own writes cost no more than a look at who writes.
     concerned = " && ".join(
-        f"({text})" for text in (scope.not_ours["expression"], *policy.conditions)
+        f"({text})" for text in (scope.not_ours["expression"], _STAYS, *policy.conditions)
     )
     constraints: Wire = {
         "resourceRules": [
