@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from queueing.sim.yaml_nodes import PLAIN, compose
+from queueing.sim.yaml_nodes import DEPTH_MAX, PLAIN, compose
 
 NODES_MAX = 5_000_000
 """Nodes that one file may have after aliases are expanded: far above any real manifest."""
@@ -62,6 +62,8 @@ class _Construction:
             return scalar(node)
         if id(node) in self.open_nodes:
             raise self.fail(node, "an alias refers to a value that contains it")
+        if len(self.open_nodes) >= DEPTH_MAX:
+            raise self.fail(node, "nested too deeply")
         self.open_nodes.add(id(node))
         try:
             if isinstance(node, yaml.SequenceNode):

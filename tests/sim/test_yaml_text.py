@@ -110,6 +110,10 @@ def test_nested_aliases_cannot_blow_a_small_file_up(monkeypatch: pytest.MonkeyPa
         pytest.param("[" * 100_000, id="lists that never end"),
         pytest.param('{"a":' * 100_000, id="mappings that never end"),
         pytest.param("- " * 100_000, id="lists in one line"),
+        pytest.param(
+            "- &a0 [x]\n" + "".join(f"- &a{n} [*a{n - 1}]\n" for n in range(1, 1_000)),
+            id="lists of one another",
+        ),
     ],
 )
 def test_a_text_that_is_nested_too_deeply_is_refused(text: str) -> None:
