@@ -9,7 +9,7 @@ session's `pump` and `admin_objects` take watch events into `objects` and facts 
 `cycles` lets the engine decide; `effects` turns decisions into writes. What follows from a status
 is done by reconcilers, one key at a time: `jobs` and `gangs` (start, stop, finish), `workloads`
 (the rest of a Workload's life), `statuses` (queues and cohorts), `waits` (reasons), `finalizers`.
-They write with `hand`, note with `records` and `scribe`, and put off with `leisure` what nobody waits
-for. `checkpoints`, `credits` and `devices` are features with a `part` each. `witness`, `chronicle`,
-`stock` and `broadcast` tell metrics, traces and read models; nothing depends on them.
+They write with `hand`, note with `records` and `scribe`, and put off with `leisure` what nobody
+waits for. `checkpoints`, `credits` and `devices` are features with a `part` each. `witness`,
+`chronicle`, `stock` and `broadcast` tell metrics, traces and read models; nothing depends on them.
 """
