@@ -9,6 +9,7 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)#:]+)(?:#[^)]*)?\)")
 PATH = re.compile(
     r"`((?:api|queueing|tests|docs|e2e|bench|config|charts)/[\w./-]*|(?:core|state|controller|translate)/[\w/]+)`"
 )
+IMPORT = re.compile(r"^(?:from|import) queueing(?:(_api)|\.(\w+))", re.MULTILINE)
 ROW = re.compile(r"^\| \*\*(.+?)\*\*.*?(?:\[\w+\]\(([^)]+)\)|$)", re.MULTILINE)
 
 
@@ -28,9 +29,35 @@ def test_every_path_and_link_that_a_page_names_is_there() -> None:
 def test_every_function_in_the_pictures_is_there() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text()
     sources = "\n".join(one.read_text() for one in (ROOT / "queueing").rglob("*.py"))
-    named = re.findall(r"\b(?:[A-Z]\w+|ladder|workloads)\.([a-z]\w+)\b", text.split("```")[3])
+    named = re.findall(
+        r"\b(?:[A-Z]\w+|ladder|workloads)\.([a-z]\w+)\b", text.split("```mermaid")[2]
+    )
     assert len(named) > 8
     assert [one for one in named if f"def {one}(" not in sources] == []
+
+
+def imports() -> set[tuple[str, str]]:
+    """Return which package imports which."""
+    found = set()
+    for file in (ROOT / "queueing").rglob("*.py"):
+        here = file.relative_to(ROOT / "queueing").parts[0].removesuffix(".py")
+        for api, name in IMPORT.findall(file.read_text()):
+            found.add((here, "api" if api else name))
+    return {(here, there) for here, there in found if there and here != there}
+
+
+def below(package: str, arrows: set[tuple[str, str]]) -> set[str]:
+    """Return what can be reached along arrows."""
+    direct = {there for here, there in arrows if here == package}
+    return direct.union(*(below(one, arrows) for one in direct))
+
+
+def test_the_picture_of_the_packages_is_the_one_that_imports_draw() -> None:
+    picture = (ROOT / "ARCHITECTURE.md").read_text().split("```mermaid")[1]
+    drawn = set(re.findall(r"(\w+) --> (\w+)", picture))
+    real = imports()
+    assert sorted(drawn - real) == []
+    assert sorted(one for one in real if one[1] not in below(one[0], drawn)) == []
 
 
 def test_every_coined_word_stands_in_the_module_that_its_row_links_to() -> None:
