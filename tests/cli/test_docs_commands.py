@@ -51,7 +51,7 @@ def problem_of(typed: str) -> str:
     words = [word for word in words if word not in ENDS]
     if name.startswith("-") or name in ENDS:
         return ""
-    context = click.Context(cli, info_name="queueing")
+    context = click.Context(cli, info_name="queueing", **cli.context_settings)
     command = cli.get_command(context, name)
     if command is None:
         return f"no command {name}"
