@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from queueing.core.decisions import Admit, Preempt
 from queueing.core.facts import Admission, CheckPhase, CheckState, Condition, WorkloadFact
+from queueing.translate.outbound import messages
 
 _REQUEUES_AT_ONCE = frozenset({"Preempted", "NodeFailures", "FlavorMigration"})
 """Eviction reasons after which a workload may queue again without waiting for anything."""
@@ -37,12 +38,19 @@ def admitted(fact: WorkloadFact, decision: Admit, *, now: float) -> WorkloadFact
 
 
 def preempted(fact: WorkloadFact, decision: Preempt, *, now: float) -> WorkloadFact:
-    """Return the victim as evicted. It keeps its quota: its pods may still run."""
+    """Return the victim as evicted, with the message that names for whom, as the controller does.
+
+    It keeps its quota: its pods may still run.
+    """
     if fact.is_true("Evicted"):
         return fact
-    evicted = Condition(type="Evicted", status=True, reason="Preempted", changed=now)
-    why = Condition(type="Preempted", status=True, reason=decision.reason, changed=now)
-    return replace(fact, conditions=_with(fact, evicted, why))
+    told = messages.preempted(decision, "")
+    reasons = (("Evicted", "Preempted"), ("Preempted", decision.reason))
+    changed = (
+        Condition(type=one, status=True, reason=reason, message=told, changed=now)
+        for one, reason in reasons
+    )
+    return replace(fact, conditions=_with(fact, *changed))
 
 
 def drained(fact: WorkloadFact, *, now: float) -> WorkloadFact:

@@ -275,16 +275,16 @@ class Book:
                 over = row.price * (usage - quota) // row.per
                 borrowed = borrowed + over if sums else max(borrowed, over)
             else:
-                free = row.price * max(0, min(quota - usage, quota - row.local)) // row.per
+                least = usage if usage > row.local else row.local  # noqa: FURB136 - spares a call
+                free = row.price * (quota - least) // row.per if quota > least else 0
                 idle = idle + free if sums else max(idle, free)
-        position = Position(idle, borrowed, self._cost(post, borrowed))
+        paying = borrowed if post.plain <= 0 else self._cost(post, borrowed)
+        position = Position(idle, borrowed, paying)
         self.group.place(post.member, post.flavor, position)
 
     @staticmethod
     def _cost(post: Post, borrowed: int) -> int:
         """Return what borrowing costs: by the mean factor of all that the child runs."""
-        if post.plain <= 0:
-            return borrowed
         return borrowed * post.weighed // (post.plain * CLASS_UNIT)
 
     def _by_flavor(self, amounts: Mapping[FlavorResource, int]) -> dict[FlavorName, int]:

@@ -194,8 +194,9 @@ class Presence:
 
     def _enter(self, key: Key, found: Holding, fact: WorkloadFact | None) -> Entered:
         """Plan that a holding begins."""
-        known = self._entered[key] = self._begin(key, found)
-        known.told = fact
+        self._undisturbed.began(key, found.since)
+        held = found if found.until is None else found._replace(until=None)
+        known = self._entered[key] = Entered(self._agenda.begin(found), held, fact)
         if self.follows_pods and fact is not None:
             self._follow_pods(known, fact, begins=True)
         if found.until is not None:
