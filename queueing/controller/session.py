@@ -96,7 +96,7 @@ class Session:
         self.gang_keys: WorkQueue[Key] = WorkQueue(GANG_PATIENCE)
         self._pressure = Pressure()
         self.leisure = Leisure(self._pressure, clock)
-        self.writer = Writer(pressed=self.leisure.is_lacking)
+        self.writer = Writer(pressed=self.leisure.was_lacking)
         self._recorder = EventRecorder(
             client, self.writer, clock, reporter=("queueing-controller", self._rules.identity)
         )

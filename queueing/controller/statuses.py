@@ -1,8 +1,8 @@
 """Status of queues and cohorts: at most one write per object and second, the latest wins.
 
-While admissions are being written, or the API server is pressed, the statuses of all objects share
-a small rate, because the server's time is what admissions are made of; as soon as it is quiet they
-catch up.
+While admissions are being written, or the API server is not at rest, the statuses of all objects
+share a small rate, because the server's time is what admissions are made of; as soon as it is quiet
+they catch up. Gauges and read models, which hear of the same changes, take more turns at once then.
 """
 
 import asyncio
@@ -30,12 +30,19 @@ from queueing.translate.outbound.queues import (
 logger = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 0.25
+UNLESS_AT_REST_EVERY_S = 1.0
 AT_REST_MAX = 64
 """Writes begun per look when nothing else is being written."""
-WHEN_BUSY_MAX = 2
-"""Writes begun per look beside admissions, or while the server is pressed."""
+WHEN_BUSY_PER_SECOND = 8.0
+"""Writes begun beside admissions, or while the server is not at rest."""
 
 Make = Callable[[], tuple[Target, bytes] | None]
+
+
+def pace(*, busy: bool, at_rest: bool) -> tuple[int, float]:
+    """Return how many writes may begin now, and the seconds until the next look."""
+    every_s = LOOK_EVERY_S if at_rest else UNLESS_AT_REST_EVERY_S
+    return AT_REST_MAX if at_rest and not busy else round(WHEN_BUSY_PER_SECOND * every_s), every_s
 
 
 class Statuses:
@@ -61,10 +68,11 @@ class Statuses:
                 self._due[f"lq/{local}"] = partial(self._local_queue, local)
             for cohort in changed.cohorts if with_share else ():
                 self._due[f"co/{cohort}"] = partial(self._cohort, cohort)
-            busy = self._writer.is_busy(WriteClass.ADMISSION) or self._leisure.was_lacking()
-            for key in list(islice(self._due, WHEN_BUSY_MAX if busy else AT_REST_MAX)):
+            busy = self._writer.is_busy(WriteClass.ADMISSION)
+            most, rests_s = pace(busy=busy, at_rest=not self._leisure.was_lacking())
+            for key in list(islice(self._due, most)):
                 self._submit(key, self._due.pop(key))
-            await asyncio.sleep(LOOK_EVERY_S)
+            await asyncio.sleep(rests_s)
 
     def _submit(self, key: str, make: Make) -> None:
         self._writer.submit_latest(key, partial(self._write, key, make))

@@ -2,7 +2,7 @@
 
 Invariants. Two jobs of one key never run at the same time, and jobs of one key and class run in the
 order given. A lower class starts only while no higher one waits, except that each class may always
-have one job in flight, so that none starves. Events wait while the server is pressed, up to a
+have one job in flight, so that none starves. Events wait until the server is at rest, up to a
 minute, unless too many wait. A coalesced job runs at most once per interval and key, and the newest
 wins.
 """
@@ -51,7 +51,7 @@ class _Waiting(NamedTuple):
 class Writer:
     """Runs jobs within the limits. `submit` is synchronous; the work is done inside `run`.
 
-    `pressed` says whether events should wait.
+    `pressed` says whether events should wait: the server is not at rest.
     """
 
     def __init__(
