@@ -20,6 +20,7 @@ def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
     if same and key not in memory.unknown:
         return
     memory.stepped_down.clear()
+    memory.searching.clear()
     if old is not None and old.uid != fact.uid:
         forget_workload(memory, key)
         old = None
@@ -43,6 +44,7 @@ def forget_workload(memory: Memory, key: Key) -> None:
     if old is None:
         return
     memory.stepped_down.clear()
+    memory.searching.clear()
     memory.uids.pop(old.uid, None)
     _index(memory, key, old, None)
     leave(memory, key)

@@ -98,6 +98,8 @@ class Memory:
     """Queues in which somebody may wait in whose way others got."""
     stepped_down: dict[tuple[Key, bool], None] = field(default_factory=dict)
     """Who, since the last news from the cluster, stood and no longer does (True), or gave way."""
+    searching: dict[Key, None] = field(default_factory=dict)
+    """Who, since then, was judged along and had its own turn for the flavors that were left."""
     feuds: dict[Node, Feuds] = field(default_factory=dict)
     """Who preempted whom, by the root of their tree, since its last change from outside."""
     standing: dict[Key, None] = field(default_factory=dict)

@@ -218,7 +218,8 @@ def _waits_on(memory: Memory, item: Item, judgement: Judgement) -> bool:
     """Say whether one that was judged along waits as before, or for its own turn.
 
     It is as a head that it tries flavors that are left: from round to round it would find the same
-    victims and lose them again, for ever.
+    victims and lose them again, for ever. Once between two facts: another may find other victims
+    whenever it has its turn, and so would let no cycle end.
     """
     if _says_nothing_new(item, judgement.decision):
         return True
@@ -227,7 +228,9 @@ def _waits_on(memory: Memory, item: Item, judgement: Judgement) -> bool:
         return False
     if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES):
         return False
-    memory.wake(item)
+    if item.fact.key not in memory.searching:
+        memory.searching[item.fact.key] = None
+        memory.wake(item)
     return True
 
 

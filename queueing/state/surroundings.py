@@ -48,6 +48,7 @@ def _spread(memory: Memory, ripple: Ripple) -> None:
     memory.open_doors.clear()
     memory.lines.clear()
     memory.stepped_down.clear()
+    memory.searching.clear()
     memory.reshaped |= ripple.structure
     if ripple.structure:
         memory.credits.reshape()

@@ -25,6 +25,7 @@ from tests.properties import test_kueue_laws as kueue
 from tests.properties import test_preemption_laws as preemption
 from tests.properties import test_rebuild_laws as rebuild
 from tests.properties import test_rest_laws as rest
+from tests.properties import test_second_look_laws as second_look
 from tests.properties import test_shortcut_laws as shortcuts
 from tests.properties import test_supply_laws as supply
 from tests.properties import test_turn_laws as turns
@@ -57,14 +58,22 @@ def always(answer: object) -> Made:
     return lambda _: lambda *_, **__: answer
 
 
-@contextmanager
-def at_work(where: str, made: Made) -> Iterator[None]:
-    """Let something be wrong for a while."""
+def place_of(where: str) -> tuple[Any, str]:
+    """Return what holds a function, and by which name; KeyError when it holds none."""
     module, _, path = where.partition(":")
     owner: Any = import_module(module)
     *outer, name = path.split(".")
     for one in outer:
         owner = getattr(owner, one)
+    if name not in owner.__dict__:
+        raise KeyError(f"{where} is not there")
+    return owner, name
+
+
+@contextmanager
+def at_work(where: str, made: Made) -> Iterator[None]:
+    """Let something be wrong for a while."""
+    owner, name = place_of(where)
     right = owner.__dict__[name]
     setattr(owner, name, made(right))
     try:
@@ -136,7 +145,7 @@ def _without_its_shape(right: Any) -> Any:
 FAULTS = [
     Fault(
         "What is refused stays charged",
-        "queueing.state.engine:give_back",
+        "queueing.state.outcomes:give_back",
         always(None),
         usage.usage_is_the_sum_of_live_reservations_at_every_node,
     ),
@@ -224,6 +233,14 @@ FAULTS = [
         lambda _: lambda self, charge: self._note(charge, -1),
         kueue.who_waits_is_all_that_a_new_engine_must_know,
         KUEUE,
+        seed=2,
+    ),
+    Fault(
+        "An old engine counts what was given back, and a new one does not",
+        "queueing.state.ledger:Ledger._withdraw",
+        lambda _: lambda self, charge: self._note(charge, -1),
+        second_look.a_second_look_decides_what_a_new_engine_does,
+        FAIR,
         seed=2,
     ),
     Fault(
@@ -318,7 +335,7 @@ FAULTS = [
     ),
     Fault(
         "A reservation that contradicts its spec charges nothing",
-        "queueing.state.intake:holder_of",
+        "queueing.state.holding:holder_of",
         _without_its_shape,
         bad_input.a_broken_object_harms_nobody_else,
         rare=GENTLE,

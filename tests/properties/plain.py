@@ -69,7 +69,10 @@ class Plain:
 
 
 class Forest:
-    """All queues and cohorts of some facts, without rings, one flavor-resource at a time."""
+    """All queues and cohorts of some facts, one flavor-resource at a time.
+
+    Of the cohorts of a ring, and what is below, there are no numbers but what queues hold.
+    """
 
     def __init__(self, facts: Iterable[Fact]) -> None:
         known = list(facts)
@@ -112,6 +115,16 @@ class Forest:
             for name in self.cohorts:
                 self._above(known, name, resource)
         return known
+
+    def in_a_ring(self, name: str) -> bool:
+        """Say whether a cohort is above itself, so that there is no sum of what it holds."""
+        passed: set[str] = set()
+        at: str | None = name
+        while at is not None and at not in passed:
+            passed.add(at)
+            fact = self.cohorts.get(at)
+            at = None if fact is None else fact.parent
+        return at == name
 
     def _above(
         self, known: dict[str, Plain], name: str | None, resource: FlavorResource

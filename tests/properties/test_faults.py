@@ -8,7 +8,7 @@ from hypothesis import Phase, given
 from hypothesis import settings as tries
 
 from tests.properties import faults, missteps
-from tests.properties.faults import FAULTS, Fault, at_work, named
+from tests.properties.faults import FAULTS, Fault, at_work, named, place_of
 from tests.properties.missteps import MISSTEPS, Misstep
 from tests.properties.profiles import seeded
 
@@ -34,6 +34,13 @@ def test_every_law_and_every_fault_stands_on_the_page_of_laws() -> None:
     told = [*(one.says for one in FAULTS), *(one.says for one in MISSTEPS)]
     assert not [says for says in told if says not in page]
     assert not [law for law in sorted(BROKEN) if f"`{law}`" not in page]
+
+
+@pytest.mark.parametrize(
+    "where", [*(one.where for one in FAULTS), *(one.where for one in MISSTEPS)]
+)
+def test_what_a_fault_replaces_is_there(where: str) -> None:
+    assert place_of(where)
 
 
 def is_noticed(fault: Fault, seed: int) -> bool:

@@ -67,6 +67,12 @@ BROKEN_ONCE = [
         1273024219,
         id="beyond a budget nobody counts as one who may not borrow",
     ),
+    pytest.param(
+        nothing_is_left_to_admit_after_a_cycle,
+        "taking turns",
+        24,
+        id="two who search by turns let a cycle end",
+    ),
 ]
 """Lives in which a law once did not hold."""
 
