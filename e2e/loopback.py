@@ -13,6 +13,7 @@ from e2e.components import HOST, Files, Options
 from e2e.controlplane.build import Binaries
 from e2e.process import Reaper, StartError
 from e2e.wire import Access
+from queueing.testing.ports import free_ports
 
 READY_S = 180.0
 ATTEMPTS = 4
@@ -80,15 +81,6 @@ class _Start:
         for identity, token in self.tokens.items():
             access = Access(server=server, authority=authority, token=token)
             self.cluster.grant(identity, access)
-
-
-def free_ports(count: int) -> list[int]:
-    """Ask the system for that many different free ports on loopback."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind((HOST, 0))
-        return [one.getsockname()[1] for one in sockets]
 
 
 def listens(port: int) -> bool:

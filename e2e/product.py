@@ -14,9 +14,9 @@ import yaml
 from e2e import identities
 from e2e.cluster import Cluster
 from e2e.components import HOST
-from e2e.loopback import free_ports
 from e2e.process import Process
 from e2e.wire import Object
+from queueing.testing.ports import free_ports
 
 CONFIG = Path(__file__).parent.parent / "config"
 COMMAND = [str(Path(sys.executable).with_name("queueing")), "run"]

@@ -17,9 +17,10 @@ from e2e import identities
 from e2e.api import WaitTimeoutError
 from e2e.cluster import Cluster
 from e2e.components import HOST
-from e2e.loopback import free_ports, listens
+from e2e.loopback import listens
 from e2e.process import Process
 from e2e.wire import Object
+from queueing.testing.ports import free_ports
 
 COMMAND = [str(Path(sys.executable).with_name("queueing")), "serve"]
 UP_S = 60.0

@@ -16,12 +16,13 @@ from e2e.cluster import Cluster
 from e2e.components import HOST
 from e2e.controlplane.build import Binaries
 from e2e.identities import CONTROLLER_NAMESPACE
-from e2e.loopback import control_plane, free_ports
+from e2e.loopback import control_plane
 from e2e.objects import cluster_queue, flavor, job
 from e2e.product import install
 from e2e.serving import Serving, serving, until
 from e2e.wire import ApiError, Object
 from queueing.core.selectors import Requirement, Selector
+from queueing.testing.ports import free_ports
 from queueing.webhooks import configurations
 from queueing.webhooks.scope import Scope
 

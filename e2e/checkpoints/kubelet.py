@@ -13,7 +13,7 @@ from aiohttp import web
 
 from e2e import certificates
 from e2e.components import HOST
-from e2e.loopback import free_ports
+from queueing.testing.ports import free_ports
 
 PROTOCOL = "v4.channel.k8s.io"
 START_S = 30.0

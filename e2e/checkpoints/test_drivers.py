@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from e2e.checkpoints.training import make, preempt, wait_phase
 from e2e.components import HOST
 from e2e.jobs import running, wait_job
-from e2e.loopback import free_ports
 from e2e.objects import Pods
 from e2e.product import Controller
 from e2e.wire import Object
 from e2e.world import World
+from queueing.testing.ports import free_ports
 from queueing_checkpoint import ListenerChannel, Notice
 
 KEY = "queueing.dev/checkpoint-key"

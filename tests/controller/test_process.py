@@ -1,5 +1,4 @@
 import asyncio
-import socket
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ from queueing.controller.witness import Standing
 from queueing.kube.config import Cluster
 from queueing.kube.resources import LEASES
 from queueing.serving.read_models import ReadModels, listening
+from queueing.testing.ports import free_ports
 from queueing_api.config.load import from_document
 from tests.controller.harness import (
     CONFIGURATION,
@@ -28,12 +28,6 @@ from tests.controller.harness import (
 ELECTION = {"leaderElect": True, "retryPeriod": "100ms"}
 ELSEWHERE = {"namespace": "elsewhere"}
 """The world's own controller competes for another lease, in a namespace that is not there."""
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 async def eventually(holds: Callable[[], bool]) -> None:
@@ -78,7 +72,7 @@ async def test_a_standby_takes_over_when_the_leader_steps_down(world: MakeWorld)
 
 
 async def test_probes_and_metrics_are_served_by_a_single_process(world: MakeWorld) -> None:
-    health, scrape = free_port(), free_port()
+    health, scrape = free_ports(2)
     async with (
         world(
             health={"healthProbeBindAddress": f"127.0.0.1:{health}"},

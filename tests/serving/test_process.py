@@ -25,6 +25,7 @@ from queueing.serving.frames import Frame
 from queueing.serving.keeper import Keeping
 from queueing.serving.process import Address, ServingOptions
 from queueing.serving.publisher import Publisher
+from queueing.testing.ports import free_ports
 from queueing.webhooks.jobs import QUEUE
 
 BOUND_S = 30.0
@@ -66,16 +67,6 @@ async def until(holds: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(0.02)
 
 
-def free_ports(names: tuple[str, ...]) -> dict[str, int]:
-    import socket  # noqa: PLC0415 - only here, to let the system choose
-
-    sockets = {name: socket.create_server(("127.0.0.1", 0)) for name in names}
-    ports = {name: one.getsockname()[1] for name, one in sockets.items()}
-    for one in sockets.values():
-        one.close()
-    return ports
-
-
 @pytest.fixture
 async def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Served]:
     monkeypatch.setattr("queueing.serving.keeper.TURN_S", 0.05)
@@ -88,7 +79,8 @@ async def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
         await client.create(NAMESPACES.within(), body)
         kubeconfig = tmp_path / "kubeconfig"
         kubeconfig.write_text(api.kubeconfig())
-        ports = free_ports(("webhooks", "probes", "metrics", "visibility"))
+        names = ("webhooks", "probes", "metrics", "visibility")
+        ports = dict(zip(names, free_ports(len(names)), strict=True))
         addresses = {name: Address("127.0.0.1", port) for name, port in ports.items()}
         options = ServingOptions(
             source=Source(kubeconfig=str(kubeconfig)),

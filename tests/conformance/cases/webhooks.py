@@ -3,7 +3,6 @@
 import base64
 import http.server
 import json
-import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
@@ -13,6 +12,7 @@ import pytest
 import trustme
 from typing_extensions import override
 
+from queueing.testing.ports import free_ports
 from tests.conformance.harness import Server, failed, gadget
 
 CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1"
@@ -220,13 +220,15 @@ def test_status_writes_are_not_the_main_resource(server: Server, hook: Hook) -> 
 
 
 def test_a_webhook_that_is_away_may_be_ignored(server: Server, hook: Hook) -> None:
-    client = {"url": f"https://127.0.0.1:{free_port()}/"}
+    (nobody,) = free_ports(1)
+    client = {"url": f"https://127.0.0.1:{nobody}/"}
     install(server, hook, "Validating", clientConfig=client, failurePolicy="Ignore")
     assert server.gadget().status == 201
 
 
 def test_a_webhook_that_is_away_refuses_the_write(server: Server, hook: Hook) -> None:
-    client = {"url": f"https://127.0.0.1:{free_port()}/"}
+    (nobody,) = free_ports(1)
+    client = {"url": f"https://127.0.0.1:{nobody}/"}
     install(server, hook, "Validating", clientConfig=client)
     path = server.gadgets
 
@@ -236,12 +238,6 @@ def test_a_webhook_that_is_away_refuses_the_write(server: Server, hook: Hook) ->
 
     answer = server.until(refused)
     assert 'failed calling webhook "gadgets.conformance.example.com"' in answer.message
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 import asyncio
 import re
-import socket
 
 import aiohttp
 
+from queueing.testing.ports import free_ports
 from tests.controller.checkpoints.save_harness import (
     Pods,
     checkpoint,
@@ -16,11 +16,6 @@ from tests.controller.checkpoints.save_harness import (
     urgent,
 )
 from tests.controller.harness import MakeWorld, true
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
 
 
 async def scraped(port: int) -> dict[str, float]:
@@ -39,7 +34,7 @@ async def scraped(port: int) -> dict[str, float]:
 
 
 async def test_outcomes_durations_and_work_are_measured(world: MakeWorld) -> None:
-    port = free_port()
+    (port,) = free_ports(1)
     where = 'cluster_queue="cq",driver="Annotation"'
     async with (
         world(metrics={"bindAddress": f"127.0.0.1:{port}"}) as at,

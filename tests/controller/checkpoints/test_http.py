@@ -5,10 +5,10 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
+from queueing.testing.ports import free_ports
 from queueing_checkpoint import ListenerChannel, Notice
 from tests.controller.checkpoints.save_harness import checkpoint, objects, phase, saving, urgent
 from tests.controller.harness import MakeWorld, Wire, World, true
@@ -43,17 +43,12 @@ def listening(key: str, port: int, heard: Callable[[Notice, ListenerChannel], No
         thread.join(10)
 
 
-def free_port() -> int:
-    with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
-        return int(server.server_address[1])
-
-
 def saves(notice: Notice, channel: ListenerChannel) -> None:
     channel.answer(notice.answer("Saved", uri="s3://b/5", step=5))
 
 
 async def test_a_pod_is_posted_to_and_its_answer_read(world: MakeWorld) -> None:
-    port = free_port()
+    (port,) = free_ports(1)
     async with world() as at:
         job = await started(at, port)
         key = job["spec"]["template"]["metadata"]["annotations"][KEY]
@@ -68,7 +63,7 @@ async def test_a_pod_is_posted_to_and_its_answer_read(world: MakeWorld) -> None:
 
 async def test_a_pod_that_does_not_listen_is_given_up(world: MakeWorld) -> None:
     async with world() as at:
-        await started(at, free_port())
+        await started(at, *free_ports(1))
         await at.make(urgent())
         await at.workload("urgent", true("Admitted"))
         found = await checkpoint(at, phase("Requeued"))
@@ -116,7 +111,7 @@ async def answering(port: int, reply: bytes) -> AsyncIterator[None]:
 async def test_a_hook_that_answers_nonsense_blocks_nobody(
     world: MakeWorld, reply: bytes, said: str
 ) -> None:
-    port = free_port()
+    (port,) = free_ports(1)
     async with world() as at, answering(port, reply):
         await started(at, port)
         await at.make(urgent())
