@@ -18,6 +18,7 @@ _PACKAGES = MappingProxyType(
         "authorization.k8s.io": "authorization",
         "batch": "batch",
         "coordination.k8s.io": "coordination",
+        "rbac.authorization.k8s.io": "rbac",
         "scheduling.k8s.io": "scheduling",
     }
 )

@@ -27,6 +27,15 @@ def test_a_config_map_is_read() -> None:
     }
 
 
+def test_a_role_binding_is_read() -> None:
+    role = field(1, b"rbac.authorization.k8s.io") + field(2, b"ClusterRole") + field(3, b"r")
+    subject = field(1, b"ServiceAccount") + field(3, b"training") + field(4, b"team")
+    raw = field(1, field(1, b"b")) + field(2, subject) + field(3, role)
+    made = from_protobuf(envelope("rbac.authorization.k8s.io/v1", "RoleBinding", raw))
+    assert made["subjects"] == [{"kind": "ServiceAccount", "name": "training", "namespace": "team"}]
+    assert made["roleRef"]["name"] == "r"
+
+
 def test_zeros_that_mean_something_are_kept() -> None:
     spec = field(1, 0) + field(10, 1) + field(5, 0)
     made = from_protobuf(envelope("batch/v1", "Job", field(2, spec)))
