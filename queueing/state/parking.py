@@ -57,9 +57,10 @@ def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None
     if not memory.as_kueue:
         if wait.reason not in BARRED:
             _note_hopes(memory, peers, item, judgement)
-        elif _has_choice(memory, peers):  # what bars it in one flavor may not in another
+        elif _has_choice(memory, peers):
+            # What bars it in one flavor may not in another: it goes there when this one is taken.
             memory.queues[peers.queue].hope(
-                peers, _resources(memory, peers), expects=Expects.RELEASE
+                peers, _resources(memory, peers), expects=Expects.ADMISSION
             )
     item.tries = 0
 

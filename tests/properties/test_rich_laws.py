@@ -44,6 +44,12 @@ BROKEN_ONCE = [
         id="who may not borrow in one flavor has quota in another",
     ),
     pytest.param(
+        a_rebuilt_engine_decides_the_same,
+        "classical",
+        2971717794,
+        id="and is sent there by others who take the first",
+    ),
+    pytest.param(
         nothing_is_left_to_admit_after_a_cycle,
         "fair sharing",
         3905287414,
