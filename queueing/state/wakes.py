@@ -99,13 +99,20 @@ def _note_activity(memory: Memory, name: QueueName) -> None:
     if active is not None and active.status:
         memory.ready.add(name)
     elif before is None or before.status:
-        queue = memory.queue(name)
-        for peers in queue.peers.values():
-            memory.announcements.update((item.fact.key, None) for item in peers.items())
+        _send_off(memory, name)
     if active is None or active.status:
         memory.ledger.asleep.discard(name)
     else:
         memory.ledger.asleep.add(name)
+
+
+def _send_off(memory: Memory, name: QueueName) -> None:
+    """Tell those in a queue that became inactive, and whom they kept off until now."""
+    for peers in memory.queue(name).peers.values():
+        for item in peers.items():
+            memory.announcements[item.fact.key] = None
+            if item.fact.key in memory.standing and not memory.as_kueue:
+                memory.ledger.tidings.release(name, item.wants)
 
 
 def _reach(memory: Memory, name: QueueName) -> Iterable[QueueName]:
