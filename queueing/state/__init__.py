@@ -2,7 +2,8 @@
 
 `engine.Engine` is the only entry. The controller, the simulator and `queueing plan` give it facts
 (`observe`), ask it for decisions (`cycle`) and tell it what became of each write (`settle`).
-Nothing here awaits, asks a clock or does I/O. Coined words: docs/concepts/words.md.
+Nothing here awaits, asks a clock or does I/O. How the modules work together, by an example:
+docs/concepts/waiting.md; coined words: docs/concepts/words.md.
 
 Facts in. `memory` is the data that the other modules work on. `objects` keeps queues, cohorts,
 flavors and checks, `surroundings` says what a change of one means to workloads. `intake` takes
