@@ -18,17 +18,17 @@ from queueing.translate.wire.workloads import Workload
 from queueing_api.config.duration import duration_text
 
 API_VERSION = "queueing.dev/v1alpha1"
+WORKLOAD_VERSION = "kueue.x-k8s.io/v1beta2"
 _NAME_MAX = 253
 _MESSAGE_MAX = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where a request comes from."""
+    """Where a request comes from. The Checkpoint goes when the Workload and all Jobs are gone."""
 
     workload: Workload
     jobs: tuple[Job, ...]
-    """The Checkpoint goes when all of these are gone."""
     policy: str
 
 
@@ -58,7 +58,7 @@ def made(origin: Origin, request: Request) -> bytes:
         "metadata": {
             "name": name_of(origin.workload, request.epoch),
             "namespace": meta.namespace,
-            "ownerReferences": [_owner(job) for job in origin.jobs],
+            "ownerReferences": _owners(origin),
         },
         "spec": {
             "workload": {"name": meta.name, "uid": meta.uid},
@@ -125,9 +125,11 @@ def time_text(at: float) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _owner(job: Job) -> Mapping[str, Any]:
-    reference = owner_reference("batch/v1", "Job", job.metadata)
-    return {**reference, "controller": False, "blockOwnerDeletion": False}
+def _owners(origin: Origin) -> list[Mapping[str, Any]]:
+    """Return the Jobs and the Workload: a Job may be deleted and leave behind what it owns."""
+    owners = [owner_reference("batch/v1", "Job", job.metadata) for job in origin.jobs]
+    owners.append(owner_reference(WORKLOAD_VERSION, "Workload", origin.workload.metadata))
+    return [{**one, "controller": False, "blockOwnerDeletion": False} for one in owners]
 
 
 def _terms(terms: Terms) -> Mapping[str, Any]:

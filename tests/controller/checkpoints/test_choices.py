@@ -108,7 +108,8 @@ async def test_a_gang_is_stopped_when_all_its_jobs_have_saved(world: MakeWorld) 
         await at.workload("urgent", true("Admitted"))
         found = await checkpoint(at, phase("Requeued"))
         assert found["status"]["checkpoint"]["step"] == 2
-        assert len(found["metadata"]["ownerReferences"]) == 2
+        kinds = [one["kind"] for one in found["metadata"]["ownerReferences"]]
+        assert kinds == ["Job", "Job", "Workload"]
         await told(at, "b", "CheckpointGraceTooLong")
         for name in ("a", "b"):
             assert (await at.get("Job", name))["spec"]["suspend"]

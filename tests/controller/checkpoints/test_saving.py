@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from queueing.apiserver.simulation.annotations import RUN_SECONDS
 from tests.controller.checkpoints.save_harness import (
     POLICY,
     Pods,
@@ -180,3 +181,39 @@ async def test_a_queues_policy_holds_for_jobs_without_and_bounds_those_with(
         assert found["spec"]["policy"] == "team/save"
         assert found["spec"]["terms"]["saveDeadline"] == "2s"
         await at.workload("urgent", true("Admitted"))
+
+
+async def test_what_was_saved_for_a_job_that_left_it_behind_goes_with_its_workload(
+    world: MakeWorld,
+) -> None:
+    async with world() as at, asyncio.TaskGroup() as group:
+        playing = group.create_task(Pods(at, saved).run())
+        await at.make(*objects())
+        await preempted(at)
+        name = (await checkpoint(at, phase("Requeued")))["metadata"]["name"]
+        await at.delete("Job", "train", policy="Orphan")
+        await at.until_gone("Checkpoint", name)
+        playing.cancel()
+
+
+async def test_what_was_saved_stays_beside_the_record_of_a_finished_job_that_left_both_behind(
+    world: MakeWorld,
+) -> None:
+    async with world() as at, asyncio.TaskGroup() as group:
+        playing = group.create_task(Pods(at, saved).run())
+        await at.make(*objects())
+        await preempted(at)
+        name = (await checkpoint(at, phase("Requeued")))["metadata"]["name"]
+        await at.patch("Job", "train", {"metadata": {"annotations": {RUN_SECONDS: "1"}}})
+        await at.delete("Job", "urgent")
+        record = await at.workload("train", true("Finished", "Succeeded"))
+        await at.delete("Job", "train", policy="Orphan")
+        left = await at.until("Checkpoint", name, lambda one: len(owners_of(one)) == 1)
+        assert owners_of(left) == [record["metadata"]["uid"]]
+        await at.delete("Workload", record["metadata"]["name"])
+        await at.until_gone("Checkpoint", name)
+        playing.cancel()
+
+
+def owners_of(found: Wire) -> list[str]:
+    return [one["uid"] for one in found["metadata"].get("ownerReferences", ())]

@@ -103,7 +103,8 @@ def test_a_checkpoint_that_was_only_made_is_selected() -> None:
     found = stored(record)
     assert inbound.record(found) == record
     owners = [(one.name, one.uid, one.controller) for one in found.metadata.owner_references]
-    assert owners == [("train", "job-uid", False)]
+    of = workload().metadata
+    assert owners == [("train", "job-uid", False), (of.name, of.uid, False)]
 
 
 def test_each_eviction_has_a_checkpoint_of_its_own_and_whoever_makes_it_names_it_alike() -> None:
