@@ -23,17 +23,10 @@ ROWS = rows()
 SCOPE = Scope(reject_unknown_flavors=True)
 GATES = {"featureGates": {"RejectUpdatesToCQWithInvalidOnFlavors": True}}
 # As for a server without mutating policies, which asks about Jobs as well; what fills in stays out.
-VALIDATING = configurations.render(replace(SCOPE, minor=34))[1:]
-# The definitions suffice for these, so an installation has no webhook for them.
-KUEUE, OWN = ("kueue.x-k8s.io", "v1beta2"), ("queueing.dev", "v1alpha1")
-KINDS_WITHOUT_WEBHOOK = {
-    "topology": ("topologies", KUEUE),
-    "localqueue": ("localqueues", KUEUE),
-    "admissioncheck": ("admissionchecks", KUEUE),
-    "creditpolicy": ("creditpolicies", OWN),
-    "creditbudget": ("creditbudgets", OWN),
-    "creditgrant": ("creditgrants", OWN),
-}
+VALIDATING = (
+    *configurations.render(replace(SCOPE, minor=34))[1:],
+    configurations.instead_of_definitions(SCOPE),
+)
 
 each_row = pytest.mark.parametrize("row", [pytest.param(row, id=row.id) for row in ROWS])
 
@@ -66,7 +59,7 @@ def of_the_webhooks(built: Binaries) -> Mapping[str, Verdict]:
             bare = {"spec": without_rules(item["spec"])}
             api.patch("CustomResourceDefinition", item["metadata"]["name"], bare)
         with serving(cluster, GATES) as served:
-            for configuration in (*VALIDATING, more_webhooks()):
+            for configuration in VALIDATING:
                 api.apply(served.called_by_url(configuration))
             return Asker(api).all(ROWS)
 
@@ -114,32 +107,3 @@ def without_rules(schema: Any) -> Any:
             return [without_rules(one) for one in schema]
         case _:
             return schema
-
-
-def more_webhooks() -> dict[str, Any]:
-    """Ask the serving process about the kinds that need no webhook in an installation."""
-    webhooks = [
-        {
-            "name": f"v{kind}.example.com",
-            "admissionReviewVersions": ["v1"],
-            "sideEffects": "None",
-            "clientConfig": {
-                "service": {"path": f"/validate-{group.replace('.', '-')}-{version}-{kind}"}
-            },
-            "rules": [
-                {
-                    "apiGroups": [group],
-                    "apiVersions": [version],
-                    "operations": ["CREATE", "UPDATE"],
-                    "resources": [plural],
-                }
-            ],
-        }
-        for kind, (plural, (group, version)) in KINDS_WITHOUT_WEBHOOK.items()
-    ]
-    return {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": "more"},
-        "webhooks": webhooks,
-    }

@@ -2,7 +2,8 @@
 
 They answer in this process, without TLS, on loopback. Invariant: a Job of a managed namespace is
 suspended when it is created, so that none of its pods starts before its admission. They convert
-too: while they answer, Kueue's kinds are served in its older version beside the stored one.
+too: while they answer, Kueue's kinds are served in its older version beside the stored one. And
+they are asked about all kinds, as this server does not evaluate the rules of definitions.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ from queueing.serving.routes import webhook_application
 from queueing.serving.surroundings import Cluster as Around
 from queueing.serving.surroundings import watches
 from queueing.webhooks.admission import Rules
-from queueing.webhooks.configurations import render
+from queueing.webhooks.configurations import instead_of_definitions, render
 from queueing.webhooks.scope import MINOR_WITH_MUTATING_POLICIES, Scope
 from queueing_api.config.v1beta2 import Configuration
 from queueing_api.crd.generate import WebhookConversion, crds
@@ -56,7 +57,8 @@ async def local_webhooks(
                     await one.synced.wait()
                 url = f"http://{host}:{port}"
                 server.load(crds(WebhookConversion(url=f"{url}/convert")))
-                server.load(_at(url, one) for one in render(older))
+                configurations = (*render(older), instead_of_definitions(older))
+                server.load(_at(url, one) for one in configurations)
                 try:
                     yield
                 finally:

@@ -103,6 +103,20 @@ _VALIDATING: Final = (
         side_effects="NoneOnDryRun",
     ),
 )
+_DEFINED: Final = (
+    _Hook(kind="topology", resource="topologies"),
+    _Hook(kind="localqueue", resource="localqueues"),
+    _Hook(kind="admissioncheck", resource="admissionchecks"),
+    *(
+        _Hook(kind=kind, resource=resource, group="queueing.dev", version="v1alpha1")
+        for kind, resource in (
+            ("creditpolicy", "creditpolicies"),
+            ("creditbudget", "creditbudgets"),
+            ("creditgrant", "creditgrants"),
+        )
+    ),
+)
+"""Kinds of which the rules in their definitions say all."""
 _VALIDATING_JOBS: Final = (replace(_JOB, condition=("queued", QUEUED)),)
 
 
@@ -119,6 +133,12 @@ def render(scope: Scope) -> list[Wire]:
         _configuration("Mutating", "mutate", mutating, scope),
         _configuration("Validating", "validate", validating, scope),
     ]
+
+
+def instead_of_definitions(scope: Scope) -> Wire:
+    """Return one more configuration, for a server that does not evaluate rules of definitions."""
+    made = _configuration("Validating", "validate", _DEFINED, scope)
+    return {**made, "metadata": {"name": "queueing-instead-of-definitions"}}
 
 
 def _configuration(prefix: str, verb: str, hooks: Sequence[_Hook], scope: Scope) -> Wire:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
-from queueing.webhooks.findings import Finding, Wire, dig, entries, invalid
+from queueing.webhooks.findings import Finding, Wire, dig, entries, immutable, invalid
 from queueing_api.config.duration import seconds_of
 from queueing_api.quantity import NANO_PER_UNIT, parse
 
@@ -69,15 +69,21 @@ def check_credit_policy(policy: Wire) -> list[Finding]:
     ]
 
 
-def check_credit_grant(grant: Wire) -> list[Finding]:
-    """Return all that is wrong with a CreditGrant that its schema let in."""
-    return list(_amount(grant.get("spec") or {}, "spec", "amount", AMOUNT))
+def check_credit_grant(grant: Wire, old: Wire | None = None) -> list[Finding]:
+    """Return all that is wrong with a CreditGrant that its schema let in; it never changes."""
+    spec = grant.get("spec") or {}
+    found = list(_amount(spec, "spec", "amount", AMOUNT))
+    if old is not None and spec != (old.get("spec") or {}):
+        found.append(immutable("spec", spec))
+    return found
 
 
-def check_credit_budget(budget: Wire) -> list[Finding]:
+def check_credit_budget(budget: Wire, old: Wire | None = None) -> list[Finding]:
     """Return all that is wrong with a CreditBudget that its schema let in."""
     spec = budget.get("spec") or {}
     found = list(_amount(spec, "spec", "grant", GRANT))
+    if old is not None and dig(budget, "spec", "holder") != dig(old, "spec", "holder"):
+        found.append(immutable("spec.holder", spec.get("holder")))
     if spec.get("period") not in NAMED_PERIODS:
         found += _time(spec, "spec", "period", PERIOD)
     kind, home = dig(spec, "holder", "kind"), dig(spec, "holder", "namespace")
