@@ -123,7 +123,8 @@ def saves(checkpoints: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for one in checkpoints:
         step = one.get("status", {}).get("checkpoint", {}).get("step")
         if step is not None:
-            names = (owner["name"] for owner in one["metadata"]["ownerReferences"])
+            owners = one["metadata"]["ownerReferences"]
+            names = (owner["name"] for owner in owners if owner["kind"] == "Job")
             job = f"{one['metadata']['namespace']}/{', '.join(names)}"
             yield f"{job} saved at step {step} before it was stopped, and went on from there."
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from queueing.cli.demo import saves
 from queueing.cli.local_cluster import (
     Place,
     alone,
@@ -134,6 +135,16 @@ def test_a_port_that_is_taken_or_impossible_is_named_with_the_way_out() -> None:
 
 
 def test_the_samples_can_be_planned_as_they_are() -> None:
-    assert len(sample_jobs()) in range(35, 46)
+    assert len(sample_jobs()) == 40, "as many as README and demo say"
     kinds = {one.kind for one in sample_objects()}
     assert {"Namespace", "ResourceFlavor", "ClusterQueue", "LocalQueue", "Node"} <= kinds
+
+
+def test_the_demo_names_the_job_that_saved_and_not_what_else_owns_its_checkpoint() -> None:
+    owners = [{"kind": "Job", "name": "train"}, {"kind": "Workload", "name": "job-train-1a2b3"}]
+    made = {
+        "metadata": {"namespace": "team", "ownerReferences": owners},
+        "status": {"checkpoint": {"step": 4}},
+    }
+    (told,) = saves([made, {"metadata": {"namespace": "team"}}])
+    assert told == "team/train saved at step 4 before it was stopped, and went on from there."
