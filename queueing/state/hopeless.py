@@ -1,8 +1,9 @@
-"""Heads that are set aside without a judgement, because the quota alone rules them out.
+"""Heads that are parked without a judgement, because the quota alone rules them out.
 
 Where queues fill up, nearly every first judgement ends the same way: the only flavor has too little
-left, and nobody may be preempted. What the search and the ruling would say of such a head, and what
-is noted that would help it, follows from a few numbers, so it is said without either of them.
+left, and nobody may be preempted. The reason that such a head would be given, and the amounts that
+would help it, follow from a few numbers. This module works them out from these numbers and spares
+the search for flavors and the ruling.
 """
 
 from queueing.core.decisions import Mode, Reason, Requeue, Wait
@@ -16,10 +17,10 @@ from queueing.state.stands import PARKED, READY
 
 
 def set_aside_if_hopeless(memory: Memory, item: Item, now: float) -> Wait | None:
-    """Set a head aside of which the quota alone tells that nothing helps it; return its reason.
+    """Park a head that cannot be helped, by the quota alone, and return its reason.
 
-    None where it has to be judged. That is so where there are budgets: whoever calls this knows
-    that no budget has a say.
+    Returns None, and changes nothing, where the head has to be judged. Budgets are not looked at:
+    the caller knows that none applies.
     """
     fact, peers = item.fact, item.peers
     if peers is None or peers.stand is not READY or _more_is_known(memory, item, peers):
@@ -56,7 +57,7 @@ def set_aside_if_hopeless(memory: Memory, item: Item, now: float) -> Wait | None
 
 
 def _more_is_known(memory: Memory, item: Item, peers: Peers) -> bool:
-    """Say whether a judgement depends on more than the fact: on claims, or on earlier tries."""
+    """Say whether a judgement would depend on more than the quota: on claims or earlier tries."""
     return bool(
         peers.demand.claims
         or item.progress is not None

@@ -31,7 +31,7 @@ SHAPES_MAX = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A workload that is in no queue, and why. `counted` ones show as pending nevertheless."""
+    """A workload that is in no queue, with the reason. `counted` ones show as pending even so."""
 
     wait: Wait
     local_queue: Key | None
@@ -40,17 +40,18 @@ class Held:
 
 @dataclass(slots=True)
 class Touched:
-    """Names of queues whose view may differ since somebody last asked."""
+    """Names of queues whose view (status, metrics) may have changed since it was last read."""
 
     queues: set[QueueName] = field(default_factory=set)
     doors: set[Key] = field(default_factory=set)
+    """LocalQueues."""
     charged: set[QueueName] = field(default_factory=set)
-    """Queues whose usage changed: their cohorts' views did, too."""
+    """ClusterQueues whose usage changed: the views of their cohorts changed with it."""
 
 
 @dataclass(slots=True)
 class Memory:
-    """The engine's memory. `clock` is the latest `now`, seconds since the epoch."""
+    """The engine's memory. Times are seconds since the epoch."""
 
     settings: Settings
     tree: QuotaTree
@@ -59,83 +60,106 @@ class Memory:
     claims: Claims = field(default_factory=Claims)
     credits: Credits = field(default_factory=Credits)
     stories: Stories = field(default_factory=Stories)
+
+    # Every workload, whatever its state.
     workloads: dict[Key, WorkloadFact] = field(default_factory=dict)
-    demands: dict[Shape, Demand] = field(default_factory=dict)
-    """Demands by shape, so that equal ones are one object."""
-    behind: dict[Key, dict[Key, None]] = field(default_factory=dict)
-    """Workloads by the LocalQueue that they name."""
     uids: dict[Uid, Key] = field(default_factory=dict)
+    behind: dict[Key, dict[Key, None]] = field(default_factory=dict)
+    """LocalQueue → the workloads that name it."""
+    demands: dict[Shape, Demand] = field(default_factory=dict)
+    """A memo: workloads of equal shape share one `Demand` object."""
+
+    # Workloads that wait in a queue.
     queues: dict[QueueName, PendingQueue] = field(default_factory=dict)
     items: dict[Key, Item] = field(default_factory=dict)
-    held: dict[Key, Held] = field(default_factory=dict)
-    counted: dict[Key, int] = field(default_factory=dict)
-    """Held workloads that count as pending, by LocalQueue."""
-    timers: list[tuple[float, Key]] = field(default_factory=list)
-    protected: list[tuple[float, Key]] = field(default_factory=list)
-    """When those who hold quota will have run for their minimum runtime."""
-    announcements: dict[Key, None] = field(default_factory=dict)
-    """Workloads whose reason for not being in a queue was not told yet."""
-    assumed_from: dict[Key, WorkloadFact] = field(default_factory=dict)
-    """What was known of a workload when its admission was assumed."""
-    unknown: set[Key] = field(default_factory=set)
-    """Assumed admissions of which only a fact can tell whether they were written."""
-    refusals: dict[Key, int] = field(default_factory=dict)
-    """How often in a row the API server refused a decision on a workload."""
-    delays: dict[Key, float] = field(default_factory=dict)
-    """Workloads to hold back, from the next cycle on, for so many seconds."""
-    punished: dict[Key, float] = field(default_factory=dict)
-    """Until when workloads are held back because their decisions were refused."""
-    named: dict[Uid, dict[Key, None]] = field(default_factory=dict)
-    """Evicted workloads that still hold quota, by the preemptor that their status names."""
-    named_by: dict[Key, Uid] = field(default_factory=dict)
-    unready: set[Key] = field(default_factory=set)
-    """Admitted workloads whose pods are not ready."""
     ready: set[QueueName] = field(default_factory=set)
     """Queues that may have a head to judge; only ever iterated sorted."""
     fickle: dict[QueueName, None] = field(default_factory=dict)
-    """Queues in which somebody may wait whom an admission may help."""
+    """Queues that may contain fickle peers: even an admission of another may help these."""
     kept_off: dict[QueueName, None] = field(default_factory=dict)
-    """Queues in which somebody may wait in whose way others got."""
-    stepped_down: dict[tuple[Key, bool], None] = field(default_factory=dict)
-    """Who, since the last news from the cluster, stood and no longer does (True), or gave way."""
-    searching: dict[Key, None] = field(default_factory=dict)
-    """Who, since then, was judged along and had its own turn for the flavors that were left."""
-    feuds: dict[Node, Feuds] = field(default_factory=dict)
-    """Who preempted whom, by the root of their tree, since its last change from outside."""
+    """Queues that may contain peers which would fit, were it not for somebody who stands."""
+
+    # Workloads that must not be tried yet, and so are in no queue.
+    held: dict[Key, Held] = field(default_factory=dict)
+    counted: dict[Key, int] = field(default_factory=dict)
+    """LocalQueue → how many held workloads of it count as pending."""
+    timers: list[tuple[float, Key]] = field(default_factory=list)
+    """A heap: when held workloads may be tried again."""
+    announcements: dict[Key, None] = field(default_factory=dict)
+    """Workloads whose reason for not being in a queue is still to be told, in the next cycle."""
+
+    # Decisions on their way to the API server.
+    assumed_from: dict[Key, WorkloadFact] = field(default_factory=dict)
+    """Assumed admissions: the fact that the workload had when it was admitted."""
+    unknown: set[Key] = field(default_factory=set)
+    """Assumed admissions whose write had no clear outcome: only the next fact can tell."""
+    refusals: dict[Key, int] = field(default_factory=dict)
+    """How often in a row the API server refused a decision on a workload."""
+    delays: dict[Key, float] = field(default_factory=dict)
+    """Workloads to hold back after a refusal, for so many seconds from the next cycle on."""
+    punished: dict[Key, float] = field(default_factory=dict)
+    """The same once that cycle has begun: until when a workload is held back."""
+
+    # Preemption that takes more than one cycle.
     standing: dict[Key, None] = field(default_factory=dict)
-    """Workloads that wait and keep lesser ones off what they wait for."""
-    withheld: dict[QueueName, Tidings] = field(default_factory=dict)
-    """What the hopeless heads of a round did that a budget cut, until that round is decided."""
+    """Workloads that wait and keep those after them in the order off what they wait for."""
     overtaken: dict[Key, None] = field(default_factory=dict)
-    """Those of them who by their last judgement keep nobody off, because others come first."""
+    """The part of `standing` that keeps nobody off for now, because others come before it."""
+    stepped_down: dict[tuple[Key, bool], None] = field(default_factory=dict)
+    """Who made room for those kept off since the last fact: by standing no more (True), or by
+    giving way for now (False). Each of these wakes others only once between two facts."""
+    searching: dict[Key, None] = field(default_factory=dict)
+    """Who stands and was woken, since the last fact, to try its remaining flavors as a head."""
     unsettled: dict[Node, None] = field(default_factory=dict)
-    """Trees in which somebody was admitted since those who stand there were judged."""
-    recalls: dict[Node, Recall] = field(default_factory=dict)
-    """What this cycle found in trees in which somebody stands, since their last decision."""
-    roots: dict[QueueName, Node] = field(default_factory=dict)
-    members: dict[Node, list[QueueName]] = field(default_factory=dict)
-    generations: dict[Node, int] = field(default_factory=dict)
-    open_doors: set[tuple[QueueName, Key | None]] = field(default_factory=set)
-    """LocalQueues whose namespace was found to match the ClusterQueue, since objects changed."""
-    lines: dict[QueueName, Line] = field(default_factory=dict)
-    """Of active queues in which all who wait stood on one shelf, since objects changed."""
-    active: dict[QueueName, Active] = field(default_factory=dict)
-    """Whether each ClusterQueue was active when last looked at, and why not."""
-    reshaped: bool = False
-    """The quota tree may have changed since `roots` was worked out."""
-    refitted: dict[QueueName, None] = field(default_factory=dict)
-    """Queues whose flavors, checks or activity changed."""
-    relabelled: dict[str, None] = field(default_factory=dict)
+    """Trees in which somebody was admitted after those who stand there were judged."""
     drained: dict[Key, None] = field(default_factory=dict)
-    """Preemptors some of whose victims hold nothing any more."""
+    """Preemptors of whose victims at least one gave its quota back."""
+    feuds: dict[Node, Feuds] = field(default_factory=dict)
+    """Root of a tree → who was preempted for whom, since the tree last changed from outside."""
+    named: dict[Uid, dict[Key, None]] = field(default_factory=dict)
+    """Preemptor → its evicted victims that still hold quota, as their statuses name it."""
+    named_by: dict[Key, Uid] = field(default_factory=dict)
+    """The same by victim."""
+    protected: list[tuple[float, Key]] = field(default_factory=list)
+    """A heap: when workloads that hold quota will have run for their minimum runtime."""
+
+    # Pods that are not ready.
+    unready: set[Key] = field(default_factory=set)
+    """Admitted workloads whose pods are not ready."""
     pods_turned_ready: bool = False
+
+    # Within one cycle, and from one portion of a cycle to the next.
+    withheld: dict[QueueName, Tidings] = field(default_factory=dict)
+    """What the hopeless heads of a round did that the budget interrupted, until it is decided."""
+    recalls: dict[Node, Recall] = field(default_factory=dict)
+    """Trees in which somebody stands → what this cycle found there since its last decision."""
     releases: dict[QueueName, int] = field(default_factory=dict)
     """How often a workload of each queue gave quota back: then all flavors are worth a new try."""
-    touched: Touched = field(default_factory=Touched)
     clock: float = float("-inf")
+    """The latest `now`."""
     cycles: int = 0
     cursor: str = ""
     """Name of the root at which a cycle that ran out of budget goes on."""
+
+    # Derived from queues, cohorts, flavors and namespaces; what changed of these.
+    roots: dict[QueueName, Node] = field(default_factory=dict)
+    members: dict[Node, list[QueueName]] = field(default_factory=dict)
+    """Root → the queues of its tree."""
+    generations: dict[Node, int] = field(default_factory=dict)
+    """Root → the generation of its tree when `roots` was worked out."""
+    open_doors: set[tuple[QueueName, Key | None]] = field(default_factory=set)
+    """A memo: LocalQueues whose namespace matches the selector of the ClusterQueue."""
+    lines: dict[QueueName, Line] = field(default_factory=dict)
+    """A memo: active queues in which all who wait stand on one shelf."""
+    active: dict[QueueName, Active] = field(default_factory=dict)
+    """Whether each ClusterQueue was active when last looked at, and if not, why."""
+    reshaped: bool = False
+    """Whether the quota tree may have changed since `roots` was worked out."""
+    refitted: dict[QueueName, None] = field(default_factory=dict)
+    """Queues whose flavors, checks or activity changed."""
+    relabelled: dict[str, None] = field(default_factory=dict)
+    """Namespaces whose labels changed."""
+    touched: Touched = field(default_factory=Touched)
 
     @classmethod
     def empty(cls, settings: Settings) -> "Memory":
@@ -190,26 +214,30 @@ class Memory:
         return 0 if self.settings.fair_sharing is None else weighted_share(node)
 
     def wake(self, item: Item) -> None:
-        """Let an item that waits be judged again."""
+        """Make the peers of an item READY, so that they are judged again."""
         if item.peers is not None:
             self.wake_peers(item.peers)
 
     def step_down(self, key: Key) -> None:
-        """Keep nobody off any more; that may help those who were kept off (Kueue wakes nobody).
+        """Let a workload stand no more, and wake those whom it kept off; Kueue wakes nobody.
 
-        It wakes them once between two facts: else two who each keep the other off, by turns, would
+        It wakes them once between two facts. Otherwise two that keep each other off by turns would
         never let a cycle end.
         """
         self.claims.drop(key)
         self.overtaken.pop(key, None)
         item = self.items.get(key)
-        stood = self.standing.pop(key, key) is None and (key, True) not in self.stepped_down
-        if stood and not self.as_kueue and item is not None and item.peers is not None:
+        if key not in self.standing:
+            return
+        del self.standing[key]
+        if self.as_kueue or (key, True) in self.stepped_down:
+            return
+        if item is not None and item.peers is not None:
             self.stepped_down[key, True] = None
             self.ledger.tidings.release(item.peers.queue, item.wants)
 
     def overtake(self, first: Item) -> None:
-        """Let those be judged again whom a strict head kept off that is not the first any more."""
+        """Wake those kept off by the head of a strict queue that `first` now comes before."""
         for key in self.standing:
             other, peers = self.items[key], self.items[key].peers
             if peers is None or first.peers is None or other is first:
@@ -224,7 +252,7 @@ class Memory:
             self.feuds.pop(root, None)
 
     def victim_changed(self, victim: Key, *, spared: bool = False) -> None:
-        """Note that a victim gave its quota back, or is spared: then its preemptor needs others."""
+        """Note that a victim gave its quota back, or is `spared`: its preemptor tries again."""
         for claim in self.claims.drained(victim):
             self.drained[claim.owner] = None
             item = self.items.get(claim.owner) if spared else None
@@ -232,14 +260,14 @@ class Memory:
                 self.wake(item)
 
     def victim_reranked(self, victim: Key) -> None:
-        """Let preemptors be judged again of whose victims one has another priority."""
+        """Wake the preemptors of a victim whose priority changed."""
         for owner in self.claims.owners_of(victim):
             item = self.items.get(owner)
             if item is not None:
                 self.wake(item)
 
     def wake_peers(self, peers: Peers, *, doubtful: bool = False) -> None:
-        """Let peers that wait be judged again."""
+        """Make peers READY, so that they are judged again. See `Peers.doubtful`."""
         if self.queues[peers.queue].wake(peers, doubtful=doubtful):
             self.ready.add(peers.queue)
             self.touch(peers.queue, peers.local_queue)

@@ -1,7 +1,8 @@
 """What happens to a workload that was judged and not admitted.
 
-It gets its state (`Stand`), its reason, and a note of the events that would make another try worth
-while: an amount that it lacks (a shelf), or any release of some flavor-resources (hopeful).
+It gets a state (`Stand`), a reason, and a note of the events that make another try worthwhile:
+either the amounts that it lacks (it waits on a shelf), or several events of which any may help (it
+is hopeful). docs/concepts/waiting.md shows this by an example.
 """
 
 from collections.abc import Iterable
@@ -26,7 +27,11 @@ TRIES_MAX = 256
 
 
 def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None:
-    """Put an item that was not admitted where it waits, and note what would help it."""
+    """Let an item that was not admitted wait, and note what would help it.
+
+    `wait` is its reason. An item whose search has flavors left keeps its turn, and nothing else
+    is noted.
+    """
     known, item.wait = item.wait, wait
     go_on_from(memory, item, judgement)
     item.preempting = bool(judgement.preemptions)
@@ -66,9 +71,10 @@ def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None
 
 
 def _goes_in_circles(memory: Memory, item: Item) -> bool:
-    """Say whether a search over flavors has come to where it was before; it begins anew then.
+    """Say whether a search over flavors is where it was at an earlier try; then it begins anew.
 
-    Pod sets that stop at flavors by turns may never try them in step.
+    That happens where several pod sets stop at different flavors by turns, so that they never try
+    the same step together. Positions are compared with the one at the last power of two of tries.
     """
     if item.tries >= TRIES_MAX:
         again = True
@@ -82,7 +88,11 @@ def _goes_in_circles(memory: Memory, item: Item) -> bool:
 
 
 def stay_or_give_up(memory: Memory, item: Item, moved: set[Node]) -> None:
-    """Keep the turn of one that another got in the way of, unless nobody did."""
+    """Let a head that others got in the way of keep its turn, or set it aside.
+
+    It keeps its turn if its tree is among `moved`: then somebody was admitted or parked there, and
+    the next round differs. If nothing moved it would lose in the same way again.
+    """
     if item.peers is None or memory.roots[item.peers.queue] in moved:
         return
     peers = _alone(memory, item, sticky=False)
@@ -93,19 +103,19 @@ def stay_or_give_up(memory: Memory, item: Item, moved: set[Node]) -> None:
 
 
 def go_on_from(memory: Memory, item: Item, judgement: Judgement) -> None:
-    """Remember where the next try begins, and what had been released in the queue by then."""
+    """Remember at which flavors the next try begins, and how many releases it has seen."""
     item.progress = judgement.progress
     item.progress_at = memory.releases.get(judgement.head.queue, 0)
 
 
 def unstick(memory: Memory, item: Item) -> None:
-    """Let one whose preemptions are not in flight any more go back to its place in the queue."""
+    """Return an item to its ordinary place in the queue: its preemptions are over."""
     if item.order == queue_key(item.fact, item.timestamp, sticky=True):
         isolate(memory, item)
 
 
 def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:
-    """Set aside, as Kueue does, who asks the same with the same priority by another LocalQueue."""
+    """Park, as Kueue does, those of other LocalQueues that ask the same with equal priority."""
     queue = memory.queues[peers.queue]
     if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES) or not has_peers(memory, queue.name):
         return
@@ -124,7 +134,7 @@ def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:
 
 
 def _evict_all(memory: Memory, judgement: Judgement) -> bool:
-    """Note that victims are to leave, and for whom; say whether that is news of any of them."""
+    """Note that victims are to leave, and for whom; say whether any of them was not leaving yet."""
     news = False
     root = memory.roots[judgement.head.queue]
     feuds = memory.feuds.setdefault(root, Feuds())
@@ -137,7 +147,7 @@ def _evict_all(memory: Memory, judgement: Judgement) -> bool:
 
 
 def _stands_up(peers: Peers, wait: Wait) -> bool:
-    """Say whether lesser ones of the tree must be kept off what an item waits for."""
+    """Say whether peers that preempt nobody stand: those behind are kept off what they wait for."""
     if wait.mode is Mode.NO_CANDIDATES:
         return peers.stand is Stand.BLOCKING
     return wait.mode is Mode.DEFERRED_FIT
@@ -160,13 +170,13 @@ def _stand_of(memory: Memory, peers: Peers, wait: Wait) -> Stand:
 
 
 def _aside(memory: Memory, peers: Peers) -> Stand:
-    """Say whether those behind one that waits for others may pass it."""
+    """Return BLOCKING if those behind may not pass peers that wait for others, else ASIDE."""
     strict = memory.objects.is_strict(peers.queue)
     return Stand.BLOCKING if strict or memory.as_kueue else Stand.ASIDE
 
 
 def _note_hopes(memory: Memory, peers: Peers, item: Item, judgement: Judgement) -> None:
-    """Note what may help: for simple demands the very amounts that they lack."""
+    """Note what may help peers: amounts where these are known, else events."""
     queue = memory.queues[peers.queue]
     node = memory.tree.queue(queue.name)
     if judgement.preemptions:
@@ -187,7 +197,7 @@ def _note_hopes(memory: Memory, peers: Peers, item: Item, judgement: Judgement) 
 
 
 def _expected(memory: Memory, peers: Peers) -> Expects:
-    """Return the news by which another try may go otherwise."""
+    """Return which events, beside a release, may change the result of another try."""
     if len(peers.demand.pod_sets) > 1 and _has_choice(memory, peers):
         return Expects.ADMISSION
     return Expects.VICTIM if memory.settings.fair_sharing is None else Expects.CHANGE
@@ -200,7 +210,7 @@ def _has_choice(memory: Memory, peers: Peers) -> bool:
 
 
 def _note_ways(memory: Memory, peers: Peers, judgement: Judgement) -> None:
-    """Let a preemptor be woken when all that it asks is available, in this flavor or another."""
+    """Wake a preemptor when all that it asks is free, in its flavor or in another one."""
     node = memory.tree.queue(peers.queue)
     ways = tuple(_resources(memory, peers))
     demand = judgement.head.demand
@@ -214,10 +224,10 @@ def _note_ways(memory: Memory, peers: Peers, judgement: Judgement) -> None:
 
 
 def _knows_its_lacks(memory: Memory, item: Item, judgement: Judgement) -> bool:
-    """Say whether nothing helps but to cover one of the lacks.
+    """Say whether nothing but covering one of its lacks can help an item.
 
-    Something else may: where victims count, where fewer pods will do, where flavors were passed
-    over in an earlier try, or where one pod set's flavor depends on what another one got.
+    Something else may help where it could preempt, where fewer pods would do, where an earlier try
+    passed over flavors, or where one pod set's flavor depends on what another pod set got.
     """
     demand = judgement.head.demand
     return not (
@@ -229,7 +239,7 @@ def _knows_its_lacks(memory: Memory, item: Item, judgement: Judgement) -> bool:
 
 
 def _resources(memory: Memory, peers: Peers) -> Iterable[FlavorResource]:
-    """Every flavor-resource of the queue that the peers could use."""
+    """Return every flavor-resource of the queue that the peers could use."""
     asked = {name for one in peers.demand.pod_sets for name in one.pod_set.requests}
     asked.add(PODS)
     groups = memory.objects.queues[peers.queue].groups

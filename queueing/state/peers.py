@@ -45,19 +45,19 @@ class Item:
     def __init__(self, fact: WorkloadFact, order: Order, timestamp: float) -> None:
         self.fact = fact
         self.footing: Footing | None = None
-        """What it needs and where it is in a round, as last found; ask whether it holds."""
+        """What it needs and its place in a round, as last found; it may be out of date."""
         self.head: Head | None = None
-        """How it was judged when it was last patient; for its fact only."""
+        """The head made of it when it was last judged on its shelf; valid for the same fact."""
         self.order = order
         self.timestamp = timestamp
         self.peers: Peers | None = None
         self.progress: Progress | None = None
         self.progress_at = 0
-        """Releases in its queue when `progress` was made."""
+        """How many releases its queue had seen when `progress` was made."""
         self.landmark: Progress | None = None
-        """What `progress` was at a try before; who is there again goes in circles."""
+        """`progress` at an earlier try: a search that comes to it again goes in circles."""
         self.preempting = False
-        """Whether its last judgement had victims of its own leave."""
+        """Whether its last judgement preempted others."""
         self.tries = 0
         """How often it was judged and kept its turn, since its last relevant change."""
         self.wait: Wait | None = None
@@ -102,15 +102,16 @@ class Peers:
         self.stand = Stand.READY
         self.wait: Wait | None = None
         self.lacks: list[tuple[FlavorResource, int]] = []
-        """Amounts of which one, at least, must be available before another try is worth it."""
+        """Amounts; another try is worthwhile once at least one of them is available."""
         self.doubtful = False
-        """READY only because something was to be had: others may have taken it since."""
+        """READY only because some quota seemed free, which others may have taken since. They are
+        parked again without a judgement if so."""
         self.hope: frozenset[FlavorResource] = frozenset()
-        """Any release of one of these is worth another try."""
+        """Another try is worthwhile once any of these is released."""
         self.expects = Expects.RELEASE
-        """What else is."""
+        """Which other events make one worthwhile."""
         self.offer: Offer | None = None
-        """Of which offer `outline` is what the demand means there."""
+        """The queue's offer that `outline` was computed from."""
         self.outline: Outline | None = None
 
     def __lt__(self, other: "Peers") -> bool:

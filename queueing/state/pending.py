@@ -1,7 +1,8 @@
-"""The pending workloads of a queue, and which of them is worth judging.
+"""The pending workloads of one ClusterQueue, and which of them is worth judging.
 
-A queue is groups of `Peers`. They compete for its turn (`Lanes`), or they wait for what their last
-judgement lacked: for an amount, on a shelf (`Shelves`), or for any release that may help.
+They are grouped into `Peers`. A group competes for the queue's turn (`Lanes`), or it waits for what
+its last judgement lacked: on a shelf for an amount (`Shelves`), or hopeful, for one of several
+events. docs/concepts/waiting.md shows this by an example.
 
 Invariant: a `Peers` is in exactly one queue, and the counts of a queue are the sizes of its peers.
 On a shelf are only peers that wait, at the place of their first.
@@ -47,13 +48,13 @@ class PendingQueue:
         self.waiting: dict[Peers, None] = {}
         """Peers that are not READY, in the order in which they were judged."""
         self.hopeful: dict[Peers, None] = {}
-        """Those of them that any release, or any new victim, may help."""
+        """The part of `waiting` for which no amount is known: see `Peers.hope` and `expects`."""
         self.fickle: dict[Peers, None] = {}
-        """Those of the hopeful whom an admission may help."""
+        """The part of `hopeful` that even an admission of another may help."""
         self.kept_off: dict[Peers, None] = {}
-        """Those of the hopeful that fitted until others of their round came first."""
+        """The part of `hopeful` that would fit, had not others of the round come first."""
         self.shelves: Shelves[Peers] = Shelves()
-        """Those of them who need so much of a flavor-resource before another try is worth it."""
+        """The part of `waiting` that needs an amount of a flavor-resource before another try."""
 
     @property
     def active(self) -> int:
@@ -95,14 +96,14 @@ class PendingQueue:
         return first
 
     def divide(self, usage_of: Callable[[Key | None], float] | None) -> None:
-        """Let LocalQueues take turns by this, or none."""
+        """Let LocalQueues take turns, the least `usage_of` first; None: one order for all."""
         if usage_of != self.lanes.usage_of:
             self.lanes.divide(usage_of)
             for peers in self.waiting:
                 self._move(peers)
 
     def settle(self, peers: Peers, stand: Stand) -> None:
-        """Note that the peers were judged."""
+        """Give peers that were judged their state; what they waited for before is forgotten."""
         peers.lacks = []
         peers.doubtful = False
         self.shelves.take(peers)
@@ -113,18 +114,18 @@ class PendingQueue:
             self._offer(peers)  # one that was judged where it waited may block its queue now
 
     def lack(self, peers: Peers, lacks: list[tuple[FlavorResource, int]]) -> None:
-        """Let the peers be woken once one of these amounts is available; none of them is now."""
+        """Put peers on shelves until one of these amounts is available; none of them is now."""
         peers.lacks = lacks
         self._forget_hope(peers)
         self._file(peers, lacks, None)
 
     def despair(self, peers: Peers, missing: Iterable[tuple[FlavorResource, int]]) -> None:
-        """Let hopeful peers wait until one of these is available, counting all possible victims."""
+        """Put hopeful peers on shelves until one of these is met, possible victims included."""
         self._forget_hope(peers)
         self._file(peers, missing, peers.priority)
 
     def park_again(self, peers: Peers) -> None:
-        """Put peers back who became READY for something that is gone again."""
+        """Park peers again that became READY for something that others have taken since."""
         lacks = peers.lacks
         self.settle(peers, Stand.PARKED)
         if lacks:
@@ -146,7 +147,7 @@ class PendingQueue:
         return best[2] if first is None or best[:2] <= self.lanes.place(first) else None
 
     def hope(self, peers: Peers, resources: Iterable[FlavorResource], *, expects: Expects) -> None:
-        """Let the peers be woken by any release of these, and by what else they expect."""
+        """Let peers be woken by any release of these resources, and by the events of `expects`."""
         peers.hope = frozenset(resources)
         peers.expects = expects
         self._note_hope(peers)
@@ -201,7 +202,7 @@ class PendingQueue:
     def _file(
         self, peers: Peers, asked: Iterable[tuple[FlavorResource, int]], priority: int | None
     ) -> None:
-        """Put peers on shelves, at the place of their top."""
+        """Put peers on shelves, at the queue place of their first item."""
         top = peers.top()
         if top is None:
             raise AssertionError(f"{self.name}: nobody is there to wait")
@@ -210,7 +211,7 @@ class PendingQueue:
         self.shelves.put(peers, slots, top.order)
 
     def _move(self, peers: Peers) -> None:
-        """Let peers that are on shelves stand there at the place of their top."""
+        """Correct the place of peers on their shelves: their first item changed."""
         filing, top = self.shelves.filing(peers), peers.top()
         if filing is not None and top is not None:
             door = self.lanes.door_of(peers)
@@ -218,7 +219,7 @@ class PendingQueue:
             self.shelves.put(peers, slots, top.order)
 
     def _offer(self, peers: Peers) -> None:
-        """Enter peers at the place of their top, where that is another than before."""
+        """Enter peers, at the place of their first item, where they compete or wait."""
         top, filing = peers.top(), self.shelves.filing(peers)
         if filing is not None and top is not None and filing.place is not top.order:
             self._move(peers)

@@ -1,11 +1,15 @@
 """Standing workloads: they wait, and keep those after them off what they wait for.
 
-They are preemptors whose victims still hold quota, and heads that block their queue for want of
-victims. They are judged along in every round of their tree, so they see what became of all rounds
-but the last. One that would also fit in another flavor, or with fewer pods, prefers to wait for its
-victims only while these are enough, and an admission may end that. So when a tree has no head left
-and its last round admitted somebody, such ones get one more try. In Kueue mode they do not: no
-admission wakes anybody there.
+Two sorts of workloads stand: preemptors whose victims still hold quota, and heads that block their
+queue because they found nobody to preempt. Both are judged again in every round of their tree,
+along with its heads.
+
+One more try. A round judges those who stand before it is known what the round admits, so they
+never see the result of a tree's last round. That matters to a preemptor that would also fit in
+another flavor, or with fewer pods: it waits for its victims only while these are enough, and an
+admission may have taken part of that. So when no head is left in a tree and its last round admitted
+somebody, such workloads are judged once more. In Kueue mode they are not, because there no
+admission wakes anybody.
 """
 
 from collections.abc import Collection, Iterator
@@ -23,9 +27,10 @@ from queueing.state.stands import Stand
 
 
 def has_another_way(memory: Memory, peers: Peers) -> bool:
-    """Say whether each part of a demand finds a flavor that has enough free, as far as it goes.
+    """Say whether peers may fit without anybody leaving: in another flavor, or with fewer pods.
 
-    Parts may compete for it: False is certain.
+    Each part of the demand is compared with the free quota by itself, though several parts may
+    compete for the same. So False is certain, and True is not.
     """
     if peers.demand.may_shrink:
         return True
@@ -52,7 +57,7 @@ def _is_covered(part: Part, node: Node) -> bool:
 
 
 def note_round(memory: Memory, judged: Collection[Node], admitted: Collection[Node]) -> None:
-    """Note in which trees those who stand were judged, and in which of them somebody got in."""
+    """Keep `unsettled` up to date: trees with an admission that those who stand did not see."""
     for root in judged:
         if root not in admitted:
             memory.unsettled.pop(root, None)
@@ -61,7 +66,7 @@ def note_round(memory: Memory, judged: Collection[Node], admitted: Collection[No
 
 
 def try_again(memory: Memory) -> bool:
-    """Wake those who stand and whom the last admissions may help; say whether there are any."""
+    """Wake those who stand and get one more try; say whether there are any."""
     found = list(may_try_again(memory))
     memory.unsettled.clear()
     for peers in found:
@@ -70,7 +75,7 @@ def try_again(memory: Memory) -> bool:
 
 
 def may_try_again(memory: Memory) -> Iterator[Peers]:
-    """Give those who stand in a tree that changed since they were judged, and could use that."""
+    """Yield those who stand, did not see the last admissions of their tree, and could use them."""
     for key in memory.standing if memory.unsettled else ():
         peers = memory.items[key].peers
         if peers is None or peers.stand is Stand.READY or not is_active(memory, peers.queue):
@@ -80,10 +85,10 @@ def may_try_again(memory: Memory) -> Iterator[Peers]:
 
 
 def give_way(memory: Memory, item: Item, resources: Collection[FlavorResource]) -> None:
-    """Let those be judged again whom an item kept off some resources, and does no longer.
+    """Wake those whom an item kept off some resources, because for now it does so no longer.
 
-    Once between two facts: else two who each keep the other off, by turns, would never let a cycle
-    end.
+    It does this once between two facts. Otherwise two workloads that keep each other off by turns
+    would never let a cycle end.
     """
     key = item.fact.key
     if resources and item.peers is not None and (key, False) not in memory.stepped_down:
@@ -92,7 +97,10 @@ def give_way(memory: Memory, item: Item, resources: Collection[FlavorResource]) 
 
 
 def note_beginning(memory: Memory, item: Item) -> None:
-    """Note that one begins to stand, before it does; once between two facts, as it steps down."""
+    """Note that an item is about to stand: that may help others who are kept off.
+
+    Like stepping down, this counts once between two facts.
+    """
     key, peers = item.fact.key, item.peers
     if peers is not None and key not in memory.standing and (key, True) not in memory.stepped_down:
         memory.ledger.tidings.claimed[peers.queue] = None
@@ -101,8 +109,8 @@ def note_beginning(memory: Memory, item: Item) -> None:
 def wake_kept_off(memory: Memory, roots: Collection[Node | None]) -> None:
     """Wake those in some trees who would fit, were it not for others that stand.
 
-    One more who stands has others leave, and these may be enough for all; and by shares it may be
-    that those who were kept off go first now.
+    Somebody began to stand there. Its victims may leave enough room for all, and with fair sharing
+    those who were kept off may go first now.
     """
     for name in list(memory.kept_off):
         queue, root = memory.queues.get(name), memory.roots.get(name)
@@ -115,7 +123,10 @@ def wake_kept_off(memory: Memory, roots: Collection[Node | None]) -> None:
 
 
 def note_place(memory: Memory, item: Item, judgement: Judgement, known: Wait | None) -> None:
-    """Note that one who stands was judged as a head; in another place it keeps others off."""
+    """Note that an item that stands was judged as the head of its queue.
+
+    If it now waits for something else, those whom it kept off what it wanted before are woken.
+    """
     if item.fact.key in memory.standing and not memory.as_kueue:
         memory.overtaken.pop(item.fact.key, None)
         now = judgement.decision
@@ -125,7 +136,10 @@ def note_place(memory: Memory, item: Item, judgement: Judgement, known: Wait | N
 
 
 def note_overtaken(memory: Memory, item: Item, *, overtaken: bool) -> None:
-    """Note whether others come first, so that what an item claims is not kept from the rest."""
+    """Note whether others come before an item that stands, so that it keeps nobody off for now.
+
+    When that begins, those whom it kept off are woken.
+    """
     key = item.fact.key
     if not overtaken:
         memory.overtaken.pop(key, None)

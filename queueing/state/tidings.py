@@ -12,15 +12,15 @@ class Tidings:
     """What happened to quota since waiting workloads were last looked at."""
 
     released: dict[QueueName, dict[FlavorResource, None]] = field(default_factory=dict)
-    """Flavor-resources of which a queue gave something back; of none if only a priority changed."""
+    """Queue → flavor-resources of which it gave something back; none if only a priority changed."""
     newcomers: dict[QueueName, int] = field(default_factory=dict)
-    """Lowest priority of those who became possible victims in a queue."""
+    """Queue → the lowest priority among those in it who became possible victims."""
     admitted: dict[QueueName, None] = field(default_factory=dict)
-    """Queues of which somebody's admission was decided."""
+    """Queues in which an admission was decided."""
     joined: dict[QueueName, set[str]] = field(default_factory=dict)
-    """Claims that somebody of a queue uses from now on."""
+    """Queue → ResourceClaims that somebody in it began to use."""
     claimed: dict[QueueName, None] = field(default_factory=dict)
-    """Queues of which somebody began to wait for victims, or has others leave."""
+    """Queues in which somebody began to stand, or preempted others."""
 
     def release(self, queue: QueueName, resources: Iterable[FlavorResource]) -> None:
         self.released.setdefault(queue, {}).update(dict.fromkeys(resources))
@@ -30,7 +30,7 @@ class Tidings:
         self.newcomers[holder.queue] = min(lowest, holder.priority)
 
     def add(self, queue: QueueName, other: "Tidings") -> None:
-        """Take over what happened in a queue by other tidings."""
+        """Add what other tidings say of releases and new claims in one queue."""
         if queue in other.released:
             self.release(queue, other.released[queue])
         if queue in other.claimed:

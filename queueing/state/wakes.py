@@ -2,12 +2,12 @@
 
 A workload waits on what blocks it, and only such an event wakes it:
 
-- A release of quota wakes nobody who lacks a known amount: the queues of the tree look on their
-  shelves for the first whose whole lack is available now.
-- A release, or a new possible victim, wakes those whom preemption may help, if what is free and all
-  that their possible victims hold would be enough; else they stand on a shelf until it is.
-- Whoever would fit but for standing workloads is woken when one more begins to stand.
-- A change of quotas, cohorts, flavors or checks wakes every waiter that it reaches.
+- A release of quota wakes nobody who lacks a known amount. Instead each queue of the tree finds, on
+  its shelves, the first workload whose whole lack is available now.
+- A release, or a new possible victim, wakes a workload that preemption may help, if the free quota
+  and all that its possible victims hold would be enough. If not, it waits on a shelf for that sum.
+- A workload that would fit, were it not for others that stand, is woken when one more begins to.
+- A change of quotas, cohorts, flavors or checks wakes everybody who waits in the queues it reaches.
 
 In Kueue mode each event of Kueue's list wakes all waiters of the tree.
 """
@@ -30,7 +30,7 @@ from queueing.state.tidings import Tidings
 
 
 def wake_waiting(memory: Memory) -> None:
-    """Make READY again whoever the latest changes may help."""
+    """Make everybody READY whom the changes since the last call may help."""
     if memory.reshaped:
         _reshape(memory)
     for name in memory.refitted:
