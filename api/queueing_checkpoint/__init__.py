@@ -20,11 +20,12 @@ still does: the work is saved, what was saved goes into the termination message,
 ends with code 85.
 """
 
-from queueing_checkpoint.channels import Channel, FileChannel, channel_of
+from queueing_checkpoint.channels import Channel, FileChannel
 from queueing_checkpoint.hook import EXIT_CODE, Hook, checkpointing
 from queueing_checkpoint.listener import ListenerChannel
-from queueing_checkpoint.messages import Notice, Saved, last_checkpoint
+from queueing_checkpoint.messages import Notice, Saved
 from queueing_checkpoint.pod import PodChannel
+from queueing_checkpoint.surroundings import channel_of, last_checkpoint
 
 __all__ = [
     "EXIT_CODE",

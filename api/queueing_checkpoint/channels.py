@@ -2,13 +2,12 @@
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
 from queueing_checkpoint.messages import Notice
 
-DIRECTORY_VARIABLE = "QUEUEING_CHECKPOINT_DIR"
 POLL_S = 0.2
 Heard = Callable[[Notice], None]
 
@@ -76,15 +75,3 @@ def write_whole(path: Path, text: str) -> None:
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     beside.write_text(text, encoding="utf-8")
     beside.replace(path)
-
-
-def channel_of(environment: Mapping[str, str] | None = None) -> Channel:
-    """Return what the surroundings offer: a shared folder, a port, the own pod, or nothing."""
-    from queueing_checkpoint.listener import ListenerChannel  # noqa: PLC0415 - slow to import
-    from queueing_checkpoint.pod import PodChannel  # noqa: PLC0415 - ssl is slow to import
-
-    found = os.environ if environment is None else environment
-    folder = found.get(DIRECTORY_VARIABLE)
-    if folder:
-        return FileChannel(Path(folder))
-    return ListenerChannel.of(found) or PodChannel.of(found) or SilentChannel()

@@ -13,8 +13,9 @@ from pathlib import Path
 from types import FrameType
 from typing import TypeVar
 
-from queueing_checkpoint.channels import Channel, channel_of
+from queueing_checkpoint.channels import Channel
 from queueing_checkpoint.messages import Notice, Saved
+from queueing_checkpoint.surroundings import channel_of
 
 EXIT_CODE = 85
 """A process that was told to end and has saved."""

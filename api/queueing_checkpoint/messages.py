@@ -1,15 +1,8 @@
-"""What is asked and answered, and where the last run left off."""
+"""What is asked, what is answered, and what was saved."""
 
 import json
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-
-URI_VARIABLE = "QUEUEING_CHECKPOINT_URI"
-STEP_VARIABLE = "QUEUEING_CHECKPOINT_STEP"
-URI = "queueing.dev/checkpoint-uri"
-STEP = "queueing.dev/checkpoint-step"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,27 +56,3 @@ class Notice:
         return json.dumps(
             {"requestID": self.request_id, "epoch": self.epoch, "answer": word, **parts}
         )
-
-
-def last_checkpoint(environment: Mapping[str, str] | None = None) -> Saved | None:
-    """Return what an earlier run saved; None when there is nothing.
-
-    A pod template may hand it over by environment variables that read the pod's annotations:
-    `fieldRef: {fieldPath: "metadata.annotations['queueing.dev/checkpoint-uri']"}`. Else the pod's
-    own annotations are asked for, which needs permission to get the pod. Raises ConnectionError
-    when the API server does not answer: to begin anew might throw hours of work away.
-    """
-    found = os.environ if environment is None else environment
-    if URI_VARIABLE in found or STEP_VARIABLE in found:
-        return _saved(found.get(URI_VARIABLE, ""), found.get(STEP_VARIABLE, ""))
-    from queueing_checkpoint.pod import PodChannel  # noqa: PLC0415 - ssl is slow to import
-
-    pod = PodChannel.of(found)
-    notes = pod.annotations() if pod is not None else {}
-    return _saved(str(notes.get(URI, "")), str(notes.get(STEP, "")))
-
-
-def _saved(uri: str, step: str) -> Saved | None:
-    if not uri and not step:
-        return None
-    return Saved(uri=uri, step=int(step) if step.isdecimal() else None)
