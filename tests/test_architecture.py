@@ -74,3 +74,12 @@ def test_every_coined_word_stands_in_the_module_that_its_row_links_to() -> None:
         )
     ]
     assert strange == []
+
+
+def test_every_test_that_the_page_of_credits_names_is_there() -> None:
+    page = (ROOT / "docs" / "concepts" / "credits.md").read_text()
+    table = page.split("## Games people play")[1].split("\n## ")[0]
+    named = re.findall(r"`([a-z]+(?:_[a-z]+){3,})`", table)
+    tests = "\n".join(one.read_text() for one in (ROOT / "tests").rglob("*credits/*.py"))
+    assert len(named) > 15
+    assert [one for one in named if f"def test_{one}(" not in tests] == []

@@ -19,7 +19,7 @@ from queueing.core.facts import Condition, Gone, Kind
 from queueing.core.names import Key, Uid
 from queueing.sim.world import World
 from queueing.testing.builders import cluster_queue, local_queue, quota, workload
-from tests.state.test_credits import SETTINGS, START, finish, policy, two_queues, world
+from tests.state.credits.ledgers import SETTINGS, START, finish, policy, two_queues, world
 
 TERMS = policy(keeps_usage=True)
 OVER = int(START) // HOUR * HOUR + HOUR

@@ -1,0 +1,196 @@
+"""Hard budgets: what they cover runs, what they do not waits."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from queueing.core.credits.facts import (
+    HOUR,
+    MICRO,
+    CreditGone,
+    CreditKind,
+    HolderKind,
+)
+from queueing.core.decisions import Reason
+from queueing.core.names import Key
+from queueing.testing.builders import (
+    cluster_queue,
+    pod_set,
+    workload,
+)
+from tests.state.credits.budgeted import START, amounts, budget, run, world
+from tests.state.members import finish, runs, waits
+
+
+def test_a_run_that_the_budget_covers_is_held_and_settled_as_it_ends() -> None:
+    made = world(budget(1000))
+    assert run(made, "one", 2, 300, at=START)
+    made.cycle(START + 100)
+    assert amounts(made) == (200, 400, 400)
+    finish(made, "one", START + 150)
+    assert amounts(made) == (300, 0, 700)
+
+
+def test_what_is_held_follows_the_declared_time_of_one_that_runs() -> None:
+    made = world(budget(2000))
+    assert run(made, "one", 2, 300, at=START)
+    assert run(made, "other", 1, 100, at=START)
+    made.observe(replace(made.workloads[Key("team/one")], max_execution_s=500))
+    made.cycle(START)
+    assert amounts(made) == (0, 1100, 900)
+    made.cycle(START + 200)
+    assert amounts(made) == (600, 600, 800)
+
+
+def test_what_a_budget_does_not_cover_waits_and_says_which_and_until_when() -> None:
+    made = world(budget(1000))
+    assert run(made, "one", 2, 300, at=START)
+    assert not run(made, "two", 2, 300, at=START)
+    found = waits(made, "two")
+    assert found.reason is Reason.BUDGET_EXHAUSTED
+    assert found.message == (
+        "CreditBudget hourly has 0.11 GPUh left until 1970-01-12T14:00:00Z,"
+        " and a run of 300s may cost 0.17 GPUh"
+    )
+
+
+def test_who_waits_for_a_budget_is_woken_by_its_next_period() -> None:
+    made = world(budget(1000))
+    run(made, "one", 2, 500, at=START)
+    assert not run(made, "two", 1, 10, at=START)
+    assert made.cycle(START + 1).wake_at == START + HOUR
+    finish(made, "one", START + 500)
+    assert not runs(made, "two")
+    made.cycle(START + HOUR)
+    assert runs(made, "two")
+
+
+def test_who_waits_for_a_budget_is_woken_by_an_end_before_its_time() -> None:
+    made = world(budget(1000))
+    run(made, "one", 2, 500, at=START)
+    assert not run(made, "two", 1, 100, at=START)
+    finish(made, "one", START + 400)
+    assert runs(made, "two")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(budget(2000), id="a larger grant"),
+        pytest.param(CreditGone(CreditKind.BUDGET, "hourly"), id="the end of the budget"),
+        pytest.param(CreditGone(CreditKind.POLICY, "p"), id="the end of all prices"),
+    ],
+)
+def test_who_waits_for_a_budget_is_woken_by_a_change_of_it(change: Any) -> None:
+    made = world(budget(1000))
+    assert not run(made, "one", 2, 501, at=START)
+    made.engine.observe_credit(change)
+    made.cycle(START + 1)
+    assert runs(made, "one")
+
+
+def test_a_run_without_a_declared_end_is_not_covered() -> None:
+    made = world(budget(1000))
+    assert not run(made, "one", 1, None, at=START)
+    assert "max-exec-time-seconds" in waits(made, "one").message
+
+
+def test_a_smaller_run_passes_one_that_the_budget_does_not_cover() -> None:
+    made = world(budget(1000))
+    assert not run(made, "large", 2, 501, at=START)
+    assert run(made, "small", 2, 499, at=START + 1)
+
+
+def test_what_nobody_pays_for_needs_no_budget() -> None:
+    made = world(budget(0))
+    fact = workload("free", {"memory": 1}, local_queue="team/a", created=START)
+    made.observe(cluster_queue("a", {"default": {"cpu": 8000, "memory": 100}}))
+    made.observe(fact)
+    made.cycle(START)
+    assert runs(made, "free")
+
+
+def test_two_that_only_one_budget_covers_are_not_both_let_in_at_once() -> None:
+    made = world(budget(1000))
+    for name in ("one", "two"):
+        fact = workload(name, {"cpu": 1000}, local_queue="team/a", created=START)
+        made.observe(replace(fact, max_execution_s=600))
+    made.cycle(START)
+    assert [runs(made, "one"), runs(made, "two")] == [True, False]
+
+
+def test_fewer_pods_run_where_all_of_them_are_not_covered() -> None:
+    made = world(budget(1000))
+    fact = workload(
+        "elastic",
+        local_queue="team/a",
+        created=START,
+        pod_sets=(pod_set({"cpu": 1000}, 8, min_count=1),),
+    )
+    made.observe(replace(fact, max_execution_s=250))
+    made.cycle(START)
+    admission = made.workloads[Key("team/elastic")].admission
+    assert admission is not None
+    assert admission.pod_sets[0].count == 4
+
+
+def test_a_workload_of_many_pods_is_covered_as_a_whole_or_not_at_all() -> None:
+    made = world(budget(1000))
+    fact = workload("gang", {"cpu": 1000}, local_queue="team/a", created=START, count=5)
+    made.observe(replace(fact, max_execution_s=201))
+    made.cycle(START)
+    assert not runs(made, "gang")
+    assert amounts(made) == (0, 0, 1000)
+
+
+def test_nobody_is_preempted_for_one_that_the_budget_does_not_cover() -> None:
+    made = world(budget(1000, holder="a"))
+    made.engine.observe_credit(budget(10**6))
+    made.cycle(START)
+    assert run(made, "low", 8, 100, at=START)
+    made.engine.observe_credit(budget(1000))
+    assert not run(made, "high", 8, 100, at=START + 1, priority=10)
+    assert waits(made, "high").reason is Reason.BUDGET_EXHAUSTED
+    assert not made.workloads[Key("team/low")].is_true("Evicted")
+
+
+@pytest.mark.parametrize(
+    ("kind", "holder", "where"),
+    [
+        pytest.param(HolderKind.LOCAL_QUEUE, "team/a", "a", id="a LocalQueue"),
+        pytest.param(HolderKind.CLUSTER_QUEUE, "a", "a", id="a ClusterQueue"),
+        pytest.param(HolderKind.COHORT, "all", "b", id="a Cohort"),
+    ],
+)
+def test_a_budget_binds_its_holder_and_nobody_else(
+    kind: HolderKind, holder: str, where: str
+) -> None:
+    made = world(budget(10, kind=kind, holder=holder))
+    other = "b" if where == "a" else "a"
+    assert not run(made, "bound", 1, 11, at=START, where=where)
+    assert run(made, "free", 1, 11, at=START, where=other)
+
+
+def test_every_budget_above_a_workload_counts() -> None:
+    made = world(
+        budget(1000, name="queue"),
+        budget(100, name="door", kind=HolderKind.LOCAL_QUEUE, holder="team/a"),
+    )
+    assert run(made, "one", 1, 60, at=START)
+    assert not run(made, "two", 1, 60, at=START)
+    assert "CreditBudget door" in waits(made, "two").message
+    made.cycle(START + 30)
+    assert {one.name: one.spent // MICRO for one in made.engine.credit_budgets()} == {
+        "queue": 30,
+        "door": 30,
+    }
+
+
+def test_a_run_across_two_periods_spends_of_each_what_falls_into_it() -> None:
+    made = world(budget(8 * HOUR))
+    assert run(made, "long", 2, 3 * HOUR, at=START + 1800)
+    made.cycle(START + HOUR - 1)
+    assert amounts(made)[0] == 2 * 1799
+    made.cycle(START + HOUR + 10)
+    assert amounts(made) == (20, 2 * (3 * HOUR - 1810), 8 * HOUR - 2 * (3 * HOUR - 1800))
