@@ -83,3 +83,15 @@ def test_every_test_that_the_page_of_credits_names_is_there() -> None:
     tests = "\n".join(one.read_text() for one in (ROOT / "tests").rglob("*credits/*.py"))
     assert len(named) > 15
     assert [one for one in named if f"def test_{one}(" not in tests] == []
+
+
+def test_the_index_of_decisions_has_every_page_by_its_title() -> None:
+    folder = ROOT / "docs" / "decisions"
+    index = (folder / "README.md").read_text()
+    titles = {one.name: one.read_text().partition("\n")[0] for one in folder.glob("0*.md")}
+    wrong = [
+        name
+        for name, title in titles.items()
+        if f"| [{name[:4]}]({name}) | {title.removeprefix(f'# {name[:4]} ')} |" not in index
+    ]
+    assert wrong == []
