@@ -58,7 +58,7 @@ class Broadcast:
         while True:
             await asked.wait()
             asked.clear()
-            told = await self._witness.metrics.expose()
+            told = await self._witness.expose()
             self._publisher.publish(Frame(metrics=told.body.decode()))
 
     async def _tell_lists(self) -> NoReturn:

@@ -46,7 +46,7 @@ async def listening(witness: Witness, *, health: str, scrape: str) -> AsyncItera
         return web.Response(text=text, status=200 if witness.standing.ready else 503)
 
     async def exposition(request: web.Request) -> web.Response:
-        found = await witness.metrics.expose(request.headers.get("Accept", ""))
+        found = await witness.expose(request.headers.get("Accept", ""))
         return web.Response(body=found.body, headers={"Content-Type": found.content_type})
 
     async with AsyncExitStack() as stack:

@@ -15,7 +15,7 @@ from queueing.controller.tallies import Tallies
 from queueing.core.decisions import Admit, Cycle, Decision, Mode, Preempt, Wait
 from queueing.core.names import QueueName
 from queueing.observe.logs import decision as log_decision
-from queueing.observe.metrics import Metrics
+from queueing.observe.metrics import Exposition, Metrics
 from queueing.observe.trace_ids import trace_id_of
 from queueing.state.engine import Engine
 from queueing.state.views import Changed
@@ -216,12 +216,18 @@ class Witness:
             self.chronicle.closed(workload, job.annotations, now)
 
     def changed(self, changed: Changed) -> None:
-        """Follow views that changed with gauges and read models."""
+        """Remember views that changed, for gauges and read models."""
         if self._engine is None:
             return
         if self._stock is not None:
-            self._stock.take(changed)
+            self._stock.note(changed)
         self._listed.update(dict.fromkeys(changed.cluster_queues))
+
+    async def expose(self, accept: str = "") -> Exposition:
+        """Return all metrics as they are now, in the format that the Accept header asks for."""
+        if self._stock is not None:
+            await self._stock.bring_up_to_date()
+        return await self.metrics.expose(accept)
 
     def take_lists(self) -> tuple[Engine, Objects, list[QueueName]] | None:
         """Return the queues whose pending workloads changed since the last call of this."""

@@ -1,5 +1,6 @@
 """Each gauge of queues and cohorts, shown by a fact that changes it."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from queueing.controller.admin_objects import AdminObjects
 from queueing.controller.objects import Objects
 from queueing.controller.pump import Attention, Pump
+from queueing.controller.stock import AT_ONCE
 from queueing.controller.witness import Witness
 from queueing.core.credits.facts import (
     MICRO,
@@ -123,12 +125,7 @@ class Desk:
         if cycle:
             self.witness.judged(self.engine.cycle(NOW), 0.01)
         self.witness.changed(self.engine.changed())
-        return self.metrics.exposition().body.decode()
-
-    def after_a_while(self, *, cycle: bool = True) -> str:
-        for _ in range(20):
-            self.shown(cycle=cycle)
-        return self.shown(cycle=cycle)
+        return asyncio.run(self.witness.expose()).body.decode()
 
 
 def line(name: str, value: float, /, **labels: str) -> str:
@@ -239,11 +236,11 @@ IN_TEAM = {**QUEUE, "cohort": "team", **CPU}
 )
 def test_a_fact_is_shown(facts: Sequence[Wire], wanted: Sequence[str]) -> None:
     desk = Desk()
-    before = desk.after_a_while(cycle=False)
+    before = desk.shown(cycle=False)
     if facts:
         assert not set(wanted) <= set(before.splitlines())
     desk.hear(*facts)
-    shown = desk.after_a_while().splitlines()
+    shown = desk.shown().splitlines()
     assert [one for one in wanted if one not in shown] == []
 
 
@@ -252,8 +249,7 @@ def test_the_history_of_a_local_queue_is_shown_where_it_orders() -> None:
     desk.hear(RUNNING)
     desk.shown()
     desk.engine.cycle(NOW + 3600.0)
-    desk.witness.changed(desk.engine.changed())
-    text = desk.metrics.exposition().body.decode()
+    text = desk.shown(cycle=False)
     (found,) = [
         one
         for one in text.splitlines()
@@ -276,7 +272,7 @@ def test_balances_of_credits_are_shown() -> None:
     )
     desk.engine.observe_credit(grant)
     desk.engine.cycle(NOW - 120)
-    shown = desk.after_a_while()
+    shown = desk.shown()
     labels = 'cluster_queue="cq",replica_role="leader"'
     (found,) = [one for one in shown.splitlines() if one.startswith("queueing_credit_balance{")][:1]
     assert found.startswith(f"queueing_credit_balance{{{labels}}} ")
@@ -300,7 +296,7 @@ def test_balances_of_cohorts_and_of_namespaces_within_a_queue_are_shown() -> Non
         desk.engine.observe_credit(
             CreditAccountFact(queue=queue, cohort=cohort_name, as_of=int(NOW), children=(child,))
         )
-    shown = desk.after_a_while()
+    shown = desk.shown()
     assert 'queueing_cohort_credit_balance{cohort="team",replica_role="leader"} -7.0' in shown
     whose = 'cluster_queue="cq",namespace="ns",replica_role="leader"'
     assert f"queueing_namespace_credit_balance{{{whose}}} -7.0" in shown
@@ -312,14 +308,14 @@ def test_a_queue_that_moves_or_goes_leaves_nothing_behind() -> None:
     assert 'cohort="team"' in desk.shown()
     moved = read(queues.ClusterQueue, cluster_queue("cq", cohort="elsewhere"))
     desk.admin.on_cluster_queue(Modified(moved))
-    text = desk.after_a_while()
+    text = desk.shown()
     of_the_queue = [one for one in text.splitlines() if 'cluster_queue="cq"' in one]
     assert any('cohort="elsewhere"' in one for one in of_the_queue)
     assert not any('cohort="team"' in one for one in of_the_queue)
     assert "kueue_cluster_queue_borrowing_limit{" not in text
     desk.pump.on_workload(Deleted("ns/runs", "runs", None))
     desk.admin.on_cluster_queue(Deleted("cq", "", None))
-    text = desk.after_a_while()
+    text = desk.shown()
     assert 'cluster_queue="cq"' not in text
     assert 'cohort="elsewhere"' not in text
 
@@ -348,3 +344,42 @@ def test_heads_that_met_overlapping_victims_are_counted() -> None:
     for result in ("new_targets", "deferred_fit", "skipped"):
         name = "preemption_target_recomputations_total"
         assert line(name, 1.0, **QUEUE, result=result) in shown
+
+
+def test_what_changed_is_measured_when_somebody_scrapes_and_not_before() -> None:
+    desk = Desk()
+    before = desk.shown()
+    desk.hear(RUNNING)
+    desk.witness.changed(desk.engine.changed())
+    gauges = [one for one in before.splitlines() if one.startswith("kueue_cluster_queue_resource")]
+    assert gauges
+    assert set(gauges) <= set(desk.metrics.exposition().body.decode().splitlines())
+    wanted = line("cluster_queue_resource_usage", 6.0, **IN_TEAM)
+    assert wanted in desk.shown(cycle=False)
+
+
+def test_two_scrapes_at_once_both_wait_for_the_measuring_which_lets_others_work() -> None:
+    desk = Desk()
+    names = [f"cq-{number}" for number in range(3 * AT_ONCE)]
+    for name in names:
+        desk.admin.on_cluster_queue(Added(read(queues.ClusterQueue, cluster_queue(name))))
+    desk.witness.judged(desk.engine.cycle(NOW), 0.01)
+    desk.witness.changed(desk.engine.changed())
+    turns = 0
+
+    async def work() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async def scrape() -> list[str]:
+        working = asyncio.create_task(work())
+        told = await asyncio.gather(desk.witness.expose(), desk.witness.expose())
+        working.cancel()
+        return [one.body.decode() for one in told]
+
+    for text in asyncio.run(scrape()):
+        shown = [one for one in text.splitlines() if one.startswith("kueue_cluster_queue_info{")]
+        assert [name for name in names if not any(f'"{name}"' in one for one in shown)] == []
+    assert turns >= len(names) // AT_ONCE
