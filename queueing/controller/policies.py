@@ -22,9 +22,11 @@ import msgspec
 
 from queueing.controller import job_webhooks
 from queueing.controller.injection import BLIND_S, until_injected
+from queueing.controller.likeness import is_alike
 from queueing.core.selectors import Selector
 from queueing.kube.client import Call, Client, Request
 from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError
+from queueing.kube.listing import list_all
 from queueing.kube.request import SETUP_TIMEOUT_S
 from queueing.kube.resources import (
     CUSTOM_RESOURCE_DEFINITIONS,
@@ -214,6 +216,8 @@ def scope_of(rules: PolicyRules, minor: int = MINOR_MIN) -> Scope:
     )
 
 
+There = dict[tuple[Resource, str], Wire]
+"""What the server has, by kind and name."""
 _MUTATING = {one.kind: one for one in (MUTATING_POLICIES, MUTATING_POLICY_BINDINGS)}
 _VALIDATING = {one.kind: one for one in (VALIDATING_POLICIES, VALIDATING_POLICY_BINDINGS)}
 DEFAULT_PRIORITY = "queueing-default-priority"
@@ -255,19 +259,21 @@ async def install(
     """
     rendered = render(rules)
     told, minor = "", 0
+    there: There = {}
     while True:
         try:
             minor = await minor_version(client)
             if minor >= MINOR_OF_VALIDATION:
                 checks = render_validation(rules)
-                await _apply(client, checks)
-                await _withdraw(client, [*checks, *rendered], mutating=minor >= MINOR_MIN)
+                there = await _read(client, mutating=minor >= MINOR_MIN)
+                await _apply(client, checks, there)
+                await _withdraw(client, [*checks, *rendered], there)
             if minor < MINOR_MIN:
                 asked = minor > 0 and await job_webhooks.follow(client, scope_of(rules, minor))
                 told = "webhooks suspend Jobs" if asked else "Jobs are stopped when seen"
                 logger.info("the API server has no mutating policies; %s", told)
                 break
-            await _apply(client, rendered)
+            await _apply(client, rendered, there)
             await _answered(client, rules.namespace, digest_of(rendered))
             # Only now: a pod that neither a webhook nor a policy rewrites would stay gated.
             await job_webhooks.follow(client, scope_of(rules, minor))
@@ -284,7 +290,18 @@ async def install(
     injecting()
 
 
-async def _apply(client: Client, rendered: list[tuple[Resource, Wire]]) -> None:
+async def _read(client: Client, *, mutating: bool) -> There:
+    """Read all policies and bindings of the kinds that the server has."""
+    kinds = [*_VALIDATING.values(), *(_MUTATING.values() if mutating else ())]
+    return {
+        (kind, str(one["metadata"]["name"])): one
+        for kind in kinds
+        for one in await list_all(client, kind.within(), Wire)
+    }
+
+
+async def _apply(client: Client, rendered: list[tuple[Resource, Wire]], there: There) -> None:
+    """Write what is not there as it is rendered, or was edited by hand or by another version."""
     owner = msgspec.json.decode(await client.get(_OWNER))["metadata"]
     reference = {
         "apiVersion": CUSTOM_RESOURCE_DEFINITIONS.api_version,
@@ -294,19 +311,18 @@ async def _apply(client: Client, rendered: list[tuple[Resource, Wire]]) -> None:
     }
     for resource, wire in rendered:
         owned = {**wire["metadata"], "ownerReferences": [reference]}
-        target = resource.at(owned["name"])
-        call = Call(force=True, timeout_s=SETUP_TIMEOUT_S)
-        await client.apply(target, {**wire, "metadata": owned}, call)
+        wanted = {**wire, "metadata": owned}
+        if not is_alike(there.get((resource, owned["name"])), wanted):
+            call = Call(force=True, timeout_s=SETUP_TIMEOUT_S)
+            await client.apply(resource.at(owned["name"]), wanted, call)
 
 
-async def _withdraw(
-    client: Client, rendered: list[tuple[Resource, Wire]], *, mutating: bool
-) -> None:
+async def _withdraw(client: Client, rendered: list[tuple[Resource, Wire]], there: There) -> None:
     """Delete what an earlier Configuration asked for and this one does not."""
     kept = {wire["metadata"]["name"] for _, wire in rendered}
     for name, kinds in OPTIONAL.items():
         for resource in kinds:
-            if name not in kept and (mutating or resource in _VALIDATING.values()):
+            if name not in kept and (resource, name) in there:
                 with suppress(NotFoundError):
                     await client.delete(resource.at(name))
 

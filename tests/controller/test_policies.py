@@ -1,4 +1,5 @@
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -114,6 +115,9 @@ class Accepting:
 
     def __init__(self) -> None:
         self.given: list[str] = []
+        self.held: dict[str, dict[str, Any]] = {}
+        """What was applied, by path, with some defaults of a real server."""
+        self.applied: list[str] = []
         self.digest = ""
         self.app = web.Application()
         self.app.router.add_get("/version", self.version)
@@ -123,7 +127,12 @@ class Accepting:
         return web.json_response({"major": "1", "minor": "36"})
 
     async def take(self, request: web.Request) -> web.Response:
-        applied = request.method == "PATCH" and "policies" in request.path
+        if "limit" in request.query:
+            return web.json_response({"metadata": {}, "items": self.listed(request.path)})
+        applied = request.method == "PATCH" and "polic" in request.path
+        if applied:
+            self.applied.append(request.path)
+            self.held[request.path] = defaulted(await request.json())
         if applied or "dryRun" in request.query:
             self.given.append(request.query["timeout"])
         mark = {PROBE_LABEL: self.digest}
@@ -131,18 +140,100 @@ class Accepting:
         meta = {"name": "any", "uid": "1", "resourceVersion": "1", "annotations": mark}
         return web.json_response({"metadata": meta, "spec": spec})
 
+    def listed(self, path: str) -> list[dict[str, Any]]:
+        return [one for at, one in self.held.items() if at.rpartition("/")[0] == path]
+
+    async def install(self, found: PolicyRules) -> list[str]:
+        """Return the paths of what a start of the product applied."""
+        self.applied, self.digest = [], digest_of(render(found))
+        told = asyncio.Event()
+        async with TestServer(self.app) as server:
+            cluster = Cluster.plain(str(server.make_url("/")).rstrip("/"))
+            async with Client(cluster, write_timeout_s=0.8) as client, asyncio.timeout(30):
+                installing = asyncio.create_task(install(client, found, told.set))
+                await told.wait()
+                installing.cancel()
+        return self.applied
+
+
+def defaulted(wire: dict[str, Any]) -> dict[str, Any]:
+    """Fill in what a server does, and what it keeps beside."""
+    constraints = wire["spec"].get("matchConstraints")
+    if constraints is not None:
+        usual = {"namespaceSelector": {}, "matchPolicy": "Equivalent", "objectSelector": {}}
+        wire["spec"]["matchConstraints"] = constraints = {**usual, **constraints}
+        for rule in constraints["resourceRules"]:
+            rule["scope"] = "*"
+    wire["metadata"] |= {"uid": "u", "generation": 1, "managedFields": []}
+    return wire
+
 
 async def test_a_policy_may_take_longer_to_compile_than_a_decision_may_take_to_write() -> None:
-    told, accepting = asyncio.Event(), Accepting()
-    accepting.digest = digest_of(render(rules()))
-    async with TestServer(accepting.app) as server:
-        cluster = Cluster.plain(str(server.make_url("/")).rstrip("/"))
-        async with Client(cluster, write_timeout_s=0.8) as client:
-            installing = asyncio.create_task(install(client, rules(), told.set))
-            async with asyncio.timeout(30):
-                await told.wait()
-            installing.cancel()
+    accepting = Accepting()
+    await accepting.install(rules())
     assert set(accepting.given) == {"27.000s"}
+
+
+async def test_what_the_server_has_already_is_not_written_again() -> None:
+    accepting = Accepting()
+    everything = {
+        wire["metadata"]["name"] for _, wire in [*render(rules()), *render_validation(rules())]
+    }
+    applied = await accepting.install(rules())
+    assert {path.rpartition("/")[2] for path in applied} == everything
+    assert await accepting.install(rules()) == []
+
+
+async def test_what_another_configuration_asks_for_is_written() -> None:
+    accepting = Accepting()
+    await accepting.install(rules())
+    applied = await accepting.install(rules(namespaces=Selector()))
+    names = {path.rpartition("/")[2] for path in applied}
+    assert {"queueing-suspend-jobs", "queueing-validate-jobs", "queueing-policy-probe"} <= names
+    assert "queueing-validate-workloads" not in names
+
+
+def loosened(wire: dict[str, Any]) -> None:
+    wire["spec"]["failurePolicy"] = "Ignore"
+
+
+def narrowed(wire: dict[str, Any]) -> None:
+    wire["spec"]["matchConstraints"]["objectSelector"] = {"matchLabels": {"only": "these"}}
+
+
+def excepted(wire: dict[str, Any]) -> None:
+    wire["spec"]["matchConditions"].append({"name": "never", "expression": "false"})
+
+
+def added(wire: dict[str, Any]) -> None:
+    wire["spec"]["matchConstraints"]["excludeResourceRules"] = [{"resources": ["*"]}]
+
+
+def shortened(wire: dict[str, Any]) -> None:
+    del wire["spec"]["validations"][-1]
+
+
+def disowned(wire: dict[str, Any]) -> None:
+    del wire["metadata"]["ownerReferences"]
+
+
+def leaving(wire: dict[str, Any]) -> None:
+    wire["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    "edit", [loosened, narrowed, excepted, added, shortened, disowned, leaving]
+)
+async def test_what_somebody_edited_is_mended(edit: Callable[[dict[str, Any]], None]) -> None:
+    accepting = Accepting()
+    await accepting.install(rules())
+    (path,) = [
+        one
+        for one in accepting.held
+        if one.endswith("admissionpolicies/queueing-validate-workloads")
+    ]
+    edit(accepting.held[path])
+    assert await accepting.install(rules()) == [path]
 
 
 def test_what_refuses_follows_the_same_namespaces_and_spares_us() -> None:
