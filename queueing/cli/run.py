@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import click
 from queueing.cli.choices import Flags, flags_of_the_controller, read_choices
 from queueing.cli.output import UsageProblem
 from queueing.cli.supervisor import supervise
+from queueing.cli.workplace import workplace
 
 EPILOG = """\b
 Examples:
@@ -51,8 +51,7 @@ def command(*, serving: bool, socket: Path | None, **options: Any) -> None:
         return
     if socket is not None:
         raise UsageProblem("--socket is for the parts of a running controller")
-    with tempfile.TemporaryDirectory(prefix="queueing-") as folder:
-        path = str(Path(folder) / "serving.sock")
-        shared = [*flags.arguments(), "--socket", path]
+    with workplace() as (folder, lock):
+        shared = [*flags.arguments(), "--socket", str(folder / "serving.sock")]
         parts = (["run", "--no-serving", *shared], ["serve", *shared])
-        sys.exit(asyncio.run(supervise(parts)))
+        sys.exit(asyncio.run(supervise(parts, inherited=(lock,))))

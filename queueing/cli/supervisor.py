@@ -13,8 +13,10 @@ GRACE_S = 25.0
 """How long the processes may take to end; below Kubernetes' 30 seconds."""
 
 
-async def supervise(commands: Sequence[Sequence[str]]) -> int:
+async def supervise(commands: Sequence[Sequence[str]], inherited: Sequence[int] = ()) -> int:
     """Run this program's commands side by side; return the exit code.
+
+    Each keeps the descriptors `inherited` open for as long as it lives.
 
     SIGTERM and SIGINT are passed on, and an orderly end of all is 0. A process that ends without
     having been told to is a failure, whatever its code.
@@ -25,7 +27,7 @@ async def supervise(commands: Sequence[Sequence[str]]) -> int:
         loop.add_signal_handler(number, stopping.set)
     reading, writing = os.pipe()
     try:
-        processes = await _start(commands, reading)
+        processes = await _start(commands, reading, inherited)
         os.close(reading)
         return await _watch(processes, stopping)
     finally:
@@ -47,14 +49,14 @@ async def _watch(processes: Sequence[asyncio.subprocess.Process], stopping: asyn
 
 
 async def _start(
-    commands: Sequence[Sequence[str]], reading: int
+    commands: Sequence[Sequence[str]], reading: int, inherited: Sequence[int]
 ) -> list[asyncio.subprocess.Process]:
     """Start the commands; each ends when the pipe does of which they get the reading end."""
     return [
         await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "queueing.cli.main", *command),
             env={**os.environ, lifeline.VARIABLE: str(reading)},
-            pass_fds=(reading,),
+            pass_fds=(reading, *inherited),
         )
         for command in commands
     ]

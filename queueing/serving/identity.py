@@ -57,9 +57,9 @@ def _context() -> ssl.SSLContext:
 
 
 @contextmanager
-def private_folder() -> Iterator[Path]:
-    """Give a folder that nobody else can read, gone at the end."""
-    with tempfile.TemporaryDirectory(prefix="queueing-tls-") as name:
+def private_folder(place: Path) -> Iterator[Path]:
+    """Give a folder in a place that nobody else can read, gone at the end."""
+    with tempfile.TemporaryDirectory(dir=place, prefix="tls-") as name:
         yield Path(name)
 
 

@@ -93,7 +93,7 @@ async def serve(options: ServingOptions, convert: Convert) -> None:
         models = ReadModels()
         await stack.enter_async_context(listening(options.socket, models))
         aggregator = await read_aggregator(client)
-        identity = Identity(stack.enter_context(private_folder()), aggregator)
+        identity = Identity(stack.enter_context(private_folder(options.socket.parent)), aggregator)
         reviewer = Reviewer(client, SystemClock().monotonic, aggregator.is_caller)
         cluster = Cluster(options.managed, options.manage_without_queue, options.default_class)
         reflectors = watches(client, cluster)

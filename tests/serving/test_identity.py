@@ -27,7 +27,7 @@ async def test_files_are_served_when_they_appear_and_their_ca_is_trusted(
     async def trust(authority: bytes) -> None:
         trusted.append(authority)
 
-    with private_folder() as folder:
+    with private_folder(tmp_path) as folder:
         identity = Identity(folder, Aggregator())
         async with asyncio.TaskGroup() as group, asyncio.timeout(BOUND_S):
             following = group.create_task(follow_files(identity, tmp_path, trust))
@@ -44,8 +44,8 @@ async def test_files_are_served_when_they_appear_and_their_ca_is_trusted(
             following.cancel()
 
 
-def test_the_private_folder_is_gone_at_the_end() -> None:
-    with private_folder() as folder:
+def test_the_private_folder_is_gone_at_the_end(tmp_path: Path) -> None:
+    with private_folder(tmp_path) as folder:
         identity = Identity(folder, Aggregator())
         identity.use(make(("a",), NOW))
         assert not (folder / "tls.key").exists()
