@@ -37,6 +37,22 @@ def seconds_by_part(cluster: Cluster) -> "Counter[str]":
     return Counter({part: ticks / _ticks() for part, ticks in found.items()})
 
 
+def each(used: "Counter[str]", floor: "Counter[str]", count: int, what: str) -> dict[str, float]:
+    """Return CPU milliseconds per Job or Workload, by part, beside the floor's.
+
+    Nothing where nobody tells.
+    """
+    if not floor:
+        return {}
+    told = {"CPU times the floor": used.total() / floor.total()}
+    for who, seconds in (("", used), ("floor, ", floor)):
+        told |= {
+            f"{who}CPU ms per {what}: {part}": 1_000 * one / count
+            for part, one in sorted(seconds.items())
+        }
+    return told
+
+
 class Meter:
     """Measures what a stretch of time used beyond what everybody uses at rest."""
 

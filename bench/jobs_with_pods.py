@@ -95,25 +95,12 @@ def run(cluster: Cluster, name: str, count: int) -> Result:
             "floor, seconds": found.floor_seconds,
             "bound by quota, seconds": -(-whole // SLOTS) * RUNS_S,
             "times the floor": found.seconds / found.floor_seconds,
-            **_cpu(found, whole),
+            **cpu.each(found.cpu, found.floor_cpu, whole, "Job"),
             **per_job,
         },
         admissions=sorted(found.started),
         curves={"floor": sorted(found.floor_started)},
     )
-
-
-def _cpu(found: Turns, jobs: int) -> dict[str, float]:
-    """Return the CPU milliseconds per Job, of all and by part; nothing where nobody tells."""
-    if not found.floor_cpu:
-        return {}
-    each = {"CPU times the floor": found.cpu.total() / found.floor_cpu.total()}
-    for who, used in (("", found.cpu), ("floor, ", found.floor_cpu)):
-        each |= {
-            f"{who}CPU ms per Job: {part}": 1_000 * seconds / jobs
-            for part, seconds in sorted(used.items())
-        }
-    return each
 
 
 def _furnish(cluster: Cluster, asked: Mapping[str, str], nodes: list[str]) -> None:

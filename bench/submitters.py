@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from bench.load import NAMESPACE, Item, workload_object
 from queueing.kube import resources
@@ -17,6 +17,7 @@ from queueing.translate.wire.workloads import Workload
 FLOOR_CLIENTS = 32
 STAMP = "2026-01-01T00:00:00Z"
 Wire = dict[str, Any]
+T = TypeVar("T")
 
 
 def condition(name: str) -> Wire:
@@ -79,6 +80,23 @@ async def floor(client: Client, items: list[Item], space: str) -> list[float]:
 
     await in_parallel((partial(one, item) for item in items), FLOOR_CLIENTS)
     return admitted
+
+
+async def watched(client: Client, space: str, work: Awaitable[T]) -> tuple[T, float]:
+    """Return what work came to, and its seconds, while a client watches Workloads as teams do.
+
+    What the teams' watch costs the API server is the benchmark's, and nobody's merit or fault.
+    """
+    where = resources.WORKLOADS.within(space)
+    seen = Reflector(client, where, Workload, lambda _: None)
+    async with asyncio.TaskGroup() as group:
+        watching = group.create_task(seen.run())
+        await seen.synced.wait()
+        start = time.monotonic()
+        done = await work
+        took_s = time.monotonic() - start
+        watching.cancel()
+    return done, took_s
 
 
 @dataclass(slots=True)
