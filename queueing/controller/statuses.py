@@ -1,8 +1,9 @@
 """Status of queues and cohorts: at most one write per object and second, the latest wins.
 
-While admissions are being written, or the API server is not at rest, the statuses of all objects
-share a small rate, because the server's time is what admissions are made of; as soon as it is quiet
-they catch up. Gauges and read models, which hear of the same changes, take more turns at once then.
+While admissions are being written the statuses of all objects share a small rate, and while the API
+server is not at rest a small part of our writes, because the server's time is what admissions are
+made of, and a slow server has less of it. As soon as it is quiet they catch up. Gauges and read
+models hear of the same changes.
 """
 
 import asyncio
@@ -33,16 +34,26 @@ LOOK_EVERY_S = 0.25
 UNLESS_AT_REST_EVERY_S = 1.0
 AT_REST_MAX = 64
 """Writes begun per look when nothing else is being written."""
-WHEN_BUSY_PER_SECOND = 8.0
-"""Writes begun beside admissions, or while the server is not at rest."""
+WHEN_BUSY_PER_SECOND = 8
+"""Writes begun beside admissions at most, also while the server is not at rest."""
+UNLESS_AT_REST_PER_SECOND = 2
+"""Writes begun at least, however slow the server is: nobody's status waits for ever."""
+OTHERS_PER_STATUS = 16
+"""Writes of ours for each status of a queue that is begun while the server is not at rest."""
 
 Make = Callable[[], tuple[Target, bytes] | None]
 
 
-def pace(*, busy: bool, at_rest: bool) -> tuple[int, float]:
-    """Return how many writes may begin now, and the seconds until the next look."""
-    every_s = LOOK_EVERY_S if at_rest else UNLESS_AT_REST_EVERY_S
-    return AT_REST_MAX if at_rest and not busy else round(WHEN_BUSY_PER_SECOND * every_s), every_s
+def pace(*, busy: bool, at_rest: bool, written: int) -> tuple[int, float]:
+    """Return how many writes may begin now, and the seconds until the next look.
+
+    `written` counts all our writes since the last look.
+    """
+    if at_rest:
+        return (round(WHEN_BUSY_PER_SECOND * LOOK_EVERY_S) if busy else AT_REST_MAX), LOOK_EVERY_S
+    every_s = UNLESS_AT_REST_EVERY_S
+    least, most = round(UNLESS_AT_REST_PER_SECOND * every_s), round(WHEN_BUSY_PER_SECOND * every_s)
+    return min(max(written // OTHERS_PER_STATUS, least), most), every_s
 
 
 class Statuses:
@@ -59,7 +70,9 @@ class Statuses:
 
     async def run(self, told: Callable[[Changed], None], *, with_share: bool) -> NoReturn:
         """Look for changes, for ever; `told` hears of them too, for metrics and read models."""
+        writes = 0
         while True:
+            before, writes = writes, self._leisure.pressure.writes
             changed = self._engine.changed()
             told(changed)
             for queue in changed.cluster_queues:
@@ -69,7 +82,8 @@ class Statuses:
             for cohort in changed.cohorts if with_share else ():
                 self._due[f"co/{cohort}"] = partial(self._cohort, cohort)
             busy = self._writer.is_busy(WriteClass.ADMISSION)
-            most, rests_s = pace(busy=busy, at_rest=not self._leisure.was_lacking())
+            at_rest = not self._leisure.was_lacking()
+            most, rests_s = pace(busy=busy, at_rest=at_rest, written=writes - before)
             for key in list(islice(self._due, most)):
                 self._submit(key, self._due.pop(key))
             await asyncio.sleep(rests_s)

@@ -24,8 +24,9 @@ GROWTH = 1.0001
 
 @dataclass(slots=True)
 class Pressure:
-    """Hears of writes; times are seconds of a monotonic clock."""
+    """Hears of writes; times are seconds of a monotonic clock. `writes` counts them all."""
 
+    writes: int = 0
     _best_s: float = float("inf")
     _mean_s: float = 0.0
     _row: int = 0
@@ -35,6 +36,7 @@ class Pressure:
 
     def took(self, seconds: float, now: float) -> None:
         """Note how long a write took that has just ended."""
+        self.writes += 1
         self._best_s = min(self._best_s * GROWTH, seconds)
         fresh = now - self._last > MEMORY_S
         self._mean_s = seconds if fresh else self._mean_s + (seconds - self._mean_s) * SHARE

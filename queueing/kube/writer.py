@@ -31,7 +31,8 @@ LIMITS: Mapping[WriteClass, int] = MappingProxyType(
 )
 """Writes in flight per class. More than 32 only lengthens the server's queues."""
 
-EVENTS_WAITING_MAX = 2_000
+EVENTS_WAITING_MAX = 10_000
+"""About a kilobyte each. Half of them may wait for rest: as many as a large burst has."""
 EVENT_PATIENCE_S = 60.0
 """How long an event waits while the server is pressed."""
 EVENT_LOOK_S = 0.25
