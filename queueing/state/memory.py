@@ -112,6 +112,8 @@ class Memory:
     """Who stands and was woken, since the last fact, to try its remaining flavors as a head."""
     unsettled: dict[Node, None] = field(default_factory=dict)
     """Trees in which somebody was admitted after those who stand there were judged."""
+    filled: dict[Node, None] = field(default_factory=dict)
+    """Trees in which somebody was admitted after those who are kept off there were judged."""
     drained: dict[Key, None] = field(default_factory=dict)
     """Preemptors of whose victims at least one gave its quota back."""
     feuds: dict[Node, Feuds] = field(default_factory=dict)

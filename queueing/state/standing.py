@@ -10,6 +10,10 @@ another flavor, or with fewer pods: it waits for its victims only while these ar
 admission may have taken part of that. So when no head is left in a tree and its last round admitted
 somebody, such workloads are judged once more. In Kueue mode they are not, because there no
 admission wakes anybody.
+
+Those who fitted and were kept off get one, too, when no head is left and somebody of their tree was
+admitted after they were judged: by that one that stands may find other victims, or by shares go
+after them.
 """
 
 from collections.abc import Collection, Iterator
@@ -63,25 +67,41 @@ def note_round(memory: Memory, judged: Collection[Node], admitted: Collection[No
             memory.unsettled.pop(root, None)
     if memory.standing and not memory.as_kueue:
         memory.unsettled.update(dict.fromkeys(admitted))
+    if memory.kept_off and not memory.as_kueue:
+        memory.filled.update(dict.fromkeys(admitted))
 
 
 def try_again(memory: Memory) -> bool:
-    """Wake those who stand and get one more try; say whether there are any."""
+    """Wake those who get one more try; say whether there are any."""
     found = list(may_try_again(memory))
     memory.unsettled.clear()
+    memory.filled.clear()
     for peers in found:
         memory.wake_peers(peers)
     return bool(found)
 
 
 def may_try_again(memory: Memory) -> Iterator[Peers]:
-    """Yield those who stand, did not see the last admissions of their tree, and could use them."""
+    """Yield those who did not see the last admissions of their tree, and could use them."""
+    yield from _of_those_who_stand(memory)
+    yield from _of_those_kept_off(memory)
+
+
+def _of_those_who_stand(memory: Memory) -> Iterator[Peers]:
     for key in memory.standing if memory.unsettled else ():
         peers = memory.items[key].peers
         if peers is None or peers.stand is Stand.READY or not is_active(memory, peers.queue):
             continue
         if memory.roots[peers.queue] in memory.unsettled and has_another_way(memory, peers):
             yield peers
+
+
+def _of_those_kept_off(memory: Memory) -> Iterator[Peers]:
+    """Yield those who fitted but for others, if an admission may have moved these aside since."""
+    for name in memory.kept_off if memory.filled else ():
+        queue, root = memory.queues.get(name), memory.roots.get(name)
+        if queue is not None and root in memory.filled and is_active(memory, name):
+            yield from (one for one in queue.kept_off if has_another_way(memory, one))
 
 
 def give_way(memory: Memory, item: Item, resources: Collection[FlavorResource]) -> None:

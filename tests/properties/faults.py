@@ -18,7 +18,7 @@ from queueing.core.names import QueueName
 from queueing.core.preemption.query import Query, Target
 from queueing.core.preemption.room import Room
 from queueing.core.quota.tree import QuotaTree
-from queueing.testing.random_events import EVERYTHING, GENTLE, Table
+from queueing.testing.random_events import EVERYTHING, GENTLE, Life, Table
 from tests.properties import test_bad_input_laws as bad_input
 from tests.properties import test_claim_laws as claims
 from tests.properties import test_kueue_laws as kueue
@@ -30,7 +30,8 @@ from tests.properties import test_shortcut_laws as shortcuts
 from tests.properties import test_supply_laws as supply
 from tests.properties import test_turn_laws as turns
 from tests.properties import test_usage_laws as usage
-from tests.properties.profiles import Law
+from tests.properties.profiles import Law, seeded
+from tests.properties.test_contended_laws import contended
 
 Made = Callable[[Any], Any]
 """Takes the right function and returns the wrong one."""
@@ -51,6 +52,12 @@ class Fault:
     seed: int = 0
     """A life of that mode in which the law is broken."""
     rare: Table = field(default_factory=lambda: EVERYTHING)
+    contended: bool = False
+    """Whether it takes lives in which cohorts are deep and everybody borrows."""
+
+    def life(self, seed: int) -> Life:
+        """Return a life in which it may show."""
+        return contended(seed, self.mode) if self.contended else seeded(seed, self.mode, self.rare)
 
 
 def always(answer: object) -> Made:
@@ -197,6 +204,23 @@ FAULTS = [
         rebuild.nothing_is_left_to_admit_after_a_cycle,
         TURNS,
         seed=51178,
+    ),
+    Fault(
+        "Who gets nothing holds up one that stands behind it, and nobody is tried without that one",
+        "queueing.state.giving_up:_holds_up",
+        always(answer=False),
+        rebuild.nothing_is_left_to_admit_after_a_cycle,
+        seed=3957,
+        contended=True,
+    ),
+    Fault(
+        "Who was kept off is not told of admissions in the same cycle",
+        "queueing.state.standing:_of_those_kept_off",
+        always(()),
+        rebuild.a_finished_cycle_leaves_nobody_to_the_next,
+        FAIR,
+        seed=5002,
+        contended=True,
     ),
     Fault(
         "Nobody hears of new victims",

@@ -22,6 +22,7 @@ from tests.properties.test_claim_laws import (
 )
 from tests.properties.test_rebuild_laws import (
     a_budget_changes_the_pace_only,
+    a_finished_cycle_leaves_nobody_to_the_next,
     a_rebuilt_engine_decides_the_same,
     nothing_is_left_to_admit_after_a_cycle,
     the_order_of_arrival_is_irrelevant,
@@ -52,7 +53,10 @@ BUT_KUEUE: list[Law] = [
     nobody_is_evicted_twice_for_the_same_head,
     nobody_waits_and_is_waited_for,
 ]
-PREEMPTING: list[Law] = [nothing_is_left_to_admit_after_a_cycle]
+PREEMPTING: list[Law] = [
+    a_finished_cycle_leaves_nobody_to_the_next,
+    nothing_is_left_to_admit_after_a_cycle,
+]
 """Where LocalQueues take turns it is preemption by priority again, as in the first mode."""
 CASES = [
     pytest.param(law, mode, id=f"{law.__name__}, {mode}")
@@ -94,6 +98,24 @@ BROKEN_ONCE = [
         "as Kueue",
         1414264979,
         id="whom a cycle admits, it has leave",
+    ),
+    pytest.param(
+        nothing_is_left_to_admit_after_a_cycle,
+        "classical",
+        3957,
+        id="who is set aside held up one that stands",
+    ),
+    pytest.param(
+        a_finished_cycle_leaves_nobody_to_the_next,
+        "fair sharing",
+        5002,
+        id="whom others kept off does not hear of an admission",
+    ),
+    pytest.param(
+        a_finished_cycle_leaves_nobody_to_the_next,
+        "fair sharing",
+        5481,
+        id="by which one that stands takes other victims",
     ),
 ]
 """Lives in which a law once did not hold."""

@@ -10,7 +10,6 @@ from hypothesis import settings as tries
 from tests.properties import faults, missteps
 from tests.properties.faults import FAULTS, Fault, at_work, named, place_of
 from tests.properties.missteps import MISSTEPS, Misstep
-from tests.properties.profiles import seeded
 
 LIVES_MAX = 400
 BROKEN = {*(named(one.law) for one in FAULTS), *(named(one.test) for one in MISSTEPS)}
@@ -47,7 +46,7 @@ def is_noticed(fault: Fault, seed: int) -> bool:
     """Say whether the law is broken; a fault that only raises would be noticed by anything."""
     with at_work(fault.where, fault.made):
         try:
-            fault.law(seeded(seed, fault.mode, fault.rare))
+            fault.law(fault.life(seed))
         except AssertionError:
             return True
     return False
@@ -56,7 +55,7 @@ def is_noticed(fault: Fault, seed: int) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", [pytest.param(one, id=one.says) for one in FAULTS])
 def test_a_fault_is_noticed_by_its_law(fault: Fault) -> None:
-    fault.law(seeded(fault.seed, fault.mode, fault.rare))
+    fault.law(fault.life(fault.seed))
     assert any(is_noticed(fault, seed) for seed in (fault.seed, *range(LIVES_MAX)))
 
 

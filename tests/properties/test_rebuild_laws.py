@@ -1,13 +1,16 @@
 """Laws of memory: what the engine carries from cycle to cycle changes nothing that it decides."""
 
+from collections.abc import Collection
 from copy import deepcopy
 from random import Random
 
 import pytest
 
 from queueing.core.decisions import Admit, Cycle, Decision, Preempt, Wait
-from queueing.core.names import QueueName
+from queueing.core.names import QueueName, Uid
 from queueing.state.driver import _take_credits, take_turns
+from queueing.state.feuds import Feuds
+from queueing.state.memory import Memory
 from queueing.state.wakes import wake_waiting
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
@@ -28,11 +31,12 @@ def done_in(cycle: Cycle) -> list[Done]:
     ]
 
 
-def rebuilt(cluster: LivingCluster) -> list[Done]:
+def rebuilt(cluster: LivingCluster, spared: Collection[Uid] = ()) -> list[Done]:
     """Return what an engine would do now that is told what is stored, and who claims what.
 
     Claims on victims that were evicted for another, and who preempted whom before, are not stored:
     to lose them is unfair and never unsafe. They are carried over; all else follows from the facts.
+    Nobody may preempt those who are `spared`.
     """
     old = cluster.engine._memory
     old.clock = max(old.clock, cluster.now)
@@ -52,7 +56,18 @@ def rebuilt(cluster: LivingCluster) -> list[Done]:
     for root, feuds in old.feuds.items():
         if root.path() in names:
             new.feuds[names[root.path()]] = deepcopy(feuds)
+    _spare(new, spared)
     return done_in(engine.cycle(cluster.now))
+
+
+def _spare(memory: Memory, uids: Collection[Uid]) -> None:
+    """Keep everybody who waits from preempting some."""
+    for item in memory.items.values():
+        root = None if item.peers is None else memory.roots.get(item.peers.queue)
+        if root is not None:
+            feuds = memory.feuds.setdefault(root, Feuds())
+            for uid in uids:
+                feuds.note(item.fact.uid, uid)
 
 
 def is_known(cluster: LivingCluster) -> bool:
@@ -75,6 +90,29 @@ def nothing_is_left_to_admit_after_a_cycle(life: Life) -> None:
         if is_known(cluster):
             left = [one for one in rebuilt(cluster) if isinstance(one, Admit)]
             assert left == []
+
+
+def a_finished_cycle_leaves_nobody_to_the_next(life: Life) -> None:
+    """So each single cycle, also one that did something.
+
+    Whom it admits may be preempted from the next cycle on, when the admission is written: by that
+    there may be room for others then.
+    """
+    cluster = LivingCluster.of(life)
+    for step in life.steps:
+        play(cluster, step)
+        cluster.answer()
+        while True:
+            cycle = cluster.cycle()
+            assert cycle.finished
+            is_sure = not cluster.unanswered
+            cluster.answer()
+            if is_sure and is_known(cluster):
+                admitted = [one.uid for one in cycle.decisions if isinstance(one, Admit)]
+                left = [one for one in rebuilt(cluster, admitted) if isinstance(one, Admit)]
+                assert left == []
+            if not done_in(cycle):
+                break
 
 
 def a_rebuilt_engine_decides_the_same(life: Life) -> None:
@@ -152,6 +190,7 @@ def _preemptors_queue(done: Done) -> QueueName:
 
 LAWS = [
     pytest.param(nothing_is_left_to_admit_after_a_cycle, id="nothing is left to admit"),
+    pytest.param(a_finished_cycle_leaves_nobody_to_the_next, id="nobody is left to the next cycle"),
     pytest.param(a_rebuilt_engine_decides_the_same, id="a rebuilt engine decides the same"),
 ]
 EVERYWHERE = [
