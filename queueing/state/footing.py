@@ -1,11 +1,11 @@
-"""What a workload on a shelf needs and its place in a round, kept from round to round.
+"""A memo: what a workload on a shelf needs, and its place in the order of a round.
 
-After a release nearly every queue of a tree has somebody whom it could help, and few of them get
-in: the others are looked at in each round, and after each release. What they need stays the same,
-and their place does while the usage does by which it was worked out.
+After a release nearly every queue of a tree has a workload that it could help, but few of them are
+admitted. The others are looked at again in each round and after each release. What they need stays
+the same. Their place stays the same as long as the usage does from which it was worked out.
 
-Invariant: a footing that `holds` is what would be worked out anew. So it needs no notice of what is
-charged: whoever uses it asks whether it holds.
+Invariant: a footing that `holds` is what would be worked out anew. So nobody has to invalidate it:
+whoever uses one asks first whether it holds.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ Place = EntryKey | Score
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Footing:
-    """One who fits on the tree as it stands, with the borrowing level of each thing it needs."""
+    """What was found of a workload that fits: its needs, and how far each of them borrows."""
 
     place: Place
     node: Node
@@ -34,16 +34,16 @@ class Footing:
     levels: list[int]
     rules: QueueRules
     generation: int
-    """Of the tree, when its place was worked out."""
+    """The generation of the tree when the place was worked out."""
     usages: Needs
-    """What was used of all cells that its place depends on."""
+    """The usage, at that time, of all cells that the place depends on."""
     width: int
-    """How many cells its queue had."""
+    """How many cells its queue had at that time."""
     line: object = None
-    """The line in which it was found to be let in; None where it was not looked for in one."""
+    """The line that let it in by its namespace; None where it was not found through a line."""
 
     def holds(self, rules: QueueRules, root: Node) -> bool:
-        """Say whether all but that it fits would be found like this again."""
+        """Say whether it would be worked out the same again. Whether it fits is not part of it."""
         if self.rules is not rules or self.generation != root.generation:
             return False
         for cell, usage in self.usages:
@@ -61,10 +61,10 @@ def fits(needs: Needs) -> bool:
 
 
 def usages_of(node: Node, needs: Needs, *, by_shares: bool) -> Needs:
-    """Return the usage of the cells by which the place of one is worked out who needs these.
+    """Return the usage of all cells on which the place of a workload with these needs depends.
 
-    Whether and how far it borrows depends on each needed cell and those above it but the root's;
-    its share, which counts just below the root only, on all cells of its queue.
+    Whether and how far it borrows depends on each needed cell and on those above it, except the
+    root's. Its share, which counts just below the root only, depends on all cells of its queue.
     """
     if by_shares:
         return [(cell, cell.usage) for cell in node.cells.values()]

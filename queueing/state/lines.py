@@ -1,7 +1,9 @@
-"""Queues in which all who wait stand on one shelf: who of them is the head is found by two numbers.
+"""Queues in which all workloads wait on one shelf: two numbers tell whether there is a head.
 
-Invariant: a line is of an active queue, and objects are as they were when it was found; whoever
-asks a queue looks whether all still stand on that shelf.
+The two numbers are the free quota of one cell, and the least that anybody on the shelf asks.
+
+Invariant: the queue is active, and objects are as they were when the line was made. Whoever uses a
+line asks first whether it `holds`: whether all still wait on that shelf.
 """
 
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ from queueing.state.stands import PARKED
 
 @dataclass(slots=True, eq=False)
 class Line:
-    """The only shelf of an active queue, and of what those who stand there lack something."""
+    """The only shelf of an active queue, and the cell of which those on it lack something."""
 
     queue: PendingQueue
     rules: QueueRules
@@ -31,7 +33,7 @@ class Line:
         return self.queue.shelves.only is self.only and not self.queue.lanes.heaps
 
     def first(self, available: int) -> Item | None:
-        """Return the first who asks for no more than this, None where it keeps others off."""
+        """Return the first who asks for no more than this; None if that one is not parked."""
         found = self.shelf.first(available)
         if found is None or found[1].stand is not PARKED:
             return None

@@ -35,7 +35,7 @@ Prospect = tuple[Place, Item, Footing]
 
 
 class Foregone(NamedTuple):
-    """One whom the round admits, whatever becomes of the heads of other trees."""
+    """A head that the round admits, whatever it decides of the heads of other trees."""
 
     place: Place
     item: Item
@@ -46,9 +46,9 @@ class Foregone(NamedTuple):
 
 
 def prospects_of(memory: Memory, root: Node, names: Iterable[QueueName]) -> list[Prospect] | None:
-    """Return the heads of some queues of a tree, where all of these are plain waiters in lines.
+    """Return the heads of some queues of a tree, if all of these queues are lines.
 
-    None where anything else has to be looked at. Queues that have none are not looked at again.
+    None where anything else has to be looked at. Queues without a head leave `ready`.
     """
     if memory.settings.block_admission_until_pods_ready or memory.credits.allowance is not None:
         return None
@@ -93,10 +93,11 @@ def _lacks(line: Line, item: Item) -> Needs:
 def foregone(
     memory: Memory, root: Node, items: list[Item], known: list[Prospect] | None
 ) -> list[Foregone] | None:
-    """Return those of the heads of one tree whom a round would admit; None where that is unsure.
+    """Return which heads of one tree a round would admit; None where that is not certain.
 
-    The heads are looked at unless their prospects are known. Who waits for a known lack need not be
-    told that others were faster; anybody else has to be judged for that.
+    `known` are their prospects, if these were worked out already. Heads that are not admitted get
+    no decision. That is right for those on a shelf, for whom nothing changes; so the answer is None
+    if any other head would not be admitted, because that one has to be judged.
     """
     prospects = look_at(memory, root, items) if known is None else known
     if prospects is None:
@@ -111,7 +112,7 @@ def foregone(
 
 
 def look_at(memory: Memory, root: Node, items: list[Item]) -> list[Prospect] | None:
-    """Return the prospects of the heads of a tree; None where those of anybody are not plain."""
+    """Return the prospects of the heads of a tree; None if any of them is no plain case."""
     if memory.settings.block_admission_until_pods_ready:
         return None
     order, allowance = _order(memory), memory.credits.allowance
@@ -125,7 +126,7 @@ def look_at(memory: Memory, root: Node, items: list[Item]) -> list[Prospect] | N
 
 
 def _order(memory: Memory) -> FlatOrder | None:
-    """Return by what shares have the entries of a tree in order, None where they do not."""
+    """Return how shares put the entries of a tree in order; None without fair sharing."""
     fair = memory.settings.fair_sharing
     if fair is None:
         return None
@@ -133,9 +134,9 @@ def _order(memory: Memory) -> FlatOrder | None:
 
 
 def _winners(memory: Memory, prospects: list[Prospect]) -> list[tuple[Item, Footing]]:
-    """Return, of those in the order of the round, who still fits after those before it.
+    """Return those who fit after all before them, in the order of the round.
 
-    Where credits bend weights, some stand back for others of a queue that was served.
+    Where credits bend weights, some stand back in favor of a queue that was served.
     """
     found, tree = [], memory.tree
     precedence = Precedence(tree) if memory.credits.bends else None
@@ -170,7 +171,7 @@ def _footing(
     order: FlatOrder | None,
     allowance: Allowance | None,
 ) -> Footing | None:
-    """Return what a head needs and its place in the round; None if that is not plain."""
+    """Return what a head needs and its place in the round; None if it is no plain case."""
     peers = item.peers
     if peers is None or (peers.stand is not PARKED and memory.standing):
         return None
@@ -230,7 +231,7 @@ def _find_footing(
 
 
 def outline_of(peers: Peers, offer: Offer, quota_check: QuotaCheck) -> Outline:
-    """Return what a demand needs from an offer; asked once as long as the offer is the same."""
+    """Return the outline of a demand against an offer, computed once per offer."""
     known = peers.outline
     if known is None or peers.offer is not offer:
         peers.offer = offer
@@ -239,7 +240,7 @@ def outline_of(peers: Peers, offer: Offer, quota_check: QuotaCheck) -> Outline:
 
 
 def _foregone(memory: Memory, root: Node, item: Item, footing: Footing) -> Foregone:
-    """Spell out what a judgement would say."""
+    """Make the decision that a judgement would have made."""
     peers, fact, rules = peers_of(item), item.fact, footing.rules
     outline = outline_of(peers, rules.offer, memory.settings.quota_check)
     key = (root.generation, *footing.levels)

@@ -1,8 +1,8 @@
 """Which heads are judged in the next round.
 
 Trees of quota are independent, so a round takes whole trees, as many as the budget allows. With the
-heads of a tree are judged those that were judged before and wait, where they are to keep lesser
-ones off what they wait for: preemptors, and heads that block their queue for want of victims.
+heads of a tree, those who stand in it are judged again (`companions`): preemptors, and heads that
+block their queue because they found no victims. They keep others off what they wait for.
 """
 
 from bisect import bisect_left
@@ -28,20 +28,20 @@ from queueing.state.supply import Supply
 
 @dataclass(slots=True)
 class Selection:
-    """Items to judge now, and those judged along with them."""
+    """What one round looks at."""
 
     items: list[Item] = field(default_factory=list)
     heads: int = 0
-    """Heads that were looked at, also those who need not be judged."""
+    """How many heads were looked at, including those that need no judgement."""
     successors: int = 0
-    """Heads that got the turn of a hopeless one before them."""
+    """How many heads took the turn of a hopeless one."""
     foregone: list[Foregone] = field(default_factory=list)
-    """Heads of whom it is known beforehand that the round admits them, and nobody else there."""
+    """Heads that the round admits for certain; no other head of their trees is admitted."""
     companions: list[Item] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
-    """What was decided on the way: heads that must not be judged."""
+    """Reasons of heads that must not be judged, for a namespace that does not match, say."""
     supplies: dict[Node, Supply] = field(default_factory=dict)
-    """What can be had at most, tree by tree, as this round begins."""
+    """The most that can be had in each tree, as this round begins."""
 
     def queues(self) -> set[QueueName]:
         """Return the queues whose turn it is."""
@@ -135,7 +135,10 @@ def heads_of_all(memory: Memory) -> Selection:
 
 
 def head_of(memory: Memory, item: Item, *, patient: bool = False) -> Head:
-    """Prepare an item to be judged; a `patient` one need not be told that others were faster."""
+    """Make the head by which an item is judged.
+
+    A `patient` one gets no decision if others of the round take what it would have fitted in.
+    """
     peers = peers_of(item)
     if patient and item.head is not None and item.head.workload is item.fact:
         return item.head
@@ -158,7 +161,7 @@ def head_of(memory: Memory, item: Item, *, patient: bool = False) -> Head:
 
 
 def is_patient(item: Item) -> bool:
-    """Say whether an item that is selected waits for a lack that seems to be covered now."""
+    """Say whether a selected item is judged on its shelf, since its lack seems to be covered."""
     return item.peers is not None and item.peers.stand is PARKED
 
 
@@ -168,7 +171,7 @@ def _is_current(memory: Memory, item: Item, peers: Peers) -> bool:
 
 
 def _spared(memory: Memory, item: Item, name: QueueName) -> frozenset[Uid]:
-    """Return whom an item preempted before; those still on their way out remain its victims."""
+    """Return whom an item must not preempt again, without victims that are still leaving."""
     feuds = memory.feuds.get(memory.roots[name])
     if feuds is None:
         return frozenset()
@@ -178,7 +181,7 @@ def _spared(memory: Memory, item: Item, name: QueueName) -> frozenset[Uid]:
 
 
 def has_turn(memory: Memory, queue: PendingQueue, selection: Selection) -> bool:
-    """Say whether a queue has a head to judge now, or one whom a release may have helped."""
+    """Say whether a queue has a head to judge, or somebody on a shelf who may be helped."""
     return is_active(memory, queue.name) and (
         queue.head() is not None or _covered(memory, queue, selection) is not None
     )
@@ -220,9 +223,10 @@ def judgeable_head(
 
 
 def _next(memory: Memory, queue: PendingQueue, selection: Selection) -> Item | None:
-    """Return the head, or one before it whom a release may have helped.
+    """Return the head, or one on a shelf that comes before it and may be helped now.
 
-    One whose whole lack is known is judged where it stands, and stays there if others are faster.
+    If the whole lack of the latter is known, it is judged on its shelf and stays there if others
+    are faster. Otherwise it is made READY first.
     """
     peers = _covered(memory, queue, selection)
     if peers is None:
@@ -234,7 +238,7 @@ def _next(memory: Memory, queue: PendingQueue, selection: Selection) -> Item | N
 
 
 def _covered(memory: Memory, queue: PendingQueue, selection: Selection) -> Peers | None:
-    """Return the peers to be tried next of those on shelves, None if others come before them."""
+    """Return the first peers on shelves that may be helped; None if others come before them."""
     only = queue.shelves.only
     if only is not None and queue.lanes.usage_of is None and queue.name in memory.roots:
         return _covered_on(only, memory, queue)
@@ -253,7 +257,7 @@ def _covered(memory: Memory, queue: PendingQueue, selection: Selection) -> Peers
 def _covered_on(
     only: tuple[FlavorResource, Shelf[Peers]], memory: Memory, queue: PendingQueue
 ) -> Peers | None:
-    """Return the same where all who wait stand on one shelf, and LocalQueues take no turns."""
+    """Return the same as `_covered` for a queue with one shelf, without turns of LocalQueues."""
     resource, shelf = only
     found = shelf.first(memory.tree.queue(queue.name).cell(resource).available())
     if found is None:
@@ -264,7 +268,7 @@ def _covered_on(
 
 
 def _still_covered(memory: Memory, peers: Peers, selection: Selection) -> bool:
-    """Say whether a try is still worth it; if others took it all, the last answer holds."""
+    """Say whether a try is still worthwhile: others may have taken what peers were woken for."""
     if not peers.lacks:
         return selection.supply(memory, peers.queue).may_cover(peers)
     node = memory.tree.queue(peers.queue)
@@ -272,7 +276,7 @@ def _still_covered(memory: Memory, peers: Peers, selection: Selection) -> bool:
 
 
 def _refusal(memory: Memory, item: Item, queue: ClusterQueueFact) -> Refusal | None:
-    """Return why an item must not be judged; an open door is remembered until objects change."""
+    """Return why an item must not be judged; a LocalQueue that lets it in is remembered."""
     if is_let_in(memory, item, queue.name):
         return None
     fact = item.fact
@@ -284,7 +288,7 @@ def _refusal(memory: Memory, item: Item, queue: ClusterQueueFact) -> Refusal | N
 
 
 def _set_aside(memory: Memory, item: Item, refused: Refusal) -> Wait:
-    """Let an item that must not be judged wait apart from its peers; return its reason."""
+    """Let an item that must not be judged wait, apart from its peers; return the reason."""
     isolate(memory, item)
     peers = peers_of(item)
     wait = Wait(

@@ -1,8 +1,8 @@
 """What the judgements of a round mean to those who were judged.
 
-Whoever is admitted is charged; whoever is not is put where it waits, with a note of what would help
-it. One that was judged where it waits, because its lack seemed covered, stays there if others were
-faster: it is told nothing, as nothing changed for it.
+A workload that is admitted is charged. Any other is put where it waits (`parking`). A patient one,
+judged on its shelf because its lack seemed to be covered, stays there without a decision if others
+of the round were faster: nothing changed for it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ from queueing.state.stands import Stand
 def settle_all(
     memory: Memory, judgements: Sequence[Judgement], selection: Selection, now: float
 ) -> list[Decision]:
-    """Carry judgements over to the memory; companions waited before and may do so on."""
+    """Take in all judgements of a round; return the decisions to be carried out or told."""
     along = {item.fact.key for item in selection.companions}
     settling = _Settling(memory, now)
     for one in _in_order(judgements, selection.foregone, memory):
@@ -69,7 +69,7 @@ class _Settling:
         self.moved.add(_admit_foregone(self.memory, one, self.now))
 
     def leave_waiting(self, one: Judgement) -> bool:
-        """Say whether a companion waits on as before, and note whether others came first."""
+        """Say whether a companion goes on waiting as before; note whether others came first."""
         decision = one.decision
         item = self.memory.items[decision.workload]
         if not _waits_on(self.memory, item, one):
@@ -100,7 +100,7 @@ class _Settling:
         self.moved.add(memory.roots[one.head.queue])
 
     def tell_too_late(self, item: Item) -> None:
-        """Note that a patient one lost to others, in a tree in which nothing moved."""
+        """Give a decision to a patient item that got none, in a tree in which nothing moved."""
         item.wait = _too_late(item)
         self.memory.stories.add(self.now, item.wait)
         self.decided.append(item.wait)
@@ -116,7 +116,7 @@ class _Settling:
 
 
 def settle_hopeless(memory: Memory, judgement: Judgement, now: float) -> None:
-    """Let a head wait that nothing can help, whatever is decided of others."""
+    """Let a head wait that nothing can help, before the round is decided."""
     wait = judgement.decision
     item = memory.items[wait.workload]
     _step_off(memory, item, judgement, along=False)
@@ -128,7 +128,7 @@ def settle_hopeless(memory: Memory, judgement: Judgement, now: float) -> None:
 def _in_order(
     judgements: Sequence[Judgement], foregone: Sequence[Foregone], memory: Memory
 ) -> Iterable[Judgement | Foregone]:
-    """Give all that was decided in the order of the entries, as if all had been judged."""
+    """Return judged and foregone heads in the order of entries, as if all had been judged."""
     if not foregone:
         return judgements
 
@@ -159,7 +159,7 @@ def _admit_foregone(memory: Memory, one: Foregone, now: float) -> Node:
 
 
 def _wake_overtaken(memory: Memory, judgements: Sequence[Judgement], overtaken: set[Key]) -> None:
-    """Let those be judged again who keep others off, where one was admitted all the same.
+    """Wake those who stand in trees in which the round admitted somebody all the same.
 
     What they wait for may have been taken, so that they need other victims or another flavor.
     """
@@ -176,9 +176,9 @@ def _wake_overtaken(memory: Memory, judgements: Sequence[Judgement], overtaken: 
 
 
 def _step_off(memory: Memory, item: Item, judgement: Judgement, *, along: bool) -> None:
-    """Let one be as a head who was judged where it waits, and found to lack something else.
+    """Take an item off its shelf if it was judged there and turned out to lack something else.
 
-    Whom one judged `along` with the others has blocked may have their turn now.
+    If it was judged `along`, its queue gets another look: those it blocked may have their turn.
     """
     if along:
         memory.ready.add(judgement.head.queue)
@@ -189,7 +189,10 @@ def _step_off(memory: Memory, item: Item, judgement: Judgement, *, along: bool) 
 def _losers(
     memory: Memory, selection: Selection, judgements: Sequence[Judgement], moved: set[Node]
 ) -> list[Item]:
-    """Return the patient ones of trees in which nothing moved: they must not be tried again."""
+    """Return the patient items without a decision, in trees in which nothing moved.
+
+    Without one they would be selected again, for ever.
+    """
     still = [
         item
         for item in selection.items
@@ -202,7 +205,7 @@ def _losers(
 
 
 def _too_late(item: Item) -> Wait:
-    """Say that others of the round took what an item would have fitted in."""
+    """Return the reason of an item that would have fitted, had others not been faster."""
     return Wait(
         workload=item.fact.key,
         uid=item.fact.uid,
@@ -215,11 +218,12 @@ def _too_late(item: Item) -> Wait:
 
 
 def _waits_on(memory: Memory, item: Item, judgement: Judgement) -> bool:
-    """Say whether one that was judged along waits as before, or for its own turn.
+    """Say whether an item that was judged along goes on waiting.
 
-    It is as a head that it tries flavors that are left: from round to round it would find the same
-    victims and lose them again, for ever. Once between two facts: another may find other victims
-    whenever it has its turn, and so would let no cycle end.
+    It does if the judgement says nothing new. It also does if flavors are left to try, because only
+    the head of a queue tries these: judged along, it would find the same victims in each round and
+    lose them again, for ever. To become a head it is woken, once between two facts: woken more
+    often, it might find other victims each time, and no cycle would end.
     """
     if _says_nothing_new(item, judgement.decision):
         return True
@@ -235,7 +239,7 @@ def _waits_on(memory: Memory, item: Item, judgement: Judgement) -> bool:
 
 
 def _says_nothing_new(item: Item, decision: Admit | Wait) -> bool:
-    """Say whether an item that was judged along only had its last judgement confirmed."""
+    """Say whether the judgement of an item judged along only confirms its last one."""
     if item.peers is None or item.peers.stand is Stand.READY or isinstance(decision, Admit):
         return False
     known = item.wait

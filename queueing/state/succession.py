@@ -1,9 +1,9 @@
 """Which workload takes the turn of its queue in a round when the head turns out to be hopeless.
 
 A head that neither fits nor finds victims is set aside before the round is decided, and the next
-of its queue is nominated in its place. Else a queue would lose a turn by each such head, once: what
-is admitted would depend on which of them had been judged before, and a new engine, which knows of
-none, would decide otherwise than one that runs for long.
+workload of its queue is nominated in its place. Otherwise each such head would cost its queue one
+turn, the first time it is judged. Then decisions would depend on which heads had been judged
+before, and a new engine, which remembers none, would decide differently from an old one.
 """
 
 from collections.abc import Collection, Iterator
@@ -27,7 +27,7 @@ from queueing.state.tidings import Tidings
 
 
 class Succession:
-    """Settles the hopeless heads of one round, and nominates at most `limit` in their place."""
+    """Settles the hopeless heads of one round, and puts at most `limit` others in their place."""
 
     __slots__ = ("_heads", "_limit", "_looks", "_memory", "_now", "_selection", "_told", "is_cut")
 
@@ -39,21 +39,22 @@ class Succession:
         self._heads: dict[QueueName, Item] = {head_queue(one): one for one in selection.items}
         self._told: dict[Key, Decision] = {}
         self._looks = memory.credits.allowance is None
-        """Whether a look at the quota may tell who is hopeless: no budget has a say."""
+        """Whether quota alone may tell who is hopeless; not so where budgets apply."""
         self.is_cut = False
         """Whether the round must be left undecided, because too many heads were hopeless."""
 
     def heads(self) -> Iterator[Head]:
-        """Prepare the first heads, each when its turn comes."""
+        """Yield the first head of each queue that has to be judged."""
         for item in list(self._heads.values()):
             first = self._pass_over(item)
             if first is not None:
                 yield self._prepare(first)
 
     def along(self) -> Iterator[Head]:
-        """Prepare those who are judged along, without any that got the turn of its queue.
+        """Yield those who are judged along with the heads, because they stand.
 
-        Nor do those take part who had it and were hopeless: they keep nobody off any more.
+        Left out are those that became the head of their queue in this round, and those that were
+        its head and turned out to be hopeless: they stand no more.
         """
         heads, standing = set(map(id, self._heads.values())), self._memory.standing
         self._selection.companions = [
@@ -66,9 +67,10 @@ class Succession:
             yield head_of(self._memory, item)
 
     def end(self) -> list[Decision]:
-        """Let the selection say whose turn it was in the end; tell of those who gave theirs away.
+        """Store the final heads in the selection, and return the decisions on the hopeless ones.
 
-        One that was tried in another flavor at once is told of only as that came out.
+        A hopeless head that became a head again in this round, to try another flavor, is left out:
+        the round itself decides on it.
         """
         self._selection.items = list(self._heads.values())
         if not self.is_cut:
@@ -84,7 +86,7 @@ class Succession:
         return None if first is None else self._prepare(first)
 
     def _pass_over(self, item: Item) -> Item | None:
-        """Return the first of a queue's heads that has to be judged to know more of it."""
+        """Return `item`, or the next of its queue that quota alone does not rule out."""
         if not self._looks:
             return item
         name, found = head_queue(item), item
@@ -96,7 +98,7 @@ class Succession:
         return found
 
     def _next(self, name: QueueName, decision: Decision) -> Item | None:
-        """Note what was decided of the head of a queue; give its turn to the next."""
+        """Note what was decided of a queue's head, and return the next, which takes its turn."""
         del self._heads[name]
         self._told[decision.workload] = decision
         found = judgeable_head(self._memory, self._memory.queue(name), self._selection)
@@ -114,9 +116,10 @@ class Succession:
 
 
 def withhold(memory: Memory) -> None:
-    """Let nobody hear yet what the hopeless heads did of a round that is left undecided.
+    """Keep back the tidings of the hopeless heads of a round that the budget interrupted.
 
-    Without a budget those who are woken by it are judged when the round is over, on what it left.
+    Without a budget, those whom these tidings wake are judged after the round, on what it left
+    over. Keeping the tidings back until the round is decided gives the same order with a budget.
     """
     told = memory.ledger.take_tidings()
     for name in {**told.released, **told.claimed}:
@@ -124,7 +127,7 @@ def withhold(memory: Memory) -> None:
 
 
 def hand_on(memory: Memory, roots: Collection[Node | None] | None = None) -> bool:
-    """Let what was withheld be heard, in some trees or in all; say whether there was any."""
+    """Release the tidings kept back, of some trees or of all; say whether there were any."""
     heard = [name for name in memory.withheld if roots is None or memory.roots.get(name) in roots]
     for name in heard:
         memory.ledger.tidings.add(name, memory.withheld.pop(name))

@@ -1,9 +1,13 @@
 """The most that a workload could get: what is free, plus what all permitted victims hold.
 
-An upper bound, so that those whom nothing can help yet are not judged at each release: to free an
-amount anywhere in a tree makes at most that amount available in any queue of it; victims are of
-the own queue, or of queues that borrow something; and each pod set needs, in each resource group,
-one flavor that has all of it. Whatever else a judgement asks for only makes it harder.
+It is an upper bound. A workload that asks for more cannot be helped, so it is not judged at each
+release. The bound holds because:
+
+- freeing an amount anywhere in a tree makes at most that amount available in any queue of it;
+- victims are in the workload's own queue, or in queues that borrow something;
+- each pod set needs, in each resource group, one flavor that has all that it asks for.
+
+All other conditions of a judgement can only make it harder to be admitted.
 """
 
 from collections.abc import Iterator, Mapping
@@ -35,9 +39,10 @@ class Supply:
         return self.missing(peers) is None
 
     def missing(self, peers: Peers) -> list[tuple[FlavorResource, int]] | None:
-        """Return amounts of which one, at least, is to be had before peers can be helped.
+        """Return None if peers might be helped now, else the amounts that they wait for.
 
-        None when they might be now; an empty list when no amount would help.
+        They cannot be helped before at least one of the amounts can be had. An empty list says
+        that no amount would help.
         """
         if peers.demand.may_shrink or peers.demand.claims:
             return None
