@@ -47,8 +47,9 @@ from queueing.kube.events import EventRecorder
 from queueing.kube.outcome import MaySend
 from queueing.kube.pressure import Pressure
 from queueing.kube.reflector import WatchEvent
+from queueing.kube.window import PATIENCE_SHARE, Window
 from queueing.kube.workqueue import WorkQueue
-from queueing.kube.writer import WriteClass, Writer
+from queueing.kube.writer import LIMITS, WriteClass, Writer
 from queueing.state.engine import Engine
 from queueing.state.views import Changed
 from queueing.translate.wire import queues
@@ -96,7 +97,10 @@ class Session:
         self.gang_keys: WorkQueue[Key] = WorkQueue(GANG_PATIENCE)
         self._pressure = Pressure()
         self.leisure = Leisure(self._pressure, clock)
-        self.writer = Writer(pressed=self.leisure.was_lacking)
+        self._window = Window(
+            LIMITS[WriteClass.ADMISSION], slow_s=client.write_timeout_s * PATIENCE_SHARE
+        )
+        self.writer = Writer(pressed=self.leisure.was_lacking, window=self._window)
         self._recorder = EventRecorder(
             client, self.writer, clock, reporter=("queueing-controller", self._rules.identity)
         )
@@ -319,6 +323,7 @@ class Session:
 
     def _wrote(self, purpose: str, outcome: str, took_s: float) -> None:
         self._pressure.took(took_s, self._around.clock.monotonic())
+        self._window.took(took_s)
         self._around.witness.wrote(purpose, outcome, took_s)
 
     def _told(self, changed: Changed) -> None:

@@ -14,6 +14,8 @@ from enum import IntEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
+from queueing.kube.window import Window
+
 Job = Callable[[], Awaitable[None]]
 """One write with all that belongs to it; a failure that escapes it ends the writer."""
 
@@ -52,7 +54,8 @@ class _Waiting(NamedTuple):
 class Writer:
     """Runs jobs within the limits. `submit` is synchronous; the work is done inside `run`.
 
-    `pressed` says whether events should wait: the server is not at rest.
+    `pressed` says whether events should wait: the server is not at rest. `window` bounds the
+    decisions under way, besides the limit of their class.
     """
 
     def __init__(
@@ -62,8 +65,10 @@ class Writer:
         interval_s: float = STATUS_INTERVAL_S,
         events_max: int = EVENTS_WAITING_MAX,
         pressed: Callable[[], bool] = _never,
+        window: Window | None = None,
     ) -> None:
         self._limits = limits
+        self._window = window or Window(limits[WriteClass.ADMISSION], slow_s=float("inf"))
         self._interval_s = interval_s
         self._events_max = events_max
         self._pressed = pressed
@@ -160,7 +165,10 @@ class Writer:
         running = self._running[kind]
         if kind is WriteClass.EVENT and self._may_events_wait():
             return False
-        return running == 0 or (running < self._limits[kind] and not higher_waits)
+        most = self._limits[kind]
+        if kind is WriteClass.ADMISSION:
+            most = min(most, self._window.size)
+        return running == 0 or (running < most and not higher_waits)
 
     def _may_events_wait(self) -> bool:
         """Say whether all events should wait now; then they are looked at again soon."""

@@ -4,6 +4,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from queueing.kube.window import Window
 from queueing.kube.writer import WriteClass, Writer
 
 pytestmark = pytest.mark.usefixtures("nothing_blocks")
@@ -47,8 +48,11 @@ async def working(
     interval_s: float = 0.0,
     events_max: int = 2,
     pressed: Callable[[], bool] = lambda: False,
+    window: Window | None = None,
 ) -> AsyncIterator[Writer]:
-    writer = Writer(limits, interval_s=interval_s, events_max=events_max, pressed=pressed)
+    writer = Writer(
+        limits, interval_s=interval_s, events_max=events_max, pressed=pressed, window=window
+    )
     async with asyncio.timeout(20), asyncio.TaskGroup() as group:
         running = group.create_task(writer.run())
         yield writer
@@ -171,6 +175,20 @@ async def test_a_failure_that_escapes_a_job_ends_the_writer() -> None:
     with pytest.raises(ExceptionGroup) as caught:
         await writer.run()
     assert caught.group_contains(ZeroDivisionError)
+
+
+async def test_a_small_window_lets_few_decisions_begin() -> None:
+    board, window = Board(), Window(8, slow_s=1.0)
+    for _ in range(8):
+        window.took(2.0)
+    assert window.size == 4
+    async with working({**ONE_EACH, ADMISSION: 8}, window=window) as writer:
+        for name in "abcdefgh":
+            writer.submit(name, ADMISSION, board.job(name, held=True))
+        await settle()
+        assert board.log == ["a+", "b+", "c+", "d+"]
+        board.release(*"abcdefgh")
+        assert await writer.drain(20)
 
 
 async def test_events_wait_while_the_server_is_pressed_and_follow_when_it_rests() -> None:

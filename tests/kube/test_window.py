@@ -1,0 +1,43 @@
+import pytest
+
+from queueing.kube.window import LEAST, Window
+
+SLOW_S = 1.0
+
+
+def after(*writes: float, most: int = 32) -> int:
+    """Return the size of a window that heard of these writes."""
+    window = Window(most, SLOW_S)
+    for seconds in writes:
+        window.took(seconds)
+    return window.size
+
+
+@pytest.mark.parametrize(
+    ("writes", "size"),
+    [
+        pytest.param([], 32, id="nothing was written"),
+        pytest.param([0.1] * 500, 32, id="all were quick"),
+        pytest.param([2.0] * 32, 16, id="a whole window was slow"),
+        pytest.param([2.0] * 500, LEAST, id="all were slow"),
+        pytest.param([*[2.0] * 32, *[0.1] * 16], 16, id="then half as many were quick"),
+        pytest.param([*[2.0] * 32, *[0.1] * 500], 32, id="the server is quick again"),
+    ],
+)
+def test_a_window_follows_how_long_writes_take(writes: list[float], size: int) -> None:
+    assert after(*writes) == size
+
+
+def test_one_slow_write_among_many_makes_no_difference() -> None:
+    assert after(*[0.1] * 40, 2.0, *[0.1] * 40) == after()
+
+
+@pytest.mark.parametrize(("each_s", "timeout_s"), [(0.05, 3.0), (0.2, 3.0), (0.4, 10.0)])
+def test_a_server_that_works_one_by_one_is_never_asked_beyond_the_timeout(
+    each_s: float, timeout_s: float
+) -> None:
+    """Each write waits for those before it: after a while none comes near its timeout."""
+    window = Window(32, timeout_s / 3)
+    for _ in range(500):
+        window.took(each_s * window.size)
+    assert each_s * window.size < timeout_s / 2
