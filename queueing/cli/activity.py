@@ -9,10 +9,11 @@ import asyncio
 import click
 import msgspec
 
-from queueing.cli.output import UsageProblem, no_answer
+from queueing.cli.output import UsageProblem
+from queueing.cli.reaching import of_a_cluster, reaching_it
 from queueing.kube.client import Client
-from queueing.kube.config import ConfigurationError, load_cluster
-from queueing.kube.errors import KubeError, NotFoundError, UnreachableError
+from queueing.kube.config import load_cluster
+from queueing.kube.errors import KubeError, NotFoundError
 from queueing.kube.resources import WORKLOADS
 
 SUSPEND_EPILOG = """\b
@@ -37,19 +38,13 @@ def made(verb: str, epilog: str, explanation: str, *, active: bool) -> click.Com
     @click.argument("kind", type=click.Choice(("workload",)))
     @click.argument("name")
     @click.option("-n", "--namespace", default="default", show_default=True, help="Its namespace.")
-    @click.option(
-        "--kubeconfig", metavar="FILE", help="The cluster; else $KUBECONFIG or the pod's."
-    )
-    @click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
+    @of_a_cluster
     def command(
         kind: str, name: str, namespace: str, kubeconfig: str | None, context: str | None
     ) -> None:
         try:
-            asyncio.run(set_active(kubeconfig, context, f"{namespace}/{name}", active=active))
-        except (ConfigurationError, OSError) as error:
-            raise UsageProblem(f"there is no cluster: {error}") from error
-        except UnreachableError as error:
-            raise no_answer(error) from error
+            with reaching_it():
+                asyncio.run(set_active(kubeconfig, context, f"{namespace}/{name}", active=active))
         except NotFoundError as error:
             raise UsageProblem(f"there is no {kind} {namespace}/{name}") from error
         except KubeError as error:

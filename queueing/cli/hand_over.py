@@ -6,15 +6,15 @@ from typing import Any
 
 import click
 
-from queueing.cli.output import UsageProblem, no_answer
+from queueing.cli.output import UsageProblem
+from queueing.cli.reaching import of_a_cluster, reaching_it
 from queueing.kube.client import Client
-from queueing.kube.config import ConfigurationError, load_cluster
+from queueing.kube.config import load_cluster
 from queueing.kube.errors import (
     ConflictError,
     InvalidError,
     KubeError,
     NotFoundError,
-    UnreachableError,
 )
 from queueing.kube.lease import LEASE_NAME
 from queueing.kube.lease_record import KubeLeaseStore
@@ -49,8 +49,7 @@ READ_S = 10.0
 
 
 @click.command(epilog=EPILOG)
-@click.option("--kubeconfig", metavar="FILE", help="The cluster; else $KUBECONFIG or the pod's.")
-@click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
+@of_a_cluster
 @click.option(
     "--namespace", default="kueue-system", show_default=True, help="Where the Lease of leaders is."
 )
@@ -62,11 +61,8 @@ def command(kubeconfig: str | None, context: str | None, namespace: str) -> None
     harm.
     """
     try:
-        policies, workloads = asyncio.run(_hand_over(kubeconfig, context, namespace))
-    except (ConfigurationError, OSError) as error:
-        raise UsageProblem(f"there is no cluster: {error}") from error
-    except UnreachableError as error:
-        raise no_answer(error) from error
+        with reaching_it():
+            policies, workloads = asyncio.run(_hand_over(kubeconfig, context, namespace))
     except KubeError as error:
         raise click.ClickException(f"not everything is handed over: {error}") from error
     click.echo(f"{policies} policies and bindings deleted, {workloads} Workloads handed over")

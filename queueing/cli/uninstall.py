@@ -6,10 +6,11 @@ import time
 import click
 
 from queueing.cli.hand_over import READ_S, remove_policies
-from queueing.cli.output import UsageProblem, no_answer
+from queueing.cli.output import UsageProblem
+from queueing.cli.reaching import of_a_cluster, reaching_it
 from queueing.kube.client import Client
-from queueing.kube.config import ConfigurationError, load_cluster
-from queueing.kube.errors import KubeError, UnreachableError
+from queueing.kube.config import load_cluster
+from queueing.kube.errors import KubeError
 from queueing.kube.lease import LEASE_NAME
 from queueing.kube.lease_record import KubeLeaseStore, LeaseRecord
 from queueing.serving.departure import HOLDER
@@ -31,8 +32,7 @@ LIVES = 2.0
 
 
 @click.command(epilog=EPILOG)
-@click.option("--kubeconfig", metavar="FILE", help="The cluster; else $KUBECONFIG or the pod's.")
-@click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
+@of_a_cluster
 @click.option(
     "--namespace", default="kueue-system", show_default=True, help="Where the Lease of leaders is."
 )
@@ -43,11 +43,8 @@ def command(kubeconfig: str | None, context: str | None, namespace: str) -> None
     admission policies. No Job and no object is deleted. To repeat it does no harm.
     """
     try:
-        policies, kept, freed = asyncio.run(_let_go(kubeconfig, context, namespace))
-    except (ConfigurationError, OSError) as error:
-        raise UsageProblem(f"there is no cluster: {error}") from error
-    except UnreachableError as error:
-        raise no_answer(error) from error
+        with reaching_it():
+            policies, kept, freed = asyncio.run(_let_go(kubeconfig, context, namespace))
     except KubeError as error:
         raise click.ClickException(f"not everything is let go of: {error}") from error
     click.echo(f"{freed} finalizers removed, {policies} policies and bindings deleted")

@@ -8,7 +8,7 @@ import yaml
 from click.testing import CliRunner
 
 from queueing.apiserver.server import serve
-from queueing.cli.uninstall import command
+from queueing.cli.main import cli
 from queueing.clock import SystemClock
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
@@ -51,5 +51,5 @@ async def test_only_a_leader_is_a_reason_to_refuse(tmp_path: Path, holder: str, 
         )
         await KubeLeaseStore(client, LEASE_NAME, NAMESPACE).write(record, 20.0)
         arguments = [f"--kubeconfig={kubeconfig(tmp_path, server.url)}"]
-        done = await asyncio.to_thread(CliRunner().invoke, command, arguments)
+        done = await asyncio.to_thread(CliRunner().invoke, cli, ["uninstall", *arguments])
     assert done.exit_code == code, done.output
