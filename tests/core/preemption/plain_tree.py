@@ -37,6 +37,8 @@ class Knot:
     """What the preemptor of a search asks."""
     claimed: Amounts = field(default_factory=dict)
     """What earlier heads of a round took."""
+    sheltered: list[Holder] = field(default_factory=list)
+    """Workloads that nobody may preempt."""
     is_queue: bool = False
     quota_of: Amounts = field(default_factory=dict)
     """Quota of the subtree, which is the same as long as the tree stands."""
@@ -62,8 +64,10 @@ class Knot:
 
     def usage(self, one: FlavorResource) -> int:
         spilled = sum(max(0, child.usage(one) - child.local(one)) for child in self.children)
-        held = sum(w.usage.get(one, 0) for w in self.held)
-        return spilled + held + self.extra.get(one, 0) + self.claimed.get(one, 0)
+        return spilled + self.held_amount(one) + self.extra.get(one, 0) + self.claimed.get(one, 0)
+
+    def held_amount(self, one: FlavorResource) -> int:
+        return sum(w.usage.get(one, 0) for w in (*self.held, *self.sheltered))
 
     def available(self, one: FlavorResource) -> int:
         if self.parent is None:

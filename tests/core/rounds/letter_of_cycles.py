@@ -6,7 +6,7 @@ they are needed.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from math import inf
+from math import ceil, inf
 from typing import NamedTuple
 
 from queueing.core.decisions import PreemptionReason
@@ -15,15 +15,28 @@ from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key, QueueName, ResourceName
 from queueing.core.preemption.query import Preemptor, Query
 from queueing.core.quota.node import Node
-from queueing.core.settings import QuotaCheck
+from queueing.core.settings import QuotaCheck, Settings
 from queueing.testing.arena import Arena
 from tests.core.preemption.letter_of_classical import letter_of_classical
 from tests.core.preemption.letter_of_fair import letter_of_fair
 from tests.core.preemption.letter_of_round import Without, claim
 from tests.core.preemption.plain_tree import Amounts, Knot, Victims, World, fits, plain
-from tests.core.rounds.letter_of_flavors import FIT, NO_FIT, Assigned, Chooser
+from tests.core.rounds.letter_of_doors import (
+    given_back,
+    is_inactive,
+    kept_out,
+    only_reserves,
+    queued_since,
+    remaining,
+    sent_away,
+    taken_in,
+    turned_away,
+)
+from tests.core.rounds.letter_of_flavors import FIT, NO_FIT, REASONS, Assigned, Chooser
 from tests.core.rounds.random_cases import NOW, Case
 
+MOST = 2**63 - 1
+"""The share of who borrows with a weight of zero."""
 BY = PreemptionReason.IN_CLUSTER_QUEUE
 Flavors = tuple[tuple[str, int, tuple[tuple[str, str], ...]], ...]
 
@@ -39,6 +52,9 @@ class Answer(NamedTuple):
     victims: tuple[tuple[str, str], ...] = ()
     message: str = ""
     borrowing: bool = False
+    only_reserves: bool = False
+    reason: str = ""
+    """Of what does not fit."""
 
 
 @dataclass
@@ -64,9 +80,20 @@ class Cycles:
         self.queue_of = {str(one.key): one.cluster_queue for one in case.doors}
         self.doors = {str(one.key): one for one in case.doors}
         self.ahead: dict[str, dict[str, int]] = {key: {} for key in self.doors}
-        held = [_holder(one) for one in case.running]
+        held = [_holder(one, case.settings) for one in case.running]
         self.knots = plain([*case.cohorts, *case.queues], held)
-        self.waiting = list(case.pending)
+        for queue in case.queues:
+            if is_inactive(case, queue):
+                knot = self.knots[queue.name]
+                knot.held, knot.sheltered = [], knot.held
+        self.case = case
+        self.known = {one.key: one for one in case.running}
+        self.reserved: dict[str, Amounts] = {}
+        """What those were charged ahead who were given quota, but wait for checks."""
+        self.out: dict[str, str] = {}
+        self.waiting: list[WorkloadFact] = []
+        for one in case.pending:
+            self._queue_up(one)
         self.set_aside: set[str] = set()
         self.tried: dict[str, list[dict[ResourceName, int]]] = {}
         self.preempting: dict[str, str] = {}
@@ -81,6 +108,8 @@ class Cycles:
             taking_turns = self._takes_turns(name)
             self.knots[name].turns = {key: self._turn(key) for key in doors if taking_turns}
         heads = [head for name in sorted(self.facts) for head in self._heads(name)]
+        refused = {head.key: word for head in heads if (word := self._refused(head))}
+        heads = [head for head in heads if head.key not in refused]
         entries = [self._nominate(head) for head in heads]
         gone: dict[str, Holder] = {}
         done = [self._process(entry, gone) for entry in self._ordered(entries)]
@@ -88,13 +117,44 @@ class Cycles:
             knot.claimed = {}
         for entry, answer in done:
             self._settle(entry, answer)
+        self.set_aside |= {key for key, word in refused.items() if word == "Inadmissible"}
         keys = {head.key for head in heads}
-        others = sorted(
-            (str(one.key), "Inadmissible" if one.key in self.set_aside else "NotHead")
+        others = {
+            str(one.key): "Inadmissible" if one.key in self.set_aside else "NotHead"
             for one in self.waiting
             if one.key not in keys
-        )
-        return sorted(answer for _, answer in done), others
+        }
+        others |= {str(key): word for key, word in [*self.out.items(), *refused.items()] if word}
+        return sorted(answer for _, answer in done), sorted(others.items())
+
+    def _refused(self, head: WorkloadFact) -> str:
+        return turned_away(self.facts[self._queue(head)], head)
+
+    def _queue_up(self, one: WorkloadFact) -> None:
+        word = kept_out(self.case, one)
+        if word:
+            self.out[one.key] = word
+        else:
+            self.waiting.append(one)
+
+    def drain(self) -> None:
+        """Let all who are evicted give their quota back; look again at all in their trees.
+
+        How far a search came is forgotten where the own queue got quota back.
+        """
+        for knot in self.knots.values():
+            leaving = [one for one in (*knot.held, *knot.sheltered) if one.evicted]
+            knot.held = [one for one in knot.held if not one.evicted]
+            knot.sheltered = [one for one in knot.sheltered if not one.evicted]
+            for one in leaving:
+                fact = self.known.pop(one.key)
+                self._charge_ahead(fact, self.reserved.pop(one.key, {}), -1)
+                self._queue_up(given_back(fact, NOW))
+            tree = {one.name for one in knot.root().queues()} if leaving else set()
+            self.set_aside -= {one.key for one in self.waiting if self._queue(one) in tree}
+            for fact in self.waiting if leaving else ():
+                if self._queue(fact) == knot.name:
+                    self.tried.pop(fact.key, None)
 
     def _heads(self, name: QueueName) -> Iterator[WorkloadFact]:
         ready = [
@@ -112,7 +172,7 @@ class Cycles:
                     turns.get(one.local_queue or "", 0.0),
                     one.key != sticky,
                     -one.priority,
-                    one.created,
+                    queued_since(one, self.settings),
                     one.uid,
                 ),
             )
@@ -142,10 +202,10 @@ class Cycles:
     # Nomination.
 
     def _nominate(self, head: WorkloadFact) -> Entry:
-        counts = [one.count for one in head.pod_sets]
+        counts = remaining(head)
         whole = self._try(head, counts)
-        least = [one.count if one.min_count is None else one.min_count for one in head.pod_sets]
-        room = [most - few for most, few in zip(counts, least, strict=True)]
+        least = [one.min_count for one in head.pod_sets]
+        room = [0 if few is None else most - few for most, few in zip(counts, least, strict=True)]
         if whole.found.mode == FIT or whole.victims:
             return whole
         if not self.settings.partial_admission or not any(room):
@@ -173,6 +233,7 @@ class Cycles:
             lambda requests, contested: self._hunt(head, requests, contested),
             fair=self.settings.fair_sharing is not None,
             ignores_undeclared=self.settings.quota_check is QuotaCheck.IGNORE_UNDECLARED,
+            fungible=self.settings.flavor_fungibility,
         )
         entry = Entry(head, chooser.assign(head.pod_sets, counts, self.tried.get(head.key, [])))
         if entry.needs_preemption:
@@ -185,13 +246,28 @@ class Cycles:
         name = self._queue(head)
         preemptor = Preemptor(
             priority=head.priority,
-            timestamp=head.created,
+            timestamp=queued_since(head, self.settings),
             node=Node(name, is_queue=True),
             policies=self.facts[name].preemption,
         )
         asked = World(Arena(), Query(preemptor, requests, contested), self.knots)
         fair = self.settings.fair_sharing
         return letter_of_classical(asked) if fair is None else letter_of_fair(asked, fair)
+
+    def usage(self) -> dict[str, Amounts]:
+        """Sum what the workloads of each queue hold."""
+        return {
+            name: {one: amount for one in knot.quotas if (amount := knot.held_amount(one))}
+            for name, knot in self.knots.items()
+            if knot.is_queue
+        }
+
+    def shares(self) -> dict[str, int]:
+        """Spell the share of every queue."""
+        found = {name: self.knots[name].share() for name in self.facts}
+        return {
+            name: MOST if infinite else ceil(share) for name, (infinite, share) in found.items()
+        }
 
     # Order.
 
@@ -215,7 +291,7 @@ class Cycles:
     def _age(self, entry: Entry) -> tuple[int, float, str]:
         counts = self.settings.priority_sorting_within_cohort
         head = entry.head
-        return (-head.priority if counts else 0), head.created, head.uid
+        return (-head.priority if counts else 0), queued_since(head, self.settings), head.uid
 
     def _winner(self, knot: Knot, left: list[Entry]) -> Entry:
         """Play the tournament of a subtree, one winner per cohort."""
@@ -256,6 +332,8 @@ class Cycles:
             if rules.preemption.reclaim_within_cohort is not PreemptionPolicy.ANY:
                 claim(own, _reservation(own, found))
             return entry, self._answer(entry, "NoCandidates", wait)
+        if entry.victims and head.preemption_gated:
+            return entry, self._answer(entry, "Preempt", wait, gated=True)
         if deferred:
             claim(own, found.usage)
             return entry, self._answer(entry, "DeferredFit", "Immediate")
@@ -272,11 +350,15 @@ class Cycles:
             return entry, self._answer(entry, "Preempt", "Immediate")
         return entry, self._answer(entry, "", "")
 
-    def _answer(self, entry: Entry, mode: str, requeue: str) -> Answer:
+    def _answer(self, entry: Entry, mode: str, requeue: str, *, gated: bool = False) -> Answer:
         found = entry.found
         message = found.message if mode in {"NoFit", "NoCandidates", "Preempt"} else ""
         if mode == "Preempt":
             message += f". Pending the preemption of {len(entry.victims)} workload(s)"
+        if gated:
+            message = "Workload requires preemption, but it's gated"
+        chosen = {str(one) for given in found.pod_sets for one in given.flavors.values()}
+        rules = self.facts[self._queue(entry.head)]
         flavors: Flavors = ()
         if mode != "NoFit":
             flavors = tuple(
@@ -293,9 +375,11 @@ class Cycles:
             mode=mode,
             requeue=requeue,
             flavors=flavors,
-            victims=victims if mode == "Preempt" else (),
+            victims=victims if mode == "Preempt" and not gated else (),
             message=message,
             borrowing=mode == "" and found.borrow > 0,
+            only_reserves=mode == "" and only_reserves(rules, entry.head, chosen),
+            reason=REASONS[found.severity] if mode == "NoFit" else "",
         )
 
     # Afterwards.
@@ -304,24 +388,33 @@ class Cycles:
         head, name = entry.head, self._queue(entry.head)
         knot = self.knots[name]
         self.tried[head.key] = entry.found.tried
-        if answer.mode in {"Preempt", "DeferredFit", "Skipped"}:
+        if answer.victims or answer.mode in {"DeferredFit", "Skipped"}:
             self.tried[head.key] = []
-        if answer.mode == "Preempt":
+        if answer.victims:
             self.preempting[name] = head.key
         elif self.preempting.get(name) == head.key:
             del self.preempting[name]
         if not answer.mode:
             self.waiting.remove(head)
+            head = self.known[head.key] = taken_in(head)
             usage = entry.found.usage
-            knot.held.append(replace(_holder(head), queue=name, usage=usage, reserved_at=NOW))
-            ahead = self.ahead[head.local_queue or ""]
-            for (_, resource), amount in usage.items():
-                ahead[resource] = ahead.get(resource, 0) + amount
+            knot.held.append(
+                replace(_holder(head, self.settings), queue=name, usage=usage, reserved_at=NOW)
+            )
+            self._charge_ahead(head, usage, 1)
+            if answer.only_reserves:
+                self.reserved[head.key] = usage
         for key, why in answer.victims:
+            self.known[Key(key)] = sent_away(self.known[Key(key)], why, NOW)
             for one in self.knots.values():
                 one.held = [self._evicted(w, why) if w.key == key else w for w in one.held]
         if answer.requeue == "Inadmissible":
             self._set_aside(head)
+
+    def _charge_ahead(self, one: WorkloadFact, usage: Amounts, sign: int) -> None:
+        ahead = self.ahead[one.local_queue or ""]
+        for (_, resource), amount in usage.items():
+            ahead[resource] = ahead.get(resource, 0) + sign * amount
 
     def _evicted(self, holder: Holder, why: str) -> Holder:
         since = holder.timestamp
@@ -334,7 +427,8 @@ class Cycles:
         """Set a head aside and, unless its queue is strict, all that ask the same."""
         self.set_aside.add(head.key)
         name = self._queue(head)
-        if self.facts[name].strategy is Strategy.STRICT_FIFO:
+        strict = self.facts[name].strategy is Strategy.STRICT_FIFO
+        if strict or not self.settings.equivalence_hashing:
             return
         for one in self.waiting:
             same = one.priority == head.priority and _shape(one) == _shape(head)
@@ -356,7 +450,8 @@ def _reservation(own: Knot, found: Assigned) -> Amounts:
 
 
 def _shape(one: WorkloadFact) -> list[PodSet]:
-    return list(one.pod_sets)
+    counted = zip(one.pod_sets, remaining(one), strict=True)
+    return [replace(pod_set, count=count) for pod_set, count in counted]
 
 
 def _nobody(own: Knot) -> Preemptor:
@@ -368,14 +463,16 @@ def _nobody(own: Knot) -> Preemptor:
     )
 
 
-def _holder(fact: WorkloadFact) -> Holder:
+def _holder(fact: WorkloadFact, settings: Settings) -> Holder:
     usage: Amounts = {}
     queue = QueueName("")
     if fact.admission is not None:
         queue = fact.admission.cluster_queue
-        for one in fact.admission.pod_sets:
+        for one, left in zip(fact.admission.pod_sets, remaining(fact), strict=True):
             for resource, amount in one.usage.items():
-                usage[FlavorResource(one.flavors[resource], resource)] = amount
+                usage[FlavorResource(one.flavors[resource], resource)] = (
+                    amount if left >= one.count else amount // one.count * left
+                )
     reserved = fact.conditions.get("QuotaReserved")
     evicted = fact.conditions.get("Evicted")
     return Holder(
@@ -384,7 +481,7 @@ def _holder(fact: WorkloadFact) -> Holder:
         queue=queue,
         local_queue=fact.local_queue,
         priority=fact.priority,
-        timestamp=fact.created,
+        timestamp=queued_since(fact, settings),
         reserved_at=0.0 if reserved is None else reserved.changed,
         evicted=evicted is not None and evicted.status,
         usage=usage,

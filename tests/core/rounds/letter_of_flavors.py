@@ -17,12 +17,16 @@ from queueing.core.facts import (
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
 from tests.core.preemption.letter_of_round import Without, height_of_fit
 from tests.core.preemption.plain_tree import Amounts, Knot, Victims
+from tests.core.rounds.letter_of_doors import is_elsewhere
 
 NO_FIT, NO_CANDIDATES, PREEMPT, RECLAIM, FIT = range(5)
 NEXT = FlavorPolicy.TRY_NEXT_FLAVOR
 PODS = ResourceName("pods")
 Judged = tuple[int, int]
 """Mode and borrowing level."""
+REASONS = ("", "WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor")
+"""What keeps a workload from ever fitting, the worst last."""
+QUOTA, MAXIMUM, FLAVOR = range(1, 4)
 WORST: Judged = NO_FIT, 10**9
 Hunt = Callable[[Amounts, list[FlavorResource]], Victims]
 """Finds victims for requests, among the users of what is contested."""
@@ -43,6 +47,8 @@ class Assigned:
     """The answer for all pod sets that were reached."""
 
     mode: int = FIT
+    severity: int = 0
+    """The place in REASONS: the mildest of a group's flavors, the worst of groups and pod sets."""
     borrow: int = 0
     pod_sets: list[Given] = field(default_factory=list)
     usage: Amounts = field(default_factory=dict)
@@ -74,6 +80,7 @@ class Chooser:
     hunt: Hunt
     fair: bool
     ignores_undeclared: bool
+    fungible: bool
 
     def assign(
         self,
@@ -91,7 +98,8 @@ class Chooser:
             start = before[numbers[0]] if numbers[0] < len(before) else {}
             members = [pod_sets[number] for number in numbers]
             asked = [totals[number] for number in numbers]
-            chosen, obstacles = self._choose(members, asked, start, found.usage)
+            chosen, obstacles, severity = self._choose(members, asked, start, found.usage)
+            found.severity = max(found.severity, severity)
             for number in numbers:
                 given = Given(pod_sets[number].name, counts[number], {}, obstacles)
                 found.pod_sets.append(given)
@@ -132,8 +140,9 @@ class Chooser:
         totals: Sequence[Mapping[ResourceName, int]],
         start: Mapping[ResourceName, int],
         earlier: Amounts,
-    ) -> tuple[dict[ResourceName, tuple[FlavorName, Judged, int]] | None, list[str]]:
+    ) -> tuple[dict[ResourceName, tuple[FlavorName, Judged, int]] | None, list[str], int]:
         """Choose a flavor per resource group; None and the reasons where one has none."""
+        severity = 0
         asked: dict[ResourceName, int] = {}
         for total in totals:
             for name, amount in total.items():
@@ -147,15 +156,19 @@ class Chooser:
             if group is None:
                 if not asked[name] or self.ignores_undeclared:
                     continue
-                return None, [f"resource {name} unavailable in ClusterQueue"]
+                return None, [f"resource {name} unavailable in ClusterQueue"], FLAVOR
             wanted = {one: amount for one, amount in asked.items() if one in group.covered}
-            best, mode, reasons = self._scan(group, wanted, pod_sets, earlier, start.get(name, -1))
+            best, mode, reasons, mildest = self._scan(
+                group, wanted, pod_sets, earlier, start.get(name, -1)
+            )
+            if mode != FIT:
+                severity = max(severity, mildest)
             if not best:
-                return None, reasons
+                return None, reasons, severity
             chosen.update(best)
             if mode != FIT:
                 obstacles += reasons
-        return chosen, obstacles
+        return chosen, obstacles, severity
 
     def _scan(
         self,
@@ -164,19 +177,19 @@ class Chooser:
         pod_sets: Sequence[PodSet],
         earlier: Amounts,
         last: int,
-    ) -> tuple[dict[ResourceName, tuple[FlavorName, Judged, int]], int, list[str]]:
+    ) -> tuple[dict[ResourceName, tuple[FlavorName, Judged, int]], int, list[str], int]:
         """Try the flavors of a group after the one tried last, and keep the best."""
         rules = self.fact.fungibility
         reasons: list[str] = []
+        mildest = FLAVOR
         best: dict[ResourceName, tuple[FlavorName, Judged]] = {}
         best_judged = WORST
         index = last
         for index in range(last + 1, len(group.flavors)):
             name = group.flavors[index].flavor
-            taint = next(iter(self.flavors[name].taints), None)
-            if taint is not None and not all(one.tolerations for one in pod_sets):
-                spelled = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
-                reasons.append(f"untolerated taint {spelled} in flavor {name}")
+            unsuitable = self._unsuitable(group, name, pod_sets)
+            if unsuitable:
+                reasons.append(unsuitable)
                 continue
             judged: Judged = FIT, 0
             given: dict[ResourceName, tuple[FlavorName, Judged]] = {}
@@ -188,14 +201,36 @@ class Chooser:
                 if judged[0] == NO_FIT:
                     break
                 given[resource] = name, one
+            excess = judged[0] == NO_FIT and reasons[-1].startswith("insufficient quota")
+            mildest = min(mildest, MAXIMUM if excess else QUOTA)
+            if not self.fungible:
+                if judged[0] > best_judged[0]:
+                    best, best_judged = given, judged
+                if judged[0] == FIT:
+                    break
+                continue
             if not goes_on(judged, rules):
                 best, best_judged = given, judged
                 break
             if is_better(judged, best_judged, rules.preference):
                 best, best_judged = given, judged
-        tried = -1 if index == len(group.flavors) - 1 else index
+        tried = -1 if index == len(group.flavors) - 1 or not self.fungible else index
         chosen = {name: (flavor, judged, tried) for name, (flavor, judged) in best.items()}
-        return chosen, best_judged[0], reasons
+        return chosen, best_judged[0], reasons, mildest
+
+    def _unsuitable(
+        self, group: ResourceGroup, name: FlavorName, pod_sets: Sequence[PodSet]
+    ) -> str:
+        """Say why pods may not use a flavor; empty when they may."""
+        flavor = self.flavors[name]
+        keys = {key for one in group.flavors for key in self.flavors[one.flavor].node_labels}
+        for one in pod_sets:
+            for taint in flavor.taints if not one.tolerations else ():
+                spelled = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
+                return f"untolerated taint {spelled} in flavor {name}"
+            if is_elsewhere(one, flavor.node_labels, keys):
+                return f"flavor {name} doesn't match node affinity"
+        return ""
 
     def _judge(self, key: FlavorResource, earlier: int, amount: int, reasons: list[str]) -> Judged:
         """Judge one flavor-resource."""

@@ -5,6 +5,7 @@ from fractions import Fraction
 from random import Random
 
 from queueing.core.facts import (
+    CheckFact,
     ClusterQueueFact,
     CohortFact,
     Fact,
@@ -57,6 +58,7 @@ class Case:
     random: Random
     settings: Settings
     flavors: list[FlavorFact] = field(default_factory=list)
+    checks: list[CheckFact] = field(default_factory=list)
     cohorts: list[CohortFact] = field(default_factory=list)
     queues: list[ClusterQueueFact] = field(default_factory=list)
     doors: list[LocalQueueFact] = field(default_factory=list)
@@ -65,8 +67,8 @@ class Case:
 
     @property
     def facts(self) -> list[Fact]:
-        objects: list[Fact] = [namespace(), *self.flavors, *self.cohorts, *self.queues]
-        return [*objects, *self.doors, *self.running, *self.pending]
+        objects: list[Fact] = [namespace(), *self.flavors, *self.checks, *self.cohorts]
+        return [*objects, *self.queues, *self.doors, *self.running, *self.pending]
 
 
 def case_of(seed: int) -> Case:

@@ -2,15 +2,19 @@
 
 Worlds of random quota trees, flavors, policies, gates, running and pending workloads are decided
 twice, round after round: victims with their reasons, flavors, messages and who is tried next must
-be the same.
+be the same, and so must usage and shares. In rich worlds workloads are also kept from being judged,
+or have pods that are over; in every other one victims give their quota back between rounds and
+queue again.
 """
 
 import pytest
 
 from queueing.core.decisions import Admit, Cycle, Mode, Preempt, Wait
+from queueing.core.names import FlavorResource
 from queueing.sim.world import World
 from tests.core.rounds.letter_of_cycles import Answer, Cycles, Flavors
-from tests.core.rounds.random_cases import NOW, case_of
+from tests.core.rounds.random_cases import NOW, Case, case_of
+from tests.core.rounds.rich_cases import rich_case_of
 
 ROUNDS = 4
 FEW, MANY = 16, 2_016
@@ -28,7 +32,15 @@ def answers(cycle: Cycle, heads: set[str]) -> tuple[list[Answer], list[tuple[str
         if isinstance(one, Preempt):
             victims.setdefault(one.preemptor, []).append((one.workload, str(one.reason)))
         elif isinstance(one, Admit):
-            spelled.append(Answer(one.workload, "", flavors=flavors(one), borrowing=one.borrowing))
+            spelled.append(
+                Answer(
+                    one.workload,
+                    "",
+                    flavors=flavors(one),
+                    borrowing=one.borrowing,
+                    only_reserves=bool(one.checks),
+                )
+            )
         elif one.workload not in heads or one.mode is None:
             others.append((one.workload, str(one.requeue)))
         else:
@@ -40,6 +52,7 @@ def answers(cycle: Cycle, heads: set[str]) -> tuple[list[Answer], list[tuple[str
                     flavors=() if one.mode is Mode.NO_FIT else flavors(one),
                     victims=tuple(sorted(victims.get(one.workload, []))),
                     message=one.message if one.mode in TOLD else "",
+                    reason=str(one.reason) if one.mode is Mode.NO_FIT else "",
                 )
             )
     return sorted(spelled), sorted(others)
@@ -53,22 +66,51 @@ def flavors(one: Admit | Wait) -> Flavors:
     )
 
 
-def compare(seed: int) -> None:
-    case = case_of(seed)
+def charged(world: World) -> dict[str, dict[FlavorResource, int]]:
+    return {
+        name: {one: amount for one, amount in amounts.items() if amount}
+        for name, amounts in world.usage().items()
+    }
+
+
+def shares(world: World) -> dict[str, int]:
+    views = {name: world.engine.cluster_queue(name) for name in world.queues}
+    return {name: view.weighted_share for name, view in views.items() if view is not None}
+
+
+def compare(case: Case, seed: int, *, drains: bool = False) -> None:
     world, letter = World(case.facts, settings=case.settings), Cycles(case)
     for number in range(1, ROUNDS + 1):
         want, others = letter.round()
         found = answers(world.round(NOW), {one.workload for one in want})
         assert found == (want, others), f"seed {seed}, round {number}"
+        assert charged(world) == letter.usage(), f"seed {seed}, round {number}"
+        if case.settings.fair_sharing is not None:
+            assert shares(world) == letter.shares(), f"seed {seed}, round {number}"
+        if drains:
+            world.drain(NOW)
+            letter.drain()
 
 
 @pytest.mark.parametrize("seed", range(FEW))
 def test_rounds_decide_as_the_rules_say(seed: int) -> None:
-    compare(seed)
+    compare(case_of(seed), seed)
+
+
+@pytest.mark.parametrize("seed", range(FEW))
+def test_rounds_heed_who_may_not_be_judged_and_what_is_over(seed: int) -> None:
+    compare(rich_case_of(seed), seed, drains=seed % 2 > 0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(FEW, MANY, CHUNK))
 def test_many_rounds_decide_as_the_rules_say(first: int) -> None:
     for seed in range(first, first + CHUNK):
-        compare(seed)
+        compare(case_of(seed), seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(FEW, MANY, CHUNK))
+def test_many_rounds_heed_who_may_not_be_judged_and_what_is_over(first: int) -> None:
+    for seed in range(first, first + CHUNK):
+        compare(rich_case_of(seed), seed, drains=seed % 2 > 0)
