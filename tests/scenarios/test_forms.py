@@ -43,7 +43,7 @@ def as_a_program_marshals(document: Json) -> Json:
     nothing = dict.fromkeys(UNSET.get(document["kind"], ()))
     spec = nothing | (document.get("spec") or {})
     for pod_set in spec.get("podSets", []):
-        pod_set |= {"minCount": pod_set.get("minCount"), "topologyRequest": None}
+        pod_set |= {one: pod_set.get(one) for one in ("minCount", "topologyRequest")}
         template = pod_set["template"]
         template["metadata"] = {"creationTimestamp": None} | template.get("metadata", {})
     status = document.get("status") or {}
