@@ -1,8 +1,8 @@
 """One cycle: rounds until no head is left that another try could help.
 
-Every cycle ends: in each round each tree either admits somebody, or sets somebody aside until
-something changes, or advances somebody's search over flavors, of which there are finitely many; a
-tree in which nothing of this happens sets aside whoever was judged in it.
+Every cycle ends. In each round, each tree does at least one of three things: it admits somebody, it
+sets somebody aside until something changes, or it advances somebody's search over flavors, of which
+there are finitely many. If none of these happens, everybody who was judged in it is set aside.
 """
 
 from collections.abc import Mapping
@@ -210,7 +210,7 @@ def _wake_at(memory: Memory) -> float | None:
 
 
 def _announce(memory: Memory) -> list[Decision]:
-    """Tell, once, of those that no round will speak of."""
+    """Return, once, the reasons of workloads that no round will decide on."""
     told: list[Decision] = []
     for key in memory.announcements:
         item = memory.items.get(key)
@@ -227,9 +227,10 @@ def _announce(memory: Memory) -> list[Decision]:
 
 
 def _judge(memory: Memory, selection: Selection, now: float, limit: int | None) -> list[Decision]:
-    """Judge a round in which no queue loses its turn by a hopeless head.
+    """Judge one round; a hopeless head gives its turn to the next of its queue.
 
-    With more of these than `limit` it is left undecided, and begins anew without them.
+    If there are more than `limit` hopeless heads, the round is left undecided. They are set aside
+    all the same, and a later round begins without them.
     """
     if memory.as_kueue:
         return _judge_once(memory, selection, now)
@@ -310,7 +311,7 @@ def _followed(memory: Memory) -> frozenset[QueueName]:
 
 
 def _bounds(memory: Memory) -> dict[Node, Bound]:
-    """Return how many leave from under each queue and cohort that limits that; none in Kueue."""
+    """Return the limits of preemption, each with how many are leaving; none in Kueue mode."""
     objects, tree = memory.objects, memory.tree
     if memory.as_kueue or not (objects.limited_queues or objects.limited_cohorts):
         return {}

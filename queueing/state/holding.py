@@ -1,4 +1,4 @@
-"""Quota that a workload holds by what its status says, and what it means when that ends."""
+"""Quota that a workload holds by its status: how it is charged, and how it is given back."""
 
 from dataclasses import replace
 from heapq import heappush
@@ -30,7 +30,7 @@ def give_back(memory: Memory, key: Key) -> None:
 
 
 def _was_preempted(memory: Memory, key: Key) -> bool:
-    """Say whether quota is given back only because it was taken for another."""
+    """Say whether a workload gives its quota back because it was preempted."""
     fact = memory.workloads.get(key)
     evicted = None if fact is None else fact.conditions.get("Evicted")
     ended = fact is None or fact.is_true("Finished")
@@ -94,7 +94,8 @@ def _doors(charge: Charge) -> tuple[QueueName, Key | None]:
 def _spare(memory: Memory, fact: WorkloadFact) -> None:
     """Note that a victim stays after all: whoever waited for its room is judged again.
 
-    One that could not be stopped is not chosen again by the same; one that need not be, may be.
+    A victim that could not be stopped is not chosen again by the same preemptor. One that did not
+    have to be stopped (`Withdrawn`) may be.
     """
     key = fact.key
     memory.victim_changed(key, spared=True)
@@ -106,14 +107,14 @@ def _spare(memory: Memory, fact: WorkloadFact) -> None:
 
 
 def _turn_ready(memory: Memory, key: Key) -> None:
-    """Wait for the pods of a workload no longer."""
+    """Note that nobody waits any longer for the pods of a workload to be ready."""
     if key in memory.unready:
         memory.unready.discard(key)
         memory.pods_turned_ready = True
 
 
 def _spare_unless_evicted(memory: Memory, fact: WorkloadFact) -> None:
-    """Take an eviction back of which nobody knew whether it was written: it was not."""
+    """Take back an eviction whose write had no clear outcome, if the status shows none."""
     if fact.is_true("Evicted") or fact.key not in memory.ledger.evicting:
         return
     memory.ledger.spare(fact.key)

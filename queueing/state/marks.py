@@ -1,4 +1,4 @@
-"""For whom workloads were preempted, as their statuses say: from this a new leader has its claims.
+"""Marks: for whom workloads were preempted, as statuses say. A new leader restores claims by them.
 
 A mark counts from the eviction until the workload is admitted again, so it outlives the time for
 which a victim holds quota: between the last victim's leaving and the preemptor's admission the
@@ -39,10 +39,10 @@ def unmark(memory: Memory, key: Key) -> None:
 
 
 def restore_claim(memory: Memory, item: Item) -> None:
-    """Let a claim stand whose victims an earlier process chose.
+    """Give a preemptor the claim on victims that an earlier process chose for it.
 
-    The judgement, which takes evicted victims first, makes it whole; from then on it is the
-    judgement's, and marks that turn up later add nothing.
+    Its first judgement here replaces this claim by one of its own, with the same victims, because
+    those already evicted are taken first. Marks that turn up after that add nothing.
     """
     key, peers = item.fact.key, item.peers
     marked = memory.named.get(item.fact.uid)

@@ -1,4 +1,4 @@
-"""What is remembered of a queue until objects change: it is active, its LocalQueues, its line."""
+"""Memos about a queue until objects change: which LocalQueues it lets in, and its line."""
 
 from queueing.core.names import QueueName
 from queueing.state.lines import Line
@@ -14,7 +14,7 @@ def is_active(memory: Memory, name: QueueName) -> bool:
 
 
 def is_let_in(memory: Memory, item: Item, name: QueueName) -> bool:
-    """Say whether it is known that nothing keeps an item from being judged."""
+    """Say whether an item is known to need no check before it is judged."""
     fact = item.fact
     if fact.checks or fact.misconfigured:
         return False
@@ -22,7 +22,7 @@ def is_let_in(memory: Memory, item: Item, name: QueueName) -> bool:
 
 
 def line_of(memory: Memory, queue: PendingQueue) -> Line | None:
-    """Return the line in which all of a queue stand, None where they do not or it is inactive."""
+    """Return the line of an active queue whose workloads all wait on one shelf, else None."""
     known = memory.lines.get(queue.name)
     if known is not None and known.holds:
         return known

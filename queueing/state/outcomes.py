@@ -39,7 +39,7 @@ def take_outcome(memory: Memory, outcome: Outcome) -> None:
 
 
 def _count_refusal(memory: Memory, refused: Key, retried: Key) -> None:
-    """Hold back, from the second refusal in a row on, who would only ask for the same again."""
+    """Count a refusal; from the second in a row on, hold `retried` back, longer each time."""
     count = memory.refusals.get(refused, 0) + 1
     memory.refusals[refused] = count
     if count > 1:
