@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md", "README.md")
 LINK = re.compile(r"\[[^\]]*\]\(([^)#:]+)(?:#[^)]*)?\)")
@@ -95,3 +97,11 @@ def test_the_index_of_decisions_has_every_page_by_its_title() -> None:
         if f"| [{name[:4]}]({name}) | {title.removeprefix(f'# {name[:4]} ')} |" not in index
     ]
     assert wrong == []
+
+
+@pytest.mark.parametrize("package", ["state", "controller"])
+def test_the_map_of_a_package_names_each_of_its_modules(package: str) -> None:
+    folder = ROOT / "queueing" / package
+    told = (folder / "__init__.py").read_text()
+    modules = {one.stem for one in folder.iterdir() if one.suffix == ".py" or one.is_dir()}
+    assert sorted(one for one in modules if one[0] != "_" and f"`{one}" not in told) == []

@@ -4,12 +4,26 @@ Invariants: only the holder of the Lease writes; every write that a decision res
 resourceVersion and is fenced; what was decided is in a Workload's status or did not happen, and
 every later step is found again from there. Called by `cli` (`queueing run`, `queueing dev`).
 
-`app` is the process: it waits for the Lease and runs one `session` for each term of leadership. A
-session's `pump` and `admin_objects` take watch events into `objects` and facts for the engine;
-`cycles` lets the engine decide; `effects` turns decisions into writes. What follows from a status
-is done by reconcilers, one key at a time: `jobs` and `gangs` (start, stop, finish), `workloads`
-(the rest of a Workload's life), `statuses` (queues and cohorts), `waits` (reasons), `finalizers`.
-They write with `hand`, note with `records` and `scribe`, and put off with `leisure` what nobody
-waits for. `checkpoints`, `credits` and `devices` are features with a `part` each. `witness`,
-`chronicle`, `stock` and `broadcast` tell metrics, traces and read models; nothing depends on them.
+The process. `app` waits for the Lease and runs one `session` for each term of leadership, by the
+`rules` that the Configuration gives. `policies` and `job_webhooks` have Jobs suspended and checked,
+`injection` tries whether pods get their claims, `likeness` spares writes that would change nothing.
+`probes`, `connection`, `collection` (of garbage), `containment` (of our own mistakes) keep it well.
+
+In. `watches` names what a session follows. `pump` (Workloads and Jobs, `asking` for what) and
+`admin_objects` (`queue_changes`) take events into `objects` and into facts for the engine. Parts of
+`objects` are `keeping`, `indexes`, `cohorts`, `roster` (of gangs), `saves` (Checkpoints),
+`device_memory` and `device_holdings`.
+
+Decisions. `cycles` lets the engine decide; `effects` turns decisions into writes; `latecomers` are
+reservations that an earlier leader wrote too late.
+
+What follows from a status is done by reconcilers (`crews`), one key at a time: `jobs` and `gangs`
+(start, stop, finish; `attendants`, `stillness` and `refusals` go with them), `workloads` (the rest
+of a Workload's life, `objections` included), `statuses` (queues and cohorts), `waits` (reasons),
+`finalizers`. They write with `hand`, note with `records`, `scribe` and `notes`, and put off with
+`leisure` what nobody waits for. `checkpoints`, `credits` and `devices` are features with a `part`
+each.
+
+Told to others, and nothing depends on it: `witness`, `chronicle` (traces), `census`, `tallies`,
+`stock`, `lag` (metrics), `broadcast` (to the serving process).
 """
