@@ -40,7 +40,9 @@ def a_second_look_decides_what_a_new_engine_does(life: Life) -> None:
 
 
 def look_again(memory: Memory) -> None:
-    """Let everybody who waits be judged again; who stands goes on standing until then."""
+    """Let everybody who waits be judged again, as after news; who stands goes on until then."""
+    memory.stepped_down.clear()
+    memory.searching.clear()
     for name in sorted(memory.queues):
         for peers in list(memory.queues[name].waiting):
             memory.wake_peers(peers)
@@ -57,7 +59,7 @@ def test_second_looks(law: Law, mode: str) -> None:
 
 @pytest.mark.parametrize("mode", QUEUEING)
 def test_second_looks_in_deep_cohorts_and_where_time_counts(mode: str) -> None:
-    for life in (contended(8, mode), rich(8, mode)):
+    for life in (contended(8, mode), rich(8, mode), rich(39, mode)):
         a_second_look_decides_what_a_new_engine_does(life)
 
 
