@@ -217,7 +217,8 @@ def _note_ways(memory: Memory, peers: Peers, judgement: Judgement) -> None:
     asked = {resource.resource: amount for resource, amount in judgement.usage.items()}
     known = [(one, asked[one.resource]) for one in ways if one.resource in asked]
     lacks = [(one, amount) for one, amount in known if node.available(one) < amount]
-    if len(demand.pod_sets) > 1 or demand.may_shrink or len(lacks) < len(known):
+    is_simple = not (len(demand.pod_sets) > 1 or demand.may_shrink or demand.claims)
+    if not is_simple or len(lacks) < len(known):
         memory.queues[peers.queue].hope(peers, ways, expects=Expects.RELEASE)
     else:
         memory.queues[peers.queue].lack(peers, lacks)
@@ -227,13 +228,15 @@ def _knows_its_lacks(memory: Memory, item: Item, judgement: Judgement) -> bool:
     """Say whether nothing but covering one of its lacks can help an item.
 
     Something else may help where it could preempt, where fewer pods would do, where an earlier try
-    passed over flavors, or where one pod set's flavor depends on what another pod set got.
+    passed over flavors, or where one pod set's flavor depends on what another pod set got; and who
+    shares claims lacks less than it asks, by as much as others are charged for them.
     """
     demand = judgement.head.demand
     return not (
         preempts(memory.objects.queues[judgement.head.queue].preemption)
         or len(demand.pod_sets) > 1
         or demand.may_shrink
+        or demand.claims
         or item.tries
     )
 

@@ -11,7 +11,7 @@ from queueing.core.usage import held_parts
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Event, Life, Step
-from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length
+from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length, seeded
 from tests.properties.test_rebuild_laws import (
     a_rebuilt_engine_decides_the_same,
     nothing_is_left_to_admit_after_a_cycle,
@@ -96,6 +96,11 @@ LAWS = [
 @pytest.mark.parametrize("law", LAWS)
 def test_workloads_that_share(law: Law, mode: str) -> None:
     hold(lambda life: law(sharing(life)), mode)
+
+
+def test_who_shares_a_claim_lacks_only_what_it_adds() -> None:
+    """Once it waited for the whole of what it asks."""
+    nothing_is_left_to_admit_after_a_cycle(sharing(seeded(1434728205, "classical")))
 
 
 @pytest.mark.slow
