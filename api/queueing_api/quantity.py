@@ -39,7 +39,9 @@ _DECIMAL_DIGITS_MAX: Final = 18
 _BINARY_DIGITS_MAX: Final = {"Ki": 11, "Mi": 8, "Gi": 5, "Ti": 2, "Pi": -1, "Ei": -4}
 """How many digits apimachinery keeps in an int64; it counts nano-units in those with more."""
 _BINARY_MAX: Final = 2**63 - 1
-_TEXT_LENGTH_MAX: Final = 128
+_TEXT_LENGTH_MAX: Final = 4_000
+"""Kubernetes reads longer ones; Python's integers do not."""
+_TEXT_REMEMBERED_MAX: Final = 128
 _EXPONENT_MAX: Final = 100
 _BINARY_RESOURCES: Final = frozenset({"memory", "ephemeral-storage"})
 
@@ -87,15 +89,15 @@ def parse(text: str | float) -> ParsedQuantity:
 
     Raises QuantityError, naming the text, when it is no quantity.
     """
-    return _parse(text if isinstance(text, str) else repr(text))
+    spelled = text if isinstance(text, str) else repr(text)
+    return _remembered(spelled) if len(spelled) <= _TEXT_REMEMBERED_MAX else _parse(spelled)
 
 
-@lru_cache(maxsize=65536)
 def _parse(text: str) -> ParsedQuantity:
     match = _SYNTAX.fullmatch(text) if len(text) <= _TEXT_LENGTH_MAX else None
     if match is None or not (match["whole"] or match["fraction"]):
         raise QuantityError(
-            f"{text[:_TEXT_LENGTH_MAX]!r} is not a quantity: write digits, then one of"
+            f"{text[:_TEXT_REMEMBERED_MAX]!r} is not a quantity: write digits, then one of"
             " n u m k M G T P E, Ki Mi Gi Ti Pi Ei, or an exponent such as e3"
         )
     fraction = match["fraction"] or ""
@@ -105,11 +107,15 @@ def _parse(text: str) -> ParsedQuantity:
     return ParsedQuantity(-nano if match["sign"] == "-" else nano, form)
 
 
+_remembered = lru_cache(maxsize=65536)(_parse)
+
+
 def _scale(text: str, suffix: str | None, exponent: str | None) -> tuple[int, int, Form]:
     """Return the power of ten, the binary factor and the family that a suffix means."""
     if exponent is not None:
         if abs(int(exponent)) > _EXPONENT_MAX:
-            raise QuantityError(f"{text!r} is not a quantity: its exponent is beyond ±100")
+            told = text[:_TEXT_REMEMBERED_MAX]
+            raise QuantityError(f"{told!r} is not a quantity: its exponent is beyond ±100")
         return int(exponent), 1, Form.EXPONENT
     if suffix in _BINARY_EXPONENT:
         return 0, 1024 ** _BINARY_EXPONENT[suffix], Form.BINARY

@@ -97,6 +97,12 @@ def test_a_text_that_is_no_quantity_is_refused_by_name(text: str) -> None:
     assert repr(text) in str(refused.value)
 
 
+def test_more_digits_than_anybody_needs_are_read_and_rounded_up() -> None:
+    assert str(quantity.parse("0." + "3" * 1_000)) == "333333334n"
+    assert str(quantity.parse("1." + "0" * 1_000 + "Gi")) == "1Gi"
+    assert str(quantity.parse("0" * 1_000 + "7m")) == "7m"
+
+
 def test_an_endless_text_is_refused_in_a_short_message() -> None:
     with pytest.raises(quantity.QuantityError) as refused:
         quantity.parse("9" * 10_000)
