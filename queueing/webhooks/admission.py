@@ -16,9 +16,11 @@ from queueing.webhooks.cluster_queues import (
     check_flavors_of_checks,
 )
 from queueing.webhooks.credits import (
+    check_credit_account,
     check_credit_budget,
     check_credit_grant,
     check_credit_policy,
+    check_usage_record,
 )
 from queueing.webhooks.device_flavors import check_device_flavor
 from queueing.webhooks.findings import Finding, Wire, dig
@@ -80,6 +82,8 @@ CHECKS: Mapping[str, Check] = {
     "CreditPolicy": lambda review, _: check_credit_policy(review.new),
     "CreditBudget": lambda review, _: check_credit_budget(review.new, review.old),
     "CreditGrant": lambda review, _: check_credit_grant(review.new, review.old),
+    "CreditAccount": lambda review, _: check_credit_account(review.new, review.old),
+    "UsageRecord": lambda review, _: check_usage_record(review.new, review.old),
     "DeviceFlavor": lambda review, _: check_device_flavor(review.new),
     "Workload": lambda review, _: check_workload(review.new, review.old),
     "Job": _check_job,

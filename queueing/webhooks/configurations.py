@@ -113,6 +113,8 @@ _DEFINED: Final = (
             ("creditpolicy", "creditpolicies"),
             ("creditbudget", "creditbudgets"),
             ("creditgrant", "creditgrants"),
+            ("creditaccount", "creditaccounts"),
+            ("usagerecord", "usagerecords"),
         )
     ),
 )

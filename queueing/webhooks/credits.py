@@ -1,4 +1,4 @@
-"""CreditPolicy, CreditGrant and CreditBudget: what their definitions say beyond the schema.
+"""The kinds about credits and usage: what their definitions say beyond the schema.
 
 Each rule stands in the definition, too, as an expression that the API server evaluates, with the
 same words; here it is for who asks before anything is sent.
@@ -72,10 +72,22 @@ def check_credit_policy(policy: Wire) -> list[Finding]:
 def check_credit_grant(grant: Wire, old: Wire | None = None) -> list[Finding]:
     """Return all that is wrong with a CreditGrant that its schema let in; it never changes."""
     spec = grant.get("spec") or {}
-    found = list(_amount(spec, "spec", "amount", AMOUNT))
-    if old is not None and spec != (old.get("spec") or {}):
-        found.append(immutable("spec", spec))
+    return [*_amount(spec, "spec", "amount", AMOUNT), *_same_spec(grant, old)]
+
+
+def check_credit_account(account: Wire, old: Wire | None = None) -> list[Finding]:
+    """Return all that is wrong with a CreditAccount: it is a cohort's or a queue's, for good."""
+    spec = account.get("spec") or {}
+    found = list(_same_spec(account, old))
+    if (spec.get("cohortName") is None) == (spec.get("clusterQueueName") is None):
+        told = "either cohortName or clusterQueueName must be set"
+        found.append(invalid("spec", spec, told))
     return found
+
+
+def check_usage_record(record: Wire, old: Wire | None = None) -> list[Finding]:
+    """Return all that is wrong with a UsageRecord: its tree and time never change."""
+    return list(_same_spec(record, old))
 
 
 def check_credit_budget(budget: Wire, old: Wire | None = None) -> list[Finding]:
@@ -91,6 +103,12 @@ def check_credit_budget(budget: Wire, old: Wire | None = None) -> list[Finding]:
         told = "holder.namespace is for a LocalQueue, which needs it"
         found.append(invalid("spec.holder", kind, told))
     return found
+
+
+def _same_spec(new: Wire, old: Wire | None) -> Iterator[Finding]:
+    spec = new.get("spec") or {}
+    if old is not None and spec != (old.get("spec") or {}):
+        yield immutable("spec", spec)
 
 
 def _each(policy: Wire, name: str, field: str, range_: Range) -> Iterator[Finding]:

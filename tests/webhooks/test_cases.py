@@ -9,9 +9,11 @@ from queueing.webhooks.admission import CHECKS as CHECKS_OF_REVIEWS
 from queueing.webhooks.admission import Review, Rules
 from queueing.webhooks.cluster_queues import check_cohort
 from queueing.webhooks.credits import (
+    check_credit_account,
     check_credit_budget,
     check_credit_grant,
     check_credit_policy,
+    check_usage_record,
 )
 from queueing.webhooks.device_flavors import check_device_flavor
 from queueing.webhooks.findings import Finding, Wire
@@ -23,6 +25,7 @@ from queueing.webhooks.flavors import (
 )
 from queueing.webhooks.jobs import Surroundings, check_job
 from queueing.webhooks.workloads import check_workload
+from queueing_api.crd.rules import RULES
 from tests.webhooks.table import Row, merge_patch, merged, rows
 
 
@@ -43,6 +46,8 @@ CHECKS: dict[str, Callable[..., list[Finding]]] = {
     "CreditPolicy": lambda new, _old: check_credit_policy(new),
     "CreditBudget": check_credit_budget,
     "CreditGrant": check_credit_grant,
+    "CreditAccount": check_credit_account,
+    "UsageRecord": check_usage_record,
     "DeviceFlavor": lambda new, _old: check_device_flavor(new),
     "Topology": check_topology,
     "LocalQueue": check_local_queue,
@@ -74,3 +79,14 @@ def test_no_row_stands_twice() -> None:
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.id) for row in rows() if row.old])
 def test_a_change_can_be_sent_as_a_patch(row: Row) -> None:
     assert merged(row.old, merge_patch(row.old, row.new)) == row.new
+
+
+@pytest.mark.parametrize("kind", sorted(one for one in RULES["v1alpha1"] if one in CHECKS))
+def test_every_rule_of_our_own_definitions_has_a_row(kind: str) -> None:
+    said = [row.says for row in rows() if row.kind == kind and row.says]
+    without = [
+        rule.message
+        for rule in RULES["v1alpha1"][kind]
+        if not any(one in rule.message or rule.message in one for one in said)
+    ]
+    assert without == []
