@@ -1,6 +1,7 @@
 """Scenarios (a) to (d): on a real control plane of our own, started for this run."""
 
 import asyncio
+import time
 from functools import partial
 
 from bench import cpu, jobs_with_pods, load
@@ -11,13 +12,14 @@ from e2e import product
 from e2e.cluster import Cluster
 from e2e.controlplane.build import binaries
 from e2e.loopback import control_plane
-from e2e.writes import by_kind
+from e2e.writes import AuditLog, by_kind
 from queueing.kube import resources
 from queueing.kube.client import Client
 
 FLOOR_SPACE = "floor"
 SETTLES_S = 4.0
 """New definitions and policies keep the API server busy for a while: neither side's burst pays."""
+SETTLED_AFTER_MAX_S = 180.0
 SETUP = {
     one.kind: one
     for one in (resources.RESOURCE_FLAVORS, resources.CLUSTER_QUEUES, resources.LOCAL_QUEUES)
@@ -48,8 +50,9 @@ async def _workloads(cluster: Cluster, name: str, scale: float) -> Result:
         before = cpu.seconds_by_part(cluster)
         bare, floor_s = await watched(client, FLOOR_SPACE, floor(client, items, FLOOR_SPACE))
         floor_used = cpu.seconds_by_part(cluster) - before
+        log = log_of(cluster)
         async with running_product(cluster):
-            await asyncio.sleep(SETTLES_S)
+            await _settled(log)
             log = log_of(cluster)
             teams = Teams(client, items)
             before = cpu.seconds_by_part(cluster)
@@ -77,6 +80,18 @@ async def _workloads(cluster: Cluster, name: str, scale: float) -> Result:
         admissions=sorted(teams.admitted.values()),
         curves={"floor": sorted(bare), "bound by quota and arrival": sorted(ideal)},
     )
+
+
+async def _settled(log: AuditLog | None) -> None:
+    """Wait until queueing has taken in the queues: each gets a finalizer and a status once."""
+    known, patient_until = -1, time.monotonic() + SETTLED_AFTER_MAX_S
+    while time.monotonic() < patient_until:
+        await asyncio.sleep(SETTLES_S)
+        writes = log.writes(user=USER) if log else []
+        written = sum(one.resource != "leases" for one in writes)
+        if written == known:
+            return
+        known = written
 
 
 async def _create(client: Client, wanted: Wire) -> None:
