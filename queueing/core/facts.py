@@ -334,10 +334,14 @@ class WorkloadFact:
     @property
     def holds_quota(self) -> bool:
         """Whether the status charges quota to its queue."""
+        if self.admission is None:
+            return False
+        reserved = self.conditions.get("QuotaReserved")
+        finished = self.conditions.get("Finished")
         return (
-            self.admission is not None
-            and self.is_true("QuotaReserved")
-            and not self.is_true("Finished")
+            reserved is not None
+            and reserved.status
+            and not (finished is not None and finished.status)
         )
 
 

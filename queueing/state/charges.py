@@ -1,5 +1,6 @@
 """What one workload holds of quota, and what all those of a queue hold together."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from queueing.core.decisions import Admit
@@ -19,7 +20,7 @@ class Charge:
 
 @dataclass(slots=True)
 class Tally:
-    """Counts and sums over the charges of one queue."""
+    """Counts and sums over the charges of one queue that came through one LocalQueue, or of all."""
 
     reserving: int = 0
     admitted: int = 0
@@ -48,6 +49,18 @@ class Tally:
                 total[resource] = left
             else:
                 total.pop(resource, None)
+
+
+def together(tallies: Iterable[Tally]) -> Tally:
+    """Return the counts and sums of several."""
+    total = Tally()
+    for one in tallies:
+        total.reserving += one.reserving
+        total.admitted += one.admitted
+        for sums, amounts in (total.used, one.used), (total.only_reserved, one.only_reserved):
+            for resource, amount in amounts.items():
+                sums[resource] = sums.get(resource, 0) + amount
+    return total
 
 
 def is_running(charge: Charge) -> bool:

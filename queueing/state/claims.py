@@ -70,7 +70,10 @@ class Claims:
 
     def drained(self, victim: Key) -> list[Claim]:
         """Note that a victim holds nothing any more, or is spared; return the claims on it."""
-        claims = [self._owned[owner] for owner in self._by_victim.pop(victim, {})]
+        owners = self._by_victim.pop(victim, None)
+        if owners is None:
+            return []
+        claims = [self._owned[owner] for owner in owners]
         for claim in claims:
             del claim.victims[victim]
         return claims

@@ -51,7 +51,8 @@ class Engine:
         match fact:
             case WorkloadFact():
                 observe_workload(self._memory, fact)
-                self._memory.credits.note(fact.key, fact)
+                if self._memory.credits.any:
+                    self._memory.credits.note(fact.key, fact)
             case Gone(kind=Kind.WORKLOAD, name=name):
                 forget_workload(self._memory, Key(name))
                 self._memory.credits.note(Key(name), None)

@@ -7,6 +7,7 @@ from queueing.core.credits.allowance import LOWEST_PRIORITY
 from queueing.core.facts import WorkloadFact
 from queueing.core.holders import Holder, holder_of
 from queueing.core.names import Key, QueueName
+from queueing.core.usage import is_charged
 from queueing.state.charges import Charge
 from queueing.state.marks import note_mark, unmark
 from queueing.state.memory import Memory
@@ -19,12 +20,14 @@ def give_back(memory: Memory, key: Key) -> None:
     memory.unknown.discard(key)
     if charge is None:
         return
-    memory.credits.stir(key)
+    if memory.credits.any:
+        memory.credits.stir(key)
     _turn_ready(memory, key)
-    memory.victim_changed(key)
+    if memory.standing:  # else nobody claims what others hold
+        memory.victim_changed(key)
     queue = charge.holder.queue
     memory.releases[queue] = memory.releases.get(queue, 0) + 1
-    if not _was_preempted(memory, key):
+    if memory.feuds and not _was_preempted(memory, key):
         memory.make_peace(queue)
     touch_charged(memory, charge)
 
@@ -48,6 +51,68 @@ def touch_charged(memory: Memory, charge: Charge) -> None:
 
 def hold_quota(memory: Memory, fact: WorkloadFact) -> None:
     """Charge a workload for what its status says that it holds."""
+    old = memory.ledger.charges.get(fact.key)
+    if old is not None and _says_what_was_assumed(memory, fact, old):
+        _confirm(memory, fact, old)
+    else:
+        _charge(memory, fact)
+
+
+def _says_what_was_assumed(memory: Memory, fact: WorkloadFact, old: Charge) -> bool:
+    """Say whether a status tells of the very admission that was assumed, and of nothing besides.
+
+    That is how nearly every admission becomes a fact. False also where it would take a closer look:
+    where devices, claims, checkpoints, reclaimed pods or earlier evictions may have a say.
+    """
+    key, holder, decision, admission = fact.key, old.holder, old.decision, fact.admission
+    if decision is None or admission is None or key in memory.unknown:
+        return False
+    if "Evicted" in fact.conditions or "Preempted" in fact.conditions or key in memory.named_by:
+        return False
+    if holder.evicted or fact.stake is not None or memory.credits.is_demoted(fact.uid):
+        return False
+    if fact.reclaimable or fact.given or fact.beside:
+        return False
+    for one in fact.pod_sets:
+        if one.devices:
+            return False
+    return (
+        old.admitted == fact.is_true("Admitted")
+        and fact.local_queue == holder.local_queue
+        and fact.priority == holder.priority
+        and fact.created == holder.timestamp
+        and fact.uid == holder.uid
+        and admission.cluster_queue == holder.queue
+        and admission.pod_sets == decision.pod_sets
+        and is_charged(admission.pod_sets, holder.usage)
+    )
+
+
+def _confirm(memory: Memory, fact: WorkloadFact, assumed: Charge) -> None:
+    """Let a fact stand where an assumption stood that it says the same as, but for the time."""
+    key, known = fact.key, assumed.holder
+    holder = Holder(
+        key=key,
+        uid=fact.uid,
+        queue=known.queue,
+        local_queue=known.local_queue,
+        priority=known.priority,
+        timestamp=known.timestamp,
+        reserved_at=fact.conditions["QuotaReserved"].changed,
+        evicted=False,
+        usage=known.usage,
+    )
+    memory.assumed_from.pop(key, None)
+    charge = Charge(holder, assumed.admitted)
+    memory.ledger.confirm(assumed, charge)
+    if memory.credits.any:
+        memory.credits.stir(key)
+    touch_charged(memory, charge)
+    _follow_readiness(memory, fact, admitted=charge.admitted)
+
+
+def _charge(memory: Memory, fact: WorkloadFact) -> None:
+    """Charge a workload for what is read from its status."""
     key = fact.key
     memory.assumed_from.pop(key, None)
     if key in memory.unknown:
@@ -62,15 +127,13 @@ def hold_quota(memory: Memory, fact: WorkloadFact) -> None:
     if old is not None and _doors(old) != _doors(charge):
         touch_charged(memory, old)
     memory.ledger.charge(charge)
-    memory.credits.stir(key)
+    if memory.credits.any:
+        memory.credits.stir(key)
     if old is not None and old.holder.priority != charge.holder.priority:
         memory.victim_reranked(key)
     touch_charged(memory, charge)
     _note_protection(memory, charge.holder, old)
-    if admitted and not fact.is_true("PodsReady"):
-        memory.unready.add(key)
-    else:
-        _turn_ready(memory, key)
+    _follow_readiness(memory, fact, admitted=admitted)
     if old is not None and old.holder.evicted and not charge.holder.evicted:
         _spare(memory, fact)
     note_mark(memory, fact)
@@ -104,6 +167,14 @@ def _spare(memory: Memory, fact: WorkloadFact) -> None:
         for feuds in memory.feuds.values():
             feuds.forget(fact.uid)
     unmark(memory, key)
+
+
+def _follow_readiness(memory: Memory, fact: WorkloadFact, *, admitted: bool) -> None:
+    """Note whether the pods of a workload are still to become ready."""
+    if admitted and not fact.is_true("PodsReady"):
+        memory.unready.add(fact.key)
+    else:
+        _turn_ready(memory, fact.key)
 
 
 def _turn_ready(memory: Memory, key: Key) -> None:

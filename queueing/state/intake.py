@@ -7,7 +7,7 @@ Invariant: after `place` a workload is charged, or pending in one queue, or held
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
 from queueing.state.holding import give_back, hold_quota
-from queueing.state.joining import enqueue, leave
+from queueing.state.joining import enqueue, is_over, leave
 from queueing.state.marks import note_mark, unmark
 from queueing.state.memory import Memory
 
@@ -28,8 +28,8 @@ def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
         memory.uids[fact.uid] = key
     if old is None or old.local_queue != fact.local_queue:
         _index(memory, key, old, fact)
-    for feuds in memory.feuds.values():
-        if old is not None and (old.priority, old.pod_sets) != (fact.priority, fact.pod_sets):
+    if memory.feuds and old is not None and _is_another_ask(old, fact):
+        for feuds in memory.feuds.values():
             feuds.forget(fact.uid)
     if not same:
         memory.refusals.pop(key, None)
@@ -58,16 +58,18 @@ def forget_workload(memory: Memory, key: Key) -> None:
 def place(memory: Memory, fact: WorkloadFact) -> None:
     """Put a workload where its fact says that it belongs."""
     key = fact.key
+    charge = memory.ledger.charges.get(key)
     if fact.holds_quota:
-        leave(memory, key)
+        if charge is None:
+            leave(memory, key)
         hold_quota(memory, fact)
         return
-    charge = memory.ledger.charges.get(key)
     if charge is not None and charge.decision is not None and _may_be_older(memory, fact):
         return
     give_back(memory, key)
     note_mark(memory, fact)
-    enqueue(memory, fact)
+    if charge is None or not is_over(fact):
+        enqueue(memory, fact)
 
 
 def _may_be_older(memory: Memory, fact: WorkloadFact) -> bool:
@@ -86,6 +88,10 @@ def _may_be_older(memory: Memory, fact: WorkloadFact) -> bool:
         fact.conditions.get("Evicted") == before.conditions.get("Evicted")
         and fact.requeue_count == before.requeue_count
     )
+
+
+def _is_another_ask(old: WorkloadFact, new: WorkloadFact) -> bool:
+    return (old.priority, old.pod_sets) != (new.priority, new.pod_sets)
 
 
 def _index(memory: Memory, key: Key, old: WorkloadFact | None, new: WorkloadFact | None) -> None:

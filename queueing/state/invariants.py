@@ -40,8 +40,8 @@ def _check_sums(memory: Memory) -> None:
         tallies.setdefault(holder.queue, Tally()).add(charge, 1)
         if holder.local_queue is not None:
             doors.setdefault(holder.local_queue, Tally()).add(charge, 1)
-    _expect(tallies == ledger.tallies, "counts of ClusterQueues drifted from their charges")
-    _expect(doors == ledger.locals, "counts of LocalQueues drifted from their charges")
+    _expect(tallies == ledger.tallies(), "counts of ClusterQueues drifted from their charges")
+    _expect(doors == ledger.tallies_behind(), "counts of LocalQueues drifted from their charges")
     if ledger.turns is not None:
         _check_turns_of_local_queues(ledger, ledger.turns)
     for queue, rank in ledger.ranks.items():

@@ -18,7 +18,7 @@ from queueing.state.peers import Item, peers_of
 def enqueue(memory: Memory, fact: WorkloadFact) -> None:
     """Put a workload that holds no quota in its queue, or say why it is in none."""
     key = fact.key
-    if fact.is_true("Finished") or fact.deleting:
+    if is_over(fact):
         leave(memory, key)
         return
     door = None if fact.local_queue is None else memory.objects.local_queues.get(fact.local_queue)
@@ -28,6 +28,11 @@ def enqueue(memory: Memory, fact: WorkloadFact) -> None:
     elif door is not None:
         _unhold(memory, key)
         _join(memory, fact, door.cluster_queue)
+
+
+def is_over(fact: WorkloadFact) -> bool:
+    """Say whether a workload never queues again."""
+    return fact.is_true("Finished") or fact.deleting
 
 
 def leave(memory: Memory, key: Key) -> None:
@@ -140,7 +145,8 @@ def _hold_back(memory: Memory, fact: WorkloadFact, held: Held) -> None:
 
 def _unhold(memory: Memory, key: Key) -> None:
     held = memory.held.pop(key, None)
-    memory.announcements.pop(key, None)
+    if memory.announcements:
+        memory.announcements.pop(key, None)
     if held is None:
         return
     door = held.local_queue

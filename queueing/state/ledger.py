@@ -6,25 +6,17 @@ the sum over its charges; quota is given back by a fact or a refusal, never by a
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TypeVar
 
 from queueing.core.holders import Holder, Ranked, rank
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.sharing import Commons
-from queueing.state.charges import Charge, Tally, is_running, is_same
+from queueing.state.charges import Charge, Tally, is_running, is_same, together
 from queueing.state.ranks import Rank
+from queueing.state.rolls import ByPriority, Roll
 from queueing.state.sharing import Users
 from queueing.state.tidings import Tidings
 from queueing.state.turns import Turns
-
-_Name = TypeVar("_Name")
-_Value = TypeVar("_Value")
-
-
-ByPriority = dict[FlavorResource, dict[int, int]]
-"""What is held of a flavor-resource, by the priority of those who hold it."""
-
 
 NOBODY = rank(())
 
@@ -33,17 +25,13 @@ class Ledger:
     """Charges by workload, mirrored in the quota tree."""
 
     __slots__ = (
-        "_by_queue",
-        "_exposed",
-        "_ranked",
-        "_victims",
+        "_behind",
+        "_rolls",
         "asleep",
         "charges",
         "evicting",
         "leaving",
-        "locals",
         "ranks",
-        "tallies",
         "tidings",
         "tree",
         "turns",
@@ -62,8 +50,6 @@ class Ledger:
         """Victims whose eviction was decided and that no fact shows as Evicted yet."""
         self.leaving: dict[QueueName, int] = {}
         """How many of each queue are evicted and still hold quota."""
-        self.tallies: dict[QueueName, Tally] = {}
-        self.locals: dict[Key, Tally] = {}
         self.ranks: dict[QueueName, Rank] = {}
         """By what LocalQueues go first where credits have them in order."""
         self.unranked: dict[QueueName, None] = {}
@@ -71,10 +57,10 @@ class Ledger:
         self.tidings = Tidings()
         self.asleep: set[QueueName] = set()
         """Inactive queues: rounds see their quota and usage, but none of their workloads."""
-        self._by_queue: dict[QueueName, dict[Key, Charge]] = {}
-        self._victims: dict[QueueName, dict[Key, Holder]] = {}
-        self._exposed: dict[QueueName, ByPriority] = {}
-        self._ranked: dict[QueueName, Ranked] = {}
+        self._rolls: dict[QueueName, Roll] = {}
+        """By queue; of those in which anybody holds anything."""
+        self._behind: dict[Key, dict[QueueName, Tally]] = {}
+        """The tallies of the rolls by LocalQueue, which may have led to several queues by turns."""
 
     # What preemption asks (core.holders.Holders).
 
@@ -82,28 +68,35 @@ class Ledger:
         """Return the workloads of a queue that may be preempted; none where it is inactive."""
         if queue in self.asleep:
             return ()
-        victims = self._victims.get(queue, {})
+        roll = self._rolls.get(queue)
+        if roll is None:
+            return ()
+        victims = roll.victims
         return list(self.users.jointly(victims)) if queue in self.users else victims.values()
 
     def ranked(self, queue: QueueName) -> Ranked:
         """Return the same ranked; worked out when it is first asked for."""
         if queue in self.asleep:
             return NOBODY
-        found = self._ranked.get(queue)
-        if found is None:
-            found = self._ranked[queue] = rank(self.holders(queue))
-        return found
+        roll = self._rolls.get(queue)
+        if roll is None:
+            return NOBODY
+        if roll.ranked is None:
+            roll.ranked = rank(self.holders(queue))
+        return roll.ranked
 
     def exposed(self, queue: QueueName) -> ByPriority:
         """Return what those hold who may be preempted; worked out when it is first asked for."""
-        found = self._exposed.get(queue)
-        if found is None:
-            found = self._exposed[queue] = {}
+        roll = self._rolls.get(queue)
+        if roll is None:
+            return {}
+        if roll.exposed is None:
+            roll.exposed = {}
             for holder in self.holders(queue):
                 for resource, amount in holder.usage.items():
-                    sums = found.setdefault(resource, {})
+                    sums = roll.exposed.setdefault(resource, {})
                     sums[holder.priority] = sums.get(holder.priority, 0) + amount
-        return found
+        return roll.exposed
 
     def local_usage(self, queue: QueueName, local_queue: Key) -> float:
         """Return by what LocalQueues take turns in a queue; 0 where they do not."""
@@ -116,11 +109,30 @@ class Ledger:
         """Return those claims that workloads of a queue hold to stay; None when there is none."""
         return self.users.commons(queue, claims)
 
-    # Changes.
+    # What views ask.
+
+    def tallies(self) -> dict[QueueName, Tally]:
+        """Count and sum what is held in each queue, where anything is."""
+        return {queue: together(roll.tallies.values()) for queue, roll in self._rolls.items()}
+
+    def tally(self, queue: QueueName) -> Tally:
+        """Count and sum what is held in a queue."""
+        roll = self._rolls.get(queue)
+        return together(() if roll is None else roll.tallies.values())
+
+    def tallies_behind(self) -> dict[Key, Tally]:
+        """Count and sum what is held through each LocalQueue, where anything is."""
+        return {door: together(tallies.values()) for door, tallies in self._behind.items()}
+
+    def tally_behind(self, door: Key) -> Tally:
+        """Count and sum what is held through a LocalQueue."""
+        return together(self._behind.get(door, {}).values())
 
     def held_in(self, queue: QueueName) -> Iterable[Holder]:
         """Return all that is charged to a queue."""
-        return (one.holder for one in self._by_queue.get(queue, {}).values())
+        return (one.holder for one in self._charged_to(queue))
+
+    # Changes.
 
     def assume(self, charge: Charge, *, may_be_victim: bool) -> None:
         """Note an admission whose usage the round already added to the tree."""
@@ -131,8 +143,9 @@ class Ledger:
             self.tree.remove_usage(holder.queue, holder.usage)
             self.tree.add_usage(holder.queue, priced.usage)
             charge = replace(charge, holder=priced)
-        self._note(charge, 1, may_be_victim=may_be_victim)
-        self._price_others(charge)
+        self._put(charge, may_be_victim=may_be_victim)
+        if holder.parts:
+            self._price_others(charge)
 
     def charge(self, charge: Charge) -> None:
         """Charge a workload by a fact, in place of what was charged for it before."""
@@ -157,15 +170,24 @@ class Ledger:
             self._tell_change(old, new)
         self._price_others(new)
 
+    def confirm(self, old: Charge, new: Charge) -> None:
+        """Put a fact in place of the assumption that it says the same as."""
+        if self.turns is not None:
+            self._tell_arrival(old, new)
+        self._confirm(old, new)
+        self.tidings.welcome(new.holder)
+
     def discharge(self, key: Key) -> Charge | None:
         """Give back what a workload holds."""
+        if self.evicting:
+            self.evicting.pop(key, None)
         charge = self.charges.get(key)
-        self.evicting.pop(key, None)
         if charge is None:
             return None
         self._withdraw(charge)
         self.tidings.release(charge.holder.queue, charge.holder.usage)
-        self._price_others(charge)
+        if charge.holder.parts:
+            self._price_others(charge)
         return charge
 
     def evict(self, key: Key) -> bool:
@@ -188,7 +210,7 @@ class Ledger:
 
     def open_queue(self, name: QueueName) -> None:
         """Charge the tree for what is held in a queue that was unknown so far."""
-        for charge in self._by_queue.get(name, {}).values():
+        for charge in self._charged_to(name):
             self.tree.add_usage(name, charge.holder.usage)
 
     def take_tidings(self) -> Tidings:
@@ -206,9 +228,9 @@ class Ledger:
         return charge
 
     def _mark(self, charge: Charge, *, evicted: bool) -> None:
-        self._note(charge, -1)
+        self._take(charge)
         marked = replace(charge, holder=replace(charge.holder, evicted=evicted))
-        self._note(marked, 1)
+        self._put(marked)
         if marked.holder.parts:
             self._price(marked.holder.key)
             self._price_others(marked)
@@ -226,24 +248,26 @@ class Ledger:
             joined.update(one.claim for one in holder.parts)
         for key in self.users.beside(holder):
             self._price(key)
-        self._forget_sums(holder.queue)
+        roll = self._rolls.get(holder.queue)
+        if roll is not None:
+            roll.forget_sums()
 
     def _price(self, key: Key) -> None:
         charge = self.charges[key]
         priced = self.users.priced(charge.holder)
         if priced is charge.holder:
             return
-        may_be_victim = key in self._victims.get(priced.queue, {})
+        may_be_victim = key in self._rolls[priced.queue].victims
         self._withdraw(charge)
         self._enter(replace(charge, holder=priced), may_be_victim=may_be_victim)
 
     def _enter(self, charge: Charge, *, may_be_victim: bool = True) -> None:
-        self._note(charge, 1, may_be_victim=may_be_victim)
+        self._put(charge, may_be_victim=may_be_victim)
         if self.tree.has_queue(charge.holder.queue):
             self.tree.add_usage(charge.holder.queue, charge.holder.usage)
 
     def _withdraw(self, charge: Charge) -> None:
-        self._note(charge, -1)
+        self._take(charge)
         if self.tree.has_queue(charge.holder.queue):
             self.tree.remove_usage(charge.holder.queue, charge.holder.usage)
 
@@ -273,60 +297,85 @@ class Ledger:
         """Put a fact in place of the assumption that it confirms; no sum is another by that."""
         holder = new.holder
         self.charges[holder.key] = new
-        self._by_queue[holder.queue][holder.key] = new
-        self._victims.setdefault(holder.queue, {})[holder.key] = holder
-        self._forget_sums(holder.queue)
+        roll = self._rolls[holder.queue]
+        roll.charges[holder.key] = new
+        roll.victims[holder.key] = holder
+        roll.forget_sums()
         if self.turns is not None and holder.local_queue is not None:
             for one, sign in ((old, -1), (new, 1)):
                 runs = is_running(one)
                 self.turns.charge(holder.local_queue, holder.usage, runs=runs, sign=sign)
 
-    def _forget_sums(self, queue: QueueName) -> None:
-        """Note that others may be preempted in a queue than before."""
-        self._exposed.pop(queue, None)
-        self._ranked.pop(queue, None)
+    def _charged_to(self, queue: QueueName) -> Iterable[Charge]:
+        roll = self._rolls.get(queue)
+        return () if roll is None else roll.charges.values()
 
-    def _note(self, charge: Charge, sign: int, *, may_be_victim: bool = True) -> None:
+    def _put(self, charge: Charge, *, may_be_victim: bool = True) -> None:
+        """Enter a charge in the roll of its queue; the tree is the caller's."""
         holder = charge.holder
+        self.charges[holder.key] = charge
+        roll = self._rolls.get(holder.queue)
+        if roll is None:
+            roll = self._rolls[holder.queue] = Roll()
+        roll.charges[holder.key] = charge
         if may_be_victim:
-            self._forget_sums(holder.queue)
+            roll.victims[holder.key] = holder
+            roll.forget_sums()
+        door = holder.local_queue
+        tally = roll.tallies.get(door)
+        if tally is None:
+            tally = roll.tallies[door] = Tally()
+            if door is not None:
+                self._behind.setdefault(door, {})[holder.queue] = tally
+        tally.add(charge, 1)
+        if self._counts_more(holder):
+            self._follow(charge, 1)
+
+    def _take(self, charge: Charge) -> None:
+        """Take a charge out of the roll of its queue."""
+        holder = charge.holder
+        del self.charges[holder.key]
+        roll = self._rolls[holder.queue]
+        del roll.charges[holder.key]
+        roll.victims.pop(holder.key, None)
+        roll.forget_sums()
+        door = holder.local_queue
+        tally = roll.tallies[door]
+        tally.add(charge, -1)
+        if not tally.reserving:
+            del roll.tallies[door]
+            if door is not None:
+                _remove(self._behind, door, holder.queue)
+            if not roll.charges:
+                del self._rolls[holder.queue]
+        if self._counts_more(holder):
+            self._follow(charge, -1)
+
+    def _counts_more(self, holder: Holder) -> bool:
+        """Say whether a holder counts for more than sums: most do not."""
+        return bool(holder.parts or holder.evicted or self.ranks) or self.turns is not None
+
+    def _follow(self, charge: Charge, sign: int) -> None:
+        """Count a charge in, or with sign -1 out, for claims, departures, and turns."""
+        holder = charge.holder
         if holder.parts:
             self.users.note(holder, sign)
-        if sign > 0:
-            self.charges[holder.key] = charge
-            self._by_queue.setdefault(holder.queue, {})[holder.key] = charge
-            if may_be_victim:
-                self._victims.setdefault(holder.queue, {})[holder.key] = holder
-        else:
-            del self.charges[holder.key]
-            _remove(self._by_queue, holder.queue, holder.key)
-            _remove(self._victims, holder.queue, holder.key)
-        _tally(self.tallies, holder.queue, charge, sign)
         if holder.evicted:
             self.leaving[holder.queue] = self.leaving.get(holder.queue, 0) + sign
             if not self.leaving[holder.queue]:
                 del self.leaving[holder.queue]
-        if holder.local_queue is not None:
-            _tally(self.locals, holder.local_queue, charge, sign)
-            if self.turns is not None:
-                runs = is_running(charge)
-                self.turns.charge(holder.local_queue, holder.usage, runs=runs, sign=sign)
-            rank = self.ranks.get(holder.queue)
-            if rank is not None:
-                rank.charge(holder.local_queue, holder.usage, sign)
-                self.unranked[holder.queue] = None
+        if holder.local_queue is None:
+            return
+        if self.turns is not None:
+            runs = is_running(charge)
+            self.turns.charge(holder.local_queue, holder.usage, runs=runs, sign=sign)
+        rank = self.ranks.get(holder.queue)
+        if rank is not None:
+            rank.charge(holder.local_queue, holder.usage, sign)
+            self.unranked[holder.queue] = None
 
 
-def _tally(tallies: dict[_Name, Tally], name: _Name, charge: Charge, sign: int) -> None:
-    tally = tallies.get(name)
-    if tally is None:
-        tally = tallies[name] = Tally()
-    tally.add(charge, sign)
-    if not tally.reserving:
-        del tallies[name]
-
-
-def _remove(table: dict[_Name, dict[Key, _Value]], name: _Name, key: Key) -> None:
-    inner = table.get(name)
-    if inner is not None and inner.pop(key, None) is not None and not inner:
-        del table[name]
+def _remove(behind: dict[Key, dict[QueueName, Tally]], door: Key, queue: QueueName) -> None:
+    del behind[door][queue]
+    if not behind[door]:
+        del behind[door]

@@ -16,6 +16,8 @@ def note_mark(memory: Memory, fact: WorkloadFact) -> None:
     """Note for whom a status says that a workload was preempted, if it still matters."""
     key = fact.key
     preempted, uid = fact.conditions.get("Preempted"), None
+    if preempted is None and key not in memory.named_by:
+        return
     if preempted is not None and preempted.status and fact.is_true("Evicted"):
         uid = None if fact.is_true("Finished") else preemptor_of(preempted.message)
     if memory.named_by.get(key) == uid:

@@ -226,14 +226,14 @@ class Memory:
         It wakes them once between two facts. Otherwise two that keep each other off by turns would
         never let a cycle end.
         """
+        if key not in self.standing:
+            return  # nor does it claim anything, or is it overtaken
+        del self.standing[key]
         self.claims.drop(key)
         self.overtaken.pop(key, None)
-        item = self.items.get(key)
-        if key not in self.standing:
-            return
-        del self.standing[key]
         if self.as_kueue or (key, True) in self.stepped_down:
             return
+        item = self.items.get(key)
         if item is not None and item.peers is not None:
             self.stepped_down[key, True] = None
             self.ledger.tidings.release(item.peers.queue, item.wants)

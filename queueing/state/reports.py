@@ -4,13 +4,11 @@ from collections.abc import Iterable, Mapping
 
 from queueing.core.names import CohortName, FlavorResource, Key, QueueName
 from queueing.core.quota.node import Node
-from queueing.state.charges import Tally
 from queueing.state.memory import Memory
 from queueing.state.stands import Count, Stand
 from queueing.state.turns import UsageHistory
 from queueing.state.views import Active, Changed, Charged, CohortView, PendingItem, QueueView
 
-NOTHING = Tally()
 NOBODY = Count()
 GONE = Active(status=False, reason="Unknown", message="Can't admit new workloads")
 
@@ -22,7 +20,7 @@ def cluster_queue(memory: Memory, name: QueueName) -> QueueView | None:
         return None
     node = memory.tree.queue(name)
     queue = memory.queues.get(name)
-    tally = memory.ledger.tallies.get(name, NOTHING)
+    tally = memory.ledger.tally(name)
     held = sum(memory.counted.get(door, 0) for door in memory.objects.doors.get(name, {}))
     return QueueView(
         name=name,
@@ -45,7 +43,7 @@ def local_queue(memory: Memory, key: Key) -> QueueView | None:
     name = memory.objects.local_queues[key].cluster_queue
     queue = memory.queues.get(name)
     count = NOBODY if queue is None else queue.doors.get(key, NOBODY)
-    tally = memory.ledger.locals.get(key, NOTHING)
+    tally = memory.ledger.tally_behind(key)
     node = memory.tree.queue(name) if memory.tree.has_queue(name) else None
     return QueueView(
         name=key,

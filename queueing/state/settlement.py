@@ -7,6 +7,7 @@ of the round were faster: nothing changed for it.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from queueing.core.credits.allowance import LOWEST_PRIORITY
 from queueing.core.decisions import Admit, Decision, Mode, Reason, Requeue, Wait
@@ -65,8 +66,13 @@ class _Settling:
 
     def admit_foregone(self, one: Foregone) -> None:
         """Charge somebody of whom no judgement was needed."""
-        self.decided.append(one.admit)
-        self.moved.add(_admit_foregone(self.memory, one, self.now))
+        memory, admit = self.memory, one.admit
+        self.decided.append(admit)
+        self.moved.add(memory.roots[admit.cluster_queue])
+        for cell, amount in one.needs:
+            memory.tree.charge(cell, amount)
+        memory.stories.add(self.now, admit)
+        _assume(memory, one.item, one.assignment.usage, admit, self.now)
 
     def leave_waiting(self, one: Judgement) -> bool:
         """Say whether a companion goes on waiting as before; note whether others came first."""
@@ -133,6 +139,9 @@ def _in_order(
         return judgements
 
     settings = memory.settings
+    by_tree = settings.fair_sharing is not None
+    if not judgements and not by_tree:
+        return sorted(foregone, key=attrgetter("place"))
 
     def place(one: Judgement | Foregone) -> tuple[object, ...]:
         if isinstance(one, Foregone):
@@ -145,17 +154,7 @@ def _in_order(
         name = one.admit.cluster_queue if isinstance(one, Foregone) else one.head.queue
         return tree_place(memory.roots[name])
 
-    by_tree = settings.fair_sharing is not None
     return sorted((*judgements, *foregone), key=tree_of if by_tree else place)
-
-
-def _admit_foregone(memory: Memory, one: Foregone, now: float) -> Node:
-    """Charge somebody of whom no judgement was needed; return the root of its tree."""
-    for cell, amount in one.needs:
-        memory.tree.charge(cell, amount)
-    memory.stories.add(now, one.admit)
-    _assume(memory, one.item, one.assignment.usage, one.admit, now)
-    return memory.roots[one.admit.cluster_queue]
 
 
 def _wake_overtaken(memory: Memory, judgements: Sequence[Judgement], overtaken: set[Key]) -> None:
@@ -251,7 +250,8 @@ def _assume(
     memory: Memory, item: Item, usage: Mapping[FlavorResource, int], decision: Admit, now: float
 ) -> None:
     fact = item.fact
-    claims = shared_by(fact.pod_sets) if any(one.devices for one in fact.pod_sets) else {}
+    peers = peers_of(item)
+    claims = shared_by(fact.pod_sets) if peers.demand.claims else {}
     parts = parts_of(claims, decision.pod_sets) if claims else ()
     own = assigned_usage(beside_claims(claims, decision.pod_sets)) if parts else None
     charge = Charge(
@@ -271,15 +271,17 @@ def _assume(
         not decision.checks,
         decision,
     )
-    memory.recalls.pop(memory.roots[decision.cluster_queue], None)
-    memory.claims.drop(fact.key)
-    memory.standing.pop(fact.key, None)
-    memory.overtaken.pop(fact.key, None)
-    if item.peers is not None:
-        memory.queues[item.peers.queue].remove(item)
+    if memory.recalls:
+        memory.recalls.pop(memory.roots[decision.cluster_queue], None)
+    if fact.key in memory.standing:
+        memory.claims.drop(fact.key)
+        del memory.standing[fact.key]
+        memory.overtaken.pop(fact.key, None)
+    memory.queues[peers.queue].remove(item)
     del memory.items[fact.key]
     memory.assumed_from[fact.key] = fact
-    memory.credits.stir(fact.key)
+    if memory.credits.any:
+        memory.credits.stir(fact.key)
     memory.ledger.assume(charge, may_be_victim=memory.as_kueue)
     if charge.admitted:
         memory.unready.add(fact.key)

@@ -23,7 +23,7 @@ class Stories:
         known = self._entries.get(decision.workload)
         if known is None:
             self._entries[decision.workload] = [(now, event)]
-        elif known[-1][1] != event:
+        elif not _repeats(event, known[-1][1]):
             known.append((now, event))
             if len(known) > LENGTH:
                 del known[0]
@@ -34,6 +34,11 @@ class Stories:
     def read(self, key: Key) -> tuple[str, ...]:
         """Tell the story, oldest first; times are seconds since the epoch."""
         return tuple(f"{now:.3f} {_sentence(event)}" for now, event in self._entries.get(key, ()))
+
+
+def _repeats(event: Decision | Outcome, last: Decision | Outcome) -> bool:
+    """Say whether an event is the last one again; most are of another type than that."""
+    return type(event) is type(last) and event == last
 
 
 def _sentence(event: Decision | Outcome) -> str:

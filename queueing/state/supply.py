@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping
 from queueing.core.facts import Preemption, PreemptionPolicy
 from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName
 from queueing.core.quota.node import Node
-from queueing.state.ledger import ByPriority
 from queueing.state.memory import Memory
 from queueing.state.peers import Peers
+from queueing.state.rolls import ByPriority
 from queueing.state.shelf import Bound
 
 NOTHING: Mapping[int, int] = {}

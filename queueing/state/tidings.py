@@ -23,11 +23,16 @@ class Tidings:
     """Queues in which somebody began to stand, or preempted others."""
 
     def release(self, queue: QueueName, resources: Iterable[FlavorResource]) -> None:
-        self.released.setdefault(queue, {}).update(dict.fromkeys(resources))
+        known = self.released.get(queue)
+        if known is None:
+            self.released[queue] = dict.fromkeys(resources)
+        else:
+            known.update(dict.fromkeys(resources))
 
     def welcome(self, holder: Holder) -> None:
-        lowest = self.newcomers.get(holder.queue, holder.priority)
-        self.newcomers[holder.queue] = min(lowest, holder.priority)
+        lowest = self.newcomers.get(holder.queue)
+        if lowest is None or holder.priority < lowest:
+            self.newcomers[holder.queue] = holder.priority
 
     def add(self, queue: QueueName, other: "Tidings") -> None:
         """Add what other tidings say of releases and new claims in one queue."""

@@ -57,6 +57,7 @@ class Credits:
         "_terms",
         "_undisturbed",
         "_usages",
+        "any",
         "doors",
         "stored",
     )
@@ -84,6 +85,8 @@ class Credits:
             also=(self._budgets, self._usages),
         )
         """What the stored accounts tell of workloads."""
+        self.any = False
+        """Whether there is any policy or budget, so that it matters who holds what."""
         self._reshaped = False
         self._altered_at: int | None = None
         self._started = False
@@ -109,6 +112,7 @@ class Credits:
                 self._usages.put(fact)
             case CreditGone():
                 self._forget(fact)
+        self.any = self._terms.any or self._budgets.any
 
     def _forget(self, gone: CreditGone) -> None:
         match gone.kind:
