@@ -1,7 +1,9 @@
 """What workloads ask for and what they hold, in flavor-resources."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+
+from typing_extensions import override
 
 from queueing.core.facts import PodSet, PodSetAssignment, WorkloadFact
 from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
@@ -17,7 +19,11 @@ class Shape:
     """
 
     digest: int
-    parts: tuple[object, ...] = field(hash=False)
+    parts: tuple[object, ...]
+
+    @override
+    def __hash__(self) -> int:
+        return self.digest
 
 
 @dataclass(frozen=True, slots=True)

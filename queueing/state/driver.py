@@ -222,7 +222,7 @@ def _announce(memory: Memory) -> list[Decision]:
                 told.append(suspended(item, name))
     memory.announcements.clear()
     for decision in told:
-        memory.stories.add(memory.clock, decision)
+        memory.stories.add(decision.workload, memory.clock, decision)
     return told
 
 

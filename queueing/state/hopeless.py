@@ -52,7 +52,7 @@ def set_aside_if_hopeless(memory: Memory, item: Item, now: float) -> Wait | None
     queue.lack(peers, [(resource, asked) for resource, asked, _ in short])
     memory.step_down(fact.key)
     memory.touch(peers.queue, peers.local_queue)
-    memory.stories.add(now, wait)
+    memory.stories.add(fact.key, now, wait)
     return wait
 
 

@@ -57,6 +57,8 @@ class Memory:
     tree: QuotaTree
     objects: Objects
     ledger: Ledger
+    as_kueue: bool = False
+    """Whether the rules of Kueue mode hold: asked at every turn, so it is looked up once."""
     claims: Claims = field(default_factory=Claims)
     credits: Credits = field(default_factory=Credits)
     stories: Stories = field(default_factory=Stories)
@@ -170,12 +172,9 @@ class Memory:
         shared = settings.admission_fair_sharing
         ledger = Ledger(tree, None if shared is None else Turns(shared))
         made = cls(settings=settings, tree=tree, objects=Objects(tree), ledger=ledger)
+        made.as_kueue = settings.compatibility is Compatibility.KUEUE
         made.credits.doors.sharers = made.objects.sharers
         return made
-
-    @property
-    def as_kueue(self) -> bool:
-        return self.settings.compatibility is Compatibility.KUEUE
 
     def queue(self, name: QueueName) -> PendingQueue:
         """Return the pending workloads of a ClusterQueue, known or not."""

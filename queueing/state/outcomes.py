@@ -15,7 +15,7 @@ def take_outcome(memory: Memory, outcome: Outcome) -> None:
     decision = outcome.decision
     key = decision.workload
     fact = memory.workloads.get(key)
-    memory.stories.add(memory.clock, outcome)
+    memory.stories.add(key, memory.clock, outcome)
     if fact is None or fact.uid != decision.uid:
         return
     if isinstance(decision, Admit):

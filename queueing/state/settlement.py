@@ -71,7 +71,7 @@ class _Settling:
         self.moved.add(memory.roots[admit.cluster_queue])
         for cell, amount in one.needs:
             memory.tree.charge(cell, amount)
-        memory.stories.add(self.now, admit)
+        memory.stories.add(admit.workload, self.now, admit)
         _assume(memory, one.item, one.assignment.usage, admit, self.now)
 
     def leave_waiting(self, one: Judgement) -> bool:
@@ -93,7 +93,7 @@ class _Settling:
         _step_off(memory, item, one, along=along)
         for told in (*one.preemptions, decision):
             self.decided.append(told)
-            memory.stories.add(self.now, told)
+            memory.stories.add(told.workload, self.now, told)
         if isinstance(decision, Wait) and decision.mode is Mode.SKIPPED:
             self._skip(item, one, decision)
             return
@@ -108,7 +108,7 @@ class _Settling:
     def tell_too_late(self, item: Item) -> None:
         """Give a decision to a patient item that got none, in a tree in which nothing moved."""
         item.wait = _too_late(item)
-        self.memory.stories.add(self.now, item.wait)
+        self.memory.stories.add(item.fact.key, self.now, item.wait)
         self.decided.append(item.wait)
         self.skipped.append(item)
 
@@ -126,7 +126,7 @@ def settle_hopeless(memory: Memory, judgement: Judgement, now: float) -> None:
     wait = judgement.decision
     item = memory.items[wait.workload]
     _step_off(memory, item, judgement, along=False)
-    memory.stories.add(now, wait)
+    memory.stories.add(wait.workload, now, wait)
     if isinstance(wait, Wait):
         settle(memory, item, judgement, wait)
 

@@ -17,13 +17,15 @@ class Stories:
     def __init__(self) -> None:
         self._entries: dict[Key, list[Entry]] = {}
 
-    def add(self, now: float, event: Decision | Outcome) -> None:
-        """Note an event; one that repeats the last changes nothing."""
-        decision = event.decision if isinstance(event, Outcome) else event
-        known = self._entries.get(decision.workload)
+    def add(self, key: Key, now: float, event: Decision | Outcome) -> None:
+        """Note what happened to a workload; an event that repeats the last changes nothing."""
+        known = self._entries.get(key)
         if known is None:
-            self._entries[decision.workload] = [(now, event)]
-        elif not _repeats(event, known[-1][1]):
+            self._entries[key] = [(now, event)]
+            return
+        last = known[-1][1]
+        # Most events are of another type than the last: that spares asking both to compare.
+        if type(event) is not type(last) or event != last:
             known.append((now, event))
             if len(known) > LENGTH:
                 del known[0]
@@ -34,11 +36,6 @@ class Stories:
     def read(self, key: Key) -> tuple[str, ...]:
         """Tell the story, oldest first; times are seconds since the epoch."""
         return tuple(f"{now:.3f} {_sentence(event)}" for now, event in self._entries.get(key, ()))
-
-
-def _repeats(event: Decision | Outcome, last: Decision | Outcome) -> bool:
-    """Say whether an event is the last one again; most are of another type than that."""
-    return type(event) is type(last) and event == last
 
 
 def _sentence(event: Decision | Outcome) -> str:

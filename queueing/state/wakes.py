@@ -191,18 +191,19 @@ def _by_root(memory: Memory, tidings: Tidings) -> dict[Node, News]:
 def _spread(memory: Memory, root: Node, news: News) -> None:
     """Tell the queues of a tree: whoever may be helped is woken, or is found in its turn."""
     supply = Supply(memory, root)
+    queues, ready = memory.queues, memory.ready
     for name in memory.members[root]:
-        queue = memory.queues.get(name)
+        queue = queues.get(name)
         if queue is None:
             continue
-        for peers in list(queue.hopeful):
+        for peers in list(queue.hopeful) if queue.hopeful else ():
             missing = supply.missing(peers)
             if missing is not None:
                 queue.despair(peers, missing)
             elif _concerns(memory, peers, news):
                 memory.wake_peers(peers, doubtful=True)
-        if queue.shelves:
-            memory.ready.add(name)
+        if queue.shelves.only is not None or queue.shelves:
+            ready.add(name)
 
 
 def _wake_fickle(memory: Memory, roots: set[Node | None]) -> None:
