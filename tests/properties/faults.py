@@ -254,7 +254,7 @@ FAULTS = [
     Fault(
         "What is given back is not taken off the tree",
         "queueing.state.ledger:Ledger._withdraw",
-        lambda _: lambda self, charge: self._note(charge, -1),
+        lambda _: lambda self, charge: self._take(charge),
         kueue.who_waits_is_all_that_a_new_engine_must_know,
         KUEUE,
         seed=2,
@@ -262,7 +262,7 @@ FAULTS = [
     Fault(
         "An old engine counts what was given back, and a new one does not",
         "queueing.state.ledger:Ledger._withdraw",
-        lambda _: lambda self, charge: self._note(charge, -1),
+        lambda _: lambda self, charge: self._take(charge),
         second_look.a_second_look_decides_what_a_new_engine_does,
         FAIR,
         seed=2,
