@@ -197,8 +197,17 @@ def _note_hopes(memory: Memory, peers: Peers, item: Item, judgement: Judgement) 
 
 
 def _expected(memory: Memory, peers: Peers) -> Expects:
-    """Return which events, beside a release, may change the result of another try."""
-    if len(peers.demand.pod_sets) > 1 and _has_choice(memory, peers):
+    """Return which events, beside a release, may change the result of another try.
+
+    An admission does where it sends a pod set to another flavor. It does, too, where it makes the
+    preemption useless for which somebody waits to be ungated: that one takes another flavor then,
+    or fewer pods.
+    """
+    has_choice, demand = _has_choice(memory, peers), peers.demand
+    is_gated = peers.wait is not None and peers.wait.mode is Mode.PREEMPT
+    if has_choice and len(demand.pod_sets) > 1:
+        return Expects.ADMISSION
+    if is_gated and (has_choice or demand.may_shrink):
         return Expects.ADMISSION
     return Expects.VICTIM if memory.settings.fair_sharing is None else Expects.CHANGE
 

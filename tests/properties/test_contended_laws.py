@@ -117,6 +117,12 @@ BROKEN_ONCE = [
         5481,
         id="by which one that stands takes other victims",
     ),
+    pytest.param(
+        a_finished_cycle_leaves_nobody_to_the_next,
+        "fair sharing",
+        77000004,
+        id="nor does one that is gated hear that preemption would not help any more",
+    ),
 ]
 """Lives in which a law once did not hold."""
 
