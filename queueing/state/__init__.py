@@ -7,8 +7,8 @@ docs/concepts/waiting.md; coined words: docs/concepts/words.md.
 
 Facts in. `memory` is the data that the other modules work on. `objects` keeps queues, cohorts,
 flavors and checks, `surroundings` says what a change of one means to workloads. `intake` takes
-workloads: with quota (`holding`, charged in `ledger` as `charges`), in a queue (`joining`), or in
-none (`hindrances`). `outcomes` confirms or takes back what was assumed.
+workloads: with quota (`holding`, charged in `ledger` as `charges`, by queue in `rolls`), in a queue
+(`joining`), or in none (`hindrances`). `outcomes` confirms or takes back what was assumed.
 
 A queue. `pending` is one ClusterQueue's: groups of equal workloads (`peers`), those that compete
 for its turn (`lanes`), those that wait for an amount of quota (`shelf`), each with a state
