@@ -18,8 +18,8 @@ A cycle. `driver` runs rounds: `selection` takes the heads, `succession` replace
 can help, `queueing.core.rounds` decides, `settlement` takes the decisions in, `giving_up` says who
 keeps its turn, and `parking` notes what would help who was not admitted. `tidings` collects what
 changed, `wakes` makes those ready again whom it may help. Without a judgement, by numbers known
-beforehand: `hopeless` (cannot be helped), `prospects` and `footing` (will be admitted), `supply`
-(the most that could be had).
+beforehand: `hopeless` (cannot be helped), `prospects`, `footing` and, without a look at every
+head, `contest` (will be admitted), `supply` (the most that could be had).
 
 Preemption between rounds. `claims` holds who waits for whose quota, `marks` restores that from
 statuses, `standing` keeps others off it, `feuds` ends preemption to and fro. Fairness between

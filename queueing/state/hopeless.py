@@ -10,6 +10,7 @@ from queueing.core.decisions import Mode, Reason, Requeue, Wait
 from queueing.core.facts import Strategy
 from queueing.core.flavors.plain import plain_lack
 from queueing.core.reasons import describe_missing
+from queueing.state.contest import is_plain
 from queueing.state.memory import Memory
 from queueing.state.peers import Item, Peers
 from queueing.state.prospects import outline_of
@@ -49,7 +50,8 @@ def set_aside_if_hopeless(memory: Memory, item: Item, now: float) -> Wait | None
     item.wants = outline.usage
     queue = memory.queues[peers.queue]
     queue.settle(peers, PARKED)
-    queue.lack(peers, [(resource, asked) for resource, asked, _ in short])
+    lacks = [(resource, asked) for resource, asked, _ in short]
+    queue.lack(peers, lacks, plain=is_plain(memory, peers, lacks))
     memory.step_down(fact.key)
     memory.touch(peers.queue, peers.local_queue)
     memory.stories.add(fact.key, now, wait)

@@ -113,16 +113,21 @@ def _check_queue(memory: Memory, queue: PendingQueue) -> None:
 
 def _check_shelves(queue: PendingQueue) -> None:
     """Check that who stands on a shelf waits, and stands there where his queue has him."""
-    filed = 0
+    filed = odd = 0
     for peers in queue.peers.values():
         top, filing = peers.top(), queue.shelves.filing(peers)
         if filing is None or top is None:
+            _expect(not peers.plain, f"{queue.name}: plain and on no shelf")
             continue
+        odd += not peers.plain
+        usual = peers.stand is Stand.PARKED and all(item.is_usual for item in peers.items())
+        _expect(usual or not peers.plain, f"{top.fact.key} is judged unlike plain ones")
         name = top.fact.key
         _expect(peers in queue.waiting, f"{name} does not wait and is on a shelf")
         _expect(peers not in queue.hopeful, f"{name} is hopeful and on a shelf")
         _expect(filing.place is top.order, f"{name} is on a shelf at another's place")
         filed += len(filing.asked)
+    _expect(queue.odd == odd, f"{queue.name}: {queue.odd} on shelves not plain, {odd} are there")
     there = queue.shelves.entries()
     _expect(filed == there, f"{queue.name}: {there} on shelves, {filed} know of it")
 

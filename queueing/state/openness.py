@@ -1,7 +1,7 @@
 """Memos about a queue until objects change: which LocalQueues it lets in, and its line."""
 
 from queueing.core.names import QueueName
-from queueing.state.lines import Line
+from queueing.state.lines import Line, line_on
 from queueing.state.memory import Memory
 from queueing.state.peers import Item
 from queueing.state.pending import PendingQueue
@@ -26,10 +26,9 @@ def line_of(memory: Memory, queue: PendingQueue) -> Line | None:
     known = memory.lines.get(queue.name)
     if known is not None and known.holds:
         return known
-    only = queue.shelves.only
-    if only is None or queue.lanes.heaps or not is_active(memory, queue.name):
+    if queue.shelves.only is None or queue.lanes.heaps or not is_active(memory, queue.name):
         return None
-    cell = memory.tree.queue(queue.name).cell(only[0])
-    rules = memory.objects.rules[queue.name]
-    found = memory.lines[queue.name] = Line(queue, rules, only, only[1], cell)
+    found = line_on(queue, memory.objects.rules[queue.name], memory.tree.queue(queue.name))
+    if found is not None:
+        memory.lines[queue.name] = found
     return found

@@ -13,6 +13,7 @@ from queueing.core.ordering import queue_key
 from queueing.core.quota.node import Node
 from queueing.core.reasons import TOO_MANY_LEAVE
 from queueing.core.rounds import Judgement
+from queueing.state.contest import is_plain
 from queueing.state.feuds import Feuds
 from queueing.state.joining import has_peers, isolate
 from queueing.state.memory import Memory
@@ -188,7 +189,7 @@ def _note_hopes(memory: Memory, peers: Peers, item: Item, judgement: Judgement) 
     if peers.stand is Stand.PARKED and _knows_its_lacks(memory, item, judgement):
         lacks = [(one.resource, one.asked) for one in judgement.lacks if not one.capacity]
         if all(node.available(resource) < asked for resource, asked in lacks):
-            queue.lack(peers, lacks)
+            queue.lack(peers, lacks, plain=is_plain(memory, peers, lacks))
             return
     lacking = (one.resource for one in judgement.lacks)
     queue.hope(peers, (*lacking, *_resources(memory, peers)), expects=_expected(memory, peers))

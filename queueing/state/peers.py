@@ -67,6 +67,13 @@ class Item:
     def __lt__(self, other: "Item") -> bool:
         return self.fact.key < other.fact.key
 
+    @property
+    def is_usual(self) -> bool:
+        """Whether nothing about it alone bears on how it is judged."""
+        fact = self.fact
+        alone = self.preempting or fact.checks or fact.misconfigured
+        return self.progress is None and not alone
+
 
 class Peers:
     """Pending workloads of one LocalQueue that every rule judges alike, in their order."""
@@ -81,6 +88,7 @@ class Peers:
         "local_queue",
         "offer",
         "outline",
+        "plain",
         "priority",
         "queue",
         "size",
@@ -113,6 +121,8 @@ class Peers:
         self.offer: Offer | None = None
         """The queue's offer that `outline` was computed from."""
         self.outline: Outline | None = None
+        self.plain = False
+        """On a shelf, and nothing but that lack keeps any of them from being admitted."""
 
     def __lt__(self, other: "Peers") -> bool:
         return id(self) < id(other)

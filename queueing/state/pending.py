@@ -31,6 +31,7 @@ class PendingQueue:
         "kept_off",
         "lanes",
         "name",
+        "odd",
         "peers",
         "shelves",
         "size",
@@ -55,6 +56,8 @@ class PendingQueue:
         """The part of `hopeful` that would fit, had not others of the round come first."""
         self.shelves: Shelves[Peers] = Shelves()
         """The part of `waiting` that needs an amount of a flavor-resource before another try."""
+        self.odd = 0
+        """How many of those on shelves are not `plain`."""
 
     @property
     def active(self) -> int:
@@ -70,6 +73,9 @@ class PendingQueue:
         heappush(peers.heap, (item.order, item))
         peers.size += 1
         self._count(peers, 1)
+        if peers.plain and not item.is_usual:
+            peers.plain = False
+            self.odd += 1
         if before is not None and before.order < item.order:
             return False
         self._offer(peers)
@@ -106,18 +112,20 @@ class PendingQueue:
         """Give peers that were judged their state; what they waited for before is forgotten."""
         peers.lacks = []
         peers.doubtful = False
-        self.shelves.take(peers)
+        self._take_off_shelves(peers)
         competed = peers.competes
         self._stand(peers, stand)
         self.waiting[peers] = None
         if not competed:
             self._offer(peers)  # one that was judged where it waited may block its queue now
 
-    def lack(self, peers: Peers, lacks: list[tuple[FlavorResource, int]]) -> None:
+    def lack(
+        self, peers: Peers, lacks: list[tuple[FlavorResource, int]], *, plain: bool = False
+    ) -> None:
         """Put peers on shelves until one of these amounts is available; none of them is now."""
         peers.lacks = lacks
         self._forget_hope(peers)
-        self._file(peers, lacks, None)
+        self._file(peers, lacks, None, plain=plain)
 
     def despair(self, peers: Peers, missing: Iterable[tuple[FlavorResource, int]]) -> None:
         """Put hopeful peers on shelves until one of these is met, possible victims included."""
@@ -197,10 +205,20 @@ class PendingQueue:
     def _forget_waiting(self, peers: Peers) -> None:
         self.waiting.pop(peers, None)
         self._forget_hope(peers)
-        self.shelves.take(peers)
+        self._take_off_shelves(peers)
+
+    def _take_off_shelves(self, peers: Peers) -> None:
+        if self.shelves.take(peers):
+            self.odd -= not peers.plain
+        peers.plain = False
 
     def _file(
-        self, peers: Peers, asked: Iterable[tuple[FlavorResource, int]], priority: int | None
+        self,
+        peers: Peers,
+        asked: Iterable[tuple[FlavorResource, int]],
+        priority: int | None,
+        *,
+        plain: bool = False,
     ) -> None:
         """Put peers on shelves, at the queue place of their first item."""
         top = peers.top()
@@ -208,7 +226,10 @@ class PendingQueue:
             raise AssertionError(f"{self.name}: nobody is there to wait")
         door = self.lanes.door_of(peers)
         slots = ((Slot(door, resource, priority), amount) for resource, amount in asked)
+        self._take_off_shelves(peers)
         self.shelves.put(peers, slots, top.order)
+        peers.plain = plain
+        self.odd += not plain
 
     def _move(self, peers: Peers) -> None:
         """Correct the place of peers on their shelves: their first item changed."""

@@ -52,7 +52,7 @@ def prospects_of(memory: Memory, root: Node, names: Iterable[QueueName]) -> list
     """
     if memory.settings.block_admission_until_pods_ready or memory.credits.allowance is not None:
         return None
-    order = _order(memory)
+    order = order_of(memory)
     found: list[Prospect] = []
     lines = memory.lines
     for name in names:
@@ -70,20 +70,30 @@ def prospects_of(memory: Memory, root: Node, names: Iterable[QueueName]) -> list
             memory.ready.discard(name)
             continue
         item = line.first(free)
-        if item is None or item.progress is not None or item.preempting:
+        one = None if item is None else prospect_in(memory, root, line, item, order)
+        if one is None:
             return None
-        one = item.footing
-        if one is None or one.line is not line or not one.holds(line.rules, root):
-            if not is_let_in(memory, item, name):
-                return None
-            one = _find_footing(memory, root, item, rules=line.rules, order=order)
-            if one is None or (len(one.needs) == 1 and one.needs != _lacks(line, item)):
-                return None
-            one.line, item.footing = line, one
-        elif len(one.needs) > 1 and not fits(one.needs):
-            return None  # of the only thing that it needs the shelf says that there is enough
-        found.append((one.place, item, one))
+        found.append(one)
     return found
+
+
+def prospect_in(
+    memory: Memory, root: Node, line: Line, item: Item, order: FlatOrder | None
+) -> Prospect | None:
+    """Return the prospect of the first of a line who is covered; None where it is not plain."""
+    if item.progress is not None or item.preempting:
+        return None
+    one = item.footing
+    if one is None or one.line is not line or not one.holds(line.rules, root):
+        if not is_let_in(memory, item, line.queue.name):
+            return None
+        one = _find_footing(memory, root, item, rules=line.rules, order=order)
+        if one is None or (len(one.needs) == 1 and one.needs != _lacks(line, item)):
+            return None
+        one.line, item.footing = line, one
+    elif len(one.needs) > 1 and not fits(one.needs):
+        return None  # of the only thing that it needs the shelf says that there is enough
+    return one.place, item, one
 
 
 def _lacks(line: Line, item: Item) -> Needs:
@@ -108,14 +118,14 @@ def foregone(
         first_to_judge = {id(item) for item in items if peers_of(item).stand is not PARKED}
         if not first_to_judge <= {id(item) for item, _ in winners}:
             return None
-    return [_foregone(memory, root, item, one) for item, one in winners]
+    return [foregone_of(memory, root, item, one) for item, one in winners]
 
 
 def look_at(memory: Memory, root: Node, items: list[Item]) -> list[Prospect] | None:
     """Return the prospects of the heads of a tree; None if any of them is no plain case."""
     if memory.settings.block_admission_until_pods_ready:
         return None
-    order, allowance = _order(memory), memory.credits.allowance
+    order, allowance = order_of(memory), memory.credits.allowance
     prospects: list[Prospect] = []
     for item in items:
         one = _footing(memory, root, item, order=order, allowance=allowance)
@@ -125,7 +135,7 @@ def look_at(memory: Memory, root: Node, items: list[Item]) -> list[Prospect] | N
     return prospects
 
 
-def _order(memory: Memory) -> FlatOrder | None:
+def order_of(memory: Memory) -> FlatOrder | None:
     """Return how shares put the entries of a tree in order; None without fair sharing."""
     fair = memory.settings.fair_sharing
     if fair is None:
@@ -239,7 +249,7 @@ def outline_of(peers: Peers, offer: Offer, quota_check: QuotaCheck) -> Outline:
     return known
 
 
-def _foregone(memory: Memory, root: Node, item: Item, footing: Footing) -> Foregone:
+def foregone_of(memory: Memory, root: Node, item: Item, footing: Footing) -> Foregone:
     """Make the decision that a judgement would have made."""
     peers, fact, rules = peers_of(item), item.fact, footing.rules
     outline = outline_of(peers, rules.offer, memory.settings.quota_check)

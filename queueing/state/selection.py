@@ -8,6 +8,7 @@ block their queue because they found no victims. They keep others off what they 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from queueing.core.admissibility import Refusal, refusal
 from queueing.core.decisions import Decision, Wait
@@ -15,6 +16,7 @@ from queueing.core.facts import ClusterQueueFact
 from queueing.core.names import FlavorResource, Key, QueueName, Uid, namespace_of
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Head
+from queueing.state.contest import Entrant, entrants_of, winners_of
 from queueing.state.joining import isolate
 from queueing.state.memory import Memory
 from queueing.state.openness import is_active, is_let_in, line_of
@@ -63,19 +65,21 @@ def select(memory: Memory, budget: int | None) -> Selection:
     taken: dict[Node, list[Item]] = {}
     plain: dict[Node, list[Prospect]] = {}
     for root, names in _in_turn(memory, budget):
-        prospects = prospects_of(memory, root, names)
-        if prospects is None:
-            items = _heads_of_tree(memory, names, selection)
-        else:
-            items = [item for _, item, _ in prospects]
-        if budget is not None and taken and selection.heads + len(items) > budget:
+        look = _look(memory, root, names, selection)
+        if budget is not None and selection.heads and selection.heads + look.heads > budget:
             memory.cursor = root.path()
             break
-        if items:
-            taken[root] = items
-            selection.heads += len(items)
-            if prospects is not None:
-                plain[root] = prospects
+        selection.heads += look.heads
+        if look.entrants is not None:
+            won = winners_of(memory, root, look.entrants)
+            if won is not None:
+                selection.foregone.extend(won)
+                continue
+            look = _look_at_all(memory, root, names, selection)
+        if look.items:
+            taken[root] = look.items
+            if look.prospects is not None:
+                plain[root] = look.prospects
     if memory.standing and taken:
         selection.companions = _companions(memory, taken)
     among = {memory.roots[head_queue(item)] for item in selection.companions}
@@ -88,6 +92,33 @@ def select(memory: Memory, budget: int | None) -> Selection:
         else:
             selection.foregone.extend(winners)
     return selection
+
+
+class _Look(NamedTuple):
+    """The heads of a tree, as far as they need to be known."""
+
+    heads: int
+    entrants: list[Entrant] | None
+    """The queues that have one, where all who wait are plain."""
+    items: list[Item]
+    prospects: list[Prospect] | None
+    """Of the items, where all are plain waiters in lines."""
+
+
+def _look(memory: Memory, root: Node, names: list[QueueName], selection: Selection) -> _Look:
+    entrants = entrants_of(memory, root, names)
+    if entrants is None:
+        return _look_at_all(memory, root, names, selection)
+    return _Look(len(entrants), entrants, [], None)
+
+
+def _look_at_all(memory: Memory, root: Node, names: list[QueueName], selection: Selection) -> _Look:
+    prospects = prospects_of(memory, root, names)
+    if prospects is None:
+        items = _heads_of_tree(memory, names, selection)
+    else:
+        items = [item for _, item, _ in prospects]
+    return _Look(len(items), None, items, prospects)
 
 
 def _in_turn(memory: Memory, budget: int | None) -> Iterable[tuple[Node, list[QueueName]]]:

@@ -45,7 +45,7 @@ class Shelf(Generic[Waiter]):
     Invariant: places are unique, and no block is empty.
     """
 
-    __slots__ = ("_asked", "_blocks", "_ends", "_leasts", "_seen", "_steps", "least")
+    __slots__ = ("_asked", "_blocks", "_ends", "_leasts", "_seen", "_steps", "changes", "least")
 
     def __init__(self) -> None:
         self._blocks: list[list[tuple[QueueKey, int, Waiter]]] = []
@@ -58,12 +58,19 @@ class Shelf(Generic[Waiter]):
         """What those of the steps ask, negative, so that it ascends."""
         self._seen = 0, 0
         """Block and entry from which on steps were not looked for yet."""
+        self.changes = 0
+        """How often somebody came or went."""
 
     def __len__(self) -> int:
         return sum(map(len, self._blocks))
 
     def __bool__(self) -> bool:
         return bool(self._blocks)
+
+    @property
+    def front(self) -> QueueKey:
+        """The place of the first waiter of all; somebody is there."""
+        return self._blocks[0][0][0]
 
     def add(self, place: QueueKey, asked: int, waiter: Waiter) -> None:
         """Put a waiter at a place that is free."""
@@ -103,7 +110,7 @@ class Shelf(Generic[Waiter]):
         if asked == self.least:
             self.least = min(self._leasts, default=inf)
 
-    def first(self, available: int) -> tuple[QueueKey, Waiter] | None:
+    def first(self, available: float) -> tuple[QueueKey, Waiter] | None:
         """Return the first waiter who asks for no more than `available`."""
         if available < self.least:
             return None
@@ -113,7 +120,7 @@ class Shelf(Generic[Waiter]):
         self._look_on(available)
         return self._steps[-1]
 
-    def _look_on(self, available: int) -> None:
+    def _look_on(self, available: float) -> None:
         """Find more steps, up to the first that asks for no more than `available`."""
         number, index = self._seen
         asked = -self._asked[-1] if self._asked else inf
@@ -132,6 +139,7 @@ class Shelf(Generic[Waiter]):
             index = 0
 
     def _forget_steps(self) -> None:
+        self.changes += 1
         self._steps.clear()
         self._asked.clear()
         self._seen = 0, 0
@@ -196,17 +204,18 @@ class Shelves(Generic[Waiter]):
                 self._look_for_only()
             shelf.add(place, amount, waiter)
 
-    def take(self, waiter: Waiter) -> None:
-        """Take a waiter off its shelves."""
+    def take(self, waiter: Waiter) -> bool:
+        """Take a waiter off its shelves; say whether it stood on any."""
         filing = self._filings.pop(waiter, None)
         if filing is None:
-            return
+            return False
         for slot in filing.asked:
             shelf = self._shelves[slot]
             shelf.discard(filing.place)
             if not shelf:
                 del self._shelves[slot]
                 self._look_for_only()
+        return True
 
     def first(
         self, bound: Bound, usage_of: Callable[[Key | None], float] | None

@@ -14,6 +14,8 @@ from queueing.core.names import QueueName
 from queueing.core.quota.node import Node
 from queueing.core.reasons import describe_missing
 from queueing.core.rounds import World, judge_round
+from queueing.core.settings import Settings
+from queueing.state.contest import entrants_of, winners_of
 from queueing.state.memory import Memory
 from queueing.state.openness import is_active
 from queueing.state.peers import Item
@@ -22,6 +24,7 @@ from queueing.state.selection import head_of
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Life
+from tests.properties.crowds import SETTINGS, crowd
 from tests.properties.profiles import QUEUEING, hold, hold_at_length, seeded
 
 
@@ -101,6 +104,26 @@ def assert_lines_say_what_a_look_at_everybody_says(memory: Memory) -> int:
         anew = [(place, one.needs, one.levels) for place, _, one in looked_at(memory, root, heads)]
         assert [(place, one.needs, one.levels) for place, _, one in prospects] == anew
         found += len(heads)
+    return found
+
+
+def assert_a_contest_admits_whom_a_look_at_all_heads_admits(memory: Memory) -> int:
+    """Compare them for trees of plain waiters; return how many were admitted."""
+    found = 0
+    for root, names in memory.members.items():
+        ready = set(memory.ready)
+        entrants = entrants_of(memory, root, names)
+        if entrants is None:
+            continue
+        heads, left = len(entrants), set(memory.ready)
+        won = winners_of(memory, root, entrants)
+        memory.ready = set(ready)
+        prospects = prospects_of(memory, root, names)
+        assert prospects is not None
+        assert (len(prospects), memory.ready) == (heads, left)
+        assert won == foregone(memory, root, [item for _, item, _ in prospects], prospects)
+        memory.ready = ready
+        found += len(won or ())
     return found
 
 
@@ -233,4 +256,17 @@ def test_lines_say_what_a_look_at_everybody_says(mode: str) -> None:
             if not (memory.reshaped or memory.refitted):
                 found += assert_lines_say_what_a_look_at_everybody_says(memory)
             cluster.cycle(budget=2)
+    assert found
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_a_contest_admits_whom_a_look_at_all_heads_admits(settings: Settings) -> None:
+    found = 0
+    for seed in range(12):
+        for cluster in crowd(seed, settings):
+            memory = cluster.engine._memory
+            if not (memory.reshaped or memory.refitted):
+                found += assert_a_contest_admits_whom_a_look_at_all_heads_admits(memory)
+            cluster.cycle(budget=None if seed % 2 else 3)
+            cluster.engine.check()
     assert found
