@@ -16,7 +16,11 @@ MARK = "(UID: "
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A preemptor, and its victims that still hold quota."""
+    """A preemptor, and its victims that still hold quota.
+
+    One that waits for the victims of others has none of its own. It is an owner nevertheless: who
+    owns must not depend on who is judged first, as owners have their turn by it.
+    """
 
     owner: Key
     queue: QueueName
@@ -24,12 +28,13 @@ class Claim:
 
 
 class Claims:
-    """All claims, by owner and by victim."""
+    """All claims, by owner, by queue and by victim."""
 
-    __slots__ = ("_by_victim", "_owned")
+    __slots__ = ("_by_queue", "_by_victim", "_owned")
 
     def __init__(self) -> None:
         self._owned: dict[Key, Claim] = {}
+        self._by_queue: dict[QueueName, dict[Key, None]] = {}
         self._by_victim: dict[Key, dict[Key, None]] = {}
 
     def __len__(self) -> int:
@@ -49,10 +54,15 @@ class Claims:
         """Return who waits for what a victim holds."""
         return list(self._by_victim.get(victim, ()))
 
+    def owners_in(self, queue: QueueName) -> Iterable[Key]:
+        """Return who in a queue waits for others to leave, or to be admitted when they have."""
+        return self._by_queue.get(queue, ())
+
     def put(self, owner: Key, queue: QueueName, victims: Iterable[Key]) -> None:
         """Let a claim stand in place of the owner's last one."""
         self.drop(owner)
         claim = self._owned[owner] = Claim(owner, queue, dict.fromkeys(victims))
+        self._by_queue.setdefault(queue, {})[owner] = None
         for victim in claim.victims:
             self._by_victim.setdefault(victim, {})[owner] = None
 
@@ -61,6 +71,10 @@ class Claims:
         claim = self._owned.pop(owner, None)
         if claim is None:
             return False
+        owners = self._by_queue[claim.queue]
+        del owners[owner]
+        if not owners:
+            del self._by_queue[claim.queue]
         for victim in claim.victims:
             owners = self._by_victim[victim]
             del owners[owner]

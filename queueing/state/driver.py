@@ -5,7 +5,7 @@ sets somebody aside until something changes, or it advances somebody's search ov
 there are finitely many. If none of these happens, everybody who was judged in it is set aside.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from heapq import heappop
 
 from queueing.core.decisions import BARRED, Cycle, Decision
@@ -19,7 +19,6 @@ from queueing.state.joining import enqueue, leave
 from queueing.state.local_queues import credited, rank_local_queues
 from queueing.state.memory import Memory
 from queueing.state.openness import is_active
-from queueing.state.peers import Order
 from queueing.state.selection import (
     Selection,
     has_turn,
@@ -253,13 +252,27 @@ def _judge(memory: Memory, selection: Selection, now: float, limit: int | None) 
         return told
     hand_on(memory, roots)
     if selection.companions:
-        # What budgets let in only where nobody else wants to comes after claims of its queue.
-        entries.sort(key=lambda entry: (entry.demoted is not None, *_place(memory, entry)))
+        entries = _by_queue(memory, entries)
     return [*told, *settle_all(memory, decide_round(entries, world), selection, now)]
 
 
-def _place(memory: Memory, entry: Entry) -> tuple[float, Order]:
-    return memory.queues[entry.head.queue].lanes.place(memory.items[entry.head.workload.key])
+def _by_queue(memory: Memory, entries: Sequence[Entry]) -> list[Entry]:
+    """Put the entries of each queue in the order in which they are decided.
+
+    What budgets let in only where nobody else wants to comes after claims of its queue.
+    """
+    queues: dict[QueueName, list[Entry]] = {}
+    for entry in entries:
+        queues.setdefault(entry.head.queue, []).append(entry)
+    found: list[Entry] = []
+    for name, line in queues.items():
+        if len(line) > 1:
+            items = [memory.items[entry.head.workload.key] for entry in line]
+            places = zip(line, memory.queues[name].lanes.places(items), strict=True)
+            ordered = sorted(places, key=lambda one: (one[0].demoted is not None, one[1]))
+            line = [entry for entry, _ in ordered]
+        found += line
+    return found
 
 
 def _judge_once(memory: Memory, selection: Selection, now: float) -> list[Decision]:

@@ -45,5 +45,5 @@ def _by_queue(companions: Sequence[Item]) -> dict[QueueName, list[Item]]:
 def _holds_up(memory: Memory, head: Item, standing: Mapping[QueueName, Sequence[Item]]) -> bool:
     """Say whether a head goes before one that stands in its queue."""
     name = peers_of(head).queue
-    place = memory.queues[name].lanes.place
-    return any(place(head) < place(one) for one in standing.get(name, ()))
+    own, *others = memory.queues[name].lanes.places([head, *standing.get(name, ())])
+    return any(own < other for other in others)

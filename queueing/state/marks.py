@@ -50,7 +50,7 @@ def restore_claim(memory: Memory, item: Item) -> None:
     marked = memory.named.get(item.fact.uid)
     if not marked or peers is None or memory.as_kueue:
         return
-    if item.wait is not None and memory.claims.of(key) is not None:
+    if item.preempting and memory.claims.of(key) is not None:
         return
     charges = memory.ledger.charges
     memory.claims.put(key, peers.queue, (one for one in marked if one in charges))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from queueing.core.decisions import Wait
 from queueing.core.facts import WorkloadFact
@@ -180,9 +181,15 @@ class Memory:
         """Return the pending workloads of a ClusterQueue, known or not."""
         found = self.queues.get(name)
         if found is None:
-            found = self.queues[name] = PendingQueue(name)
+            found = self.queues[name] = PendingQueue(name, partial(self.claimants_in, name))
             self.divide(found)
         return found
+
+    def claimants_in(self, name: QueueName) -> list[Item]:
+        """Return who in a queue owns a claim; nobody's is heeded in Kueue mode."""
+        if self.as_kueue:
+            return []
+        return [self.items[key] for key in self.claims.owners_in(name)]
 
     def demand(self, fact: WorkloadFact) -> Demand:
         """Return what a workload asks for; those of one shape share one demand."""

@@ -61,6 +61,8 @@ def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None
     else:
         memory.step_down(item.fact.key)
     if not memory.as_kueue:
+        if wait.mode is Mode.DEFERRED_FIT:
+            memory.claims.put(item.fact.key, peers.queue, ())
         if wait.reason not in BARRED:
             _note_hopes(memory, peers, item, judgement)
         elif _has_choice(memory, peers):

@@ -38,10 +38,10 @@ class PendingQueue:
         "waiting",
     )
 
-    def __init__(self, name: QueueName) -> None:
+    def __init__(self, name: QueueName, claimants: Callable[[], Iterable[Item]] = tuple) -> None:
         self.name = name
         self.peers: dict[Hashable, Peers] = {}
-        self.lanes = Lanes(self.peers)
+        self.lanes = Lanes(self.peers, claimants)
         """Who competes for the turn of the queue."""
         self.size = 0
         self.inadmissible = 0
@@ -152,7 +152,7 @@ class PendingQueue:
         if not self.lanes.heaps:
             return best[2]
         first = self.lanes.front()
-        return best[2] if first is None or best[:2] <= self.lanes.place(first) else None
+        return best[2] if first is None or self.lanes.is_passed_by(first, best[:2]) else None
 
     def hope(self, peers: Peers, resources: Iterable[FlavorResource], *, expects: Expects) -> None:
         """Let peers be woken by any release of these resources, and by the events of `expects`."""

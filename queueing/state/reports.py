@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from queueing.core.names import CohortName, FlavorResource, Key, QueueName
 from queueing.core.quota.node import Node
 from queueing.state.memory import Memory
+from queueing.state.peers import peers_of
 from queueing.state.stands import Count, Stand
 from queueing.state.turns import UsageHistory
 from queueing.state.views import Active, Changed, Charged, CohortView, PendingItem, QueueView
@@ -90,14 +91,11 @@ def pending(memory: Memory, name: QueueName) -> tuple[PendingItem, ...]:
     queue = memory.queues.get(name)
     if queue is None:
         return ()
-    items = sorted(
-        (queue.lanes.place(item), peers.stand is Stand.PARKED, item)
-        for peers in queue.peers.values()
-        for item in peers.items()
-    )
+    known = [item for peers in queue.peers.values() for item in peers.items()]
+    items = sorted(zip(queue.lanes.places(known), known, strict=True))
     behind: dict[Key | None, int] = {}
     found = []
-    for position, (_, inadmissible, item) in enumerate(items):
+    for position, (_, item) in enumerate(items):
         door = item.fact.local_queue
         place = behind.get(door, 0)
         behind[door] = place + 1
@@ -108,7 +106,7 @@ def pending(memory: Memory, name: QueueName) -> tuple[PendingItem, ...]:
                 local_queue=door,
                 position_in_cluster_queue=position,
                 position_in_local_queue=place,
-                inadmissible=inadmissible,
+                inadmissible=peers_of(item).stand is Stand.PARKED,
             )
         )
     return tuple(found)

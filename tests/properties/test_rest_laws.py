@@ -14,7 +14,7 @@ from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster, NeverRestsError
 from queueing.testing.random_events import GENTLE, Life
 from queueing.testing.random_worlds import MODES
-from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length
+from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length, seeded
 
 CIRCLES_MIN = 20
 """How often, at least, somebody is preempted for the same head where preemption never ends."""
@@ -114,6 +114,12 @@ def test_a_cluster_left_alone_at_length(law: Law, mode: str) -> None:
 @pytest.mark.parametrize("mode", QUEUEING)
 def test_nobody_is_preempted_twice_for_the_same_head(mode: str) -> None:
     hold(nobody_is_preempted_twice_for_the_same_head, mode, GENTLE)
+
+
+@pytest.mark.parametrize("seed", [8_000_361, 8_002_791, 1_716_561_118])
+def test_nobody_whose_local_queue_used_less_takes_what_is_claimed(seed: int) -> None:
+    """In these lives such ones once did, and were preempted a second time."""
+    nobody_is_preempted_twice_for_the_same_head(seeded(seed, "taking turns", GENTLE))
 
 
 @pytest.mark.slow
