@@ -1,5 +1,6 @@
 """Scenario (e): the engine alone, in virtual time, until everything that was pending has run."""
 
+import gc
 import resource
 import time
 from collections import Counter
@@ -158,6 +159,8 @@ def _runtime_s(decision: Admit) -> float:
 
 def run(world: Deep, settings: Settings, *, name: str, portion: int = ROUND) -> Result:
     """Run a world to its end, in calls that judge so many heads, and return what it took."""
+    gc.unfreeze()
+    gc.collect()  # what an earlier run left behind is not this one's to keep in memory
     this = Run(settings, portion)
     with postponed():  # as the controller does while it lists
         this.observe(world.objects())

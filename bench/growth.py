@@ -1,6 +1,5 @@
 """What a decision costs as more workloads are pending: it must not cost more."""
 
-import gc
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,8 +23,6 @@ def measure(modes: Sequence[tuple[str, Settings]], most: int) -> list[Result]:
             one = core_alone.run(world, settings, name=f"e, {size} pending, {mode}")
             cost = 1e6 / one.numbers["decisions per CPU second"]
             found.append(Result(scenario=one.scenario, numbers={**one.numbers, PER_DECISION: cost}))
-            gc.unfreeze()
-            gc.collect()
     return found
 
 
