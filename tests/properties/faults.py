@@ -198,12 +198,13 @@ FAULTS = [
         seed=50515,
     ),
     Fault(
-        "Who is kept off is not told that the other is overtaken",
-        "queueing.state.settlement:note_overtaken",
-        lambda _: lambda memory, _, **__: memory.kept_off.clear(),  # nor of one more who stands
+        "Who is kept off is not told of one more who stands",
+        "queueing.state.wakes:wake_kept_off",
+        always(None),
         rebuild.nothing_is_left_to_admit_after_a_cycle,
-        TURNS,
-        seed=51178,
+        FAIR,
+        seed=16,
+        contended=True,
     ),
     Fault(
         "Who gets nothing holds up one that stands behind it, and nobody is tried without that one",
@@ -229,6 +230,14 @@ FAULTS = [
         rebuild.a_rebuilt_engine_decides_the_same,
         TURNS,
         seed=30,
+    ),
+    Fault(
+        "Who is kept off is not told that the other is overtaken",
+        "queueing.state.settlement:note_overtaken",
+        always(None),
+        rebuild.a_rebuilt_engine_decides_the_same,
+        seed=151,
+        contended=True,
     ),
     Fault(
         "A preemptor does not hear that a victim is spared",
