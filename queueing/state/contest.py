@@ -15,26 +15,22 @@ from collections.abc import Iterable, Iterator
 from heapq import heapify, heappop, heappush
 from math import inf
 
-from queueing.core.fair_sharing.order import Contender, FlatOrder
+from queueing.core.fair_sharing.order import FlatOrder
 from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.quota.cell import Cell
 from queueing.core.quota.node import Node
 from queueing.state.footing import Place
 from queueing.state.lines import Line
 from queueing.state.memory import Memory
-from queueing.state.openness import line_of
+from queueing.state.openness import is_let_in, line_of
 from queueing.state.peers import Item, Peers, peers_of
-from queueing.state.prospects import (
-    Foregone,
-    Prospect,
-    foregone_of,
-    order_of,
-    outline_of,
-    prospect_in,
-)
+from queueing.state.prospects import Foregone, answer_to, order_of, outline_of
 
 Entrant = tuple[Place, int, Line, float]
 """The best place that anybody of a queue could have, a number, and how much is available there."""
+
+Head = tuple[Place, Item, Line]
+"""The first of a line who is covered, with his own place."""
 
 
 def is_plain(memory: Memory, peers: Peers, lacks: list[tuple[FlavorResource, int]]) -> bool:
@@ -72,15 +68,15 @@ def entrants_of(memory: Memory, root: Node, names: Iterable[QueueName]) -> list[
             return None
         if above is None:
             above, free = line.above, _free(line.above)
-        if line.queue.odd or not (line.is_open or _is_open(memory, line)):
-            return None
-        if order is not None and len(line.node.cells) > 1:
-            return None  # its share depends on more than it uses of one thing
         usage, shelf = line.cell.usage, line.shelf
         available = min(free, line.most - usage)
         if available < shelf.least:
             memory.ready.discard(name)
             continue
+        if line.queue.odd or not (line.is_open or _is_open(memory, line)):
+            return None
+        if order is not None and len(line.node.cells) > 1:
+            return None  # its share depends on more than it uses of one thing
         seen = usage, shelf.changes, root.generation
         if line.seen != seen:
             line.seen, line.best = seen, _best_place(line, root, order, sorts=sorts)
@@ -94,12 +90,12 @@ def winners_of(memory: Memory, root: Node, entrants: list[Entrant]) -> list[Fore
     left = _free(entrants[0][2].above) if entrants else 0
     least = min((line.shelf.least for _, _, line, _ in entrants), default=inf)
     heapify(entrants)
-    heads: list[Prospect] = []
-    winners: list[Prospect] = []
+    heads: list[Head] = []
+    winners: list[Head] = []
     while left >= least and (entrants or heads):
         if heads and (not entrants or heads[0][0] < entrants[0][0]):
             one = heappop(heads)
-            amount = one[2].needs[0][1]
+            amount = _asked_by(one[1])
             if amount <= left:
                 left -= amount
                 winners.append(one)
@@ -111,11 +107,10 @@ def winners_of(memory: Memory, root: Node, entrants: list[Entrant]) -> list[Fore
         if item is None:
             return None
         if _asked_by(item) <= left:
-            head = prospect_in(memory, root, line, item, order)
-            if head is None:
+            if not _fits_plainly(memory, line, item):
                 return None
-            heappush(heads, head)
-    return [foregone_of(memory, root, item, footing) for _, item, footing in winners]
+            heappush(heads, (_place_of(memory, root, line, item, order), item, line))
+    return [_foregone(memory, root, *one) for one in winners]
 
 
 def _may_contest(memory: Memory, root: Node) -> bool:
@@ -157,11 +152,41 @@ def _best_place(line: Line, root: Node, order: FlatOrder | None, *, sorts: bool)
     As if the first of all asked for the least of all: who asks for more borrows no less, and has no
     smaller share.
     """
-    asked, (_, _, priority, timestamp, uid) = int(line.shelf.least), line.shelf.front
-    if not sorts:
-        priority, timestamp, uid = 0, -inf, ""
+    _, _, priority, timestamp, uid = line.shelf.front
+    last = (priority, timestamp, Uid(uid)) if sorts else (0, -inf, Uid(""))
+    return _place(line, root, order, int(line.shelf.least), last)
+
+
+def _place_of(memory: Memory, root: Node, line: Line, item: Item, order: FlatOrder | None) -> Place:
+    fact = item.fact
+    priority = -fact.priority if memory.settings.priority_sorting_within_cohort else 0
+    return _place(line, root, order, _asked_by(item), (priority, item.timestamp, fact.uid))
+
+
+def _place(
+    line: Line, root: Node, order: FlatOrder | None, asked: int, last: tuple[int, float, Uid]
+) -> Place:
+    """Return the place of one of a line who asks so much; `last` decides between equals."""
+    cell = line.cell
+    borrowed = cell.usage + asked - cell.quota
     if order is None:
-        borrows = line.cell.quota < line.cell.usage + asked
-        return (root.height if borrows else 0, priority, timestamp, Uid(uid))
-    usage = {line.only[0]: asked}
-    return order.place(Contender(line.node, usage, -priority, timestamp, Uid(uid)))
+        return (root.height if borrowed > 0 else 0, *last)
+    return order.place_by_one(line.node, line.only[0].resource, borrowed, last)
+
+
+def _fits_plainly(memory: Memory, line: Line, item: Item) -> bool:
+    """Say whether one who is covered needs no judgement: he asks for what he lacked, as usual."""
+    if item.progress is not None or item.preempting:
+        return False
+    if not is_let_in(memory, item, line.queue.name):
+        return False
+    peers = peers_of(item)
+    outline = outline_of(peers, line.rules.offer, memory.settings.quota_check)
+    return outline.wanted == tuple(peers.lacks) and not peers.demand.claims
+
+
+def _foregone(memory: Memory, root: Node, place: Place, item: Item, line: Line) -> Foregone:
+    cell, asked = line.cell, _asked_by(item)
+    level = root.height if cell.quota < cell.usage + asked else 0
+    answer = answer_to(memory, (root.generation, level), item, line.rules, line.node)
+    return Foregone(place, item, [(cell, asked)], *answer)

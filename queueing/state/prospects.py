@@ -251,11 +251,19 @@ def outline_of(peers: Peers, offer: Offer, quota_check: QuotaCheck) -> Outline:
 
 def foregone_of(memory: Memory, root: Node, item: Item, footing: Footing) -> Foregone:
     """Make the decision that a judgement would have made."""
-    peers, fact, rules = peers_of(item), item.fact, footing.rules
-    outline = outline_of(peers, rules.offer, memory.settings.quota_check)
     key = (root.generation, *footing.levels)
+    answer = answer_to(memory, key, item, footing.rules, footing.node)
+    return Foregone(footing.place, item, footing.needs, *answer)
+
+
+def answer_to(
+    memory: Memory, key: tuple[int, ...], item: Item, rules: QueueRules, node: Node
+) -> tuple[Assignment, Admit]:
+    """Return what a judgement would answer to one who fits; the key is as in `remembered_fit`."""
+    peers, fact = peers_of(item), item.fact
+    outline = outline_of(peers, rules.offer, memory.settings.quota_check)
     assignment = remembered_fit(
-        key, outline, rules=rules, node=footing.node, demand=peers.demand, settings=memory.settings
+        key, outline, rules=rules, node=node, demand=peers.demand, settings=memory.settings
     )
     admit = Admit(
         workload=fact.key,
@@ -265,4 +273,4 @@ def foregone_of(memory: Memory, root: Node, item: Item, footing: Footing) -> For
         borrowing=assignment.borrow > 0,
         note=passed_over(assignment.passed_over) if assignment.passed_over else "",
     )
-    return Foregone(footing.place, item, footing.needs, assignment, admit)
+    return assignment, admit

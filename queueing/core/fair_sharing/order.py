@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from queueing.core.fair_sharing.shares import Share, Shares, is_borrowing
-from queueing.core.names import FlavorResource, QueueName, Uid
+from queueing.core.fair_sharing.shares import NO_SHARE, Share, Shares, is_borrowing
+from queueing.core.names import FlavorResource, QueueName, ResourceName, Uid
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 
@@ -61,6 +61,19 @@ class FlatOrder:
         """Return a contender's place as usage stands; the smallest comes first."""
         borrows, share = _with_its_usage(contender, self._shares)
         return _score(contender, share, borrows=borrows and self._prefers_non_borrowing)
+
+    def place_by_one(
+        self, node: Node, resource: ResourceName, borrowed: int, last: tuple[int, float, Uid]
+    ) -> Score:
+        """Return the place of one of a queue that would borrow so much of its only resource.
+
+        `borrowed` is not above 0 where it would not borrow; `last` is what decides between equal
+        shares, as it stands in the score.
+        """
+        if borrowed <= 0 or node.parent is None:
+            return (True, False, *NO_SHARE, *last)
+        share = self._shares.by_one(node, node.parent, resource, borrowed)
+        return (True, self._prefers_non_borrowing, *share, *last)
 
 
 def tree_place(root: Node) -> tuple[bool, str]:

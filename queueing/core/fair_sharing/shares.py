@@ -49,20 +49,26 @@ class Shares:
                 borrowed[name] = borrowed.get(name, 0) + over
         if not borrowed:
             return NO_SHARE
-        lendable = self._lendable_of(parent)
-        if len(borrowed) == 1 and node.divisor == 1.0 and node.bend is None:
+        if len(borrowed) == 1:
             ((name, amount),) = borrowed.items()
-            whole = lendable.get(name, 0)
-            return (0, float(amount) * 1000.0 / whole) if whole > 0 else NO_SHARE
+            return self.by_one(node, parent, name, amount)
+        lendable = self._lendable_of(parent)
         ratios = [
             float(amount) * 1000.0 / lendable[name]
             for name, amount in borrowed.items()
             if lendable.get(name, 0) > 0
         ]
-        ratio = max(ratios, default=0.0)
-        if not node.weight:
-            return (1, ratio) if ratio else NO_SHARE
-        return 0, ratio / (node.divisor if node.bend is None else node.bent_divisor)
+        return _weighed(node, max(ratios, default=0.0))
+
+    def by_one(self, node: Node, parent: Node, name: ResourceName, borrowed: int) -> Share:
+        """Return the share of a node that borrows so much of one resource and of no other."""
+        whole = self._lendable_of(parent).get(name, 0)
+        if whole <= 0:
+            return NO_SHARE
+        ratio = float(borrowed) * 1000.0 / whole
+        if node.divisor == 1.0 and node.bend is None:
+            return 0, ratio
+        return _weighed(node, ratio)
 
     def _lendable_of(self, parent: Node) -> dict[ResourceName, int]:
         """Sum over flavors what a parent could use, also of what comes from above it only."""
@@ -73,6 +79,12 @@ class Shares:
                 name = resource.resource
                 found[name] = found.get(name, 0) + parent.cell(resource).potential()
         return found
+
+
+def _weighed(node: Node, ratio: float) -> Share:
+    if not node.weight:
+        return (1, ratio) if ratio else NO_SHARE
+    return 0, ratio / (node.divisor if node.bend is None else node.bent_divisor)
 
 
 def weighted_share(node: Node) -> int:
