@@ -19,9 +19,12 @@ class Feuds:
     def __len__(self) -> int:
         return len(self._victims)
 
-    def note(self, preemptor: Uid, victim: Uid) -> None:
-        """Remember a preemption."""
-        self._victims.setdefault(preemptor, {})[victim] = None
+    def note(self, preemptor: Uid, victim: Uid) -> bool:
+        """Remember a preemption; say whether it is the first of this pair."""
+        victims = self._victims.setdefault(preemptor, {})
+        first = victim not in victims
+        victims[victim] = None
+        return first
 
     def retract(self, preemptor: Uid, victim: Uid) -> None:
         """Forget a preemption that did not come about."""

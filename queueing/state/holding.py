@@ -188,7 +188,16 @@ def _spare_unless_evicted(memory: Memory, fact: WorkloadFact) -> None:
     """Take back an eviction whose write had no clear outcome, if the status shows none."""
     if fact.is_true("Evicted") or fact.key not in memory.ledger.evicting:
         return
-    memory.ledger.spare(fact.key)
-    memory.victim_changed(fact.key, spared=True)
+    take_back_eviction(memory, fact)
+
+
+def take_back_eviction(memory: Memory, victim: WorkloadFact) -> None:
+    """Note that an eviction was not written: nobody was preempted, and who counted on it goes on.
+
+    Earlier preemptions of the same victim stay remembered.
+    """
+    preemptors = memory.ledger.spare(victim.key)
+    memory.victim_changed(victim.key, spared=True)
     for feuds in memory.feuds.values():
-        feuds.forget(fact.uid)
+        for preemptor in preemptors:
+            feuds.retract(preemptor, victim.uid)

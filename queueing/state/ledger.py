@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from queueing.core.holders import Holder, Ranked, rank
-from queueing.core.names import FlavorResource, Key, QueueName
+from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.sharing import Commons
 from queueing.state.charges import Charge, Tally, is_running, is_same, together
@@ -46,8 +46,9 @@ class Ledger:
         self.charges: dict[Key, Charge] = {}
         self.users = Users(self.charges)
         """Who uses claims that others may use, too."""
-        self.evicting: dict[Key, None] = {}
-        """Victims whose eviction was decided and that no fact shows as Evicted yet."""
+        self.evicting: dict[Key, dict[Uid, None]] = {}
+        """Victims whose eviction was decided and that no fact shows as Evicted yet; for each, who
+        preempts it for the first time."""
         self.leaving: dict[QueueName, int] = {}
         """How many of each queue are evicted and still hold quota."""
         self.ranks: dict[QueueName, Rank] = {}
@@ -198,15 +199,17 @@ class Ledger:
         charge = self.charges.get(key)
         if charge is None or charge.holder.evicted:
             return False
-        self.evicting[key] = None
+        self.evicting[key] = {}
         self._mark(charge, evicted=True)
         return True
 
-    def spare(self, key: Key) -> None:
-        """Take back `evict`: the write of the eviction was refused."""
+    def spare(self, key: Key) -> Iterable[Uid]:
+        """Take back `evict`, as it was not written; return who preempted it for the first time."""
         charge = self.charges.get(key)
-        if self.evicting.pop(key, key) is None and charge is not None:
+        preemptors = self.evicting.pop(key, None)
+        if preemptors is not None and charge is not None:
             self._mark(charge, evicted=False)
+        return preemptors or ()
 
     def open_queue(self, name: QueueName) -> None:
         """Charge the tree for what is held in a queue that was unknown so far."""

@@ -2,7 +2,7 @@
 
 from queueing.core.decisions import Admit, Outcome, Verdict
 from queueing.core.names import Key
-from queueing.state.holding import give_back
+from queueing.state.holding import give_back, take_back_eviction
 from queueing.state.joining import enqueue
 from queueing.state.memory import Memory
 
@@ -29,10 +29,7 @@ def take_outcome(memory: Memory, outcome: Outcome) -> None:
             enqueue(memory, fact)
             _count_refusal(memory, key, key)
     elif outcome.verdict is Verdict.REFUSED:
-        memory.ledger.spare(key)
-        memory.victim_changed(key, spared=True)
-        for feuds in memory.feuds.values():
-            feuds.retract(decision.preemptor_uid, decision.uid)
+        take_back_eviction(memory, fact)
         _count_refusal(memory, key, decision.preemptor)
     elif outcome.verdict is Verdict.UNKNOWN and key in memory.ledger.evicting:
         memory.unknown.add(key)

@@ -145,7 +145,9 @@ def _evict_all(memory: Memory, judgement: Judgement) -> bool:
         if memory.ledger.evict(preemption.workload):
             memory.recalls.pop(root, None)
             news = True
-        feuds.note(preemption.preemptor_uid, preemption.uid)
+        first = feuds.note(preemption.preemptor_uid, preemption.uid)
+        if first and preemption.workload in memory.ledger.evicting:
+            memory.ledger.evicting[preemption.workload][preemption.preemptor_uid] = None
     return news
 
 

@@ -123,6 +123,12 @@ BROKEN_ONCE = [
         77000004,
         id="nor does one that is gated hear that preemption would not help any more",
     ),
+    pytest.param(
+        nobody_is_evicted_twice_for_the_same_head,
+        "classical",
+        9000240,
+        id="an eviction that was not written has earlier ones forgotten",
+    ),
 ]
 """Lives in which a law once did not hold."""
 
