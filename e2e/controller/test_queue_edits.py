@@ -86,13 +86,16 @@ def test_a_stopped_queue_keeps_what_runs_and_a_drained_one_does_not(
     wait_job(space, "first", running, "running")
     edit(space, name, stopPolicy="Hold")
     space.api.wait_one(
-        "ClusterQueue", name, lambda one: not holds(one, "Active"), what="not active"
+        "ClusterQueue",
+        name,
+        lambda one: condition(one, "Active").get("status") == "False",
+        what="not active",
     )
     space.make(job(space.namespace, "second", queue="team", pods=Pods(run_s=None)))
     space.api.wait_one(
         "ClusterQueue",
         name,
-        lambda one: one["status"].get("pendingWorkloads") == 1,
+        lambda one: one.get("status", {}).get("pendingWorkloads") == 1,
         what="one Job waits",
     )
     assert running(space.api.get("Job", "first", space.namespace))
