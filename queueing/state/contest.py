@@ -22,7 +22,7 @@ from queueing.core.quota.node import Node
 from queueing.state.footing import Place
 from queueing.state.lines import Line
 from queueing.state.memory import Memory
-from queueing.state.openness import is_let_in, line_of
+from queueing.state.openness import is_let_in, lines_among
 from queueing.state.peers import Item, Peers, peers_of
 from queueing.state.prospects import Foregone, answer_to, order_of, outline_of
 
@@ -53,25 +53,16 @@ def entrants_of(memory: Memory, root: Node, names: Iterable[QueueName]) -> list[
         return None
     order, sorts = order_of(memory), memory.settings.priority_sorting_within_cohort
     found: list[Entrant] = []
-    lines, above, free = memory.lines, None, 0
-    for name in names:
-        line = lines.get(name)
-        if line is None or line.queue.shelves.only is not line.only or line.queue.lanes.heaps:
-            queue = memory.queues.get(name)
-            if queue is None or not queue.size:
-                memory.ready.discard(name)
-                continue
-            line = line_of(memory, queue)
-            if line is None:
-                return None
-        if line.above is None or line.above is not (above or line.above):
+    above, free = None, 0
+    for line in lines_among(memory, names):
+        if line is None or line.above is None or line.above is not (above or line.above):
             return None
         if above is None:
             above, free = line.above, _free(line.above)
         usage, shelf = line.cell.usage, line.shelf
         available = min(free, line.most - usage)
         if available < shelf.least:
-            memory.ready.discard(name)
+            memory.ready.discard(line.queue.name)
             continue
         if line.queue.odd or not (line.is_open or _is_open(memory, line)):
             return None

@@ -1,5 +1,7 @@
 """Memos about a queue until objects change: which LocalQueues it lets in, and its line."""
 
+from collections.abc import Iterable, Iterator
+
 from queueing.core.names import QueueName
 from queueing.state.lines import Line, line_on
 from queueing.state.memory import Memory
@@ -32,3 +34,20 @@ def line_of(memory: Memory, queue: PendingQueue) -> Line | None:
     if found is not None:
         memory.lines[queue.name] = found
     return found
+
+
+def lines_among(memory: Memory, names: Iterable[QueueName]) -> Iterator[Line | None]:
+    """Yield the line of each of some queues in which anybody waits, None for one without a line.
+
+    Queues in which nobody waits leave `ready`.
+    """
+    lines = memory.lines
+    for name in names:
+        line = lines.get(name)
+        if line is None or not line.holds:
+            queue = memory.queues.get(name)
+            if queue is None or not queue.size:
+                memory.ready.discard(name)
+                continue
+            line = line_of(memory, queue)
+        yield line

@@ -27,7 +27,7 @@ from queueing.core.settings import QuotaCheck
 from queueing.state.footing import Footing, Needs, Place, fits, usages_of
 from queueing.state.lines import Line
 from queueing.state.memory import Memory
-from queueing.state.openness import is_let_in, line_of
+from queueing.state.openness import is_let_in, lines_among
 from queueing.state.peers import Item, Peers, peers_of
 from queueing.state.stands import PARKED
 
@@ -54,20 +54,12 @@ def prospects_of(memory: Memory, root: Node, names: Iterable[QueueName]) -> list
         return None
     order = order_of(memory)
     found: list[Prospect] = []
-    lines = memory.lines
-    for name in names:
-        line = lines.get(name)
-        if line is None or not line.holds:
-            queue = memory.queues.get(name)
-            if queue is None or not queue.size:
-                memory.ready.discard(name)
-                continue
-            line = line_of(memory, queue)
-            if line is None:
-                return None
+    for line in lines_among(memory, names):
+        if line is None:
+            return None
         free = line.cell.available()
         if free < line.shelf.least:
-            memory.ready.discard(name)
+            memory.ready.discard(line.queue.name)
             continue
         item = line.first(free)
         one = None if item is None else prospect_in(memory, root, line, item, order)
