@@ -10,9 +10,8 @@ The process. `app` waits for the Lease and runs one `session` for each term of l
 `probes`, `connection`, `collection` (of garbage), `containment` (of our own mistakes) keep it well.
 
 In. `watches` names what a session follows. `pump` (Workloads and Jobs, `asking` for what) and
-`admin_objects` (`queue_changes`) take events into `objects` and into facts for the engine. Parts of
-`objects` are `keeping`, `indexes`, `cohorts`, `roster` (of gangs), `saves` (Checkpoints),
-`device_memory` and `device_holdings`.
+`admin_objects` (`queue_changes`) take events into `stores` (what was last seen of every object) and
+into facts for the engine.
 
 Decisions. `cycles` lets the engine decide; `effects` turns decisions into writes; `latecomers` are
 reservations that an earlier leader wrote too late.
@@ -24,6 +23,6 @@ of a Workload's life, `objections` included), `statuses` (queues and cohorts), `
 `leisure` what nobody waits for. `checkpoints`, `credits` and `devices` are features with a `part`
 each.
 
-Told to others, and nothing depends on it: `witness`, `chronicle` (traces), `census`, `tallies`,
-`stock`, `lag` (metrics), `broadcast` (to the serving process).
+Told to others, and nothing depends on it: `witness`, `chronicle` (traces), `tallies`, `stock`,
+`cohorts`, `lag` (metrics), `broadcast` (to the serving process).
 """

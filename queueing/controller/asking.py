@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from queueing.controller.objects import Objects
+from queueing.controller.stores.objects import Objects
 from queueing.core.names import Key
 from queueing.translate.devices.offers import Shape
 from queueing.translate.inbound.workloads import Asks, asks_of

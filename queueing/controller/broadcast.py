@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from queueing.clock import Clock
-from queueing.controller.objects import Objects
+from queueing.controller.stores.objects import Objects
 from queueing.controller.witness import Witness
 from queueing.core.names import QueueName, name_of, namespace_of
 from queueing.serving.frames import Frame, PendingRow

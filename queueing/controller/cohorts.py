@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from queueing.controller.objects import Objects
+from queueing.controller.stores.objects import Objects
 from queueing.core.names import CohortName, QueueName
 
 

@@ -15,9 +15,9 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.hand import Hand, workload_target
-from queueing.controller.objects import Objects
 from queueing.controller.pump import Pump
 from queueing.controller.records import Records
+from queueing.controller.stores.objects import Objects
 from queueing.controller.waits import Waits
 from queueing.controller.witness import queued_since
 from queueing.core.decisions import Admit, Cycle, Decision, Preempt, Verdict, Wait

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from queueing.controller.hand import Hand
-from queueing.controller.objects import Objects
+from queueing.controller.stores.objects import Objects
 from queueing.core.names import QueueName
 from queueing.kube.errors import ConflictError, KubeError, NotFoundError, RefusedError
 from queueing.kube.resources import (

@@ -7,7 +7,7 @@ bear it, it is withdrawn before any pod of it starts, the newest first.
 
 from collections.abc import Callable, Iterable
 
-from queueing.controller.objects import Objects
+from queueing.controller.stores.objects import Objects
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
 from queueing.translate.wire.workloads import Workload

@@ -5,7 +5,7 @@ It is left as it is, and counted where it says. That it should be looked at is t
 it was.
 """
 
-from queueing.controller.objects import Objects
+from queueing.controller.stores.objects import Objects
 from queueing.core.contradictions import Offered, contradictions, indivisible, offered_by
 from queueing.core.facts import Admission, WorkloadFact
 from queueing.translate.inbound.queues import cluster_queue

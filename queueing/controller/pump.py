@@ -16,8 +16,8 @@ import msgspec
 from queueing.controller.asking import Asking
 from queueing.controller.checkpoints.beside import used_beside
 from queueing.controller.checkpoints.effective import stake_of
-from queueing.controller.keeping import keep
-from queueing.controller.objects import Objects, owner_uids
+from queueing.controller.stores.by_name import keep
+from queueing.controller.stores.objects import Objects, owner_uids
 from queueing.core.facts import Fact, FlavorFact, Gone, Kind
 from queueing.core.names import Key
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent

@@ -28,13 +28,13 @@ from queueing.controller.hand import Hand
 from queueing.controller.jobs.reconciler import JobReconciler
 from queueing.controller.latecomers import Latecomers
 from queueing.controller.leisure import Leisure
-from queueing.controller.objects import Objects
 from queueing.controller.pump import Attention, Pump
 from queueing.controller.records import Records
 from queueing.controller.rules import ControllerRules
-from queueing.controller.saves import Saves
 from queueing.controller.statuses import Statuses
 from queueing.controller.stillness import Stillness
+from queueing.controller.stores.checkpoints import Saves
+from queueing.controller.stores.objects import Objects
 from queueing.controller.waits import Waits
 from queueing.controller.witness import Witness
 from queueing.controller.workloads import Lives, WorkloadReconciler

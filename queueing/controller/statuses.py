@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from queueing.controller.hand import Hand
 from queueing.controller.leisure import Leisure
-from queueing.controller.objects import Objects
+from queueing.controller.stores.objects import Objects
 from queueing.core.names import CohortName, Key, QueueName
 from queueing.kube.errors import KubeError
 from queueing.kube.resources import CLUSTER_QUEUES, COHORTS, LOCAL_QUEUES, Target

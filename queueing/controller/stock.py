@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
 
-from queueing.controller.census import Census, Where
 from queueing.controller.cohorts import Tree, path_above, path_of_cohort
-from queueing.controller.objects import Objects
+from queueing.controller.stores.objects import Objects
+from queueing.controller.stores.workload_counts import Census, Where
 from queueing.controller.tallies import Tallies, local_labels
 from queueing.core.credits.facts import MICRO, PART
 from queueing.core.facts import Quota

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from queueing.controller.chronicle import Chronicle
-from queueing.controller.objects import Objects
 from queueing.controller.stock import Stock
+from queueing.controller.stores.objects import Objects
 from queueing.controller.tallies import Tallies
 from queueing.core.decisions import Admit, Cycle, Decision, Mode, Preempt, Wait
 from queueing.core.names import QueueName

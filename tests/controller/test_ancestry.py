@@ -3,7 +3,7 @@
 import pytest
 
 from queueing.controller.jobs import ancestry
-from queueing.controller.objects import Objects
+from queueing.controller.stores.objects import Objects
 from queueing.translate.inbound.manifests import read
 from queueing.translate.wire.jobs import Job
 

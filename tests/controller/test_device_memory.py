@@ -1,6 +1,6 @@
 from typing import Any
 
-from queueing.controller.device_memory import DeviceMemory
+from queueing.controller.stores.devices import DeviceMemory
 from queueing.core.names import Key
 from queueing.translate.devices.names import WORKLOAD_UID
 from queueing.translate.inbound.manifests import read

@@ -11,13 +11,13 @@ import yaml
 
 from queueing.apiserver.server import Fault, serve
 from queueing.apiserver.wire.call import Call
-from queueing.controller.device_memory import DeviceMemory
 from queueing.controller.devices.claiming import Claiming
 from queueing.controller.devices.standing import Standings
 from queueing.controller.devices.starting import DeviceStart, named_by
 from queueing.controller.hand import Hand
 from queueing.controller.records import Records
 from queueing.controller.refusals import DevicesRefusedError
+from queueing.controller.stores.devices import DeviceMemory
 from queueing.core.names import Key
 from queueing.core.settings import Compatibility
 from queueing.kube.client import Client

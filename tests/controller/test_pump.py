@@ -4,8 +4,8 @@ from typing import Any
 import msgspec
 
 from queueing.controller.admin_objects import AdminObjects
-from queueing.controller.objects import Objects
 from queueing.controller.pump import Attention, Pump
+from queueing.controller.stores.objects import Objects
 from queueing.core.facts import ClusterQueueFact, Fact, Gone, Kind, WorkloadFact
 from queueing.core.names import Key, ResourceName
 from queueing.kube.reflector import Added, Deleted, Modified

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from queueing.controller.admin_objects import AdminObjects
-from queueing.controller.objects import Objects
 from queueing.controller.pump import Attention, Pump
 from queueing.controller.stock import AT_ONCE
+from queueing.controller.stores.objects import Objects
 from queueing.controller.witness import Witness
 from queueing.core.credits.facts import (
     MICRO,

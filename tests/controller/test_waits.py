@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from queueing.controller.objects import Objects
 from queueing.controller.records import Records
+from queueing.controller.stores.objects import Objects
 from queueing.controller.waits import Waits
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.names import Key, Uid

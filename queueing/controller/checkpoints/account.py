@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from queueing.controller.checkpoints.observing import condition
 from queueing.controller.chronicle import Chronicle, Left
-from queueing.controller.objects import Objects
-from queueing.controller.saves import Seen
+from queueing.controller.stores.checkpoints import Seen
+from queueing.controller.stores.objects import Objects
 from queueing.core.checkpoints.phases import Phase
 from queueing.core.checkpoints.record import Outcome, Record
 from queueing.core.checkpoints.times import UNKNOWN, Moments, stages, work

@@ -11,7 +11,7 @@ from queueing.controller.checkpoints.hook_jobs import HookJobs
 from queueing.controller.checkpoints.notices import NoticeError
 from queueing.controller.checkpoints.posting import Posting
 from queueing.controller.hand import Hand
-from queueing.controller.saves import Saves, Seen
+from queueing.controller.stores.checkpoints import Saves, Seen
 from queueing.core.checkpoints.answers import Voice
 from queueing.core.checkpoints.record import Record
 from queueing.core.checkpoints.terms import Driver

@@ -6,8 +6,8 @@ queue has; but nobody else is let into what they take, and the tenant for whom t
 
 from collections.abc import Iterator
 
-from queueing.controller.objects import Objects
-from queueing.controller.saves import Saves, Seen
+from queueing.controller.stores.checkpoints import Saves, Seen
+from queueing.controller.stores.objects import Objects
 from queueing.core.checkpoints.terms import Driver
 from queueing.core.names import FlavorName, FlavorResource, Key, ResourceName
 from queueing.translate.checkpoints.hook_job import name_of, used

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from queueing.controller.checkpoints.observing import condition, owners
-from queueing.controller.objects import Objects
+from queueing.controller.stores.objects import Objects
 from queueing.core.stakes import Stake
 from queueing.translate.checkpoints.effective import Effective, Policies
 from queueing.translate.checkpoints.stakes import stake

@@ -13,7 +13,7 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.hand import Hand
-from queueing.controller.saves import Saves, Seen
+from queueing.controller.stores.checkpoints import Saves, Seen
 from queueing.core.checkpoints.answers import Word
 from queueing.core.checkpoints.record import Record
 from queueing.core.names import Key

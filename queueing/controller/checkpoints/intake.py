@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from queueing.controller.saves import Saves, Seen
+from queueing.controller.stores.checkpoints import Saves, Seen
 from queueing.core.credits.facts import SavedFact
 from queueing.core.names import Key, Uid
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent

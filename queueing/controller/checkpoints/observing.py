@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from queueing.controller.objects import Objects
+from queueing.controller.stores.objects import Objects
 from queueing.core.checkpoints.interruptions import Interruption
 from queueing.core.checkpoints.phases import Event, Phase
 from queueing.core.checkpoints.record import Record

@@ -22,8 +22,8 @@ from queueing.controller.checkpoints.reconciler import CheckpointReconciler, Mea
 from queueing.controller.chronicle import Chronicle
 from queueing.controller.crews import Crew
 from queueing.controller.hand import Hand
-from queueing.controller.objects import Objects
 from queueing.controller.records import Records
+from queueing.controller.stores.objects import Objects
 from queueing.core.credits.facts import SavedFact
 from queueing.core.names import Key
 from queueing.kube import resources

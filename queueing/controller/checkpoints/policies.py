@@ -8,7 +8,7 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.hand import Hand
-from queueing.controller.saves import Saves
+from queueing.controller.stores.checkpoints import Saves
 from queueing.core.checkpoints.record import Cause, Request
 from queueing.core.checkpoints.terms import Driver, Terms
 from queueing.core.names import Key

@@ -14,7 +14,7 @@ import aiohttp
 import msgspec
 
 from queueing.clock import Clock
-from queueing.controller.saves import Saves
+from queueing.controller.stores.checkpoints import Saves
 from queueing.core.checkpoints.record import Record
 from queueing.core.checkpoints.terms import Endpoint
 from queueing.core.names import Key

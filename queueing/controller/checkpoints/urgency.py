@@ -7,7 +7,7 @@ that goes away. What they grant shortens every deadline of a request; nobody can
 from collections.abc import Mapping
 
 from queueing.controller.checkpoints.observing import condition, preemptor_uid, workload_of
-from queueing.controller.objects import Objects
+from queueing.controller.stores.objects import Objects
 from queueing.core.checkpoints.interruptions import time_to_save
 from queueing.core.checkpoints.terms import Terms
 from queueing.core.decisions import PreemptionReason

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 import msgspec
 
 from queueing.controller.checkpoints.observing import condition
-from queueing.controller.device_memory import DeviceMemory
 from queueing.controller.devices.remaking import Remaking
 from queueing.controller.devices.starting import parts_of
 from queueing.controller.hand import Hand
-from queueing.controller.objects import Objects
 from queueing.controller.records import Records
+from queueing.controller.stores.devices import DeviceMemory
+from queueing.controller.stores.objects import Objects
 from queueing.kube.client import ListQuery
 from queueing.kube.resources import PODS, Resource
 from queueing.translate.devices.delays import (

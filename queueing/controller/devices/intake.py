@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from queueing.controller.device_memory import DeviceMemory
-from queueing.controller.keeping import keep
+from queueing.controller.stores.by_name import keep
+from queueing.controller.stores.devices import DeviceMemory
 from queueing.core.names import Key
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.devices.index import slice_of

@@ -22,9 +22,9 @@ from queueing.controller.devices.sweeping import Sweep
 from queueing.controller.hand import Hand
 from queueing.controller.injection import tried
 from queueing.controller.leisure import Leisure
-from queueing.controller.objects import Objects
 from queueing.controller.pump import Pump
 from queueing.controller.records import Records
+from queueing.controller.stores.objects import Objects
 from queueing.core.names import Key
 from queueing.kube import resources
 from queueing.kube.client import Client

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from queueing.controller.device_memory import DeviceMemory
 from queueing.controller.devices.claiming import Claiming
-from queueing.controller.objects import Objects
 from queueing.controller.records import Records
 from queueing.controller.refusals import DevicesRefusedError, NamespaceFullError
+from queueing.controller.stores.devices import DeviceMemory
+from queueing.controller.stores.objects import Objects
 from queueing.kube.errors import NotSentError
 from queueing.translate.devices.messages import DeviceReason
 from queueing.translate.devices.realisation import (

@@ -13,9 +13,9 @@ from queueing.controller.gangs.writing import all_of
 from queueing.controller.hand import Hand
 from queueing.controller.jobs.managed import JobRules
 from queueing.controller.jobs.priorities import resolve
-from queueing.controller.objects import Objects
 from queueing.controller.refusals import DevicesRefusedError
 from queueing.controller.scribe import Scribe
+from queueing.controller.stores.objects import Objects
 from queueing.core.backoff import Backoff
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key

@@ -13,7 +13,7 @@ from queueing.controller.gangs.parts import Part
 from queueing.controller.gangs.writing import outcomes
 from queueing.controller.hand import Hand
 from queueing.controller.jobs.additions import additions
-from queueing.controller.objects import Objects
+from queueing.controller.stores.objects import Objects
 from queueing.kube.client import Call
 from queueing.kube.errors import BadRequestError, ForbiddenError, InvalidError, KubeError
 from queueing.translate import labels

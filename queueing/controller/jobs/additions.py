@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from queueing.controller.checkpoints.starting import started_with
-from queueing.controller.objects import Objects
+from queueing.controller.stores.objects import Objects
 from queueing.kube.errors import NotSentError
 from queueing.translate import labels
 from queueing.translate.jobs import batch

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from queueing.controller.jobs import ladder
-from queueing.controller.objects import Objects
+from queueing.controller.stores.objects import Objects
 from queueing.translate.wire.jobs import Job
 
 DEPTH_MAX = 10

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from queueing.controller.objects import Objects
+from queueing.controller.stores.objects import Objects
 from queueing.core.selectors import Selector, selects
 from queueing.translate import labels
 from queueing.translate.inbound.surroundings import namespace as namespace_fact

@@ -11,9 +11,9 @@ from queueing.controller.jobs import ancestry, ladder, prebuilt, solitary
 from queueing.controller.jobs.additions import additions
 from queueing.controller.jobs.managed import JobRules, is_managed
 from queueing.controller.jobs.priorities import resolve
-from queueing.controller.objects import Objects
 from queueing.controller.refusals import DevicesRefusedError
 from queueing.controller.scribe import Scribe
+from queueing.controller.stores.objects import Objects
 from queueing.core.lifecycle.steps import Cause, Condemn
 from queueing.core.names import Key
 from queueing.kube.client import Call

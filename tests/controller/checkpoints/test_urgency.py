@@ -7,7 +7,7 @@ import pytest
 
 from queueing.controller.checkpoints.effective import stake_of
 from queueing.controller.checkpoints.urgency import patience
-from queueing.controller.objects import Objects
+from queueing.controller.stores.objects import Objects
 from queueing.core.checkpoints.terms import Driver, Terms
 from queueing.core.names import Key
 from queueing.core.stakes import Stake

@@ -6,8 +6,8 @@ Plain memory: filled by the intake, read by the pump and the reconcilers.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from queueing.controller.device_holdings import Holdings
-from queueing.controller.indexes import Index as Keys
+from queueing.controller.stores.allocations import Holdings
+from queueing.controller.stores.indexes import Index as Keys
 from queueing.core.devices import DeviceOffer
 from queueing.core.names import Key
 from queueing.translate.devices.allocations import holdings

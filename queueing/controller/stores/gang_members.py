@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from queueing.controller.indexes import Index
+from queueing.controller.stores.indexes import Index
 from queueing.core.names import Key
 from queueing.translate.jobs.gang import gang_key
 from queueing.translate.wire.jobs import Job

@@ -7,7 +7,7 @@ they are. What a claim counts as is worked out once: devices that change later c
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from queueing.controller.indexes import Index as Keys
+from queueing.controller.stores.indexes import Index as Keys
 from queueing.core.names import Key
 from queueing.translate.devices.asks import DeviceSurroundings
 from queueing.translate.devices.given import Amounts, amounts_of

@@ -6,7 +6,7 @@ Plain memory: filled by the intake of checkpoints, read by whoever stops or star
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from queueing.controller.indexes import Index
+from queueing.controller.stores.indexes import Index
 from queueing.core.checkpoints.interruptions import Interruption
 from queueing.core.checkpoints.record import Record, Saved
 from queueing.core.checkpoints.terms import USUAL_DRIVERS, Driver

@@ -6,11 +6,11 @@ Plain memory: filled by the pump, read by the reconcilers. An object is replaced
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from queueing.controller.census import Census
-from queueing.controller.device_memory import DeviceMemory
-from queueing.controller.indexes import Index
-from queueing.controller.roster import Roster
-from queueing.controller.saves import Saves
+from queueing.controller.stores.checkpoints import Saves
+from queueing.controller.stores.devices import DeviceMemory
+from queueing.controller.stores.gang_members import Roster
+from queueing.controller.stores.indexes import Index
+from queueing.controller.stores.workload_counts import Census
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
 from queueing.translate.jobs.composition import prebuilt_name
