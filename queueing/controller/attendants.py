@@ -6,9 +6,9 @@ from typing import Protocol
 
 from queueing.clock import Clock
 from queueing.controller.latecomers import Latecomers
-from queueing.controller.leisure import Leisure
-from queueing.controller.records import Records
 from queueing.controller.stillness import Stillness
+from queueing.controller.writing.deferral import Leisure
+from queueing.controller.writing.events import Records
 from queueing.translate.devices.realisation import PodChanges
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta

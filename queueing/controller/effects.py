@@ -14,12 +14,12 @@ from typing import assert_never
 import msgspec
 
 from queueing.clock import Clock
-from queueing.controller.hand import Hand, workload_target
 from queueing.controller.pump import Pump
-from queueing.controller.records import Records
 from queueing.controller.stores.objects import Objects
 from queueing.controller.waits import Waits
 from queueing.controller.witness import queued_since
+from queueing.controller.writing.events import Records
+from queueing.controller.writing.leader_writes import Hand, workload_target
 from queueing.core.decisions import Admit, Cycle, Decision, Preempt, Verdict, Wait
 from queueing.core.decisions import Outcome as Settlement
 from queueing.core.lifecycle.steps import Evict, EvictionReason

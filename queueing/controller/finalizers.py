@@ -14,8 +14,8 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from queueing.controller.hand import Hand
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.names import QueueName
 from queueing.kube.errors import ConflictError, KubeError, NotFoundError, RefusedError
 from queueing.kube.resources import (

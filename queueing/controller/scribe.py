@@ -5,7 +5,7 @@ from typing import assert_never
 
 from queueing.controller import notes
 from queueing.controller.attendants import Attendants
-from queueing.controller.hand import Hand
+from queueing.controller.writing.leader_writes import Hand
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload

@@ -24,12 +24,9 @@ from queueing.controller.devices import part as device_part
 from queueing.controller.effects import Effects, Shell
 from queueing.controller.finalizers import Finalizers
 from queueing.controller.gangs.reconciler import GangReconciler
-from queueing.controller.hand import Hand
 from queueing.controller.jobs.reconciler import JobReconciler
 from queueing.controller.latecomers import Latecomers
-from queueing.controller.leisure import Leisure
 from queueing.controller.pump import Attention, Pump
-from queueing.controller.records import Records
 from queueing.controller.rules import ControllerRules
 from queueing.controller.statuses import Statuses
 from queueing.controller.stillness import Stillness
@@ -38,6 +35,9 @@ from queueing.controller.stores.objects import Objects
 from queueing.controller.waits import Waits
 from queueing.controller.witness import Witness
 from queueing.controller.workloads import Lives, WorkloadReconciler
+from queueing.controller.writing.deferral import Leisure
+from queueing.controller.writing.events import Records
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.decisions import Cycle
 from queueing.core.names import Key
 from queueing.core.settings import Compatibility

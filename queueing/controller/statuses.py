@@ -13,9 +13,9 @@ from functools import partial
 from itertools import islice
 from typing import NoReturn
 
-from queueing.controller.hand import Hand
-from queueing.controller.leisure import Leisure
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.deferral import Leisure
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.names import CohortName, Key, QueueName
 from queueing.kube.errors import KubeError
 from queueing.kube.resources import CLUSTER_QUEUES, COHORTS, LOCAL_QUEUES, Target

@@ -7,7 +7,7 @@ look of that controller takes.
 """
 
 from queueing.clock import Clock
-from queueing.controller.hand import Hand
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.names import Key
 from queueing.kube.listing import list_all
 from queueing.kube.resources import PODS

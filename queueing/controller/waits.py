@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import NoReturn, Protocol
 
 from queueing.clock import Clock
-from queueing.controller.records import Records
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.events import Records
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.names import Key
 from queueing.kube.errors import KubeError

@@ -8,10 +8,10 @@ from typing import assert_never
 import msgspec
 
 from queueing.clock import Clock
-from queueing.controller.hand import Hand
 from queueing.controller.objections import Objections
-from queueing.controller.records import Records
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.events import Records
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.admissibility import applying_checks
 from queueing.core.facts import StopPolicy, WorkloadFact
 from queueing.core.lifecycle.phases import Phase, phase_of

@@ -1,6 +1,6 @@
 from dataclasses import dataclass, field
 
-from queueing.controller.leisure import AT_ONCE_MAX, CALLED_S, Leisure
+from queueing.controller.writing.deferral import AT_ONCE_MAX, CALLED_S, Leisure
 from queueing.kube.pressure import Pressure
 
 FAST_S, SLOW_S = 0.01, 1.0

@@ -10,8 +10,8 @@ import pytest
 from queueing.apiserver.server import Fault, serve
 from queueing.apiserver.wire.call import Call
 from queueing.controller.devices.remaking import TRACKING, Remaking
-from queueing.controller.hand import Hand
 from queueing.controller.injection import Injecting, Trial, tried
+from queueing.controller.writing.leader_writes import Hand
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.resources import PODS

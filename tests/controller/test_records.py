@@ -1,4 +1,4 @@
-from queueing.controller.records import Records
+from queueing.controller.writing.events import Records
 from queueing.core.settings import Compatibility
 from queueing.kube.events import EventNote, EventType, Regarding
 from queueing.translate.wire.meta import Meta

@@ -10,8 +10,8 @@ from queueing.controller.checkpoints.executing import Executing
 from queueing.controller.checkpoints.hook_jobs import HookJobs
 from queueing.controller.checkpoints.notices import NoticeError
 from queueing.controller.checkpoints.posting import Posting
-from queueing.controller.hand import Hand
 from queueing.controller.stores.checkpoints import Saves, Seen
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.checkpoints.answers import Voice
 from queueing.core.checkpoints.record import Record
 from queueing.core.checkpoints.terms import Driver

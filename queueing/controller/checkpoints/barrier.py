@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 from queueing.controller.checkpoints.effective import effective
 from queueing.controller.checkpoints.observing import condition, is_leaving, is_worth_asking
-from queueing.controller.records import Records
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.events import Records
 from queueing.core.checkpoints.phases import HOLDS_THE_STOP, Phase
 from queueing.core.names import Key
 from queueing.translate.checkpoints.outbound import epoch_of, name_of

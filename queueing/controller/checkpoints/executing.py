@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import msgspec
 
 from queueing.clock import Clock
-from queueing.controller.hand import Hand
 from queueing.controller.stores.checkpoints import Saves, Seen
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.checkpoints.answers import Word
 from queueing.core.checkpoints.record import Record
 from queueing.core.names import Key

@@ -10,9 +10,9 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.checkpoints.notices import NoticeError
-from queueing.controller.hand import Hand
 from queueing.controller.stores.checkpoints import Seen
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.checkpoints.answers import Condition, Voice
 from queueing.core.checkpoints.record import Record
 from queueing.core.names import Key

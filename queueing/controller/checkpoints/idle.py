@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from queueing.clock import Clock
 from queueing.controller.checkpoints.effective import effective
 from queueing.controller.checkpoints.observing import IDLE, condition, is_leaving, owners
-from queueing.controller.hand import Hand
-from queueing.controller.records import Records
 from queueing.controller.stores.indexes import Index
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.events import Records
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.checkpoints.idleness import Part, idle_since, idle_since_by_leaders, said_idle
 from queueing.core.checkpoints.phases import HOLDS_THE_STOP
 from queueing.core.checkpoints.terms import Terms

@@ -11,9 +11,9 @@ import msgspec
 from queueing.clock import Clock
 from queueing.controller.checkpoints.effective import effective
 from queueing.controller.checkpoints.observing import condition, owners
-from queueing.controller.hand import Hand
-from queueing.controller.records import Records
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.events import Records
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.checkpoints.interruptions import interruption
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key

@@ -21,9 +21,9 @@ from queueing.controller.checkpoints.posting import Posting
 from queueing.controller.checkpoints.reconciler import CheckpointReconciler, Means
 from queueing.controller.chronicle import Chronicle
 from queueing.controller.crews import Crew
-from queueing.controller.hand import Hand
-from queueing.controller.records import Records
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.events import Records
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.credits.facts import SavedFact
 from queueing.core.names import Key
 from queueing.kube import resources

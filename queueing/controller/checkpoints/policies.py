@@ -7,8 +7,8 @@ take is known before somebody's work depends on it.
 import msgspec
 
 from queueing.clock import Clock
-from queueing.controller.hand import Hand
 from queueing.controller.stores.checkpoints import Saves
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.checkpoints.record import Cause, Request
 from queueing.core.checkpoints.terms import Driver, Terms
 from queueing.core.names import Key

@@ -22,10 +22,10 @@ from queueing.controller.checkpoints.observing import (
 from queueing.controller.checkpoints.posting import POLL_S
 from queueing.controller.checkpoints.telling import tell
 from queueing.controller.checkpoints.urgency import patience
-from queueing.controller.hand import Hand
-from queueing.controller.records import Records
 from queueing.controller.stores.checkpoints import Seen
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.events import Records
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.checkpoints.answers import Heard, Voice, combine
 from queueing.core.checkpoints.phases import DUTIES, TERMINAL, Duty, Event, Phase
 from queueing.core.checkpoints.record import Cause, Outcome, Record, Request

@@ -4,8 +4,8 @@ import secrets
 from collections.abc import Sequence
 
 from queueing.controller.checkpoints.effective import effective
-from queueing.controller.records import Records
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.events import Records
 from queueing.core.checkpoints.terms import Driver
 from queueing.translate.checkpoints import names
 from queueing.translate.checkpoints.handover import handed_over

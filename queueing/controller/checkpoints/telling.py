@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from queueing.controller.records import Records
+from queueing.controller.writing.events import Records
 from queueing.core.checkpoints.phases import Phase
 from queueing.core.checkpoints.record import Outcome, Record
 from queueing.translate.wire.jobs import Job

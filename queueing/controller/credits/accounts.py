@@ -12,7 +12,7 @@ from queueing.clock import Clock
 from queueing.controller.credits.budgets import Budgets
 from queueing.controller.credits.intake import Intake, lag_of
 from queueing.controller.credits.usage_records import UsageRecords
-from queueing.controller.hand import Hand
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.credits.facts import CreditAccountFact
 from queueing.core.names import Key
 from queueing.kube.errors import ConflictError, KubeError

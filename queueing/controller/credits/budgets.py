@@ -7,7 +7,7 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.credits.intake import Intake
-from queueing.controller.hand import Hand
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.credits.facts import BudgetAccountFact
 from queueing.kube.errors import KubeError
 from queueing.kube.resources import CREDIT_BUDGETS

@@ -11,7 +11,7 @@ from queueing.clock import Clock
 from queueing.controller.credits.accounts import Accounts, Means
 from queueing.controller.credits.intake import Intake
 from queueing.controller.credits.standings import Standings
-from queueing.controller.hand import Hand
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.names import Key
 from queueing.kube import resources
 from queueing.kube.client import Client

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from queueing.clock import Clock
 from queueing.controller.credits.intake import Intake
-from queueing.controller.hand import Hand
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.names import Uid
 from queueing.kube.errors import KubeError
 from queueing.kube.resources import CREDIT_GRANTS, CREDIT_POLICIES, Target

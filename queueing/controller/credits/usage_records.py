@@ -13,7 +13,7 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.credits.usage_intake import UsageIntake
-from queueing.controller.hand import Hand
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.credits.facts import Member, UsageRecordFact
 from queueing.core.credits.folding import Resolution, bounded
 from queueing.kube.errors import ConflictError, KubeError, NotFoundError

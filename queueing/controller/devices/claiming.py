@@ -12,9 +12,9 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from queueing.controller.hand import Hand
 from queueing.controller.refusals import DevicesRefusedError, NamespaceFullError
 from queueing.controller.stores.devices import DeviceMemory
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.names import Key
 from queueing.kube.client import Call
 from queueing.kube.deletion import this_life

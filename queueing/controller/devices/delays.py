@@ -14,10 +14,10 @@ import msgspec
 from queueing.controller.checkpoints.observing import condition
 from queueing.controller.devices.remaking import Remaking
 from queueing.controller.devices.starting import parts_of
-from queueing.controller.hand import Hand
-from queueing.controller.records import Records
 from queueing.controller.stores.devices import DeviceMemory
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.events import Records
+from queueing.controller.writing.leader_writes import Hand
 from queueing.kube.client import ListQuery
 from queueing.kube.resources import PODS, Resource
 from queueing.translate.devices.delays import (

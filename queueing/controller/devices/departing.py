@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from queueing.controller.checkpoints.observing import condition
 from queueing.controller.devices.starting import parts_of
-from queueing.controller.hand import Hand
-from queueing.controller.records import Records
 from queueing.controller.stores.devices import DeviceMemory
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.events import Records
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
 from queueing.translate.devices.asks import devices_of

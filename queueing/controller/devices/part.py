@@ -19,12 +19,12 @@ from queueing.controller.devices.remaking import Remaking
 from queueing.controller.devices.standing import Standings
 from queueing.controller.devices.starting import DeviceStart
 from queueing.controller.devices.sweeping import Sweep
-from queueing.controller.hand import Hand
 from queueing.controller.injection import tried
-from queueing.controller.leisure import Leisure
 from queueing.controller.pump import Pump
-from queueing.controller.records import Records
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.deferral import Leisure
+from queueing.controller.writing.events import Records
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.names import Key
 from queueing.kube import resources
 from queueing.kube.client import Client

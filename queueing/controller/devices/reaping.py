@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from queueing.controller.hand import Hand
-from queueing.controller.leisure import Leisure
 from queueing.controller.stores.devices import DeviceMemory
+from queueing.controller.writing.deferral import Leisure
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.names import Key
 from queueing.kube.errors import KubeError
 from queueing.kube.resources import RESOURCE_CLAIM_TEMPLATES

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from queueing.controller.hand import Hand
 from queueing.controller.injection import Injecting, Trial
+from queueing.controller.writing.leader_writes import Hand
 from queueing.kube.deletion import this_life
 from queueing.kube.errors import ConflictError, NotFoundError
 from queueing.kube.resources import PODS

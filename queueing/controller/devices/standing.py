@@ -3,8 +3,8 @@
 from collections.abc import Callable, Container
 from dataclasses import dataclass
 
-from queueing.controller.hand import Hand
 from queueing.controller.stores.devices import DeviceMemory
+from queueing.controller.writing.leader_writes import Hand
 from queueing.kube.errors import KubeError
 from queueing.kube.resources import DEVICE_FLAVORS
 from queueing.translate.devices.messages import DeviceReason

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from queueing.controller.devices.claiming import Claiming
-from queueing.controller.records import Records
 from queueing.controller.refusals import DevicesRefusedError, NamespaceFullError
 from queueing.controller.stores.devices import DeviceMemory
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.events import Records
 from queueing.kube.errors import NotSentError
 from queueing.translate.devices.messages import DeviceReason
 from queueing.translate.devices.realisation import (

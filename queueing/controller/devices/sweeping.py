@@ -12,10 +12,10 @@ from queueing.controller.devices.claiming import Claiming
 from queueing.controller.devices.departing import Departures
 from queueing.controller.devices.reaping import Reaper
 from queueing.controller.devices.starting import DeviceStart, named_by, parts_of
-from queueing.controller.records import Records
 from queueing.controller.refusals import DevicesRefusedError
 from queueing.controller.stores.devices import DeviceMemory
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.events import Records
 from queueing.core.names import Key
 from queueing.kube.resources import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
 from queueing.translate.devices.names import INJECT_CLAIM, INJECT_TEMPLATE

@@ -4,10 +4,10 @@ import contextlib
 from collections.abc import Iterator
 
 from queueing.controller.gangs.parts import Gang
-from queueing.controller.hand import Hand
 from queueing.controller.jobs.managed import JobRules, is_managed
 from queueing.controller.stores.gang_members import is_finished
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.names import Key
 from queueing.kube.errors import NotFoundError
 from queueing.kube.resources import JOBS

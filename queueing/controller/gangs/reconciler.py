@@ -10,12 +10,12 @@ from queueing.controller.gangs.parts import Gang, Part, owners
 from queueing.controller.gangs.starting import RefusedStartError, prepare, start
 from queueing.controller.gangs.telling import Telling
 from queueing.controller.gangs.writing import all_of
-from queueing.controller.hand import Hand
 from queueing.controller.jobs.managed import JobRules
 from queueing.controller.jobs.priorities import resolve
 from queueing.controller.refusals import DevicesRefusedError
 from queueing.controller.scribe import Scribe
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.backoff import Backoff
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key

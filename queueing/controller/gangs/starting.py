@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from queueing.controller.attendants import DeviceMaker
 from queueing.controller.gangs.parts import Part
 from queueing.controller.gangs.writing import outcomes
-from queueing.controller.hand import Hand
 from queueing.controller.jobs.additions import additions
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.leader_writes import Hand
 from queueing.kube.client import Call
 from queueing.kube.errors import BadRequestError, ForbiddenError, InvalidError, KubeError
 from queueing.translate import labels

@@ -7,8 +7,8 @@ never written to say that it was not.
 from queueing.clock import Clock
 from queueing.controller.gangs.actions import Tell
 from queueing.controller.gangs.writing import all_of
-from queueing.controller.hand import Hand
-from queueing.controller.records import Records
+from queueing.controller.writing.events import Records
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.names import Key
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate import labels

@@ -1,7 +1,7 @@
 """The priority that a Job's Workload gets; without its class the Job waits, and says so."""
 
-from queueing.controller.records import Records
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.events import Records
 from queueing.translate import labels
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.priority import MissingClass, Priority, PriorityClasses, priority_of

@@ -6,7 +6,6 @@ from typing import Any
 
 from queueing.controller.attendants import Attendants
 from queueing.controller.checkpoints.starting import warn_of_grace
-from queueing.controller.hand import Hand
 from queueing.controller.jobs import ancestry, ladder, prebuilt, solitary
 from queueing.controller.jobs.additions import additions
 from queueing.controller.jobs.managed import JobRules, is_managed
@@ -14,6 +13,7 @@ from queueing.controller.jobs.priorities import resolve
 from queueing.controller.refusals import DevicesRefusedError
 from queueing.controller.scribe import Scribe
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.leader_writes import Hand
 from queueing.core.lifecycle.steps import Cause, Condemn
 from queueing.core.names import Key
 from queueing.kube.client import Call

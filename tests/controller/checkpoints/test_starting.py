@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from queueing.controller.checkpoints.starting import warn_of_grace
-from queueing.controller.records import Records
 from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.events import Records
 from queueing.core.names import Key
 from queueing.core.settings import Compatibility
 from queueing.kube.events import EventNote, EventType, Regarding
