@@ -5,9 +5,9 @@ resourceVersion and is fenced; what was decided is in a Workload's status or did
 every later step is found again from there. Called by `cli` (`queueing run`, `queueing dev`).
 
 The process. `app` waits for the Lease and runs one `session` for each term of leadership, by the
-`rules` that the Configuration gives. `policies` and `job_webhooks` have Jobs suspended and checked,
-`injection` tries whether pods get their claims, `likeness` spares writes that would change nothing.
-`probes`, `connection`, `collection` (of garbage), `containment` (of our own mistakes) keep it well.
+`rules` that the Configuration gives. `admission_policies` are what the API server does by itself
+with Jobs and pods. `probes`, `connection`, `collection` (of garbage), `containment` (of our own
+mistakes) keep it well.
 
 In. `watches` names what a session follows. `pump` (Workloads and Jobs, `asking` for what) and
 `admin_objects` (`queue_changes`) take events into `stores` (what was last seen of every object) and

@@ -20,12 +20,12 @@ from typing import Any, NoReturn
 
 from queueing import __version__
 from queueing.clock import Clock, SystemClock
+from queueing.controller.admission_policies.policies import PolicyRules, install
 from queueing.controller.broadcast import Broadcast
 from queueing.controller.chronicle import Chronicle
 from queueing.controller.collection import postponed
 from queueing.controller.connection import report
 from queueing.controller.lag import measure
-from queueing.controller.policies import PolicyRules, install
 from queueing.controller.probes import listening
 from queueing.controller.rules import (
     controller_rules,

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from queueing.controller.admission_policies.policies import PolicyRules
 from queueing.controller.cycles import BUDGET
 from queueing.controller.jobs.managed import TELL_READY_WITHIN_S, JobRules
-from queueing.controller.policies import PolicyRules
 from queueing.core.backoff import Backoff
 from queueing.core.checkpoints.terms import USUAL_DRIVERS, Driver
 from queueing.core.lifecycle.rules import LifeRules, PodsReadyRules

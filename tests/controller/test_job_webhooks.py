@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from queueing.apiserver.server import serve
-from queueing.controller.job_webhooks import follow
+from queueing.controller.admission_policies.job_webhooks import follow
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.resources import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS

@@ -9,8 +9,8 @@ import pytest
 
 from queueing.apiserver.server import Fault, serve
 from queueing.apiserver.wire.call import Call
+from queueing.controller.admission_policies.injection import Injecting, Trial, tried
 from queueing.controller.devices.remaking import TRACKING, Remaking
-from queueing.controller.injection import Injecting, Trial, tried
 from queueing.controller.writing.leader_writes import Hand
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster

@@ -7,7 +7,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from queueing.apiserver.server import serve
-from queueing.controller.policies import (
+from queueing.controller.admission_policies.policies import (
     OPTIONAL,
     PROBE_LABEL,
     PolicyRules,

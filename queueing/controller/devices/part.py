@@ -7,6 +7,7 @@ from functools import partial
 from time import perf_counter
 from typing import Any, NoReturn
 
+from queueing.controller.admission_policies.injection import tried
 from queueing.controller.checkpoints.part import is_known
 from queueing.controller.crews import Crew
 from queueing.controller.devices.claiming import Claiming
@@ -19,7 +20,6 @@ from queueing.controller.devices.remaking import Remaking
 from queueing.controller.devices.standing import Standings
 from queueing.controller.devices.starting import DeviceStart
 from queueing.controller.devices.sweeping import Sweep
-from queueing.controller.injection import tried
 from queueing.controller.pump import Pump
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.deferral import Leisure

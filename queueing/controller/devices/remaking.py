@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from queueing.controller.injection import Injecting, Trial
+from queueing.controller.admission_policies.injection import Injecting, Trial
 from queueing.controller.writing.leader_writes import Hand
 from queueing.kube.deletion import this_life
 from queueing.kube.errors import ConflictError, NotFoundError

@@ -20,9 +20,9 @@ from typing import Any
 
 import msgspec
 
-from queueing.controller import job_webhooks
-from queueing.controller.injection import BLIND_S, until_injected
-from queueing.controller.likeness import is_alike
+from queueing.controller.admission_policies import job_webhooks
+from queueing.controller.admission_policies.injection import BLIND_S, until_injected
+from queueing.controller.admission_policies.unchanged import is_alike
 from queueing.core.selectors import Selector
 from queueing.kube.client import Call, Client, Request
 from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError
