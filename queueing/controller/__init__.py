@@ -18,11 +18,11 @@ reservations that an earlier leader wrote too late.
 
 What follows from a status is done by reconcilers (`crews`), one key at a time: `jobs` and `gangs`
 (start, stop, finish; `attendants`, `stillness` and `refusals` go with them), `workloads` (the rest
-of a Workload's life, `objections` included), `statuses` (queues and cohorts), `waits` (reasons),
-`finalizers`. They write by `writing` (fenced writes, Events, what can be put off), and say with
-`notes` and `scribe` what became of Jobs. `checkpoints`, `credits` and `devices` are features with a
-`part` each.
+of a Workload's life, `objections` included), `waits` (reasons), `queues` (statuses and finalizers).
+They write by `writing` (fenced writes, Events, what can be put off), and say with `notes` and
+`scribe` what became of Jobs. `checkpoints`, `credits` and `devices` are features with a `part`
+each.
 
 Told to others, and nothing depends on it: `witness`, `chronicle` (traces), `tallies`, `stock`,
-`cohorts`, `lag` (metrics), `broadcast` (to the serving process).
+`lag` (metrics), `broadcast` (to the serving process).
 """

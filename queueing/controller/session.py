@@ -22,13 +22,13 @@ from queueing.controller.crews import Crew
 from queueing.controller.cycles import Cycles
 from queueing.controller.devices import part as device_part
 from queueing.controller.effects import Effects, Shell
-from queueing.controller.finalizers import Finalizers
 from queueing.controller.gangs.reconciler import GangReconciler
 from queueing.controller.jobs.reconciler import JobReconciler
 from queueing.controller.latecomers import Latecomers
 from queueing.controller.pump import Attention, Pump
+from queueing.controller.queues.finalizers import Finalizers
+from queueing.controller.queues.statuses import Statuses
 from queueing.controller.rules import ControllerRules
-from queueing.controller.statuses import Statuses
 from queueing.controller.stillness import Stillness
 from queueing.controller.stores.checkpoints import Saves
 from queueing.controller.stores.objects import Objects

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
 
-from queueing.controller.cohorts import Tree, path_above, path_of_cohort
+from queueing.controller.queues.cohorts import Tree, path_above, path_of_cohort
 from queueing.controller.stores.objects import Objects
 from queueing.controller.stores.workload_counts import Census, Where
 from queueing.controller.tallies import Tallies, local_labels

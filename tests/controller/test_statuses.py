@@ -1,6 +1,6 @@
 import pytest
 
-from queueing.controller.statuses import (
+from queueing.controller.queues.statuses import (
     AT_REST_MAX,
     OTHERS_PER_STATUS,
     UNLESS_AT_REST_PER_SECOND,
