@@ -6,8 +6,8 @@ every later step is found again from there. Called by `cli` (`queueing run`, `qu
 
 The process. `app` waits for the Lease and runs one `session` for each term of leadership, by the
 `rules` that the Configuration gives. `admission_policies` are what the API server does by itself
-with Jobs and pods. `probes`, `connection`, `collection` (of garbage), `containment` (of our own
-mistakes) keep it well.
+with Jobs and pods. `probes`, `connection`, `collection` (of garbage), `lag` (of the loop),
+`containment` (of our own mistakes) keep it well.
 
 In. `watches` names what a session follows. `pump` (Workloads and Jobs, `asking` for what) and
 `admin_objects` (`queue_changes`) take events into `stores` (what was last seen of every object) and
@@ -23,6 +23,6 @@ They write by `writing` (fenced writes, Events, what can be put off), and say wi
 `scribe` what became of Jobs. `checkpoints`, `credits` and `devices` are features with a `part`
 each.
 
-Told to others, and nothing depends on it: `witness`, `chronicle` (traces), `tallies`, `stock`,
-`lag` (metrics), `broadcast` (to the serving process).
+`telemetry` (metrics, traces, what the serving process is told) is told of all this, and nothing
+depends on it.
 """

@@ -21,8 +21,6 @@ from typing import Any, NoReturn
 from queueing import __version__
 from queueing.clock import Clock, SystemClock
 from queueing.controller.admission_policies.policies import PolicyRules, install
-from queueing.controller.broadcast import Broadcast
-from queueing.controller.chronicle import Chronicle
 from queueing.controller.collection import postponed
 from queueing.controller.connection import report
 from queueing.controller.lag import measure
@@ -36,7 +34,9 @@ from queueing.controller.rules import (
     write_timeout_s,
 )
 from queueing.controller.session import Session, Surroundings
-from queueing.controller.witness import Witness
+from queueing.controller.telemetry.broadcast import Broadcast
+from queueing.controller.telemetry.listener import Witness
+from queueing.controller.telemetry.traces import Chronicle
 from queueing.core.checkpoints.terms import USUAL_DRIVERS, Driver
 from queueing.core.settings import Compatibility
 from queueing.kube.client import Client

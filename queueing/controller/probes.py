@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from aiohttp import web
 
-from queueing.controller.witness import Witness
+from queueing.controller.telemetry.listener import Witness
 
 _HEALTH = "health.healthProbeBindAddress"
 _METRICS = "metrics.bindAddress"

@@ -8,7 +8,7 @@ import msgspec
 
 from queueing.clock import SystemClock
 from queueing.controller.app import App, Options
-from queueing.controller.witness import Standing
+from queueing.controller.telemetry.listener import Standing
 from queueing.kube.config import Cluster
 from queueing.kube.resources import LEASES
 from queueing.serving.read_models import ReadModels, listening

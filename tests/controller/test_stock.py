@@ -10,9 +10,9 @@ import pytest
 
 from queueing.controller.admin_objects import AdminObjects
 from queueing.controller.pump import Attention, Pump
-from queueing.controller.stock import AT_ONCE
 from queueing.controller.stores.objects import Objects
-from queueing.controller.witness import Witness
+from queueing.controller.telemetry.gauges import AT_ONCE
+from queueing.controller.telemetry.listener import Witness
 from queueing.core.credits.facts import (
     MICRO,
     PART,

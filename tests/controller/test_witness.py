@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from queueing.controller.rules import metric_groups
-from queueing.controller.witness import Witness
+from queueing.controller.telemetry.listener import Witness
 from queueing.observe.metrics import Metrics
 from queueing.translate.wire.workloads import Workload
 from queueing_api.config.v1beta2 import Configuration

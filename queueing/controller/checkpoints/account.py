@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from queueing.controller.checkpoints.observing import condition
-from queueing.controller.chronicle import Chronicle, Left
 from queueing.controller.stores.checkpoints import Seen
 from queueing.controller.stores.objects import Objects
+from queueing.controller.telemetry.traces import Chronicle, Left
 from queueing.core.checkpoints.phases import Phase
 from queueing.core.checkpoints.record import Outcome, Record
 from queueing.core.checkpoints.times import UNKNOWN, Moments, stages, work

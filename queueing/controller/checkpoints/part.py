@@ -19,9 +19,9 @@ from queueing.controller.checkpoints.nodes import Hearing, NodeReconciler
 from queueing.controller.checkpoints.policies import PolicyReconciler
 from queueing.controller.checkpoints.posting import Posting
 from queueing.controller.checkpoints.reconciler import CheckpointReconciler, Means
-from queueing.controller.chronicle import Chronicle
 from queueing.controller.crews import Crew
 from queueing.controller.stores.objects import Objects
+from queueing.controller.telemetry.traces import Chronicle
 from queueing.controller.writing.events import Records
 from queueing.controller.writing.leader_writes import Hand
 from queueing.core.credits.facts import SavedFact

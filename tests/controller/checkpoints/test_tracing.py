@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from queueing.controller.checkpoints.account import Account
-from queueing.controller.chronicle import Chronicle
 from queueing.controller.stores.checkpoints import Seen
 from queueing.controller.stores.objects import Objects
+from queueing.controller.telemetry.traces import Chronicle
 from queueing.core.checkpoints.phases import Phase
 from queueing.core.checkpoints.record import Cause, Outcome, Record, Request
 from queueing.core.checkpoints.terms import Driver, Terms

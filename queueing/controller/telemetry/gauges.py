@@ -15,7 +15,7 @@ from typing import TypeVar
 from queueing.controller.queues.cohorts import Tree, path_above, path_of_cohort
 from queueing.controller.stores.objects import Objects
 from queueing.controller.stores.workload_counts import Census, Where
-from queueing.controller.tallies import Tallies, local_labels
+from queueing.controller.telemetry.queue_metrics import Tallies, local_labels
 from queueing.core.credits.facts import MICRO, PART
 from queueing.core.facts import Quota
 from queueing.core.names import (

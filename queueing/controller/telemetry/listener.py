@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from queueing.controller.chronicle import Chronicle
-from queueing.controller.stock import Stock
 from queueing.controller.stores.objects import Objects
-from queueing.controller.tallies import Tallies
+from queueing.controller.telemetry.gauges import Stock
+from queueing.controller.telemetry.queue_metrics import Tallies
+from queueing.controller.telemetry.traces import Chronicle
 from queueing.core.decisions import Admit, Cycle, Decision, Mode, Preempt, Wait
 from queueing.core.names import QueueName
 from queueing.observe.logs import decision as log_decision

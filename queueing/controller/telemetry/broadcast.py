@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from queueing.clock import Clock
 from queueing.controller.stores.objects import Objects
-from queueing.controller.witness import Witness
+from queueing.controller.telemetry.listener import Witness
 from queueing.core.names import QueueName, name_of, namespace_of
 from queueing.serving.frames import Frame, PendingRow
 from queueing.serving.publisher import Publisher
