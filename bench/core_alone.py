@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from bench.results import Result, percentile
-from queueing.controller.collection import postponed
+from queueing.controller.process.garbage_collection import postponed
 from queueing.core.decisions import Admit, Cycle, Outcome, Preempt, Verdict, Wait
 from queueing.core.facts import Condition, Fact, WorkloadFact
 from queueing.core.names import Key

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from bench.core_alone import Run, Stopwatch
 from bench.results import Result
-from queueing.controller.collection import postponed
+from queueing.controller.process.garbage_collection import postponed
 from queueing.core.credits.facts import MICRO, CreditPolicyFact
 from queueing.core.credits.prices import Prices
 from queueing.core.names import ResourceName

@@ -4,7 +4,7 @@ import time
 
 from bench.core_alone import ROUND, Run
 from bench.results import Result, percentile
-from queueing.controller.collection import postponed
+from queueing.controller.process.garbage_collection import postponed
 from queueing.core.decisions import Admit, Outcome, Preempt, Verdict
 from queueing.core.facts import Fact, PreemptionPolicy
 from queueing.core.settings import Settings

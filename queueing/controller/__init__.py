@@ -6,8 +6,7 @@ every later step is found again from there. Called by `cli` (`queueing run`, `qu
 
 The process. `app` waits for the Lease and runs one `session` for each term of leadership, by the
 `rules` that the Configuration gives. `admission_policies` are what the API server does by itself
-with Jobs and pods. `probes`, `connection`, `collection` (of garbage), `lag` (of the loop),
-`containment` (of our own mistakes) keep it well.
+with Jobs and pods. `process` keeps it well.
 
 In. `watches` names what a session follows. `pump` (Workloads and Jobs, `asking` for what) and
 `admin_objects` (`queue_changes`) take events into `stores` (what was last seen of every object) and
@@ -16,12 +15,12 @@ into facts for the engine.
 Decisions. `cycles` lets the engine decide; `effects` turns decisions into writes; `latecomers` are
 reservations that an earlier leader wrote too late.
 
-What follows from a status is done by reconcilers (`crews`), one key at a time: `jobs` and `gangs`
-(start, stop, finish; `attendants`, `stillness` and `refusals` go with them), `workloads` (the rest
-of a Workload's life, `objections` included), `waits` (reasons), `queues` (statuses and finalizers).
-They write by `writing` (fenced writes, Events, what can be put off), and say with `notes` and
-`scribe` what became of Jobs. `checkpoints`, `credits` and `devices` are features with a `part`
-each.
+What follows from a status is done by reconcilers (`crews`, with `containment` of our own mistakes),
+one key at a time: `jobs` and `gangs` (start, stop, finish; `attendants`, `stillness` and `refusals`
+go with them), `workloads` (the rest of a Workload's life, `objections` included), `waits`
+(reasons), `queues` (statuses and finalizers). They write by `writing` (fenced writes, Events, what
+can be put off), and say with `notes` and `scribe` what became of Jobs. `checkpoints`, `credits` and
+`devices` are features with a `part` each.
 
 `telemetry` (metrics, traces, what the serving process is told) is told of all this, and nothing
 depends on it.

@@ -21,10 +21,10 @@ from typing import Any, NoReturn
 from queueing import __version__
 from queueing.clock import Clock, SystemClock
 from queueing.controller.admission_policies.policies import PolicyRules, install
-from queueing.controller.collection import postponed
-from queueing.controller.connection import report
-from queueing.controller.lag import measure
-from queueing.controller.probes import listening
+from queueing.controller.process.connection import report
+from queueing.controller.process.garbage_collection import postponed
+from queueing.controller.process.loop_lag import measure
+from queueing.controller.process.probes import listening
 from queueing.controller.rules import (
     controller_rules,
     lease_settings,

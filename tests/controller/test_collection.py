@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from queueing.controller.collection import THRESHOLDS, postponed
+from queueing.controller.process.garbage_collection import THRESHOLDS, postponed
 
 
 @pytest.fixture(autouse=True)

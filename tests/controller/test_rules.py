@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from queueing.controller.probes import BadAddressError, address_of
+from queueing.controller.process.probes import BadAddressError, address_of
 from queueing.controller.rules import controller_rules, lease_settings
 from queueing.core.selectors import Requirement
 from queueing.core.settings import Compatibility
