@@ -8,9 +8,8 @@ The process. `app` waits for the Lease and runs one `session` for each term of l
 `rules` that the Configuration gives. `admission_policies` are what the API server does by itself
 with Jobs and pods. `process` keeps it well.
 
-In. `watches` names what a session follows. `pump` (Workloads and Jobs, `asking` for what) and
-`admin_objects` (`queue_changes`) take events into `stores` (what was last seen of every object) and
-into facts for the engine.
+In. `intake` takes watch events into `stores` (what was last seen of every object) and into facts
+for the engine.
 
 Decisions. `cycles` lets the engine decide; `effects` turns decisions into writes; `latecomers` are
 reservations that an earlier leader wrote too late.

@@ -14,7 +14,7 @@ from typing import assert_never
 import msgspec
 
 from queueing.clock import Clock
-from queueing.controller.pump import Pump
+from queueing.controller.intake.pump import Pump
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.listener import queued_since
 from queueing.controller.waits import Waits

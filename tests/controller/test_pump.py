@@ -3,8 +3,8 @@ from typing import Any
 
 import msgspec
 
-from queueing.controller.admin_objects import AdminObjects
-from queueing.controller.pump import Attention, Pump
+from queueing.controller.intake.admin_objects import AdminObjects
+from queueing.controller.intake.pump import Attention, Pump
 from queueing.controller.stores.objects import Objects
 from queueing.core.facts import ClusterQueueFact, Fact, Gone, Kind, WorkloadFact
 from queueing.core.names import Key, ResourceName

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from queueing.controller.admin_objects import AdminObjects
-from queueing.controller.pump import Attention, Pump
+from queueing.controller.intake.admin_objects import AdminObjects
+from queueing.controller.intake.pump import Attention, Pump
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.gauges import AT_ONCE
 from queueing.controller.telemetry.listener import Witness

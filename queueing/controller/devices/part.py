@@ -20,7 +20,7 @@ from queueing.controller.devices.remaking import Remaking
 from queueing.controller.devices.standing import Standings
 from queueing.controller.devices.starting import DeviceStart
 from queueing.controller.devices.sweeping import Sweep
-from queueing.controller.pump import Pump
+from queueing.controller.intake.pump import Pump
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.deferral import Leisure
 from queueing.controller.writing.events import Records

@@ -13,9 +13,9 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from queueing.controller.asking import Asking
 from queueing.controller.checkpoints.beside import used_beside
 from queueing.controller.checkpoints.effective import stake_of
+from queueing.controller.intake.requests import Asking
 from queueing.controller.stores.by_name import keep
 from queueing.controller.stores.objects import Objects, owner_uids
 from queueing.core.facts import Fact, FlavorFact, Gone, Kind

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from queueing.controller.admin_objects import AdminObjects
-from queueing.controller.pump import Pump
+from queueing.controller.intake.admin_objects import AdminObjects
+from queueing.controller.intake.pump import Pump
 from queueing.kube import resources
 from queueing.kube.client import Client
 from queueing.kube.reflector import Reflector, WatchEvent

@@ -6,8 +6,8 @@ Each becomes a fact for the engine, and a key of whatever a reconciler must look
 from collections.abc import Callable, Iterable, MutableMapping
 from typing import TypeVar
 
-from queueing.controller.pump import Attention, Pump
-from queueing.controller.queue_changes import changes_lives, policy_of
+from queueing.controller.intake.pump import Attention, Pump
+from queueing.controller.intake.queue_changes import changes_lives, policy_of
 from queueing.controller.stores.by_name import keep, known, name_of
 from queueing.controller.stores.objects import Objects
 from queueing.core.facts import Fact, Gone, Kind
