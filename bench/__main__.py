@@ -8,7 +8,7 @@ import click
 
 from bench import core_alone, credits_cost, credits_page, growth, worst_cases
 from bench.results import Result, machine, table, write
-from queueing.controller.cycles import BUDGET
+from queueing.controller.decisions.cycles import BUDGET
 from queueing.core.settings import FairSharing, Settings
 from queueing.testing.worlds import Deep
 

@@ -11,8 +11,7 @@ with Jobs and pods. `process` keeps it well.
 In. `intake` takes watch events into `stores` (what was last seen of every object) and into facts
 for the engine.
 
-Decisions. `cycles` lets the engine decide; `effects` turns decisions into writes; `latecomers` are
-reservations that an earlier leader wrote too late.
+`decisions` lets the engine decide and carries out what it decided.
 
 What follows from a status is done by reconcilers (`crews`, with `containment` of our own mistakes),
 one key at a time: `jobs` and `gangs` (start, stop, finish; `attendants`, `stillness` and `refusals`

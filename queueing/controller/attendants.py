@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from queueing.clock import Clock
-from queueing.controller.latecomers import Latecomers
+from queueing.controller.decisions.late_reservations import Latecomers
 from queueing.controller.stillness import Stillness
 from queueing.controller.writing.deferral import Leisure
 from queueing.controller.writing.events import Records

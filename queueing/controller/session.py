@@ -17,15 +17,15 @@ from queueing.controller.attendants import Attendants
 from queueing.controller.checkpoints import part as checkpoints
 from queueing.controller.credits import part as credit_part
 from queueing.controller.crews import Crew
-from queueing.controller.cycles import Cycles
+from queueing.controller.decisions.cycles import Cycles
+from queueing.controller.decisions.effects import Effects, Shell
+from queueing.controller.decisions.late_reservations import Latecomers
 from queueing.controller.devices import part as device_part
-from queueing.controller.effects import Effects, Shell
 from queueing.controller.gangs.reconciler import GangReconciler
 from queueing.controller.intake import watches
 from queueing.controller.intake.admin_objects import AdminObjects
 from queueing.controller.intake.pump import Attention, Pump
 from queueing.controller.jobs.reconciler import JobReconciler
-from queueing.controller.latecomers import Latecomers
 from queueing.controller.queues.finalizers import Finalizers
 from queueing.controller.queues.statuses import Statuses
 from queueing.controller.rules import ControllerRules
