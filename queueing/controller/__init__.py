@@ -15,10 +15,10 @@ for the engine.
 
 What follows from a status is done by reconcilers (`crews`, with `containment` of our own mistakes),
 one key at a time: `jobs` and `gangs` (start, stop, finish; `attendants`, `stillness` and `refusals`
-go with them), `workloads` (the rest of a Workload's life, `objections` included), `waits`
-(reasons), `queues` (statuses and finalizers). They write by `writing` (fenced writes, Events, what
-can be put off), and say with `notes` and `scribe` what became of Jobs. `checkpoints`, `credits` and
-`devices` are features with a `part` each.
+go with them), `workloads` (the rest of a Workload's life, and why it waits), `queues` (statuses and
+finalizers). They write by `writing` (fenced writes, Events, what can be put off), and say with
+`notes` and `scribe` what became of Jobs. `checkpoints`, `credits` and `devices` are features with a
+`part` each.
 
 `telemetry` (metrics, traces, what the serving process is told) is told of all this, and nothing
 depends on it.

@@ -33,8 +33,8 @@ from queueing.controller.stillness import Stillness
 from queueing.controller.stores.checkpoints import Saves
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.listener import Witness
-from queueing.controller.waits import Waits
-from queueing.controller.workloads import Lives, WorkloadReconciler
+from queueing.controller.workloads.reconciler import Lives, WorkloadReconciler
+from queueing.controller.workloads.waiting_reasons import Waits
 from queueing.controller.writing.deferral import Leisure
 from queueing.controller.writing.events import Records
 from queueing.controller.writing.leader_writes import Hand

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from queueing.controller.stores.objects import Objects
-from queueing.controller.waits import Waits
+from queueing.controller.workloads.waiting_reasons import Waits
 from queueing.controller.writing.events import Records
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.names import Key, Uid

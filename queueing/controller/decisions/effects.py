@@ -17,7 +17,7 @@ from queueing.clock import Clock
 from queueing.controller.intake.pump import Pump
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.listener import queued_since
-from queueing.controller.waits import Waits
+from queueing.controller.workloads.waiting_reasons import Waits
 from queueing.controller.writing.events import Records
 from queueing.controller.writing.leader_writes import Hand, workload_target
 from queueing.core.decisions import Admit, Cycle, Decision, Preempt, Verdict, Wait

@@ -8,8 +8,8 @@ from typing import assert_never
 import msgspec
 
 from queueing.clock import Clock
-from queueing.controller.objections import Objections
 from queueing.controller.stores.objects import Objects
+from queueing.controller.workloads.reservation_problems import Objections
 from queueing.controller.writing.events import Records
 from queueing.controller.writing.leader_writes import Hand
 from queueing.core.admissibility import applying_checks
