@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 from queueing.clock import Clock
-from queueing.controller.attendants import Attendants
 from queueing.controller.checkpoints import part as checkpoints
 from queueing.controller.credits import part as credit_part
 from queueing.controller.crews import Crew
@@ -25,11 +24,12 @@ from queueing.controller.gangs.reconciler import GangReconciler
 from queueing.controller.intake import watches
 from queueing.controller.intake.admin_objects import AdminObjects
 from queueing.controller.intake.pump import Attention, Pump
+from queueing.controller.jobs.dependencies import Attendants
+from queueing.controller.jobs.quiescence import Stillness
 from queueing.controller.jobs.reconciler import JobReconciler
 from queueing.controller.queues.finalizers import Finalizers
 from queueing.controller.queues.statuses import Statuses
 from queueing.controller.rules import ControllerRules
-from queueing.controller.stillness import Stillness
 from queueing.controller.stores.checkpoints import Saves
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.listener import Witness

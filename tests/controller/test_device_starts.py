@@ -14,7 +14,7 @@ from queueing.apiserver.wire.call import Call
 from queueing.controller.devices.claiming import Claiming
 from queueing.controller.devices.standing import Standings
 from queueing.controller.devices.starting import DeviceStart, named_by
-from queueing.controller.refusals import DevicesRefusedError
+from queueing.controller.jobs.start_errors import DevicesRefusedError
 from queueing.controller.stores.devices import DeviceMemory
 from queueing.controller.writing.events import Records
 from queueing.controller.writing.leader_writes import Hand

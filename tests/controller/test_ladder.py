@@ -3,8 +3,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from queueing.controller import notes
 from queueing.controller.jobs import ladder
+from queueing.controller.jobs import workload_writes as notes
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import Origin, compose

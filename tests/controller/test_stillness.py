@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from queueing.apiserver.server import serve
-from queueing.controller.stillness import AGAIN_S, LINGER_S, Stillness
+from queueing.controller.jobs.quiescence import AGAIN_S, LINGER_S, Stillness
 from queueing.controller.writing.leader_writes import Hand
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster

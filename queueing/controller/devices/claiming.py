@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from queueing.controller.refusals import DevicesRefusedError, NamespaceFullError
+from queueing.controller.jobs.start_errors import DevicesRefusedError, NamespaceFullError
 from queueing.controller.stores.devices import DeviceMemory
 from queueing.controller.writing.leader_writes import Hand
 from queueing.core.names import Key

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from queueing.controller.devices.claiming import Claiming
-from queueing.controller.refusals import DevicesRefusedError, NamespaceFullError
+from queueing.controller.jobs.start_errors import DevicesRefusedError, NamespaceFullError
 from queueing.controller.stores.devices import DeviceMemory
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.events import Records

@@ -12,7 +12,7 @@ from queueing.controller.devices.claiming import Claiming
 from queueing.controller.devices.departing import Departures
 from queueing.controller.devices.reaping import Reaper
 from queueing.controller.devices.starting import DeviceStart, named_by, parts_of
-from queueing.controller.refusals import DevicesRefusedError
+from queueing.controller.jobs.start_errors import DevicesRefusedError
 from queueing.controller.stores.devices import DeviceMemory
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.events import Records

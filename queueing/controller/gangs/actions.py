@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from queueing.controller.gangs.parts import Part
-from queueing.controller.notes import Note
+from queueing.controller.jobs.workload_writes import Note
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 

@@ -18,7 +18,7 @@ from queueing.controller.gangs.actions import (
 )
 from queueing.controller.gangs.actions import Restore as RestoreTemplates
 from queueing.controller.gangs.parts import Gang, Part, owners, parts_of
-from queueing.controller.notes import Finish, LetGo, Ready, Reclaim, Release
+from queueing.controller.jobs.workload_writes import Finish, LetGo, Ready, Reclaim, Release
 from queueing.controller.stores.gang_members import is_finished
 from queueing.translate import labels
 from queueing.translate.jobs import batch

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from queueing.controller.attendants import Attendants
 from queueing.controller.checkpoints.starting import warn_of_grace
 from queueing.controller.gangs import actions, ladder
 from queueing.controller.gangs.gathering import Gathering
@@ -10,10 +9,11 @@ from queueing.controller.gangs.parts import Gang, Part, owners
 from queueing.controller.gangs.starting import RefusedStartError, prepare, start
 from queueing.controller.gangs.telling import Telling
 from queueing.controller.gangs.writing import all_of
+from queueing.controller.jobs.dependencies import Attendants
 from queueing.controller.jobs.managed import JobRules
 from queueing.controller.jobs.priorities import resolve
-from queueing.controller.refusals import DevicesRefusedError
-from queueing.controller.scribe import Scribe
+from queueing.controller.jobs.start_errors import DevicesRefusedError
+from queueing.controller.jobs.workload_writer import Scribe
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import Hand
 from queueing.core.backoff import Backoff

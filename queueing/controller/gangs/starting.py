@@ -8,10 +8,10 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from queueing.controller.attendants import DeviceMaker
 from queueing.controller.gangs.parts import Part
 from queueing.controller.gangs.writing import outcomes
 from queueing.controller.jobs.additions import additions
+from queueing.controller.jobs.dependencies import DeviceMaker
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import Hand
 from queueing.kube.client import Call

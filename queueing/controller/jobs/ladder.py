@@ -7,7 +7,7 @@ template is put right before quota is given back, and quota is given back only w
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from queueing.controller.notes import Finish, LetGo, Note, Ready, Reclaim, Release
+from queueing.controller.jobs.workload_writes import Finish, LetGo, Note, Ready, Reclaim, Release
 from queueing.translate import labels
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import Origin, max_execution_time

@@ -7,8 +7,8 @@ do not match, the Workload ends as OutOfSync, and the Job stays where it is.
 from dataclasses import dataclass
 from typing import Any
 
-from queueing.controller import notes
 from queueing.controller.jobs import ladder
+from queueing.controller.jobs import workload_writes as notes
 from queueing.translate import labels
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import Origin

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from queueing.controller.attendants import Attendants
 from queueing.controller.checkpoints.starting import warn_of_grace
 from queueing.controller.jobs import ancestry, ladder, prebuilt, solitary
 from queueing.controller.jobs.additions import additions
+from queueing.controller.jobs.dependencies import Attendants
 from queueing.controller.jobs.managed import JobRules, is_managed
 from queueing.controller.jobs.priorities import resolve
-from queueing.controller.refusals import DevicesRefusedError
-from queueing.controller.scribe import Scribe
+from queueing.controller.jobs.start_errors import DevicesRefusedError
+from queueing.controller.jobs.workload_writer import Scribe
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import Hand
 from queueing.core.lifecycle.steps import Cause, Condemn

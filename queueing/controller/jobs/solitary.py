@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from queueing.controller import notes
 from queueing.controller.jobs import ladder
+from queueing.controller.jobs import workload_writes as notes
 from queueing.translate import labels
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import Origin

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from queueing.clock import Clock
 from queueing.controller.decisions.late_reservations import Latecomers
-from queueing.controller.stillness import Stillness
+from queueing.controller.jobs.quiescence import Stillness
 from queueing.controller.writing.deferral import Leisure
 from queueing.controller.writing.events import Records
 from queueing.translate.devices.realisation import PodChanges

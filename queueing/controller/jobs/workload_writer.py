@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import assert_never
 
-from queueing.controller import notes
-from queueing.controller.attendants import Attendants
+from queueing.controller.jobs import workload_writes as notes
+from queueing.controller.jobs.dependencies import Attendants
 from queueing.controller.writing.leader_writes import Hand
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.meta import Meta
