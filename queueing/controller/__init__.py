@@ -13,11 +13,10 @@ for the engine.
 
 `decisions` lets the engine decide and carries out what it decided.
 
-What follows from a status is done by reconcilers (`crews`, with `containment` of our own mistakes),
-one key at a time: `jobs` and `gangs` (start, stop, finish), `workloads` (the rest of a Workload's
-life, and why it waits), `queues` (statuses and finalizers). They write by `writing` (fenced writes,
-Events, what can be put off). `checkpoints`, `credits` and `devices` are features with a `part`
-each.
+What follows from a status is done by reconcilers (`workers`), one key at a time: `jobs` and `gangs`
+(start, stop, finish), `workloads` (the rest of a Workload's life, and why it waits), `queues`
+(statuses and finalizers). They write by `writing` (fenced writes, Events, what can be put off).
+`checkpoints`, `credits` and `devices` are features with a `part` each.
 
 `telemetry` (metrics, traces, what the serving process is told) is told of all this, and nothing
 depends on it.

@@ -15,7 +15,6 @@ from typing import Any
 from queueing.clock import Clock
 from queueing.controller.checkpoints import part as checkpoints
 from queueing.controller.credits import part as credit_part
-from queueing.controller.crews import Crew
 from queueing.controller.decisions.cycles import Cycles
 from queueing.controller.decisions.effects import Effects, Shell
 from queueing.controller.decisions.late_reservations import Latecomers
@@ -33,6 +32,7 @@ from queueing.controller.rules import ControllerRules
 from queueing.controller.stores.checkpoints import Saves
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.listener import Witness
+from queueing.controller.workers import Workers
 from queueing.controller.workloads.reconciler import Lives, WorkloadReconciler
 from queueing.controller.workloads.waiting_reasons import Waits
 from queueing.controller.writing.deferral import Leisure
@@ -291,8 +291,8 @@ class Session:
         async with asyncio.TaskGroup() as group:
             for name, loop in self._loops():
                 group.create_task(loop, name=name)
-            for crew in self._crews():
-                crew.start(group)
+            for workers in self._workers():
+                workers.start(group)
 
     def _loops(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
         """Give what runs for ever by itself."""
@@ -308,14 +308,14 @@ class Session:
         yield "devices", self.devices.run()
         yield "templates of work that is over", self.devices.reaper.run()
 
-    def _crews(self) -> Iterator[Crew]:
+    def _workers(self) -> Iterator[Workers]:
         """Give what works on keys."""
         rules = self._rules
-        yield Crew("jobs", self.job_keys, self._jobs.look, rules.job_workers)
-        yield Crew("gangs", self.gang_keys, self._gangs.look, GANG_WORKERS)
-        yield from self.checkpoints.crews()
-        yield from self.devices.crews()
-        yield Crew("workloads", self.workload_keys, self._workloads.look, rules.workload_workers)
+        yield Workers("jobs", self.job_keys, self._jobs.look, rules.job_workers)
+        yield Workers("gangs", self.gang_keys, self._gangs.look, GANG_WORKERS)
+        yield from self.checkpoints.workers()
+        yield from self.devices.workers()
+        yield Workers("workloads", self.workload_keys, self._workloads.look, rules.workload_workers)
 
     def _carry_out(self, cycle: Cycle, took_s: float) -> None:
         self._around.witness.judged(cycle, took_s)

@@ -19,9 +19,9 @@ from queueing.controller.checkpoints.nodes import Hearing, NodeReconciler
 from queueing.controller.checkpoints.policies import PolicyReconciler
 from queueing.controller.checkpoints.posting import Posting
 from queueing.controller.checkpoints.reconciler import CheckpointReconciler, Means
-from queueing.controller.crews import Crew
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.traces import Chronicle
+from queueing.controller.workers import Workers
 from queueing.controller.writing.events import Records
 from queueing.controller.writing.leader_writes import Hand
 from queueing.core.credits.facts import SavedFact
@@ -143,12 +143,12 @@ class Checkpoints:
             made: Reflector[Any] = Reflector(client, resource.within(), kind, on_event, settings)
             yield made, resource.plural
 
-    def crews(self) -> Iterator[Crew]:
+    def workers(self) -> Iterator[Workers]:
         """Give what works on keys."""
-        yield Crew("checkpoint policies", self.policy_keys, self.policies.look)
-        yield Crew("nodes that go away", self.node_keys, self.nodes.look)
-        yield Crew("idle workloads", self.idle_keys, self.idle.look)
-        yield Crew("checkpoints", self.queue, self.reconciler.look, WORKERS)
+        yield Workers("checkpoint policies", self.policy_keys, self.policies.look)
+        yield Workers("nodes that go away", self.node_keys, self.nodes.look)
+        yield Workers("idle workloads", self.idle_keys, self.idle.look)
+        yield Workers("checkpoints", self.queue, self.reconciler.look, WORKERS)
 
     def close(self) -> None:
         """Drop what was to be looked at later."""

@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 
 from queueing.controller.admission_policies.injection import tried
 from queueing.controller.checkpoints.part import is_known
-from queueing.controller.crews import Crew
 from queueing.controller.devices.claiming import Claiming
 from queueing.controller.devices.delays import Delays
 from queueing.controller.devices.departing import Departures
@@ -22,6 +21,7 @@ from queueing.controller.devices.starting import DeviceStart
 from queueing.controller.devices.sweeping import Sweep
 from queueing.controller.intake.pump import Pump
 from queueing.controller.stores.objects import Objects
+from queueing.controller.workers import Workers
 from queueing.controller.writing.deferral import Leisure
 from queueing.controller.writing.events import Records
 from queueing.controller.writing.leader_writes import Hand
@@ -184,9 +184,9 @@ class Devices:
             if bound or self._memory.has_any(uid):
                 self.queue.add(Key(uid))
 
-    def crews(self) -> Iterator[Crew]:
+    def workers(self) -> Iterator[Workers]:
         """Give what works on keys, which are uids of Workloads."""
-        yield Crew("claims", self.queue, self.look, WORKERS)
+        yield Workers("claims", self.queue, self.look, WORKERS)
 
     async def look(self, uid: Key) -> None:
         """See to the devices of a Workload, and tell why its pods wait for them."""

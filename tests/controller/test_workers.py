@@ -3,7 +3,7 @@ import logging
 
 import pytest
 
-from queueing.controller.containment import contained
+from queueing.controller.workers import contained
 from queueing.core.names import Key
 from queueing.kube.errors import ConflictError
 from queueing.kube.workqueue import WorkQueue
