@@ -15,7 +15,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from queueing.apiserver.server import EmbeddedServer
-from queueing.controller.rules import managed_namespaces
+from queueing.controller.configuration import managed_namespaces
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.serving.farewell import let_go

@@ -32,7 +32,7 @@ Exit codes: 0, or 2 when the configuration cannot be used.
 
 
 def _scope(configuration: Any, minor: int) -> Scope:
-    from queueing.controller.rules import managed_namespaces  # noqa: PLC0415 - slow to import
+    from queueing.controller.configuration import managed_namespaces  # noqa: PLC0415 - slow to import
     from queueing.translate.configuration import is_enabled  # noqa: PLC0415 - with it
 
     return Scope(
@@ -59,7 +59,7 @@ def _crds(scope: Scope, _configuration: Any) -> list[Wire]:
 
 def _policies(scope: Scope, configuration: Any) -> list[Wire]:
     from queueing.controller.admission_policies import policies as mutating  # noqa: PLC0415 - slow to import
-    from queueing.controller.rules import policy_rules  # noqa: PLC0415 - with it
+    from queueing.controller.configuration import policy_rules  # noqa: PLC0415 - with it
     from queueing.webhooks.policies import render as validating  # noqa: PLC0415 - with it
 
     made = validating.render(scope)

@@ -12,8 +12,8 @@ from queueing.cli.choices import Choices, Flags
 from queueing.cli.loops import run_to_the_end
 from queueing.cli.output import UsageProblem
 from queueing.controller.app import Options, run
+from queueing.controller.configuration import managed_namespaces
 from queueing.controller.process.probes import BadAddressError, address_of
-from queueing.controller.rules import managed_namespaces
 from queueing.kube.config import ConfigurationError, Source
 from queueing.kube.resources import LEASES
 from queueing.observe.logs import LogFormat, configure

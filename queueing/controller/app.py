@@ -21,11 +21,7 @@ from typing import Any, NoReturn
 from queueing import __version__
 from queueing.clock import Clock, SystemClock
 from queueing.controller.admission_policies.policies import PolicyRules, install
-from queueing.controller.process.connection import report
-from queueing.controller.process.garbage_collection import postponed
-from queueing.controller.process.loop_lag import measure
-from queueing.controller.process.probes import listening
-from queueing.controller.rules import (
+from queueing.controller.configuration import (
     controller_rules,
     lease_settings,
     metric_groups,
@@ -33,6 +29,10 @@ from queueing.controller.rules import (
     visibility_address,
     write_timeout_s,
 )
+from queueing.controller.process.connection import report
+from queueing.controller.process.garbage_collection import postponed
+from queueing.controller.process.loop_lag import measure
+from queueing.controller.process.probes import listening
 from queueing.controller.session import Session, Surroundings
 from queueing.controller.telemetry.broadcast import Broadcast
 from queueing.controller.telemetry.listener import Witness

@@ -14,6 +14,7 @@ from typing import Any
 
 from queueing.clock import Clock
 from queueing.controller.checkpoints import part as checkpoints
+from queueing.controller.configuration import ControllerRules
 from queueing.controller.credits import part as credit_part
 from queueing.controller.decisions.cycles import Cycles
 from queueing.controller.decisions.effects import Effects, Shell
@@ -28,7 +29,6 @@ from queueing.controller.jobs.quiescence import Stillness
 from queueing.controller.jobs.reconciler import JobReconciler
 from queueing.controller.queues.finalizers import Finalizers
 from queueing.controller.queues.statuses import Statuses
-from queueing.controller.rules import ControllerRules
 from queueing.controller.stores.checkpoints import Saves
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.listener import Witness

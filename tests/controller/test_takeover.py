@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from queueing.controller.rules import lease_settings, write_timeout_s
+from queueing.controller.configuration import lease_settings, write_timeout_s
 from queueing_api.config.load import from_document
 from tests.controller.harness import (
     CONFIGURATION,

@@ -4,7 +4,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from queueing.controller.rules import metric_groups
+from queueing.controller.configuration import metric_groups
 from queueing.controller.telemetry.listener import Witness
 from queueing.observe.metrics import Metrics
 from queueing.translate.wire.workloads import Workload

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
+from queueing.controller.configuration import controller_rules, lease_settings
 from queueing.controller.process.probes import BadAddressError, address_of
-from queueing.controller.rules import controller_rules, lease_settings
 from queueing.core.selectors import Requirement
 from queueing.core.settings import Compatibility
 from queueing_api.config.load import from_document
