@@ -1,6 +1,6 @@
 """Which cluster, and as whom: from a kubeconfig or the pod's service account.
 
-kubernetes-asyncio reads the files, runs exec plugins and speaks OIDC; it is imported only when a
+kubernetes-asyncio reads the files and speaks OIDC (see `kubeconfig`); it is imported only when a
 cluster is loaded, because it costs 0.6 s of CPU. What it does not do is renewal: tokens are read
 again when they near their end and when the server answers 401, and rotated client certificates
 reach new connections.
@@ -9,7 +9,7 @@ reach new connections.
 import os
 import ssl
 import urllib.request
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,6 +25,8 @@ from queueing.kube.credentials import (
     end_of_token,
     refresh_time,
 )
+from queueing.kube.kubeconfig import Identification, Reading, content_of, read_kubeconfig
+from queueing.kube.pem import as_text, present
 
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
 _USUAL = "~/.kube/config"
@@ -78,20 +80,19 @@ async def load_cluster(
     clock = clock or SystemClock()
     loaded = await _load(source, clock)
     try:
-        tls = _tls_context(loaded.settings, source) if loaded.server.startswith("https") else None
+        tls = _tls_context(loaded, source) if loaded.server.startswith("https") else None
     except OSError as error:  # an SSLError is one
         raise ConfigurationError(_way_out(source, error)) from error
 
     async def renew() -> Grant:
         fresh = await _load(source, clock)
-        if tls is None or not _present_certificate(tls, fresh.settings):
-            return fresh.grant
-        return replace(fresh.grant, certificate=_stamp_of(fresh.settings))
+        if tls is not None:
+            _present_certificate(tls, fresh.identification)
+        return fresh.grant
 
-    grant = replace(loaded.grant, certificate=_stamp_of(loaded.settings))
     return Cluster(
         server=loaded.server,
-        credentials=RenewedCredentials(grant, renew, clock),
+        credentials=RenewedCredentials(loaded.grant, renew, clock),
         tls=tls,
         server_name=loaded.settings.tls_server_name or None,
         proxy=loaded.settings.proxy or proxy_for(loaded.server),
@@ -113,6 +114,7 @@ class _Loaded:
     grant: Grant
     settings: Any  # kubernetes_asyncio.client.Configuration, which has no types
     namespace: str
+    identification: Identification
 
 
 async def _load(source: Source, clock: Clock) -> _Loaded:
@@ -123,15 +125,16 @@ async def _load(source: Source, clock: Clock) -> _Loaded:
 
     settings = Configuration()
     now = clock.now()
-    read = _read_pod if _is_pod(source) else _read_kubeconfig
     try:
-        namespace, end = await read(source, settings, now)
+        read = await (_read_pod if _is_pod(source) else _read_files)(source, settings)
     except (ConfigException, OSError, yaml.YAMLError, *_MALFORMED) as error:
         raise ConfigurationError(_way_out(source, error)) from error
     authorization = settings.api_key.get("BearerToken", "")
+    end = now + _FILE_TOKEN_LIFE_S if read.token_in_file else read.end
     end = end_of_token(authorization) if end is None else end
-    grant = Grant(authorization, refresh_time(now, end))
-    return _Loaded(str(settings.host).rstrip("/"), grant, settings, namespace)
+    grant = Grant(authorization, refresh_time(now, end), read.identification.certificate)
+    server = str(settings.host).rstrip("/")
+    return _Loaded(server, grant, settings, read.namespace, read.identification)
 
 
 def _is_pod(source: Source) -> bool:
@@ -139,66 +142,49 @@ def _is_pod(source: Source) -> bool:
     return not asked and _SERVICE_ACCOUNT.is_file()
 
 
-async def _read_pod(_source: Source, settings: Any, now: float) -> tuple[str, float | None]:
+async def _read_pod(_source: Source, settings: Any) -> Reading:
     from kubernetes_asyncio.config import load_incluster_config  # noqa: PLC0415 - see above
 
     load_incluster_config(settings, try_refresh_token=False)  # type: ignore[no-untyped-call]
+    authority = content_of(settings.ssl_ca_cert)
     namespace = _SERVICE_ACCOUNT.with_name("namespace").read_text("utf-8").strip()
-    return namespace, now + _FILE_TOKEN_LIFE_S
+    return Reading(namespace, Identification(authority), token_in_file=True, end=None)
 
 
-async def _read_kubeconfig(source: Source, settings: Any, now: float) -> tuple[str, float | None]:
-    from kubernetes_asyncio.config import load_kube_config  # noqa: PLC0415 - see above
-
+async def _read_files(source: Source, settings: Any) -> Reading:
     if not _files_of(source):
         raise FileNotFoundError("there is no such file")
+    return await read_kubeconfig(_names_of(source), source.context, settings)
 
-    loader = await load_kube_config(
-        config_file=source.kubeconfig,
-        context=source.context,
-        client_configuration=settings,
-        persist_config=False,
-    )
-    current = loader.current_context or {}
-    namespace = str((current.get("context") or {}).get("namespace") or "default")
-    expiry = getattr(loader, "exec_plugin_expiry", None)
-    if expiry is not None:
-        return namespace, float(expiry.timestamp())
-    user = getattr(loader, "_user", None)
-    reads_file = user is not None and "tokenFile" in user
-    return namespace, now + _FILE_TOKEN_LIFE_S if reads_file else None
+
+def _names_of(source: Source) -> str:
+    return source.kubeconfig or os.environ.get("KUBECONFIG") or _USUAL
 
 
 def _files_of(source: Source) -> list[Path]:
-    asked = source.kubeconfig or os.environ.get("KUBECONFIG") or _USUAL
-    named = [Path(one).expanduser() for one in asked.split(os.pathsep) if one]
+    named = [Path(one).expanduser() for one in _names_of(source).split(os.pathsep) if one]
     return [one for one in named if one.exists()]
 
 
-def _tls_context(settings: Any, source: Source) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=settings.ssl_ca_cert)
-    if not settings.verify_ssl:
+def _tls_context(loaded: _Loaded, source: Source) -> ssl.SSLContext:
+    authority = loaded.identification.authority
+    context = ssl.create_default_context(cadata=as_text(authority) or None)
+    if not loaded.settings.verify_ssl:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     if not source.strict_tls:
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    _present_certificate(context, settings)
+    _present_certificate(context, loaded.identification)
     return context
 
 
-def _present_certificate(context: ssl.SSLContext, settings: Any) -> bool:
-    if not settings.cert_file:
-        return False
-    context.load_cert_chain(settings.cert_file, keyfile=settings.key_file)
-    return True
-
-
-def _stamp_of(settings: Any) -> bytes:
-    return Path(settings.cert_file).read_bytes() if settings.cert_file else b""
+def _present_certificate(context: ssl.SSLContext, ours: Identification) -> None:
+    if ours.certificate:
+        present(context, ours.certificate, ours.key or ours.certificate)  # one file may hold both
 
 
 def _way_out(source: Source, error: Exception) -> str:
-    where = source.kubeconfig or os.environ.get("KUBECONFIG") or _USUAL
+    where = _names_of(source)
     why = " ".join(str(error).split()) or "an entry is missing"
     return (
         f"cannot read the cluster configuration from {where}: {why}; "

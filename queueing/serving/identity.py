@@ -3,50 +3,39 @@
 import asyncio
 import logging
 import ssl
-import tempfile
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from queueing.kube.errors import KubeError
+from queueing.kube.pem import present
 from queueing.serving.aggregator import Aggregator
 from queueing.serving.certificates import Certificates
 
 logger = logging.getLogger(__name__)
 
 TURN_S = 10.0
-PRIVATE = 0o600
 
 
 class Identity:
     """TLS contexts whose certificate can change; `present` is False until there is one."""
 
-    def __init__(self, folder: Path, aggregator: Aggregator) -> None:
+    def __init__(self, aggregator: Aggregator) -> None:
         self.present = False
         self.authority = b""
         """Who signed the certificate; empty when that is not known."""
         self.plain = _context()
         self.aggregated = _context()
         aggregator.trust(self.aggregated)
-        self._folder = folder
 
     def use(self, held: Certificates) -> None:
-        """Serve with this certificate from the next connection on.
-
-        `ssl` reads certificates from files only, so they pass through a private folder.
-        """
-        certificate, key = self._folder / "tls.crt", self._folder / "tls.key"
-        for file, text in ((certificate, held.certificate), (key, held.key)):
-            file.touch(PRIVATE)
-            file.write_bytes(text)
-        self.load(certificate, key)
-        key.unlink()
+        """Serve with this certificate from the next connection on."""
+        self.load(held.certificate, held.key)
         self.authority = held.ca
 
-    def load(self, certificate: Path, key: Path) -> None:
-        """Serve with the certificate of two files from the next connection on."""
+    def load(self, certificate: bytes, key: bytes) -> None:
+        """Serve with a certificate chain and its key, both in PEM, from the next connection on."""
         for context in (self.plain, self.aggregated):
-            context.load_cert_chain(certificate, key)
+            present(context, certificate, key)
         self.present = True
 
 
@@ -54,13 +43,6 @@ def _context() -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     return context
-
-
-@contextmanager
-def private_folder(place: Path) -> Iterator[Path]:
-    """Give a folder in a place that nobody else can read, gone at the end."""
-    with tempfile.TemporaryDirectory(dir=place, prefix="tls-") as name:
-        yield Path(name)
 
 
 async def follow_files(
@@ -76,7 +58,8 @@ async def follow_files(
         try:
             stamps = await asyncio.to_thread(_stamps, certificate, key)
             if stamps != seen:
-                identity.load(certificate, key)
+                texts = [await asyncio.to_thread(_text, file) for file in (certificate, key)]
+                identity.load(*texts)
                 seen = stamps
                 logger.info("serving with the certificate of %s", folder)
             authority = await asyncio.to_thread(_text, folder / "ca.crt")

@@ -22,7 +22,7 @@ from queueing.serving.aggregator import read_aggregator
 from queueing.serving.authorization import Reviewer
 from queueing.serving.departure import Departure
 from queueing.serving.forward import Forwarder
-from queueing.serving.identity import Identity, follow_files, private_folder
+from queueing.serving.identity import Identity, follow_files
 from queueing.serving.keeper import Keeping, keep, trust
 from queueing.serving.read_models import ReadModels, listening
 from queueing.serving.routes import (
@@ -93,7 +93,7 @@ async def serve(options: ServingOptions, convert: Convert) -> None:
         models = ReadModels()
         await stack.enter_async_context(listening(options.socket, models))
         aggregator = await read_aggregator(client)
-        identity = Identity(stack.enter_context(private_folder(options.socket.parent)), aggregator)
+        identity = Identity(aggregator)
         reviewer = Reviewer(client, SystemClock().monotonic, aggregator.is_caller)
         cluster = Cluster(options.managed, options.manage_without_queue, options.default_class)
         reflectors = watches(client, cluster)

@@ -1,7 +1,9 @@
 import asyncio
 import base64
 import json
+import os
 import ssl
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -278,6 +280,87 @@ async def test_client_certificates_are_presented_and_a_rotated_one_is_taken_up(
             clock.time += 61
             await client.get(JOB)
     assert seen == ["first.example", "second.example"]
+
+
+@pytest.fixture(params=["in memory", "elsewhere"])
+def place(request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of temporary files, on a system that has files in memory, or has not."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    if request.param == "elsewhere":
+        monkeypatch.delattr(os, "memfd_create", raising=False)
+    return folder
+
+
+def inline(files: dict[str, str]) -> dict[str, str]:
+    """Say what is in the files instead of where they are."""
+    return {
+        f"{key}-data": base64.b64encode(Path(name).read_bytes()).decode()
+        for key, name in files.items()
+    }
+
+
+async def test_keys_that_stand_in_the_kubeconfig_are_in_no_file_after_each_load(
+    tmp_path: Path, place: Path
+) -> None:
+    authority = trustme.CA()
+    trust, token = tmp_path / "ca.crt", tmp_path / "token"
+    authority.cert_pem.write_to_path(str(trust))
+    token.write_text("t")
+    async with tls_server(authority, "127.0.0.1") as (url, seen):
+
+        def write(name: str) -> str:
+            user = inline(write_certificate(authority, name, tmp_path))
+            trusted = inline({"certificate-authority": str(trust)})
+            return kubeconfig(tmp_path / "c", url, {**user, "tokenFile": str(token)}, **trusted)
+
+        clock = HandClock()
+        cluster = await load_cluster(write("first.example"), clock=clock)
+        assert list(place.iterdir()) == []
+        async with Client(cluster) as client:
+            for name in ("first.example", "second.example", "second.example"):
+                write(name)
+                clock.time += 61
+                await client.get(JOB)
+                assert list(place.iterdir()) == []
+    assert seen[0] == "first.example"
+    assert seen[-1] == "second.example"
+
+
+async def test_keys_that_a_plugin_gives_are_in_no_file_after_the_load(
+    tmp_path: Path, place: Path
+) -> None:
+    authority = trustme.CA()
+    trust = tmp_path / "ca.crt"
+    authority.cert_pem.write_to_path(str(trust))
+    made = write_certificate(authority, "plugin.example", tmp_path)
+    status = {
+        "clientCertificateData": Path(made["client-certificate"]).read_text(),
+        "clientKeyData": Path(made["client-key"]).read_text(),
+    }
+    version = "client.authentication.k8s.io/v1"
+    answer = tmp_path / "answer.json"
+    answer.write_text(
+        json.dumps({"apiVersion": version, "kind": "ExecCredential", "status": status})
+    )
+    plugin = {"apiVersion": version, "command": "cat", "args": [str(answer)]}
+    user = {"exec": {**plugin, "interactiveMode": "Never"}}
+    async with tls_server(authority, "127.0.0.1") as (url, seen):
+        trusted = {"certificate-authority": str(trust)}
+        cluster = await load_cluster(kubeconfig(tmp_path / "c", url, user, **trusted))
+        async with Client(cluster) as client:
+            await client.get(JOB)
+    assert seen == ["plugin.example"]
+    assert list(place.iterdir()) == []
+
+
+async def test_a_load_that_fails_leaves_nothing(tmp_path: Path, place: Path) -> None:
+    user = {"client-certificate-data": "bm9uZQ==", "client-key-data": "bm9uZQ=="}
+    path = kubeconfig(tmp_path / "c", "https://127.0.0.1:1", user)
+    with pytest.raises(ConfigurationError):
+        await load_cluster(path)
+    assert list(place.iterdir()) == []
 
 
 async def test_a_server_of_another_authority_is_not_talked_to(tmp_path: Path) -> None:
