@@ -35,9 +35,9 @@ from queueing.controller.telemetry.listener import Witness
 from queueing.controller.workers import Workers
 from queueing.controller.workloads.reconciler import Lives, WorkloadReconciler
 from queueing.controller.workloads.waiting_reasons import Waits
-from queueing.controller.writing.deferral import Leisure
-from queueing.controller.writing.events import Records
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.deferral import Deferral
+from queueing.controller.writing.events import Events
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.decisions import Cycle
 from queueing.core.names import Key
 from queueing.core.settings import Compatibility
@@ -96,40 +96,40 @@ class Session:
         self.workload_keys: WorkQueue[Key] = WorkQueue()
         self.gang_keys: WorkQueue[Key] = WorkQueue(GANG_PATIENCE)
         self._pressure = Pressure()
-        self.leisure = Leisure(self._pressure, clock)
+        self.deferral = Deferral(self._pressure, clock)
         self._window = Window(
             LIMITS[WriteClass.ADMISSION], slow_s=client.write_timeout_s * PATIENCE_SHARE
         )
-        self.writer = Writer(pressed=self.leisure.was_lacking, window=self._window)
+        self.writer = Writer(pressed=self.deferral.was_pressed, window=self._window)
         self._recorder = EventRecorder(
             client, self.writer, clock, reporter=("queueing-controller", self._rules.identity)
         )
-        self._records = Records(self._recorder, self._rules.settings.compatibility)
+        self._events = Events(self._recorder, self._rules.settings.compatibility)
         self.cycles = Cycles(self.engine, self._carry_out, clock, budget=self._rules.budget)
         attention = self._make_attention()
         self.pump = Pump(self.objects, self.engine, attention, self._rules.resources)
         self._admin = AdminObjects(self.objects, self.pump, attention)
-        self.hand = self._make_hand()
+        self.writes = self._make_writes()
         self.credits = self._make_credits()
         self.checkpoints = self._make_checkpoints()
         self.devices = self._make_devices()
-        self._finalizers = Finalizers(self.objects, self.engine, self.hand)
+        self._finalizers = Finalizers(self.objects, self.engine, self.writes)
         self._waits = Waits(
-            self.objects, self.hand, self._records, clock, reason_of=self.engine.waiting
+            self.objects, self.writes, self._events, clock, reason_of=self.engine.waiting
         )
         latecomers = Latecomers(self.objects, self.engine.exceeds)
         self.effects = Effects(self._make_shell(latecomers), self._waits)
         attendants = self._make_attendants(latecomers)
-        shared = self.objects, self.hand, self._rules.jobs, attendants
+        shared = self.objects, self.writes, self._rules.jobs, attendants
         self._jobs = JobReconciler(*shared, self.job_keys)
         self._gangs = GangReconciler(*shared, self.gang_keys)
         self._workloads = self._make_workload_reconciler()
         self._statuses = Statuses(
             self.engine,
             self.objects,
-            hand=self.hand,
+            writes=self.writes,
             writer=self.writer,
-            leisure=self.leisure,
+            deferral=self.deferral,
         )
 
     def _make_attention(self) -> Attention:
@@ -139,11 +139,11 @@ class Session:
             gang=self.gang_keys.add,
             finalizers=self._wake_finalizers,
             cycle=self.cycles.wake,
-            cohort=self._records.cohort,
+            cohort=self._events.cohort,
         )
 
-    def _make_hand(self) -> Hand:
-        return Hand(
+    def _make_writes(self) -> LeaderWrites:
+        return LeaderWrites(
             self._around.client,
             self._around.may_send,
             workload=self.pump.absorb_workload,
@@ -152,28 +152,28 @@ class Session:
         )
 
     def _make_credits(self) -> credit_part.Credits:
-        """Make the credits; quota is given back by the hand only when they are written down."""
+        """Make the credits; quota is given back only when they are written down."""
         made = credit_part.Credits(
             credit_part.Around(
                 engine=self.engine,
-                hand=self.hand,
+                writes=self.writes,
                 clock=self._around.clock,
                 wake=self.cycles.wake,
                 attend=self._attend_credited,
                 fair_sharing=self._rules.settings.fair_sharing is not None,
             )
         )
-        self.hand.covered = made.accounts.covered
-        self.hand.recorded = made.accounts.recorded
-        self.hand.preceded = made.accounts.preceded
+        self.writes.covered = made.accounts.covered
+        self.writes.recorded = made.accounts.recorded
+        self.writes.preceded = made.accounts.preceded
         return made
 
     def _make_checkpoints(self) -> checkpoints.Checkpoints:
         return checkpoints.Checkpoints(
             checkpoints.Around(
                 objects=self.objects,
-                hand=self.hand,
-                records=self._records,
+                writes=self.writes,
+                events=self._events,
                 clock=self._around.clock,
                 job=self.job_keys.add,
                 gang=self.gang_keys.add,
@@ -195,15 +195,15 @@ class Session:
             device_part.Around(
                 objects=self.objects,
                 pump=self.pump,
-                hand=self.hand,
-                records=self._records,
+                writes=self.writes,
+                events=self._events,
                 now=self._around.clock.now,
                 injects=self._around.injects,
                 doubt=self._around.doubt,
                 namespace=self._rules.namespace,
                 exceeds=self.engine.exceeds,
                 evicted=self._around.witness.evicted,
-                leisure=self.leisure,
+                deferral=self.deferral,
             )
         )
 
@@ -211,9 +211,9 @@ class Session:
         return Shell(
             objects=self.objects,
             pump=self.pump,
-            hand=self.hand,
+            writes=self.writes,
             writer=self.writer,
-            records=self._records,
+            events=self._events,
             clock=self._around.clock,
             settle=self.engine.settle,
             claim=latecomers.claim,
@@ -224,14 +224,14 @@ class Session:
 
     def _make_attendants(self, latecomers: Latecomers) -> Attendants:
         return Attendants(
-            records=self._records,
+            events=self._events,
             witness=self._around.witness,
             clock=self._around.clock,
             latecomers=latecomers,
             barrier=self.checkpoints.barrier,
             devices=self.devices.start,
-            leisure=self.leisure,
-            stillness=Stillness(self.hand, self._around.clock),
+            deferral=self.deferral,
+            stillness=Stillness(self.writes, self._around.clock),
         )
 
     def _make_workload_reconciler(self) -> WorkloadReconciler:
@@ -242,7 +242,7 @@ class Session:
             evicted=self._around.witness.evicted,
             confirmed=self._around.witness.confirmed,
         )
-        return WorkloadReconciler(self.objects, self.hand, self._records, lives)
+        return WorkloadReconciler(self.objects, self.writes, self._events, lives)
 
     async def run(self) -> None:
         """Lead until cancelled; what is being written is written to its end."""
@@ -300,8 +300,8 @@ class Session:
         busy = partial(self.writer.is_busy, WriteClass.ADMISSION)
         yield "cycles", self.cycles.run()
         yield "unknown outcomes", self.effects.resolve()
-        yield "reasons to wait", self._waits.run(busy, self.leisure.is_lacking)
-        yield "what can wait", self.leisure.run()
+        yield "reasons to wait", self._waits.run(busy, self.deferral.is_pressed)
+        yield "what can wait", self.deferral.run()
         yield "finalizers", self._finalizers.run()
         yield "credits", self.credits.run()
         yield "statuses", self._statuses.run(self._told, with_share=with_share)

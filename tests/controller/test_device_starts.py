@@ -16,8 +16,8 @@ from queueing.controller.devices.standing import Standings
 from queueing.controller.devices.starting import DeviceStart, named_by
 from queueing.controller.jobs.start_errors import DevicesRefusedError
 from queueing.controller.stores.devices import DeviceMemory
-from queueing.controller.writing.events import Records
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.events import Events
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.core.settings import Compatibility
 from queueing.kube.client import Client
@@ -75,7 +75,7 @@ async def starting(
         Client(Cluster.plain(running.url)) as client,
     ):
         running.load([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}])
-        hand = Hand(
+        writes = LeaderWrites(
             client,
             lambda _seconds: True,
             workload=lambda _reply: None,
@@ -85,8 +85,8 @@ async def starting(
         memory.flavors["h100"] = read(wire.DeviceFlavor, device_flavor())
         memory.classes["gpu"] = read(wire.DeviceClass, device_class())
         memory.join_rules()
-        records = Records(Notebook(), Compatibility.QUEUEING)
-        yield DeviceStart(memory, Claiming(memory, hand), records, injects)
+        events = Events(Notebook(), Compatibility.QUEUEING)
+        yield DeviceStart(memory, Claiming(memory, writes), events, injects)
 
 
 def admitted(number: int) -> tuple[Job, Workload]:
@@ -132,12 +132,12 @@ async def test_a_template_of_somebody_else_with_our_name_is_left_alone_and_named
         (wanted,) = start.realise(job, workload).objects
         meta = {"name": wanted["metadata"]["name"], "namespace": "team"}
         target = RESOURCE_CLAIM_TEMPLATES.within("team")
-        await start.claiming.hand.client.create(target, {**wanted, "metadata": meta})
+        await start.claiming.writes.client.create(target, {**wanted, "metadata": meta})
         with pytest.raises(DevicesRefusedError, match="is not of this admission") as refused:
             await start.prepare(job, workload)
         assert refused.value.reason == "NameConflict"
         found = RESOURCE_CLAIM_TEMPLATES.at(meta["name"], "team")
-        assert b"ownerReferences" not in await start.claiming.hand.client.get(found)
+        assert b"ownerReferences" not in await start.claiming.writes.client.get(found)
 
 
 async def test_a_slots_template_of_an_earlier_start_is_replaced_once_nobody_holds_it() -> None:
@@ -148,7 +148,7 @@ async def test_a_slots_template_of_an_earlier_start_is_replaced_once_nobody_hold
         earlier = {**meta, "annotations": {**meta["annotations"], PLAN: "another"}}
         del earlier["ownerReferences"]  # no such Job is there
         target = RESOURCE_CLAIM_TEMPLATES.within("team")
-        await start.claiming.hand.client.create(target, {**wanted, "metadata": earlier})
+        await start.claiming.writes.client.create(target, {**wanted, "metadata": earlier})
         held = {
             "metadata": {"name": "held", "namespace": "team", "labels": meta["labels"]},
             "status": {"allocation": {"devices": {"results": []}}},
@@ -166,7 +166,7 @@ async def test_a_slots_template_of_an_earlier_start_is_replaced_once_nobody_hold
 
 async def test_a_flavor_that_a_device_plugin_serves_needs_no_class() -> None:
     async with starting(Server()) as start:
-        client = start.claiming.hand.client
+        client = start.claiming.writes.client
         (definition,) = CRDS.glob("queueing.dev_deviceflavors.yaml")
         await client.create(
             CUSTOM_RESOURCE_DEFINITIONS.within(), yaml.safe_load(definition.read_text())
@@ -180,7 +180,7 @@ async def test_a_flavor_that_a_device_plugin_serves_needs_no_class() -> None:
             )
         start.memory.classes.clear()
         start.memory.join_rules()
-        await Standings(start.memory, start.claiming.hand, lambda: 0.0, ("h100",)).write()
+        await Standings(start.memory, start.claiming.writes, lambda: 0.0, ("h100",)).write()
         told = {}
         for name in ("h100", "plain"):
             found = msgspec.json.decode(await client.get(DEVICE_FLAVORS.at(name)))

@@ -1,6 +1,6 @@
 from dataclasses import dataclass, field
 
-from queueing.controller.writing.deferral import AT_ONCE_MAX, CALLED_S, Leisure
+from queueing.controller.writing.deferral import AT_ONCE_MAX, CALLED_S, Deferral
 from queueing.kube.pressure import Pressure
 
 FAST_S, SLOW_S = 0.01, 1.0
@@ -16,7 +16,7 @@ class Stage:
 
     def __post_init__(self) -> None:
         self.pressure = Pressure()
-        self.leisure = Leisure(self.pressure, self)
+        self.deferral = Deferral(self.pressure, self)
 
     def now(self) -> float:
         return self.at
@@ -30,13 +30,13 @@ class Stage:
             self.pressure.took(SLOW_S, self.at)
 
     def puts_off(self, name: str) -> bool:
-        return self.leisure.puts_off(name, lambda: self.called.append(name), WITHIN_S)
+        return self.deferral.puts_off(name, lambda: self.called.append(name), WITHIN_S)
 
     def pass_time(self, seconds: float, *, pressed: bool) -> None:
         self.at += seconds
         if pressed:
             self.press()
-        self.leisure.call()
+        self.deferral.call()
 
 
 def test_nothing_is_put_off_while_the_server_is_at_rest() -> None:
@@ -93,5 +93,5 @@ def test_who_comes_when_the_server_is_at_rest_waits_behind_nobody() -> None:
     stage.puts_off("a")
     stage.at += 5.0
     assert not stage.puts_off("a")
-    stage.leisure.call()
+    stage.deferral.call()
     assert stage.called == []

@@ -11,7 +11,7 @@ from queueing.apiserver.server import Fault, serve
 from queueing.apiserver.wire.call import Call
 from queueing.controller.admission_policies.injection import Injecting, Trial, tried
 from queueing.controller.devices.remaking import TRACKING, Remaking
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.resources import PODS
@@ -97,7 +97,7 @@ async def running(server: Server) -> AsyncIterator[Client]:
 
 
 def remake_with(client: Client, result: Injecting, doubts: list[str]) -> Remaking:
-    hand = Hand(
+    writes = LeaderWrites(
         client, lambda _seconds: True, workload=lambda _reply: None, job=lambda _reply: None
     )
 
@@ -105,7 +105,7 @@ def remake_with(client: Client, result: Injecting, doubts: list[str]) -> Remakin
         """End like this: the embedded server knows no policies."""
         return Trial(result)
 
-    return Remaking(hand, trial, lambda: doubts.append("doubt"))
+    return Remaking(writes, trial, lambda: doubts.append("doubt"))
 
 
 @pytest.mark.parametrize(

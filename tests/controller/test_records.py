@@ -1,4 +1,4 @@
-from queueing.controller.writing.events import Records
+from queueing.controller.writing.events import Events
 from queueing.core.settings import Compatibility
 from queueing.kube.events import EventNote, EventType, Regarding
 from queueing.translate.wire.meta import Meta
@@ -16,29 +16,29 @@ class Book:
         self.kept.append((regarding, note))
 
 
-def an_admission(records: Records) -> None:
-    records.job(META, "CreatedWorkload", "made")
-    records.workload(META, "QuotaReserved", "reserved")
-    records.workload(META, "Admitted", "admitted")
-    records.job(META, "Started", "started")
+def an_admission(events: Events) -> None:
+    events.job(META, "CreatedWorkload", "made")
+    events.workload(META, "QuotaReserved", "reserved")
+    events.workload(META, "Admitted", "admitted")
+    events.job(META, "Started", "started")
 
 
 def test_an_admission_costs_two_events() -> None:
     book = Book()
-    an_admission(Records(book, Compatibility.QUEUEING))
+    an_admission(Events(book, Compatibility.QUEUEING))
     assert [note.reason for _, note in book.kept] == ["Admitted", "Started"]
 
 
 def test_kueue_mode_records_all_of_kueues() -> None:
     book = Book()
-    an_admission(Records(book, Compatibility.KUEUE))
+    an_admission(Events(book, Compatibility.KUEUE))
     assert len(book.kept) == 4
 
 
 def test_an_event_says_whom_it_is_about_and_is_never_too_long() -> None:
     book = Book()
-    records = Records(book, Compatibility.QUEUEING)
-    records.workload(META, "WaitingForQuota", "x" * 5000, warning=True)
+    events = Events(book, Compatibility.QUEUEING)
+    events.workload(META, "WaitingForQuota", "x" * 5000, warning=True)
     regarding, note = book.kept[0]
     assert (regarding.kind, regarding.uid) == ("Workload", "u")
     assert (note.type, len(note.message)) == (EventType.WARNING, 1024)
@@ -47,13 +47,13 @@ def test_an_event_says_whom_it_is_about_and_is_never_too_long() -> None:
 def test_a_reservation_that_waits_for_checks_is_told_in_every_mode() -> None:
     for mode in Compatibility:
         book = Book()
-        Records(book, mode).reserved(META, "reserved")
+        Events(book, mode).reserved(META, "reserved")
         assert [note.reason for _, note in book.kept] == ["QuotaReserved"]
 
 
 def test_a_cohort_in_which_something_is_wrong_gets_a_warning() -> None:
     book = Book()
-    Records(book, Compatibility.QUEUEING).cohort(Meta(name="pool", uid="u"), "spec: no good")
+    Events(book, Compatibility.QUEUEING).cohort(Meta(name="pool", uid="u"), "spec: no good")
     regarding, note = book.kept[0]
     assert (regarding.kind, regarding.name, regarding.namespace) == ("Cohort", "pool", "")
     assert (note.type, note.message) == (EventType.WARNING, "Counts as not given: spec: no good")

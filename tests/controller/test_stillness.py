@@ -9,7 +9,7 @@ import pytest
 
 from queueing.apiserver.server import serve
 from queueing.controller.jobs.quiescence import AGAIN_S, LINGER_S, Stillness
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.resources import PODS
@@ -47,13 +47,13 @@ class At:
 async def asked(clock: At) -> AsyncIterator[tuple[Stillness, Client]]:
     async with serve() as server, Client(Cluster.plain(server.url)) as client:
         server.load([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}])
-        hand = Hand(
+        writes = LeaderWrites(
             client,
             lambda _seconds: True,
             workload=lambda _reply: None,
             job=lambda _reply: None,
         )
-        yield Stillness(hand, clock), client
+        yield Stillness(writes, clock), client
 
 
 def job(suspended: str = "True", since: str = BEFORE, **status: Any) -> Job:

@@ -6,7 +6,7 @@ import pytest
 
 from queueing.controller.stores.objects import Objects
 from queueing.controller.workloads.waiting_reasons import Waits
-from queueing.controller.writing.events import Records
+from queueing.controller.writing.events import Events
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.names import Key, Uid
 from queueing.core.settings import Compatibility
@@ -26,9 +26,9 @@ class Stage:
         self.objects = Objects()
         self.written: list[bytes] = []
         self.events: list[str] = []
-        records = Records(self, self.mode)
+        events = Events(self, self.mode)
         self.reason: Wait | None = None
-        self.waits = Waits(self.objects, self, records, self, reason_of=lambda _: self.reason)
+        self.waits = Waits(self.objects, self, events, self, reason_of=lambda _: self.reason)
 
     def now(self) -> float:
         return self.at

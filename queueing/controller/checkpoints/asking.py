@@ -11,7 +11,7 @@ from queueing.controller.checkpoints.hook_jobs import HookJobs
 from queueing.controller.checkpoints.notices import NoticeError
 from queueing.controller.checkpoints.posting import Posting
 from queueing.controller.stores.checkpoints import Saves, Seen
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.checkpoints.answers import Voice
 from queueing.core.checkpoints.record import Record
 from queueing.core.checkpoints.terms import Driver
@@ -45,8 +45,8 @@ class Ways:
 class Asking:
     """Tells pods by patching them, so that the same patch also lets us follow them."""
 
-    def __init__(self, saves: Saves, hand: Hand, ways: Ways) -> None:
-        self._saves, self._hand = saves, hand
+    def __init__(self, saves: Saves, writes: LeaderWrites, ways: Ways) -> None:
+        self._saves, self._writes = saves, writes
         self._posting, self._hooks, self._executing = ways.posting, ways.hooks, ways.executing
 
     async def tell(self, record: Record, jobs: Sequence[Job], seen: Seen) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ class Asking:
                     continue
                 meta = pod.metadata
                 options = this_life(meta.uid, grace_s=0)
-                await self._hand.delete(PODS.at(meta.name, meta.namespace), options)
+                await self._writes.delete(PODS.at(meta.name, meta.namespace), options)
                 gone.append(meta.name)
         return gone
 
@@ -145,13 +145,13 @@ class Asking:
 
     async def _pods_of(self, job: Job) -> list[Pod]:
         query = ListQuery(label_selector=f"{POD_JOB_UID}={job.metadata.uid}", limit=0)
-        reply = await self._hand.client.list_page(PODS.within(job.metadata.namespace), query)
+        reply = await self._writes.client.list_page(PODS.within(job.metadata.namespace), query)
         return msgspec.json.decode(reply, type=_Pods).items
 
     async def _patch(self, namespace: str, name: str, body: Mapping[str, Any]) -> bool:
         """Patch a pod and learn of it at once; False when it is gone."""
         try:
-            reply = await self._hand.patch(PODS.at(name, namespace), msgspec.json.encode(body))
+            reply = await self._writes.patch(PODS.at(name, namespace), msgspec.json.encode(body))
         except NotFoundError:
             return False
         found = msgspec.json.decode(reply, type=Pod)

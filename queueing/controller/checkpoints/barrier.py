@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from queueing.controller.checkpoints.effective import effective
 from queueing.controller.checkpoints.observing import condition, is_leaving, is_worth_asking
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.events import Records
+from queueing.controller.writing.events import Events
 from queueing.core.checkpoints.phases import HOLDS_THE_STOP, Phase
 from queueing.core.names import Key
 from queueing.translate.checkpoints.outbound import epoch_of, name_of
@@ -22,8 +22,8 @@ from queueing.translate.wire.workloads import Workload
 class Barrier:
     """Asked by whoever is about to suspend Jobs of an evicted Workload."""
 
-    def __init__(self, objects: Objects, records: Records, attend: Callable[[Key], None]) -> None:
-        self._objects, self._records, self._attend = objects, records, attend
+    def __init__(self, objects: Objects, events: Events, attend: Callable[[Key], None]) -> None:
+        self._objects, self._events, self._attend = objects, events, attend
 
     def holds(self, workload: Workload, jobs: Sequence[Job]) -> bool:
         """Say whether these Jobs, all of the Workload's that run, must not be suspended yet."""
@@ -56,9 +56,9 @@ class Barrier:
             evicted = condition(workload, "Evicted")
             said = f"{found.complaint}; stopped without a request to save"
             for job in jobs:
-                self._records.job(job.metadata, "CheckpointPolicyUnusable", said, warning=True)
+                self._events.job(job.metadata, "CheckpointPolicyUnusable", said, warning=True)
             if evicted is not None:
-                self._records.workload(
+                self._events.workload(
                     workload.metadata, "CheckpointPolicyUnusable", said, warning=True
                 )
         return False

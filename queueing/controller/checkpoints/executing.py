@@ -13,7 +13,7 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.stores.checkpoints import Saves, Seen
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.checkpoints.answers import Word
 from queueing.core.checkpoints.record import Record
 from queueing.core.names import Key
@@ -39,9 +39,9 @@ class Executing:
     """Runs commands; what they amount to is kept in `Saves`, as for pods that are called."""
 
     def __init__(
-        self, saves: Saves, hand: Hand, clock: Clock, changed: Callable[[Key], None]
+        self, saves: Saves, writes: LeaderWrites, clock: Clock, changed: Callable[[Key], None]
     ) -> None:
-        self._saves, self._hand, self._clock, self._changed = saves, hand, clock, changed
+        self._saves, self._writes, self._clock, self._changed = saves, writes, clock, changed
         self._runs: dict[Key, _Run] = {}
 
     def listen(self, record: Record, jobs: Sequence[Job], seen: Seen) -> None:
@@ -51,7 +51,7 @@ class Executing:
             key = Key(f"{seen.meta.namespace}/{name}")
             run = self._runs.get(key)
             if run is None or run.asking != record.asking_id:
-                if self._hand.may_send(self._hand.client.write_timeout_s):
+                if self._writes.may_send(self._writes.client.write_timeout_s):
                     self._begin(record, jobs, seen, key)
             elif run.begun and not run.task.done():
                 self._saves.said[key] = _told(record, {"answer": Word.HEARTBEAT, "beat": beat})
@@ -84,7 +84,7 @@ class Executing:
         try:
             async with asyncio.timeout(left_s):
                 ended = await execute(
-                    self._hand.client, place, words, lambda: self._mark_begun(key)
+                    self._writes.client, place, words, lambda: self._mark_begun(key)
                 )
             said = _answer(ended)
         except KubeError as error:

@@ -12,7 +12,7 @@ from queueing.clock import Clock
 from queueing.controller.checkpoints.notices import NoticeError
 from queueing.controller.stores.checkpoints import Seen
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.checkpoints.answers import Condition, Voice
 from queueing.core.checkpoints.record import Record
 from queueing.core.names import Key
@@ -34,8 +34,8 @@ class _Pods(msgspec.Struct):
 class HookJobs:
     """Makes hook Jobs; what they say is kept in `Saves`, as for pods that are called."""
 
-    def __init__(self, objects: Objects, hand: Hand, clock: Clock) -> None:
-        self._objects, self._hand, self._clock = objects, hand, clock
+    def __init__(self, objects: Objects, writes: LeaderWrites, clock: Clock) -> None:
+        self._objects, self._writes, self._clock = objects, writes, clock
 
     async def tell(self, record: Record, jobs: Sequence[Job], seen: Seen) -> tuple[str, ...]:
         """Make the Job of a request, unless it is there; return its name.
@@ -47,15 +47,15 @@ class HookJobs:
         told = hook_job.surroundings(record.request, workload, jobs)
         body = msgspec.json.encode(hook_job.made(record.request, seen.meta, told))
         try:
-            reply = await self._hand.create(JOBS.within(seen.meta.namespace), body)
+            reply = await self._writes.create(JOBS.within(seen.meta.namespace), body)
         except AlreadyExistsError:
-            reply = await self._hand.client.get(JOBS.at(name, seen.meta.namespace))
+            reply = await self._writes.client.get(JOBS.at(name, seen.meta.namespace))
         except RefusedError as error:
             raise NoticeError(f"Job {name} is refused: {error}") from error
         found = msgspec.json.decode(reply, type=Job)
         if all(owner.uid != seen.meta.uid for owner in found.metadata.owner_references):
             raise NoticeError(f"Job {name} is there already, and not of this request")
-        self._hand.absorb_job(reply)
+        self._writes.absorb_job(reply)
         return (name,)
 
     async def listen(self, record: Record, namespace: str) -> None:
@@ -87,7 +87,7 @@ class HookJobs:
             job = self._objects.jobs.get(_key(namespace, name))
             if job is not None and batch.finished(job) is None and not job.metadata.deleting:
                 options = this_life(job.metadata.uid, propagation="Background")
-                await self._hand.delete(JOBS.at(name, namespace), options)
+                await self._writes.delete(JOBS.at(name, namespace), options)
 
     async def _current(self, key: Key) -> Job | None:
         """Return a Job; one that we do not see is asked for, since our watch may be behind."""
@@ -96,14 +96,14 @@ class HookJobs:
             return found
         namespace, _, name = key.partition("/")
         try:
-            reply = await self._hand.client.get(JOBS.at(name, namespace))
+            reply = await self._writes.client.get(JOBS.at(name, namespace))
         except NotFoundError:
             return None
         return msgspec.json.decode(reply, type=Job)
 
     async def _pods_of(self, job: Job) -> list[Pod]:
         query = ListQuery(label_selector=f"{POD_JOB_UID}={job.metadata.uid}", limit=0)
-        reply = await self._hand.client.list_page(PODS.within(job.metadata.namespace), query)
+        reply = await self._writes.client.list_page(PODS.within(job.metadata.namespace), query)
         return msgspec.json.decode(reply, type=_Pods).items
 
 

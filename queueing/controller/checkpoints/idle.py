@@ -12,8 +12,8 @@ from queueing.controller.checkpoints.effective import effective
 from queueing.controller.checkpoints.observing import IDLE, condition, is_leaving, owners
 from queueing.controller.stores.indexes import Index
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.events import Records
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.events import Events
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.checkpoints.idleness import Part, idle_since, idle_since_by_leaders, said_idle
 from queueing.core.checkpoints.phases import HOLDS_THE_STOP
 from queueing.core.checkpoints.terms import Terms
@@ -50,13 +50,13 @@ class IdleReconciler:
     def __init__(
         self,
         objects: Objects,
-        hand: Hand,
-        records: Records,
+        writes: LeaderWrites,
+        events: Events,
         *,
         clock: Clock,
         queue: WorkQueue[Key],
     ) -> None:
-        self._objects, self._hand, self._records = objects, hand, records
+        self._objects, self._writes, self._events = objects, writes, events
         self._clock, self._queue = clock, queue
         self._pods: dict[Key, _IdlePod] = {}
         self._by_job: Index[str] = Index()
@@ -129,8 +129,8 @@ class IdleReconciler:
         message = f"being idle since {timestamp(since)}, longer than {duration_text(limit_s)}"
         step = Condemn(cause=Cause.IDLE, message=message)
         body = outbound.condemn(workload, step, self._clock.now())
-        await self._hand.patch_workload(workload, body)
-        self._records.workload(workload.metadata, Cause.IDLE, message, warning=True)
+        await self._writes.patch_workload(workload, body)
+        self._events.workload(workload.metadata, Cause.IDLE, message, warning=True)
 
     async def _let_go_on(self, workload: Workload, jobs: Sequence[Job]) -> None:
         """Activate who was idle and works again, as long as its pods were not told to end."""
@@ -142,9 +142,9 @@ class IdleReconciler:
             return
         if any(job.status.active > 0 for job in jobs):
             body = outbound.change_spec(workload, {"active": True})
-            await self._hand.patch_workload(workload, body, "")
+            await self._writes.patch_workload(workload, body, "")
             message = "Its pods work again"
-            self._records.workload(workload.metadata, "Activated", message)
+            self._events.workload(workload.metadata, "Activated", message)
 
     def _since(self, workload: Workload, jobs: Sequence[Job], terms: Terms) -> float | None:
         """Return since when nobody whose word counts does anything."""

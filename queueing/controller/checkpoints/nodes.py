@@ -12,8 +12,8 @@ from queueing.clock import Clock
 from queueing.controller.checkpoints.effective import effective
 from queueing.controller.checkpoints.observing import condition, owners
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.events import Records
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.events import Events
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.checkpoints.interruptions import interruption
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
@@ -51,9 +51,15 @@ class NodeReconciler:
     """Looks at one node at a time."""
 
     def __init__(
-        self, objects: Objects, hand: Hand, records: Records, *, clock: Clock, hearing: Hearing
+        self,
+        objects: Objects,
+        writes: LeaderWrites,
+        events: Events,
+        *,
+        clock: Clock,
+        hearing: Hearing,
     ) -> None:
-        self._objects, self._hand, self._records = objects, hand, records
+        self._objects, self._writes, self._events = objects, writes, events
         self._clock, self._hearing = clock, hearing
 
     def on_node(self, event: WatchEvent[Node]) -> None:
@@ -87,9 +93,9 @@ class NodeReconciler:
         for workload in await self._concerned(key):
             step = Evict(reason=EvictionReason.NODE_FAILURES, message=message(key, end))
             body = outbound.evict(workload, step, self._clock.now())
-            await self._hand.patch_workload(workload, body)
+            await self._writes.patch_workload(workload, body)
             reason = f"EvictedDueTo{step.wire_reason}"
-            self._records.workload(workload.metadata, reason, step.message, warning=True)
+            self._events.workload(workload.metadata, reason, step.message, warning=True)
             self._hearing.evicted(workload, step.reason, step.cause)
 
     async def _concerned(self, node: str) -> list[Workload]:
@@ -97,7 +103,7 @@ class NodeReconciler:
         query = ListQuery(
             field_selector=f"spec.nodeName={node}", label_selector=POD_JOB_UID, limit=0
         )
-        reply = await self._hand.client.list_page(PODS.within(), query)
+        reply = await self._writes.client.list_page(PODS.within(), query)
         found = {
             one.metadata.key: one for one in self._running(msgspec.json.decode(reply, type=_Pods))
         }

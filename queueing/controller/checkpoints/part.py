@@ -22,8 +22,8 @@ from queueing.controller.checkpoints.reconciler import CheckpointReconciler, Mea
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.traces import Chronicle
 from queueing.controller.workers import Workers
-from queueing.controller.writing.events import Records
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.events import Events
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.credits.facts import SavedFact
 from queueing.core.names import Key
 from queueing.kube import resources
@@ -45,8 +45,8 @@ class Around:
     """What the term lends."""
 
     objects: Objects
-    hand: Hand
-    records: Records
+    writes: LeaderWrites
+    events: Events
     clock: Clock
     job: Callable[[Key], None]
     """Has a Job looked at."""
@@ -76,23 +76,23 @@ class Checkpoints:
         self.policy_keys: WorkQueue[Key] = WorkQueue()
         self.node_keys: WorkQueue[Key] = WorkQueue()
         self.idle_keys: WorkQueue[Key] = WorkQueue()
-        self.policies = PolicyReconciler(saves, around.hand, around.clock)
+        self.policies = PolicyReconciler(saves, around.writes, around.clock)
         self.intake = Intake(saves, self._changed, self._policy_changed, saved=around.saved)
-        self.barrier = Barrier(around.objects, around.records, self.queue.add)
-        self._executing = Executing(saves, around.hand, around.clock, self._changed)
+        self.barrier = Barrier(around.objects, around.events, self.queue.add)
+        self._executing = Executing(saves, around.writes, around.clock, self._changed)
         means = Means(
             objects=around.objects,
-            hand=around.hand,
-            records=around.records,
+            writes=around.writes,
+            events=around.events,
             clock=around.clock,
             queue=self.queue,
             intake=self.intake,
             asking=Asking(
                 saves,
-                around.hand,
+                around.writes,
                 Ways(
                     posting=Posting(saves, around.clock),
-                    hooks=HookJobs(around.objects, around.hand, around.clock),
+                    hooks=HookJobs(around.objects, around.writes, around.clock),
                     executing=self._executing,
                 ),
             ),
@@ -103,8 +103,8 @@ class Checkpoints:
         self.reconciler = CheckpointReconciler(means)
         self.nodes = NodeReconciler(
             around.objects,
-            around.hand,
-            around.records,
+            around.writes,
+            around.events,
             clock=around.clock,
             hearing=Hearing(
                 node=self.node_keys.add, workload=self.queue.add, evicted=around.evicted
@@ -113,8 +113,8 @@ class Checkpoints:
 
         self.idle = IdleReconciler(
             around.objects,
-            around.hand,
-            around.records,
+            around.writes,
+            around.events,
             clock=around.clock,
             queue=self.idle_keys,
         )

@@ -8,7 +8,7 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.stores.checkpoints import Saves
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.checkpoints.record import Cause, Request
 from queueing.core.checkpoints.terms import Driver, Terms
 from queueing.core.names import Key
@@ -27,8 +27,8 @@ READY = "Ready"
 class PolicyReconciler:
     """Looks at one policy at a time."""
 
-    def __init__(self, saves: Saves, hand: Hand, clock: Clock) -> None:
-        self._saves, self._hand, self._clock = saves, hand, clock
+    def __init__(self, saves: Saves, writes: LeaderWrites, clock: Clock) -> None:
+        self._saves, self._writes, self._clock = saves, writes, clock
 
     async def look(self, key: Key) -> None:
         """Bring the condition Active up to date. Raises KubeError to be called again later."""
@@ -44,7 +44,7 @@ class PolicyReconciler:
         conditions.set("Active", true=reason == READY, reason=reason, message=message)
         if conditions.wire() != before:
             target = CHECKPOINT_POLICIES.at(meta.name, meta.namespace, "status")
-            await self._hand.patch(target, outbound.active(meta, conditions))
+            await self._writes.patch(target, outbound.active(meta, conditions))
 
     async def _judged(self, found: CheckpointPolicy) -> tuple[str, str]:
         """Return reason and message of the condition."""
@@ -71,4 +71,4 @@ class PolicyReconciler:
         body = hook_job.made(request, policy, hook_job.surroundings(request, "", ()))
         del body["metadata"]["ownerReferences"]
         target = JOBS.within(policy.namespace)
-        await self._hand.client.create(target, msgspec.json.encode(body), Call(dry_run=True))
+        await self._writes.client.create(target, msgspec.json.encode(body), Call(dry_run=True))

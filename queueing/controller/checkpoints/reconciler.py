@@ -24,8 +24,8 @@ from queueing.controller.checkpoints.telling import tell
 from queueing.controller.checkpoints.urgency import patience
 from queueing.controller.stores.checkpoints import Seen
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.events import Records
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.events import Events
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.checkpoints.answers import Heard, Voice, combine
 from queueing.core.checkpoints.phases import DUTIES, TERMINAL, Duty, Event, Phase
 from queueing.core.checkpoints.record import Cause, Outcome, Record, Request
@@ -64,8 +64,8 @@ class Means:
     """What the reconciler works with."""
 
     objects: Objects
-    hand: Hand
-    records: Records
+    writes: LeaderWrites
+    events: Events
     clock: Clock
     queue: WorkQueue[Key]
     intake: Intake
@@ -118,18 +118,18 @@ class CheckpointReconciler:
         origin = outbound.Origin(workload=workload, jobs=tuple(jobs), policy=found.policy)
         target = CHECKPOINTS.within(meta.namespace)
         try:
-            means.intake.absorb(await means.hand.create(target, outbound.made(origin, request)))
+            means.intake.absorb(await means.writes.create(target, outbound.made(origin, request)))
         except AlreadyExistsError:
             at = CHECKPOINTS.at(outbound.name_of(workload, epoch), meta.namespace)
-            means.intake.absorb(await means.hand.client.get(at))
+            means.intake.absorb(await means.writes.client.get(at))
         means.queue.add(meta.key)
         means.account.begun(workload, Record(request=request))
         for job in jobs:
             said = f"Asked to save before it is stopped: {cause.reason}"
-            means.records.job(job.metadata, "CheckpointRequested", said)
+            means.events.job(job.metadata, "CheckpointRequested", said)
             if found.complaint:
                 said = f"{found.complaint}; the terms of {found.policy} hold"
-                means.records.job(job.metadata, "CheckpointPolicyUnusable", said, warning=True)
+                means.events.job(job.metadata, "CheckpointPolicyUnusable", said, warning=True)
 
     async def _go_on(self, seen: Seen, workload: Workload | None) -> None:
         means, before = self._means, seen.record
@@ -147,7 +147,7 @@ class CheckpointReconciler:
         if record != before:
             await self._store(seen, record)
             if workload is not None:
-                tell(means.records, workload, jobs, before, record)
+                tell(means.events, workload, jobs, before, record)
                 means.account.stepped(seen, workload, jobs, record, now)
             if not record.is_open:
                 means.account.forget(record)
@@ -228,7 +228,7 @@ class CheckpointReconciler:
         """Write a record before anything follows from it, and let the barrier be asked again."""
         meta = seen.meta
         target = CHECKPOINTS.at(meta.name, meta.namespace, "status")
-        reply = await self._means.hand.patch(target, outbound.status(meta, record))
+        reply = await self._means.writes.patch(target, outbound.status(meta, record))
         self._means.intake.absorb(reply)
         logger.info("checkpoint %s: %s: %s", meta.key, record.phase, record.message)
         if not record.is_open:
@@ -250,7 +250,7 @@ class CheckpointReconciler:
                     gone = await self._means.asking.remove_by_force(jobs)
                     for name in gone:
                         said = f"Pod {name} outlived its grace and was removed by force"
-                        self._means.records.workload(
+                        self._means.events.workload(
                             workload.metadata, "CheckpointForced", said, warning=True
                         )
             case Duty.STAND_DOWN:
@@ -271,7 +271,7 @@ class CheckpointReconciler:
         failed = seen.record.outcome is not None
         reason = "Spared" if failed else "Withdrawn"
         body = outbound.spare(workload, message, self._means.clock.now(), reason=reason)
-        await self._means.hand.patch_workload(workload, body)
+        await self._means.writes.patch_workload(workload, body)
 
     async def _prune(self, seen: Seen) -> None:
         """Delete the oldest Checkpoints beyond what the policy keeps; never the last that saved."""
@@ -286,7 +286,7 @@ class CheckpointReconciler:
         for one in over[: max(len(over) - kept, 0)]:
             if not saved or one is not saved[-1]:
                 target = CHECKPOINTS.at(one.meta.name, one.meta.namespace)
-                await self._means.hand.delete(target)
+                await self._means.writes.delete(target)
 
     def _look_again(self, seen: Seen, record: Record) -> None:
         if not record.is_open:

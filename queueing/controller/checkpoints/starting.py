@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from queueing.controller.checkpoints.effective import effective
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.events import Records
+from queueing.controller.writing.events import Events
 from queueing.core.checkpoints.terms import Driver
 from queueing.translate.checkpoints import names
 from queueing.translate.checkpoints.handover import handed_over
@@ -30,7 +30,7 @@ def started_with(objects: Objects, job: Job, workload: Workload) -> dict[str, st
 
 
 def warn_of_grace(
-    objects: Objects, records: Records, workload: Workload, jobs: Sequence[Job]
+    objects: Objects, events: Events, workload: Workload, jobs: Sequence[Job]
 ) -> None:
     """Tell Jobs that start whose pods are killed before the grace that the terms count on."""
     found = effective(objects, workload, jobs)
@@ -45,4 +45,4 @@ def warn_of_grace(
                 f"CheckpointPolicy {found.policy}: terminationGrace {promised} is longer than"
                 f" terminationGracePeriodSeconds of the pods, by which they are killed: {grace_s}"
             )
-            records.job(job.metadata, "CheckpointGraceTooLong", said, warning=True)
+            events.job(job.metadata, "CheckpointGraceTooLong", said, warning=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from queueing.controller.writing.events import Records
+from queueing.controller.writing.events import Events
 from queueing.core.checkpoints.phases import Phase
 from queueing.core.checkpoints.record import Outcome, Record
 from queueing.translate.wire.jobs import Job
@@ -15,13 +15,13 @@ _WARNINGS: Mapping[Outcome, str] = MappingProxyType(
 
 
 def tell(
-    records: Records, workload: Workload, jobs: Sequence[Job], before: Record, after: Record
+    events: Events, workload: Workload, jobs: Sequence[Job], before: Record, after: Record
 ) -> None:
     """Record what a step means to people."""
     for reason, message, warning in _said(before, after):
-        records.workload(workload.metadata, reason, message, warning=warning)
+        events.workload(workload.metadata, reason, message, warning=warning)
         for job in jobs:
-            records.job(job.metadata, reason, message, warning=warning)
+            events.job(job.metadata, reason, message, warning=warning)
 
 
 def _said(before: Record, after: Record) -> list[tuple[str, str, bool]]:

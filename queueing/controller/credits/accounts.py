@@ -12,7 +12,7 @@ from queueing.clock import Clock
 from queueing.controller.credits.budgets import Budgets
 from queueing.controller.credits.intake import Intake, lag_of
 from queueing.controller.credits.usage_records import UsageRecords
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.credits.facts import CreditAccountFact
 from queueing.core.names import Key
 from queueing.kube.errors import ConflictError, KubeError
@@ -40,7 +40,7 @@ class Means:
     """What accounts are written with."""
 
     engine: Engine
-    hand: Hand
+    writes: LeaderWrites
     clock: Clock
     intake: Intake
     attend: Callable[[Key], None]
@@ -59,8 +59,8 @@ class Accounts:
         self._changing: dict[Key, None] = {}
         self._asked: dict[str, None] = {}
         """Accounts that are to be written though nothing in them changed."""
-        self._budgets = Budgets(means.engine, means.hand, means.clock, means.intake)
-        self._usages = UsageRecords(means.engine, means.hand, means.clock, means.intake.usages)
+        self._budgets = Budgets(means.engine, means.writes, means.clock, means.intake)
+        self._usages = UsageRecords(means.engine, means.writes, means.clock, means.intake.usages)
         self.urgent = asyncio.Event()
         """Somebody waits for the next write."""
 
@@ -167,11 +167,11 @@ class Accounts:
         try:
             if name not in intake.accounts:
                 body = msgspec.json.encode(_new(record))
-                self._learn(await self._means.hand.create(CREDIT_ACCOUNTS.within(), body))
+                self._learn(await self._means.writes.create(CREDIT_ACCOUNTS.within(), body))
             meta = intake.accounts[name].metadata
             body = patch(meta, {"status": translate.account_status(record)})
             target = CREDIT_ACCOUNTS.at(name, subresource="status")
-            self._learn(await self._means.hand.patch(target, body))
+            self._learn(await self._means.writes.patch(target, body))
             self._written[name] = record
             self._asked.pop(name, None)
         except ConflictError:
@@ -184,7 +184,7 @@ class Accounts:
     async def _read(self, name: str) -> None:
         """Read an account that somebody else changed; the ledger in memory stays what counts."""
         try:
-            self._learn(await self._means.hand.client.get(CREDIT_ACCOUNTS.at(name)))
+            self._learn(await self._means.writes.client.get(CREDIT_ACCOUNTS.at(name)))
         except KubeError as error:
             logger.debug("CreditAccount %s cannot be read: %s", name, error)
             self._means.intake.accounts.pop(name, None)

@@ -7,7 +7,7 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.credits.intake import Intake
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.credits.facts import BudgetAccountFact
 from queueing.kube.errors import KubeError
 from queueing.kube.resources import CREDIT_BUDGETS
@@ -22,8 +22,8 @@ logger = logging.getLogger(__name__)
 class Budgets:
     """Knows which budgets differ from what their status tells."""
 
-    def __init__(self, engine: Engine, hand: Hand, clock: Clock, intake: Intake) -> None:
-        self._engine, self._hand, self._clock, self._intake = engine, hand, clock, intake
+    def __init__(self, engine: Engine, writes: LeaderWrites, clock: Clock, intake: Intake) -> None:
+        self._engine, self._writes, self._clock, self._intake = engine, writes, clock, intake
         self._written: dict[str, BudgetAccountFact] = {}
         self._last: dict[str, float] = {}
 
@@ -52,7 +52,7 @@ class Budgets:
         status = {**translate.budget_status(record), "conditions": self._conditions(found, record)}
         target = CREDIT_BUDGETS.at(record.name, subresource="status")
         try:
-            reply = await self._hand.patch(target, patch(found.metadata, {"status": status}))
+            reply = await self._writes.patch(target, patch(found.metadata, {"status": status}))
             self._intake.take_budget(msgspec.json.decode(reply, type=wire.CreditBudget))
             self._written[record.name] = record
         except KubeError as error:

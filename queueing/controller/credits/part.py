@@ -11,7 +11,7 @@ from queueing.clock import Clock
 from queueing.controller.credits.accounts import Accounts, Means
 from queueing.controller.credits.intake import Intake
 from queueing.controller.credits.standings import Standings
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.kube import resources
 from queueing.kube.client import Client
@@ -33,7 +33,7 @@ class Around:
     """What the term lends."""
 
     engine: Engine
-    hand: Hand
+    writes: LeaderWrites
     clock: Clock
     wake: Callable[[], None]
     """Asks for a cycle, which brings the ledgers up to date."""
@@ -51,7 +51,7 @@ class Credits:
         self.accounts = Accounts(
             Means(
                 engine=around.engine,
-                hand=around.hand,
+                writes=around.writes,
                 clock=around.clock,
                 intake=self.intake,
                 attend=around.attend,
@@ -59,7 +59,7 @@ class Credits:
         )
         self._standings = Standings(
             around.engine,
-            around.hand,
+            around.writes,
             around.clock,
             self.intake,
             fair_sharing=around.fair_sharing,

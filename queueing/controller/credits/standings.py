@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from queueing.clock import Clock
 from queueing.controller.credits.intake import Intake
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Uid
 from queueing.kube.errors import KubeError
 from queueing.kube.resources import CREDIT_GRANTS, CREDIT_POLICIES, Target
@@ -20,9 +20,15 @@ class Standings:
     """Says of every policy and grant what becomes of it."""
 
     def __init__(
-        self, engine: Engine, hand: Hand, clock: Clock, intake: Intake, *, fair_sharing: bool
+        self,
+        engine: Engine,
+        writes: LeaderWrites,
+        clock: Clock,
+        intake: Intake,
+        *,
+        fair_sharing: bool,
     ) -> None:
-        self._engine, self._hand, self._clock, self._intake = engine, hand, clock, intake
+        self._engine, self._writes, self._clock, self._intake = engine, writes, clock, intake
         self._fair_sharing = fair_sharing
 
     async def write(self) -> None:
@@ -91,6 +97,6 @@ class Standings:
         conditions.set(kind, true=true, reason=reason, message=message)
         body = patch(found.metadata, {"status": {"conditions": conditions.wire()}})
         try:
-            await self._hand.patch(target, body)
+            await self._writes.patch(target, body)
         except KubeError as error:
             logger.debug("%s: the status was not written: %s", found.metadata.name, error)

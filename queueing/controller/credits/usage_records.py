@@ -13,7 +13,7 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.credits.usage_intake import UsageIntake
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.credits.facts import Member, UsageRecordFact
 from queueing.core.credits.folding import Resolution, bounded
 from queueing.kube.errors import ConflictError, KubeError, NotFoundError
@@ -34,8 +34,10 @@ Ages = Callable[[Member], dict[Resolution, int]]
 class UsageRecords:
     """Knows which rows differ from what is stored, and which records have aged."""
 
-    def __init__(self, engine: Engine, hand: Hand, clock: Clock, intake: UsageIntake) -> None:
-        self._engine, self._hand, self._clock, self._intake = engine, hand, clock, intake
+    def __init__(
+        self, engine: Engine, writes: LeaderWrites, clock: Clock, intake: UsageIntake
+    ) -> None:
+        self._engine, self._writes, self._clock, self._intake = engine, writes, clock, intake
         self._written: dict[str, UsageRecordFact] = {}
         self._last: dict[Member, float] = {}
         self._folded_at = -FOLD_EVERY_S
@@ -96,10 +98,10 @@ class UsageRecords:
         try:
             if known is None:
                 body = msgspec.json.encode(translate.usage_object(of, status))
-                reply = await self._hand.create(USAGE_RECORDS.within(), body)
+                reply = await self._writes.create(USAGE_RECORDS.within(), body)
             else:
                 body = patch(known.meta, {"status": status})
-                reply = await self._hand.patch(USAGE_RECORDS.at(of.name), body)
+                reply = await self._writes.patch(USAGE_RECORDS.at(of.name), body)
         except (ConflictError, NotFoundError):
             await self._read(of)
             raise
@@ -107,7 +109,7 @@ class UsageRecords:
 
     async def _read(self, of: Stretch) -> wire.UsageRecord | None:
         try:
-            reply = await self._hand.client.get(USAGE_RECORDS.at(of.name))
+            reply = await self._writes.client.get(USAGE_RECORDS.at(of.name))
         except NotFoundError:
             self._intake.forget(of.name)
             return None
@@ -122,7 +124,7 @@ class UsageRecords:
             if into is not None:
                 await self._add_up(into, ones)
             for one in ones:
-                await self._hand.delete(USAGE_RECORDS.at(one.name))
+                await self._writes.delete(USAGE_RECORDS.at(one.name))
                 self._intake.forget(one.name)
         except KubeError as error:
             logger.info("rows of usage stay as they are for now: %s", error)

@@ -18,8 +18,8 @@ from queueing.controller.intake.pump import Pump
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.listener import queued_since
 from queueing.controller.workloads.waiting_reasons import Waits
-from queueing.controller.writing.events import Records
-from queueing.controller.writing.leader_writes import Hand, workload_target
+from queueing.controller.writing.events import Events
+from queueing.controller.writing.leader_writes import LeaderWrites, workload_target
 from queueing.core.decisions import Admit, Cycle, Decision, Preempt, Verdict, Wait
 from queueing.core.decisions import Outcome as Settlement
 from queueing.core.lifecycle.steps import Evict, EvictionReason
@@ -43,9 +43,9 @@ class Shell:
 
     objects: Objects
     pump: Pump
-    hand: Hand
+    writes: LeaderWrites
     writer: Writer
-    records: Records
+    events: Events
     clock: Clock
     settle: Callable[[Settlement], None]
     claim: Callable[[str], None]
@@ -89,8 +89,8 @@ class Effects:
         while True:
             await asyncio.sleep(RESOLVE_EVERY_S)
             for key, (write, unknown) in list(self._unknown.items()):
-                hand = self._shell.hand
-                found = await kube.resolve(hand.client, write, unknown, rules=hand.rules)
+                writes = self._shell.writes
+                found = await kube.resolve(writes.client, write, unknown, rules=writes.rules)
                 if not isinstance(found, kube.Unknown) and await self._learn(key, write):
                     del self._unknown[key]
 
@@ -134,9 +134,9 @@ class Effects:
         now = self._shell.clock.now()
         body = outbound.evict(victim, step, now, preempted=decision.reason)
         if await self._perform(decision, victim, body):
-            records = self._shell.records
-            records.workload(victim.metadata, "Preempted", message)
-            records.workload(victim.metadata, "EvictedDueToPreempted", message)
+            events = self._shell.events
+            events.workload(victim.metadata, "Preempted", message)
+            events.workload(victim.metadata, "EvictedDueToPreempted", message)
 
     def _current(self, decision: Admit | Preempt) -> Workload | None:
         found = self._shell.objects.workloads.get(decision.workload)
@@ -144,7 +144,7 @@ class Effects:
 
     async def _perform(self, decision: Admit | Preempt, workload: Workload, body: bytes) -> bool:
         """Send the write of a decision and tell the engine; True when it took effect."""
-        hand = self._shell.hand
+        writes = self._shell.writes
         write = kube.Write(
             verb=kube.Verb.MERGE,
             target=workload_target(workload.metadata),
@@ -153,9 +153,11 @@ class Effects:
             took_effect=partial(_is_in, decision),
         )
         began, since = self._shell.clock.now(), self._shell.clock.monotonic()
-        found = await kube.perform(hand.client, write, rules=hand.rules, may_send=hand.may_send)
+        found = await kube.perform(
+            writes.client, write, rules=writes.rules, may_send=writes.may_send
+        )
         took_s = self._shell.clock.monotonic() - since
-        hand.told(type(decision).__name__.lower(), type(found).__name__.lower(), took_s)
+        writes.told(type(decision).__name__.lower(), type(found).__name__.lower(), took_s)
         match found:
             case kube.Done(body=reply):
                 self._shell.pump.absorb_workload(reply)
@@ -179,7 +181,7 @@ class Effects:
     async def _learn(self, key: Key, write: kube.Write) -> bool:
         """Read the object anew and let the engine hear of it; False when it cannot be read."""
         try:
-            reply = await self._shell.hand.client.get(replace(write.target, subresource=""))
+            reply = await self._shell.writes.client.get(replace(write.target, subresource=""))
         except NotFoundError:
             reply = b""
         except KubeError as error:
@@ -194,14 +196,14 @@ class Effects:
         self._shell.settle(Settlement(decision=decision, verdict=verdict, message=message))
 
     def _announce_admission(self, decision: Admit, workload: Workload, now: float) -> None:
-        records, meta = self._shell.records, workload.metadata
+        events, meta = self._shell.events, workload.metadata
         reserved = messages.reserved(decision, now - queued_since(workload))
         if decision.checks:
-            records.reserved(meta, reserved)
+            events.reserved(meta, reserved)
         else:
-            records.workload(meta, "QuotaReserved", reserved)
+            events.workload(meta, "QuotaReserved", reserved)
             admitted = messages.admitted(decision.cluster_queue, 0.0)
-            records.workload(meta, "Admitted", f"{admitted}; {reserved}")
+            events.workload(meta, "Admitted", f"{admitted}; {reserved}")
 
 
 def _is_in(decision: Admit | Preempt, reply: bytes) -> bool:

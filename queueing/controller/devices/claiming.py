@@ -14,7 +14,7 @@ import msgspec
 
 from queueing.controller.jobs.start_errors import DevicesRefusedError, NamespaceFullError
 from queueing.controller.stores.devices import DeviceMemory
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.kube.client import Call
 from queueing.kube.deletion import this_life
@@ -53,7 +53,7 @@ class Claiming:
     """Makes templates and claims, in one term."""
 
     memory: DeviceMemory
-    hand: Hand
+    writes: LeaderWrites
     _tried: dict[str, None] = field(default_factory=dict)
     """Digests of specs that the server has taken."""
     _trials: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
@@ -72,7 +72,7 @@ class Claiming:
         if wanted["kind"] != COMPUTE_DOMAINS.kind:
             await self._try(wanted, spec)
         try:
-            reply = await self.hand.create(target, msgspec.json.encode(wanted))
+            reply = await self.writes.create(target, msgspec.json.encode(wanted))
         except AlreadyExistsError:
             await self._compare(wanted, target.resource)
         except (InvalidError, BadRequestError, ForbiddenError) as error:
@@ -107,7 +107,7 @@ class Claiming:
             trial = {**wanted, "metadata": {**unnamed, "generateName": "kq-trial-"}}
             body = msgspec.json.encode(trial)
             try:
-                await self.hand.client.create(target, body, Call(dry_run=True))
+                await self.writes.client.create(target, body, Call(dry_run=True))
             except (InvalidError, BadRequestError, ForbiddenError) as error:
                 raise _refusal(error) from error
             self._tried[spec] = None
@@ -118,7 +118,7 @@ class Claiming:
         """Learn whose the object of that name is: ours as wanted, ours of before, or foreign."""
         meta = wanted["metadata"]
         target = resource.at(meta["name"], meta["namespace"])
-        reply = await self.hand.client.get(target)
+        reply = await self.writes.client.get(target)
         found = _named.decode(reply).metadata
         if _is_equal(found, meta):
             self._absorb(wanted["kind"], reply)
@@ -129,7 +129,7 @@ class Claiming:
         if any(one.status.allocation for one in self.memory.claims_of(workload_uid(found))):
             raise NotSentError(f"{target.label} is of an earlier start whose pods are not gone yet")
         try:
-            await self.hand.delete(target, this_life(found.uid))
+            await self.writes.delete(target, this_life(found.uid))
         finally:
             self.memory.drop_template(found.key)
         raise NotSentError(f"{target.label} of an earlier start is being replaced")
@@ -150,8 +150,8 @@ class Claiming:
         domain = meta.annotations.get(COMPUTE_DOMAIN)
         if domain:
             self.memory.domains.pop(Key(f"{meta.namespace}/{domain}"), None)
-            await self.hand.delete(COMPUTE_DOMAINS.at(domain, meta.namespace))
-        await self.hand.delete(resource.at(meta.name, meta.namespace), this_life(meta.uid))
+            await self.writes.delete(COMPUTE_DOMAINS.at(domain, meta.namespace))
+        await self.writes.delete(resource.at(meta.name, meta.namespace), this_life(meta.uid))
         if resource is RESOURCE_CLAIM_TEMPLATES:
             self.memory.drop_template(meta.key)  # nothing holds it back; a claim may be in use
 

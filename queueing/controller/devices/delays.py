@@ -16,8 +16,8 @@ from queueing.controller.devices.remaking import Remaking
 from queueing.controller.devices.starting import parts_of
 from queueing.controller.stores.devices import DeviceMemory
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.events import Records
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.events import Events
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.kube.client import ListQuery
 from queueing.kube.resources import PODS, Resource
 from queueing.translate.devices.delays import (
@@ -62,8 +62,8 @@ class Delays:
 
     objects: Objects
     memory: DeviceMemory
-    hand: Hand
-    records: Records
+    writes: LeaderWrites
+    events: Events
     remaking: Remaking
     injects: Callable[[], bool]
     """Says whether the API server gives pods their claims by now."""
@@ -97,9 +97,9 @@ class Delays:
 
     def _tell(self, workload: Workload, jobs: Iterable[Job], delay: Delay) -> None:
         warning = delay.reason is not DeviceReason.REMADE
-        self.records.workload(workload.metadata, delay.reason, delay.text, warning=warning)
+        self.events.workload(workload.metadata, delay.reason, delay.text, warning=warning)
         for job in jobs:
-            self.records.job(job.metadata, delay.reason, delay.text, warning=warning)
+            self.events.job(job.metadata, delay.reason, delay.text, warning=warning)
 
     def forget(self, uid: str) -> None:
         """Forget a Workload that is gone."""
@@ -118,7 +118,7 @@ class Delays:
     async def _why(self, job: Job, workload: Workload) -> Delay | None:
         namespace = job.metadata.namespace
         query = ListQuery(label_selector=f"{POD_JOB_UID}={job.metadata.uid}", limit=0)
-        reply = await self.hand.client.list_page(PODS.within(namespace), query)
+        reply = await self.writes.client.list_page(PODS.within(namespace), query)
         pods = msgspec.json.decode(reply, type=_Pods).items
         remade = await self.remaking.remake(left_gated(pods, job.metadata.uid))
         if remade:
@@ -127,7 +127,7 @@ class Delays:
         events = []
         for one in without[:ASKED_MAX]:
             chosen = f"involvedObject.uid={one.metadata.uid},reason={FAILED_CLAIM}"
-            reply = await self.hand.client.list_page(
+            reply = await self.writes.client.list_page(
                 _EVENTS.within(namespace), ListQuery(field_selector=chosen, limit=0)
             )
             events += msgspec.json.decode(reply, type=_Events).items

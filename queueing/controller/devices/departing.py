@@ -12,8 +12,8 @@ from queueing.controller.checkpoints.observing import condition
 from queueing.controller.devices.starting import parts_of
 from queueing.controller.stores.devices import DeviceMemory
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.events import Records
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.events import Events
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
 from queueing.translate.devices.asks import devices_of
@@ -32,8 +32,8 @@ class Departures:
 
     objects: Objects
     memory: DeviceMemory
-    hand: Hand
-    records: Records
+    writes: LeaderWrites
+    events: Events
     now: Callable[[], float]
     exceeds: Callable[[Key, Iterable[Key]], bool]
     """Says whether a workload holds what it could not get now."""
@@ -74,7 +74,7 @@ class Departures:
 
     async def _evict(self, workload: Workload, why: str) -> None:
         step = Evict(reason=EvictionReason.DEVICES_CHANGED, message=why)
-        await self.hand.patch_workload(workload, outbound.evict(workload, step, self.now()))
+        await self.writes.patch_workload(workload, outbound.evict(workload, step, self.now()))
         reason = f"EvictedDueTo{step.wire_reason}"
-        self.records.workload(workload.metadata, reason, why, warning=True)
+        self.events.workload(workload.metadata, reason, why, warning=True)
         self.evicted(workload, step.reason, "")

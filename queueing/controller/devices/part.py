@@ -22,9 +22,9 @@ from queueing.controller.devices.sweeping import Sweep
 from queueing.controller.intake.pump import Pump
 from queueing.controller.stores.objects import Objects
 from queueing.controller.workers import Workers
-from queueing.controller.writing.deferral import Leisure
-from queueing.controller.writing.events import Records
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.deferral import Deferral
+from queueing.controller.writing.events import Events
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.kube import resources
 from queueing.kube.client import Client
@@ -48,8 +48,8 @@ class Around:
 
     objects: Objects
     pump: Pump
-    hand: Hand
-    records: Records
+    writes: LeaderWrites
+    events: Events
     now: Callable[[], float]
     injects: Callable[[], bool]
     """Says whether the API server gives pods their claims by now."""
@@ -60,7 +60,7 @@ class Around:
     exceeds: Callable[[Key, Iterable[Key]], bool]
     """Says whether a workload holds what it could not get now."""
     evicted: Callable[[Workload, str, str], None]
-    leisure: Leisure
+    deferral: Deferral
 
 
 class Devices:
@@ -84,39 +84,39 @@ class Devices:
                 ours=self._hear_of_ours,
             ),
         )
-        claiming = Claiming(memory, around.hand)
-        self.start = DeviceStart(memory, claiming, around.records, around.injects)
+        claiming = Claiming(memory, around.writes)
+        self.start = DeviceStart(memory, claiming, around.events, around.injects)
         departures = Departures(
             objects=around.objects,
             memory=memory,
-            hand=around.hand,
-            records=around.records,
+            writes=around.writes,
+            events=around.events,
             now=around.now,
             exceeds=around.exceeds,
             evicted=around.evicted,
         )
-        self.reaper = Reaper(memory, around.hand, around.leisure, self.queue.add)
+        self.reaper = Reaper(memory, around.writes, around.deferral, self.queue.add)
         self.sweep = Sweep(
             objects=around.objects,
             memory=memory,
             start=self.start,
             claiming=claiming,
-            records=around.records,
+            events=around.events,
             departures=departures,
             reaper=self.reaper,
             workload_of=self._workload_of,
         )
-        trial = partial(tried, around.hand.client, around.namespace)
+        trial = partial(tried, around.writes.client, around.namespace)
         self._delays = Delays(
             objects=around.objects,
             memory=memory,
-            hand=around.hand,
-            records=around.records,
-            remaking=Remaking(around.hand, trial, around.doubt),
+            writes=around.writes,
+            events=around.events,
+            remaking=Remaking(around.writes, trial, around.doubt),
             injects=around.injects,
             now=around.now,
         )
-        self._standings = Standings(memory, around.hand, around.now, around.objects.flavors)
+        self._standings = Standings(memory, around.writes, around.now, around.objects.flavors)
 
     async def follow(self, group: asyncio.TaskGroup, client: Client) -> None:
         """Know all rules; where there are any, know the devices too before anybody decides.

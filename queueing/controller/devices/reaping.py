@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from queueing.controller.stores.devices import DeviceMemory
-from queueing.controller.writing.deferral import Leisure
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.deferral import Deferral
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.kube.errors import KubeError
 from queueing.kube.resources import RESOURCE_CLAIM_TEMPLATES
@@ -37,8 +37,8 @@ class Reaper:
     """Gathers lives that are over, by namespace."""
 
     memory: DeviceMemory
-    hand: Hand
-    leisure: Leisure
+    writes: LeaderWrites
+    deferral: Deferral
     look_again: Callable[[Key], None]
     """Asks for another look at a life."""
     _since: dict[Key, float] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Reaper:
         """Say whether the templates of a life that is over will be deleted here."""
         if not self._may or not all(_is_plain(one) for one in self.memory.templates_of(uid)):
             return False
-        self._since.setdefault(uid, self.leisure.clock.monotonic())
+        self._since.setdefault(uid, self.deferral.clock.monotonic())
         return True
 
     async def run(self) -> NoReturn:
@@ -60,8 +60,8 @@ class Reaper:
 
     async def reap(self) -> None:
         """Delete what was gathered, unless the server has better things to do."""
-        now, due = self.leisure.clock.monotonic(), dict[str, list[Key]]()
-        waits_s = WITHIN_S if self.leisure.was_lacking() else 0.0
+        now, due = self.deferral.clock.monotonic(), dict[str, list[Key]]()
+        waits_s = WITHIN_S if self.deferral.was_pressed() else 0.0
         for uid, since in list(self._since.items()):
             namespace = self._namespace_of(uid)
             if not namespace:
@@ -74,10 +74,10 @@ class Reaper:
 
     async def _delete(self, namespace: str, uids: list[Key]) -> None:
         target = RESOURCE_CLAIM_TEMPLATES.within(namespace)
-        again = self.leisure.clock.monotonic() + AGAIN_S
+        again = self.deferral.clock.monotonic() + AGAIN_S
         self._since |= dict.fromkeys(uids, again)
         try:
-            await self.hand.delete_all(target, f"{WORKLOAD_UID} in ({','.join(uids)})")
+            await self.writes.delete_all(target, f"{WORKLOAD_UID} in ({','.join(uids)})")
         except KubeError as error:
             logger.info("%s of work that is over stay for now: %s", target.label, error)
             if error.status in _NOT_ALLOWED:

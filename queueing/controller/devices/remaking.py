@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import msgspec
 
 from queueing.controller.admission_policies.injection import Injecting, Trial
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.kube.deletion import this_life
 from queueing.kube.errors import ConflictError, NotFoundError
 from queueing.kube.resources import PODS
@@ -29,7 +29,7 @@ _pod = msgspec.json.Decoder(Pod)
 class Remaking:
     """Deletes pods that came without their claims, when new ones would have them."""
 
-    hand: Hand
+    writes: LeaderWrites
     trial: Callable[[], Awaitable[Trial]]
     """Tries whether pods get their claims now."""
     doubt: Callable[[], None]
@@ -55,9 +55,9 @@ class Remaking:
         try:
             if kept != meta.finalizers:
                 change = {"metadata": {"resourceVersion": version, "finalizers": kept}}
-                reply = await self.hand.patch(target, msgspec.json.encode(change))
+                reply = await self.writes.patch(target, msgspec.json.encode(change))
                 version = _pod.decode(reply).metadata.resource_version
-            await self.hand.delete(target, this_life(meta.uid, version=version))
+            await self.writes.delete(target, this_life(meta.uid, version=version))
         except (ConflictError, NotFoundError):
             return False
         return True

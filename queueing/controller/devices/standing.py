@@ -4,7 +4,7 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass
 
 from queueing.controller.stores.devices import DeviceMemory
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.kube.errors import KubeError
 from queueing.kube.resources import DEVICE_FLAVORS
 from queueing.translate.devices.messages import DeviceReason
@@ -20,7 +20,7 @@ class Standings:
     """Keeps the conditions of DeviceFlavors."""
 
     memory: DeviceMemory
-    hand: Hand
+    writes: LeaderWrites
     now: Callable[[], float]
     flavors: Container[str] = ()
     """Names of the ResourceFlavors that there are."""
@@ -43,7 +43,7 @@ class Standings:
             target = DEVICE_FLAVORS.at(meta.name, subresource="status")
             body = patch(meta, {"status": {"conditions": conditions.wire()}})
             try:
-                await self.hand.patch(target, body)
+                await self.writes.patch(target, body)
             except KubeError:
                 continue  # its own change brings us here again
 

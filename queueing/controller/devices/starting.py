@@ -9,7 +9,7 @@ from queueing.controller.devices.claiming import Claiming
 from queueing.controller.jobs.start_errors import DevicesRefusedError, NamespaceFullError
 from queueing.controller.stores.devices import DeviceMemory
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.events import Records
+from queueing.controller.writing.events import Events
 from queueing.kube.errors import NotSentError
 from queueing.translate.devices.messages import DeviceReason
 from queueing.translate.devices.realisation import (
@@ -35,7 +35,7 @@ class DeviceStart:
 
     memory: DeviceMemory
     claiming: Claiming
-    records: Records
+    events: Events
     injects: Callable[[], bool] = lambda: True
     """Says whether the API server gives pods their claims by now: it does so only at creation."""
     _postponed: dict[str, None] = field(default_factory=dict)
@@ -85,8 +85,8 @@ class DeviceStart:
     def _tell_quota(self, job: Job, workload: Workload, error: NamespaceFullError) -> None:
         text = f"A ResourceQuota of the namespace keeps the start back: {error}"
         reason = DeviceReason.NAMESPACE_QUOTA
-        self.records.workload(workload.metadata, reason, text, warning=True)
-        self.records.job(job.metadata, reason, text, warning=True)
+        self.events.workload(workload.metadata, reason, text, warning=True)
+        self.events.job(job.metadata, reason, text, warning=True)
 
     def realise(self, job: Job, workload: Workload) -> Realisation:
         """Return what an admission makes of devices for one Job. Raises UnservedError."""

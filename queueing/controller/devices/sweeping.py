@@ -15,7 +15,7 @@ from queueing.controller.devices.starting import DeviceStart, named_by, parts_of
 from queueing.controller.jobs.start_errors import DevicesRefusedError
 from queueing.controller.stores.devices import DeviceMemory
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.events import Records
+from queueing.controller.writing.events import Events
 from queueing.core.names import Key
 from queueing.kube.resources import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
 from queueing.translate.devices.names import INJECT_CLAIM, INJECT_TEMPLATE
@@ -33,7 +33,7 @@ class Sweep:
     memory: DeviceMemory
     start: DeviceStart
     claiming: Claiming
-    records: Records
+    events: Events
     departures: Departures
     reaper: Reaper
     workload_of: Callable[[str], Workload | None]
@@ -79,7 +79,7 @@ class Sweep:
                     await self.claiming.make(one)
             except DevicesRefusedError as error:
                 meta = workload.metadata
-                self.records.workload(meta, error.reason, error.message, warning=True)
+                self.events.workload(meta, error.reason, error.message, warning=True)
         return needed
 
 

@@ -7,7 +7,7 @@ from queueing.controller.gangs.parts import Gang
 from queueing.controller.jobs.managed import JobRules, is_managed
 from queueing.controller.stores.gang_members import is_finished
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.kube.errors import NotFoundError
 from queueing.kube.resources import JOBS
@@ -19,8 +19,8 @@ from queueing.translate.wire.workloads import Workload
 class Gathering:
     """Reads `objects`; goes to the server only before a member is declared lost."""
 
-    def __init__(self, objects: Objects, hand: Hand, rules: JobRules) -> None:
-        self._objects, self._hand, self._rules = objects, hand, rules
+    def __init__(self, objects: Objects, writes: LeaderWrites, rules: JobRules) -> None:
+        self._objects, self._writes, self._rules = objects, writes, rules
 
     async def gather(self, key: Key) -> Gang:
         """Return a gang as it is. Raises KubeError when the server cannot be asked."""
@@ -64,7 +64,7 @@ class Gathering:
 
     async def _find(self, name: str, namespace: str) -> None:
         with contextlib.suppress(NotFoundError):
-            self._hand.absorb_job(await self._hand.client.get(JOBS.at(name, namespace)))
+            self._writes.absorb_job(await self._writes.client.get(JOBS.at(name, namespace)))
 
     def _labelled(self, key: Key) -> Iterator[Job]:
         found = [self._objects.jobs[one] for one in self._objects.gangs.jobs[key]]

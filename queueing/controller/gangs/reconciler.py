@@ -15,7 +15,7 @@ from queueing.controller.jobs.priorities import resolve
 from queueing.controller.jobs.start_errors import DevicesRefusedError
 from queueing.controller.jobs.workload_writer import Scribe
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.backoff import Backoff
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
@@ -40,19 +40,19 @@ class GangReconciler:
     def __init__(
         self,
         objects: Objects,
-        hand: Hand,
+        writes: LeaderWrites,
         rules: JobRules,
         attendants: Attendants,
         queue: WorkQueue[Key],
     ) -> None:
-        self._objects, self._hand, self._rules = objects, hand, rules
-        self._records, self._witness = attendants.records, attendants.witness
+        self._objects, self._writes, self._rules = objects, writes, rules
+        self._events, self._witness = attendants.events, attendants.witness
         self._clock, self._latecomers = attendants.clock, attendants.latecomers
         self._barrier, self._devices = attendants.barrier, attendants.devices
         self._stillness, self._queue = attendants.stillness, queue
-        self._scribe = Scribe(hand, attendants)
-        self._gathering = Gathering(objects, hand, rules)
-        self._telling = Telling(hand, attendants.records, attendants.clock, queue)
+        self._scribe = Scribe(writes, attendants)
+        self._gathering = Gathering(objects, writes, rules)
+        self._telling = Telling(writes, attendants.events, attendants.clock, queue)
 
     async def look(self, key: Key) -> None:
         """Do what is next for a gang. Raises KubeError to be called again later."""
@@ -89,30 +89,30 @@ class GangReconciler:
                 await self._scribe.write_down(action, speakers)
 
     async def _create(self, members: Sequence[Job]) -> None:
-        priority = resolve(self._objects, self._records, members[0])
+        priority = resolve(self._objects, self._events, members[0])
         if priority is None:
             return
         body = gang_workload.compose(members, priority, self._rules.labels_to_copy)
         namespace = members[0].metadata.namespace
         try:
-            await self._hand.create_workload(namespace, body)
+            await self._writes.create_workload(namespace, body)
         except AlreadyExistsError:
             return  # ours from before, on its way to us
         last = max(members, key=lambda job: job.metadata.created)
         self._witness.created("Job", last.metadata)
         key = f"{namespace}/{gang_workload.name_of(members)}"
         for job in members:
-            self._records.job(job.metadata, "CreatedWorkload", f"Created Workload: {key}")
+            self._events.job(job.metadata, "CreatedWorkload", f"Created Workload: {key}")
 
     async def _discard(self, gang: Gang, workload: Workload, message: str) -> None:
         meta = workload.metadata
-        await self._hand.delete(WORKLOADS.at(meta.name, meta.namespace), this_life(meta.uid))
+        await self._writes.delete(WORKLOADS.at(meta.name, meta.namespace), this_life(meta.uid))
         for job in owners(gang, workload):
             said = f"Deleted not matching Workload: {meta.key}: {message}"
-            self._records.job(job.metadata, "DeletedWorkload", said)
+            self._events.job(job.metadata, "DeletedWorkload", said)
 
     async def _match(self, workload: Workload, members: Sequence[Job]) -> None:
-        priority = resolve(self._objects, self._records, members[0])
+        priority = resolve(self._objects, self._events, members[0])
         if priority is None:
             return
         fields = {
@@ -120,7 +120,7 @@ class GangReconciler:
             **gang_workload.following(members, priority),
         }
         body = outbound.change_spec(workload, fields)
-        await self._hand.patch_workload(workload, body, subresource="")
+        await self._writes.patch_workload(workload, body, subresource="")
 
     async def _start(self, workload: Workload, parts: Sequence[Part], *, begun: bool) -> None:
         """Unsuspend; what can never start ends the Workload, what is refused evicts it."""
@@ -130,13 +130,13 @@ class GangReconciler:
             return
         began = self._clock.now()
         try:
-            await start(self._hand, await prepare(self._objects, parts, self._devices))
+            await start(self._writes, await prepare(self._objects, parts, self._devices))
         except ConflictError as error:
             if begun:
                 await self._evict(workload, self._refused(workload, str(error)))
                 return
             body = outbound.finish(workload, "FailedToStart", str(error), self._clock.now())
-            await self._hand.patch_workload(workload, body)
+            await self._writes.patch_workload(workload, body)
             return
         except (RefusedStartError, DevicesRefusedError) as error:
             await self._evict(workload, self._refused(workload, str(error)))
@@ -147,9 +147,9 @@ class GangReconciler:
         for one in parts:
             if one.job is not None:
                 message = f"Admitted by clusterQueue {queue}, with its gang"
-                self._records.job(one.job.metadata, "Started", message)
+                self._events.job(one.job.metadata, "Started", message)
         jobs = [one.job for one in parts if one.job is not None]
-        warn_of_grace(self._objects, self._records, workload, jobs)
+        warn_of_grace(self._objects, self._events, workload, jobs)
 
     def _refused(self, workload: Workload, message: str) -> Evict:
         state = workload.status.requeue_state
@@ -163,21 +163,21 @@ class GangReconciler:
 
     async def _evict(self, workload: Workload, step: Evict) -> None:
         body = outbound.evict(workload, step, self._clock.now())
-        await self._hand.patch_workload(workload, body)
+        await self._writes.patch_workload(workload, body)
         reason = f"EvictedDueTo{step.wire_reason}"
-        self._records.workload(workload.metadata, reason, step.message, warning=True)
+        self._events.workload(workload.metadata, reason, step.message, warning=True)
         self._witness.evicted(workload, step.reason, step.cause)
         for owner in workload.metadata.owner_references:
             job = self._objects.job_keys.get(owner.uid)
             if job is not None:
                 meta = self._objects.jobs[job].metadata
-                self._records.job(meta, step.wire_reason, step.message, warning=True)
+                self._events.job(meta, step.wire_reason, step.message, warning=True)
 
     async def _stop(self, jobs: Sequence[Job], reason: str) -> None:
         async def one(job: Job) -> None:
             self._stillness.stopping(job)
-            await self._hand.patch_job(job, patch(job.metadata, {"spec": {"suspend": True}}))
-            self._records.job(job.metadata, "Stopped", reason)
+            await self._writes.patch_job(job, patch(job.metadata, {"spec": {"suspend": True}}))
+            self._events.job(job.metadata, "Stopped", reason)
 
         await all_of(one(job) for job in jobs)
 
@@ -192,12 +192,12 @@ class GangReconciler:
             return
         if part.job.status.start_time is not None:
             body = patch(meta, {"status": {"startTime": None}})
-            await self._hand.patch_job(part.job, body, subresource="status")
+            await self._writes.patch_job(part.job, body, subresource="status")
             return
         body = patch(meta, {"spec": batch.undo(part.job, part.view)})
-        await self._hand.patch_job(part.job, body)
+        await self._writes.patch_job(part.job, body)
         self._stillness.forget(meta.key)
-        self._records.job(meta, "Stopped", "Pod template restored")
+        self._events.job(meta, "Stopped", "Pod template restored")
 
 
 _REASON = EvictionReason.GANG_INTERRUPTED

@@ -13,7 +13,7 @@ from queueing.controller.gangs.writing import outcomes
 from queueing.controller.jobs.additions import additions
 from queueing.controller.jobs.dependencies import DeviceMaker
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.kube.client import Call
 from queueing.kube.errors import BadRequestError, ForbiddenError, InvalidError, KubeError
 from queueing.translate import labels
@@ -52,24 +52,24 @@ async def prepare(objects: Objects, parts: Sequence[Part], devices: DeviceMaker)
     return made
 
 
-async def start(hand: Hand, prepared: Sequence[Prepared]) -> None:
+async def start(writes: LeaderWrites, prepared: Sequence[Prepared]) -> None:
     """Try all, then unsuspend all.
 
     Raises RefusedStartError when one is definitely refused; KubeError when it must be tried again.
     """
-    _judge(prepared, await outcomes(_rehearse(hand, one) for one in prepared))
-    _judge(prepared, await outcomes(_send(hand, one) for one in prepared))
+    _judge(prepared, await outcomes(_rehearse(writes, one) for one in prepared))
+    _judge(prepared, await outcomes(_send(writes, one) for one in prepared))
 
 
-async def _rehearse(hand: Hand, one: Prepared) -> None:
+async def _rehearse(writes: LeaderWrites, one: Prepared) -> None:
     # A bad request may be a webhook that knows no dry run; the patch itself will tell.
     with contextlib.suppress(BadRequestError):
-        await hand.rehearse_job(one.job, one.body)
+        await writes.rehearse_job(one.job, one.body)
 
 
-async def _send(hand: Hand, one: Prepared) -> None:
+async def _send(writes: LeaderWrites, one: Prepared) -> None:
     trace = one.job.metadata.annotations.get(labels.TRACE_PARENT, "")
-    await hand.patch_job(one.job, one.body, call=Call(traceparent=trace))
+    await writes.patch_job(one.job, one.body, call=Call(traceparent=trace))
 
 
 def _judge(prepared: Sequence[Prepared], errors: Sequence[KubeError | None]) -> None:

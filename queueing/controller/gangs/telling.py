@@ -7,8 +7,8 @@ never written to say that it was not.
 from queueing.clock import Clock
 from queueing.controller.gangs.actions import Tell
 from queueing.controller.gangs.writing import all_of
-from queueing.controller.writing.events import Records
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.events import Events
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate import labels
@@ -21,8 +21,10 @@ PATIENCE_S = 1.0
 class Telling:
     """The annotation of state, and an event each time that it changes."""
 
-    def __init__(self, hand: Hand, records: Records, clock: Clock, queue: WorkQueue[Key]) -> None:
-        self._hand, self._records, self._clock, self._queue = hand, records, clock, queue
+    def __init__(
+        self, writes: LeaderWrites, events: Events, clock: Clock, queue: WorkQueue[Key]
+    ) -> None:
+        self._writes, self._events, self._clock, self._queue = writes, events, clock, queue
         self._since: dict[Key, tuple[float, str]] = {}
 
     def forget(self, key: Key) -> None:
@@ -44,7 +46,7 @@ class Telling:
 
     async def _write(self, job: Job, text: str) -> None:
         body = {"metadata": {"annotations": {labels.GANG_STATE: text or None}}}
-        await self._hand.patch_job(job, patch(job.metadata, body))
+        await self._writes.patch_job(job, patch(job.metadata, body))
         if text:
             state, _, message = text.partition(": ")
-            self._records.job(job.metadata, f"Gang{state}", message, warning=True)
+            self._events.job(job.metadata, f"Gang{state}", message, warning=True)

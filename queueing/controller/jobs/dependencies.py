@@ -7,8 +7,8 @@ from typing import Protocol
 from queueing.clock import Clock
 from queueing.controller.decisions.late_reservations import Latecomers
 from queueing.controller.jobs.quiescence import Stillness
-from queueing.controller.writing.deferral import Leisure
-from queueing.controller.writing.events import Records
+from queueing.controller.writing.deferral import Deferral
+from queueing.controller.writing.events import Events
 from queueing.translate.devices.realisation import PodChanges
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
@@ -42,11 +42,11 @@ class Barrier(Protocol):
 class Attendants:
     """All of these, for one term of leadership."""
 
-    records: Records
+    events: Events
     witness: Witness
     clock: Clock
     latecomers: Latecomers
     barrier: Barrier
     devices: DeviceMaker
-    leisure: Leisure
+    deferral: Deferral
     stillness: Stillness

@@ -1,14 +1,14 @@
 """The priority that a Job's Workload gets; without its class the Job waits, and says so."""
 
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.events import Records
+from queueing.controller.writing.events import Events
 from queueing.translate import labels
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.priority import MissingClass, Priority, PriorityClasses, priority_of
 from queueing.translate.wire.jobs import Job
 
 
-def resolve(objects: Objects, records: Records, job: Job) -> Priority | None:
+def resolve(objects: Objects, events: Events, job: Job) -> Priority | None:
     """Return the priority; None, with an event, when its class does not exist."""
     found = priority_of(
         job.metadata.labels.get(labels.PRIORITY_CLASS, ""),
@@ -19,7 +19,7 @@ def resolve(objects: Objects, records: Records, job: Job) -> Priority | None:
         ),
     )
     if isinstance(found, MissingClass):
-        records.job(
+        events.job(
             job.metadata,
             f"{found.kind}NotFound",
             f"{found.kind} {found.name!r} does not exist; the job waits for it",

@@ -7,7 +7,7 @@ look of that controller takes.
 """
 
 from queueing.clock import Clock
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.kube.listing import list_all
 from queueing.kube.resources import PODS
@@ -25,8 +25,8 @@ AGAIN_S = 1.0
 class Stillness:
     """Asked before the template of a suspended Job, and then its quota, is given back."""
 
-    def __init__(self, hand: Hand, clock: Clock) -> None:
-        self._hand, self._clock = hand, clock
+    def __init__(self, writes: LeaderWrites, clock: Clock) -> None:
+        self._writes, self._clock = writes, clock
         self._seen: dict[Key, bool] = {}
         """Of Jobs that this leader suspended: whether their start had been seen by then."""
         self._doubted: dict[Key, float] = {}
@@ -52,7 +52,7 @@ class Stillness:
         if now < over:
             return over - now
         pods = await list_all(
-            self._hand.client,
+            self._writes.client,
             PODS.within(job.metadata.namespace),
             Pod,
             label_selector=f"{POD_JOB_UID}={job.metadata.uid}",

@@ -13,7 +13,7 @@ from queueing.controller.jobs.priorities import resolve
 from queueing.controller.jobs.start_errors import DevicesRefusedError
 from queueing.controller.jobs.workload_writer import Scribe
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.lifecycle.steps import Cause, Condemn
 from queueing.core.names import Key
 from queueing.kube.client import Call
@@ -43,18 +43,18 @@ class JobReconciler:
     def __init__(
         self,
         objects: Objects,
-        hand: Hand,
+        writes: LeaderWrites,
         rules: JobRules,
         attendants: Attendants,
         queue: WorkQueue[Key],
     ) -> None:
-        self._objects, self._hand, self._rules = objects, hand, rules
-        self._records, self._witness = attendants.records, attendants.witness
+        self._objects, self._writes, self._rules = objects, writes, rules
+        self._events, self._witness = attendants.events, attendants.witness
         self._clock, self._latecomers = attendants.clock, attendants.latecomers
         self._barrier, self._devices = attendants.barrier, attendants.devices
-        self._leisure, self._queue = attendants.leisure, queue
+        self._deferral, self._queue = attendants.deferral, queue
         self._stillness = attendants.stillness
-        self._scribe = Scribe(hand, attendants)
+        self._scribe = Scribe(writes, attendants)
 
     async def look(self, key: Key) -> None:
         """Do the next write for a Job, if one is due. Raises KubeError to be called again later."""
@@ -84,14 +84,14 @@ class JobReconciler:
         patience_s = ladder.patience_s(action, self._rules.tell_ready_within_s)
         again = partial(self._queue.add, key)
         name = f"{type(action).__name__} {key}"
-        return patience_s > 0 and self._leisure.puts_off(name, again, patience_s)
+        return patience_s > 0 and self._deferral.puts_off(name, again, patience_s)
 
     async def _look_as_part(self, job: Job) -> bool:
         """Do the next write for a Job that belongs to another one; False when it does not."""
         try:
             ancestor = ancestry.ancestor_of(self._objects, job, self._is_managed)
         except ancestry.TooDeepError as error:
-            self._records.job(job.metadata, "JobNestingTooDeep", str(error), warning=True)
+            self._events.job(job.metadata, "JobNestingTooDeep", str(error), warning=True)
             return True
         if ancestor is None:
             return False
@@ -112,10 +112,10 @@ class JobReconciler:
             case ladder.Stop() if self._is_saving(job, self._named(key)):
                 pass
             case prebuilt.Lacks(message=message):
-                self._records.job(job.metadata, "ErrWorkloadCompose", message, warning=True)
+                self._events.job(job.metadata, "ErrWorkloadCompose", message, warning=True)
             case prebuilt.Adopt(workload=workload):
                 body = patch(workload.metadata, {"metadata": action.fields(job)})
-                await self._hand.patch_workload(workload, body, subresource="")
+                await self._writes.patch_workload(workload, body, subresource="")
             case _:
                 await self._act(job, action)
 
@@ -130,8 +130,8 @@ class JobReconciler:
                 if isinstance(action, ladder.Stop):
                     body["metadata"] = {"annotations": {labels.STOPPING: "true"}}
                 self._stillness.stopping(job)
-                await self._hand.patch_job(job, patch(job.metadata, body))
-                self._records.job(job.metadata, "Stopped", reason)
+                await self._writes.patch_job(job, patch(job.metadata, body))
+                self._events.job(job.metadata, "Stopped", reason)
             case ladder.Restore(workload=workload):
                 await self._restore(job, workload)
             case ladder.Match(workload=workload):
@@ -145,35 +145,33 @@ class JobReconciler:
 
     async def _discard(self, job: Job, workload: Workload) -> None:
         meta = workload.metadata
-        await self._hand.delete(WORKLOADS.at(meta.name, meta.namespace), this_life(meta.uid))
+        await self._writes.delete(WORKLOADS.at(meta.name, meta.namespace), this_life(meta.uid))
         message = f"Deleted not matching Workload: {meta.key}"
-        self._records.job(job.metadata, "DeletedWorkload", message)
+        self._events.job(job.metadata, "DeletedWorkload", message)
 
     async def _create(self, job: Job) -> None:
-        priority = resolve(self._objects, self._records, job)
+        priority = resolve(self._objects, self._events, job)
         if priority is None:
             return
         origin = self._origin(job)
         body = compose(origin, batch.pod_sets(job), priority)
         try:
-            await self._hand.create_workload(job.metadata.namespace, body)
+            await self._writes.create_workload(job.metadata.namespace, body)
         except AlreadyExistsError:
             return  # ours from before, on its way to us; or the name's digest met another's
         self._witness.created("Job", job.metadata)
         key = f"{job.metadata.namespace}/{origin.name}"
         for name in refused_marks(batch.template_of(job), job.metadata, self._rules.refused):
-            self._records.job(job.metadata, "Unsupported", refusal_of(name), warning=True)
-        self._records.job(job.metadata, "CreatedWorkload", f"Created Workload: {key}")
+            self._events.job(job.metadata, "Unsupported", refusal_of(name), warning=True)
+        self._events.job(job.metadata, "CreatedWorkload", f"Created Workload: {key}")
 
     async def _start(self, job: Job, workload: Workload) -> None:
         withdrawal = self._latecomers.withdrawal(workload)
         if withdrawal is not None:
             body = outbound.evict(workload, withdrawal, self._clock.now())
-            await self._hand.patch_workload(workload, body)
+            await self._writes.patch_workload(workload, body)
             message = withdrawal.message
-            self._records.workload(
-                workload.metadata, "EvictedDueToPreempted", message, warning=True
-            )
+            self._events.workload(workload.metadata, "EvictedDueToPreempted", message, warning=True)
             return
         try:
             added = additions(self._objects, job, workload)
@@ -184,24 +182,24 @@ class JobReconciler:
             return
         except ConflictError as error:
             body = outbound.finish(workload, "FailedToStart", str(error), self._clock.now())
-            await self._hand.patch_workload(workload, body)
+            await self._writes.patch_workload(workload, body)
             return
         trace = job.metadata.annotations.get(labels.TRACE_PARENT, "")
         began = self._clock.now()
         body = patch(job.metadata, {"spec": spec})
-        await self._hand.patch_job(job, body, call=Call(traceparent=trace))
+        await self._writes.patch_job(job, body, call=Call(traceparent=trace))
         self._witness.started(workload, began)
         admission = workload.status.admission
         queue = admission.cluster_queue if admission else ""
-        self._records.job(job.metadata, "Started", f"Admitted by clusterQueue {queue}")
-        warn_of_grace(self._objects, self._records, workload, [job])
+        self._events.job(job.metadata, "Started", f"Admitted by clusterQueue {queue}")
+        warn_of_grace(self._objects, self._events, workload, [job])
 
     async def _condemn(self, workload: Workload, error: DevicesRefusedError) -> None:
         """Take a Workload out whose devices can never be had: somebody has to mend something."""
         step = Condemn(cause=Cause(error.reason), message=error.message)
         body = outbound.condemn(workload, step, self._clock.now())
-        await self._hand.patch_workload(workload, body)
-        self._records.workload(workload.metadata, error.reason, error.message, warning=True)
+        await self._writes.patch_workload(workload, body)
+        self._events.workload(workload.metadata, error.reason, error.message, warning=True)
 
     async def _restore(self, job: Job, workload: Workload) -> None:
         """Make the template what it was; the server allows that once the start time is gone."""
@@ -211,26 +209,26 @@ class JobReconciler:
             return
         if job.status.start_time is not None:
             body = patch(job.metadata, {"status": {"startTime": None}})
-            await self._hand.patch_job(job, body, subresource="status")
+            await self._writes.patch_job(job, body, subresource="status")
             return
         restored: dict[str, Any] = {"spec": batch.undo(job, workload)}
         if labels.STOPPING in job.metadata.annotations:
             restored["metadata"] = {"annotations": {labels.STOPPING: None}}
-        await self._hand.patch_job(job, patch(job.metadata, restored))
+        await self._writes.patch_job(job, patch(job.metadata, restored))
         self._stillness.forget(job.metadata.key)
-        self._records.job(job.metadata, "Stopped", "Pod template restored")
+        self._events.job(job.metadata, "Stopped", "Pod template restored")
 
     async def _match(self, job: Job, workload: Workload) -> None:
         body = outbound.change_spec(workload, {"podSets": batch.pod_sets(job)})
-        await self._hand.patch_workload(workload, body, subresource="")
-        self._records.job(
+        await self._writes.patch_workload(workload, body, subresource="")
+        self._events.job(
             job.metadata,
             "UpdatedWorkload",
             f"Updated not matching Workload for suspended job: {workload.metadata.key}",
         )
 
     async def _follow(self, job: Job, workload: Workload) -> None:
-        priority = resolve(self._objects, self._records, job)
+        priority = resolve(self._objects, self._events, job)
         if priority is None:
             return
         fields: dict[str, Any] = {
@@ -240,7 +238,7 @@ class JobReconciler:
             **priority.fields(),
         }
         body = outbound.follow(workload, fields, ladder.gates_of(job.metadata))
-        await self._hand.patch_workload(workload, body, subresource="")
+        await self._writes.patch_workload(workload, body, subresource="")
 
     def _named(self, key: Key) -> list[Workload]:
         workload = self._objects.workloads.get(key)

@@ -5,7 +5,7 @@ from typing import assert_never
 
 from queueing.controller.jobs import workload_writes as notes
 from queueing.controller.jobs.dependencies import Attendants
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
@@ -14,9 +14,9 @@ from queueing.translate.wire.workloads import Workload
 class Scribe:
     """One write for each note; who listens is told once it is done."""
 
-    def __init__(self, hand: Hand, attendants: Attendants) -> None:
-        self._hand, self._devices, self._clock = hand, attendants.devices, attendants.clock
-        self._witness, self._records = attendants.witness, attendants.records
+    def __init__(self, writes: LeaderWrites, attendants: Attendants) -> None:
+        self._writes, self._devices, self._clock = writes, attendants.devices, attendants.clock
+        self._witness, self._events = attendants.witness, attendants.events
 
     async def write_down(self, note: notes.Note, jobs: Sequence[Meta]) -> None:
         """Write a note about the work of these Jobs. Raises KubeError where it has to be later."""
@@ -24,19 +24,19 @@ class Scribe:
         match note:
             case notes.Release():
                 if not self._devices.holds(workload):
-                    await self._hand.release(workload, now)
+                    await self._writes.release(workload, now)
             case notes.Reclaim(counts=counts):
-                await self._hand.reclaim(workload, counts, now)
+                await self._writes.reclaim(workload, counts, now)
             case notes.LetGo():
-                await self._hand.let_go(workload)
+                await self._writes.let_go(workload)
             case notes.Ready(ready=ready):
                 body = outbound.pods_ready(workload, ready=ready, now=now)
-                await self._hand.patch_workload(workload, body)
+                await self._writes.patch_workload(workload, body)
                 if ready and jobs:
                     self._witness.pods_ready(workload, jobs[0])
             case notes.Finish(reason=reason, message=message):
                 body = outbound.finish(workload, reason, message, now)
-                await self._hand.patch_workload(workload, body)
+                await self._writes.patch_workload(workload, body)
                 self._tell_end(workload, jobs, message)
             case _:
                 assert_never(note)
@@ -48,4 +48,4 @@ class Scribe:
         if len(jobs) > 1:
             said = f"{said}: {message}"  # which of the members it was
         for job in jobs:
-            self._records.job(job, "FinishedWorkload", said)
+            self._events.job(job, "FinishedWorkload", said)

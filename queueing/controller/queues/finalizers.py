@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import QueueName
 from queueing.kube.errors import ConflictError, KubeError, NotFoundError, RefusedError
 from queueing.kube.resources import (
@@ -49,8 +49,8 @@ _KEPT = msgspec.json.Decoder(_Kept)
 class Finalizers:
     """Adds the finalizer to what is new, and takes it off what may go."""
 
-    def __init__(self, objects: Objects, engine: Engine, hand: Hand) -> None:
-        self._objects, self._engine, self._hand = objects, engine, hand
+    def __init__(self, objects: Objects, engine: Engine, writes: LeaderWrites) -> None:
+        self._objects, self._engine, self._writes = objects, engine, writes
         self._wanted = asyncio.Event()
         self._written: dict[str, Meta] = {}
         """By path, what the server told us itself, and the watch may not have told yet."""
@@ -92,7 +92,7 @@ class Finalizers:
             try:
                 await self._write(resource, meta, [*meta.finalizers, RESOURCE_IN_USE])
             except ConflictError:
-                meta = self._note(resource, await self._hand.client.get(target))
+                meta = self._note(resource, await self._writes.client.get(target))
             except NotFoundError:
                 return False
             except RefusedError as error:
@@ -170,7 +170,7 @@ class Finalizers:
     async def _write(self, resource: Resource, meta: Meta, finalizers: list[str]) -> None:
         change = {"resourceVersion": meta.resource_version, "finalizers": finalizers or None}
         body = msgspec.json.encode({"metadata": change})
-        self._note(resource, await self._hand.patch(resource.at(meta.name), body))
+        self._note(resource, await self._writes.patch(resource.at(meta.name), body))
 
     def _note(self, resource: Resource, reply: bytes) -> Meta:
         meta = _KEPT.decode(reply).metadata

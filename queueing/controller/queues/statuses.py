@@ -14,8 +14,8 @@ from itertools import islice
 from typing import NoReturn
 
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.deferral import Leisure
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.deferral import Deferral
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import CohortName, Key, QueueName
 from queueing.kube.errors import KubeError
 from queueing.kube.resources import CLUSTER_QUEUES, COHORTS, LOCAL_QUEUES, Target
@@ -60,11 +60,17 @@ class Statuses:
     """Follows what changed in the engine, and writes it down."""
 
     def __init__(
-        self, engine: Engine, objects: Objects, *, hand: Hand, writer: Writer, leisure: Leisure
+        self,
+        engine: Engine,
+        objects: Objects,
+        *,
+        writes: LeaderWrites,
+        writer: Writer,
+        deferral: Deferral,
     ) -> None:
         self._engine, self._objects = engine, objects
-        self._hand, self._writer, self._leisure = hand, writer, leisure
-        self._clock = leisure.clock
+        self._writes, self._writer, self._deferral = writes, writer, deferral
+        self._clock = deferral.clock
         self._due: dict[str, Make] = {}
         """What is to be written, those that changed first in front."""
 
@@ -72,7 +78,7 @@ class Statuses:
         """Look for changes, for ever; `told` hears of them too, for metrics and read models."""
         writes = 0
         while True:
-            before, writes = writes, self._leisure.pressure.writes
+            before, writes = writes, self._deferral.pressure.writes
             changed = self._engine.changed()
             told(changed)
             for queue in changed.cluster_queues:
@@ -82,7 +88,7 @@ class Statuses:
             for cohort in changed.cohorts if with_share else ():
                 self._due[f"co/{cohort}"] = partial(self._cohort, cohort)
             busy = self._writer.is_busy(WriteClass.ADMISSION)
-            at_rest = not self._leisure.was_lacking()
+            at_rest = not self._deferral.was_pressed()
             most, rests_s = pace(busy=busy, at_rest=at_rest, written=writes - before)
             for key in list(islice(self._due, most)):
                 self._submit(key, self._due.pop(key))
@@ -97,7 +103,7 @@ class Statuses:
             return
         target, body = made
         try:
-            await self._hand.patch(target, body)
+            await self._writes.patch(target, body)
         except KubeError as error:
             logger.debug("%s: the status was not written: %s", target.label, error)
             if error.status not in (404, 409, 422):

@@ -10,8 +10,8 @@ import msgspec
 from queueing.clock import Clock
 from queueing.controller.stores.objects import Objects
 from queueing.controller.workloads.reservation_problems import Objections
-from queueing.controller.writing.events import Records
-from queueing.controller.writing.leader_writes import Hand
+from queueing.controller.writing.events import Events
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.admissibility import applying_checks
 from queueing.core.facts import StopPolicy, WorkloadFact
 from queueing.core.lifecycle.phases import Phase, phase_of
@@ -65,8 +65,10 @@ class Lives:
 class WorkloadReconciler:
     """Looks at one Workload at a time; called by workers of a work queue."""
 
-    def __init__(self, objects: Objects, hand: Hand, records: Records, lives: Lives) -> None:
-        self._objects, self._hand, self._records = objects, hand, records
+    def __init__(
+        self, objects: Objects, writes: LeaderWrites, events: Events, lives: Lives
+    ) -> None:
+        self._objects, self._writes, self._events = objects, writes, events
         self._rules, self._clock, self._queue = lives.rules, lives.clock, lives.queue
         self._evicted, self._confirmed = lives.evicted, lives.confirmed
         self._objections = Objections(objects)
@@ -88,7 +90,7 @@ class WorkloadReconciler:
         checks = self._wanted_checks(fact)
         if checks is not None and set(checks) != {one.name for one in fact.checks}:
             body = outbound.follow_checks(workload, checks, now)
-            await self._hand.patch_workload(workload, body)
+            await self._writes.patch_workload(workload, body)
             return
         found = judge(fact, self._doors(fact), self._rules, now)
         if found.step is not None:
@@ -98,7 +100,7 @@ class WorkloadReconciler:
         if found.look_again_at is not None:
             self._queue.add_after(key, found.look_again_at - now)
         if _drains_alone(workload, fact):
-            await self._hand.release(workload, now)
+            await self._writes.release(workload, now)
         elif not await self._object(workload, fact, now):
             await self._follow_class(workload)
 
@@ -113,9 +115,9 @@ class WorkloadReconciler:
         body = outbound.object_to(workload, trouble, now)
         if body is None:
             return False
-        await self._hand.patch_workload(workload, body)
+        await self._writes.patch_workload(workload, body)
         if trouble:
-            self._records.workload(workload.metadata, "Misconfigured", trouble, warning=True)
+            self._events.workload(workload.metadata, "Misconfigured", trouble, warning=True)
         return True
 
     def _may_tell_itself(self, key: Key, step: Step, now: float) -> bool:
@@ -136,22 +138,22 @@ class WorkloadReconciler:
         now = self._clock.now()
         match step:
             case ConfirmAdmission():
-                await self._hand.patch_workload(workload, outbound.confirm(workload, now))
+                await self._writes.patch_workload(workload, outbound.confirm(workload, now))
                 self._note_admission(workload, now)
                 self._confirmed(workload)
             case Evict():
-                await self._hand.patch_workload(workload, outbound.evict(workload, step, now))
+                await self._writes.patch_workload(workload, outbound.evict(workload, step, now))
                 reason = f"EvictedDueTo{step.wire_reason}"
-                self._records.workload(workload.metadata, reason, step.message)
+                self._events.workload(workload.metadata, reason, step.message)
                 self._evicted(workload, step.reason, step.cause)
             case Condemn():
-                await self._hand.patch_workload(workload, outbound.condemn(workload, step, now))
+                await self._writes.patch_workload(workload, outbound.condemn(workload, step, now))
                 reason = _TOLD_AS.get(step.cause, str(step.cause))
-                self._records.workload(workload.metadata, reason, step.message, warning=True)
+                self._events.workload(workload.metadata, reason, step.message, warning=True)
             case Deactivate():
-                await self._hand.patch_workload(workload, outbound.deactivate(workload), "")
+                await self._writes.patch_workload(workload, outbound.deactivate(workload), "")
             case Requeue():
-                await self._hand.patch_workload(workload, outbound.requeue(workload, step, now))
+                await self._writes.patch_workload(workload, outbound.requeue(workload, step, now))
             case Remove(with_owner=with_owner):
                 await self._remove(workload, with_owner=with_owner)
             case _:
@@ -166,20 +168,20 @@ class WorkloadReconciler:
             if not job.deleting:
                 # What it made goes with it: without a policy the server leaves Jobs' pods behind.
                 options = this_life(job.uid, propagation="Background")
-                await self._hand.delete(JOBS.at(job.name, job.namespace), options)
-                self._records.job(job, "Deleted", "The retention of its Workload is over")
+                await self._writes.delete(JOBS.at(job.name, job.namespace), options)
+                self._events.job(job, "Deleted", "The retention of its Workload is over")
         if with_owner and jobs:
             return
         if labels.RESOURCE_IN_USE in meta.finalizers:
-            await self._hand.let_go(workload)
-        await self._hand.delete(WORKLOADS.at(meta.name, meta.namespace), this_life(meta.uid))
-        self._records.workload(meta, "Deleted", "Its retention is over")
+            await self._writes.let_go(workload)
+        await self._writes.delete(WORKLOADS.at(meta.name, meta.namespace), this_life(meta.uid))
+        self._events.workload(meta, "Deleted", "Its retention is over")
 
     def _note_admission(self, workload: Workload, now: float) -> None:
         admission = workload.status.admission
         reserved = workload.status.changed("QuotaReserved")
         waited = 0.0 if reserved is None else now - reserved
-        self._records.workload(
+        self._events.workload(
             workload.metadata,
             "Admitted",
             f"Admitted by ClusterQueue {admission.cluster_queue if admission else ''},"
@@ -218,7 +220,7 @@ class WorkloadReconciler:
         meta = workload.metadata
         name = meta.annotations.get(labels.JOB_OWNER_NAME, "")
         try:
-            reply = await self._hand.client.get(JOBS.at(name, meta.namespace))
+            reply = await self._writes.client.get(JOBS.at(name, meta.namespace))
         except NotFoundError:
             return True
         found = msgspec.json.decode(reply, type=Identified)
@@ -233,11 +235,11 @@ class WorkloadReconciler:
         meta, status = workload.metadata, workload.status
         if not status.is_true("Finished") and not meta.deleting:
             body = outbound.finish(workload, _OWNERLESS, "The owner is gone", self._clock.now())
-            await self._hand.patch_workload(workload, body)
+            await self._writes.patch_workload(workload, body)
         elif labels.RESOURCE_IN_USE in meta.finalizers:
-            await self._hand.let_go(workload)
+            await self._writes.let_go(workload)
         elif _was_left_behind(workload):
-            await self._hand.delete(WORKLOADS.at(meta.name, meta.namespace), this_life(meta.uid))
+            await self._writes.delete(WORKLOADS.at(meta.name, meta.namespace), this_life(meta.uid))
 
     async def _follow_class(self, workload: Workload) -> None:
         """Give a Workload the present value of its WorkloadPriorityClass."""
@@ -247,7 +249,7 @@ class WorkloadReconciler:
         found = self._objects.workload_priority_classes.get(reference.name)
         if found is not None and found.value != workload.spec.priority:
             body = outbound.change_spec(workload, {"priority": found.value})
-            await self._hand.patch_workload(workload, body, "")
+            await self._writes.patch_workload(workload, body, "")
 
 
 def _was_left_behind(workload: Workload) -> bool:

@@ -13,7 +13,7 @@ from typing import NoReturn, Protocol
 
 from queueing.clock import Clock
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.events import Records
+from queueing.controller.writing.events import Events
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.names import Key
 from queueing.kube.errors import KubeError
@@ -70,9 +70,9 @@ class Waits:
     """The latest reason of each waiting workload, and the writer of them."""
 
     def __init__(
-        self, objects: Objects, pen: Pen, records: Records, clock: Clock, *, reason_of: ReasonOf
+        self, objects: Objects, pen: Pen, events: Events, clock: Clock, *, reason_of: ReasonOf
     ) -> None:
-        self._objects, self._pen, self._records = objects, pen, records
+        self._objects, self._pen, self._events = objects, pen, events
         self._clock, self._reason_of = clock, reason_of
         self._noted: dict[Key, tuple[float, Wait]] = {}
         self._untold: dict[Key, float] = {}
@@ -171,4 +171,4 @@ class Waits:
         except KubeError as error:
             logger.debug("%s: the reason to wait was not written: %s", wait.workload, error)
             return
-        self._records.waits(found.metadata, wait.reason, wait.message)
+        self._events.waits(found.metadata, wait.reason, wait.message)

@@ -27,7 +27,7 @@ class _Waiting:
 
 
 @dataclass(slots=True)
-class Leisure:
+class Deferral:
     """What was put off, in the order in which it came."""
 
     pressure: Pressure
@@ -36,11 +36,11 @@ class Leisure:
     _called: dict[str, float] = field(default_factory=dict)
     """Those whose time has come, and until when they are let through."""
 
-    def is_lacking(self) -> bool:
+    def is_pressed(self) -> bool:
         """Say whether the server is pressed, so that what can wait should."""
         return self.pressure.is_high(self.clock.monotonic())
 
-    def was_lacking(self) -> bool:
+    def was_pressed(self) -> bool:
         """Say whether the server is not at rest, so that what need not be soon should wait."""
         return self.pressure.was_high(self.clock.monotonic())
 

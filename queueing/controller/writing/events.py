@@ -23,7 +23,7 @@ class Recorder(Protocol):
     def record(self, regarding: Regarding, note: EventNote) -> None: ...
 
 
-class Records:
+class Events:
     """Records events; losing one loses no state."""
 
     def __init__(self, recorder: Recorder, compatibility: Compatibility) -> None:

@@ -29,7 +29,7 @@ def workload_target(meta: Meta, subresource: str = "status") -> Target:
     return WORKLOADS.at(meta.name, meta.namespace, subresource)
 
 
-class Hand:
+class LeaderWrites:
     """Sends the writes of reconcilers; a KubeError means: look at the key again later."""
 
     def __init__(

@@ -7,7 +7,7 @@ import pytest
 
 from queueing.controller.checkpoints.starting import warn_of_grace
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.events import Records
+from queueing.controller.writing.events import Events
 from queueing.core.names import Key
 from queueing.core.settings import Compatibility
 from queueing.kube.events import EventNote, EventType, Regarding
@@ -76,9 +76,9 @@ def test_a_job_whose_pods_are_killed_before_the_promised_grace_is_told(
     seconds: int | None, grace: str, bound: str, want: str
 ) -> None:
     told = Told()
-    records = Records(told, Compatibility.QUEUEING)
+    events = Events(told, Compatibility.QUEUEING)
     made = job(seconds, named=bool(grace))
-    warn_of_grace(surroundings(grace, bound), records, WORKLOAD, [made])
+    warn_of_grace(surroundings(grace, bound), events, WORKLOAD, [made])
     assert len(told.notes) == bool(want)
     for name, note in told.notes:
         assert (name, note.reason, note.type) == ("j", "CheckpointGraceTooLong", EventType.WARNING)
