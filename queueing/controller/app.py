@@ -35,8 +35,8 @@ from queueing.controller.process.loop_lag import measure
 from queueing.controller.process.probes import listening
 from queueing.controller.session import Session, Surroundings
 from queueing.controller.telemetry.broadcast import Broadcast
-from queueing.controller.telemetry.listener import Witness
-from queueing.controller.telemetry.traces import Chronicle
+from queueing.controller.telemetry.reporter import Reporter
+from queueing.controller.telemetry.traces import WorkloadTraces
 from queueing.core.checkpoints.terms import USUAL_DRIVERS, Driver
 from queueing.core.settings import Compatibility
 from queueing.kube.client import Client
@@ -127,12 +127,12 @@ class App:
         self._elects = configuration.leader_election.leader_elect
         self._doubted = asyncio.Event()
         self._tracer = Tracer.from_environment(options.environment, __version__)
-        self.witness = Witness(
+        self.reporter = Reporter(
             metrics=Metrics(
                 "follower" if self._elects else "standalone", metric_groups(configuration)
             ),
             now=clock.now,
-            chronicle=Chronicle(self._tracer) if self._tracer is not None else None,
+            traces=WorkloadTraces(self._tracer) if self._tracer is not None else None,
             fair=self._rules.settings.fair_sharing is not None,
         )
 
@@ -154,7 +154,7 @@ class App:
     def _listening(self) -> AbstractAsyncContextManager[None]:
         found = self._options.configuration
         return listening(
-            self.witness,
+            self.reporter,
             health=found.health.health_probe_bind_address,
             scrape=found.metrics.bind_address,
         )
@@ -162,9 +162,9 @@ class App:
     def _beside(self) -> Iterator[Coroutine[Any, Any, None]]:
         """Return what runs beside the work, whether we lead or not."""
         yield report(self._client, self._client.cluster.server, self._clock)
-        yield measure(self.witness.lagged, self._clock)
+        yield measure(self.reporter.lagged, self._clock)
         if self._options.serving_socket is not None:
-            yield Broadcast(self._options.serving_socket, self.witness, self._clock).run()
+            yield Broadcast(self._options.serving_socket, self.reporter, self._clock).run()
 
     async def _compete_or_lead(self) -> None:
         if self._elects:
@@ -178,7 +178,7 @@ class App:
         told = {ADDRESS: visibility_address(configuration, self._options.environment)}
         store = KubeLeaseStore(self._client, found.resource_name, namespace, told)
         lease = Lease(store, lease_settings(configuration, self._identity), self._clock)
-        self.witness.standing.other_leads = lambda: lease.holder not in ("", self._identity)
+        self.reporter.standing.other_leads = lambda: lease.holder not in ("", self._identity)
 
         async def lead(term: Term) -> None:
             logger.info("epoch %d begins", term.epoch)
@@ -189,15 +189,15 @@ class App:
     async def _lead(self, may_send: MaySend) -> None:
         """Lead one term: put the policies in force, and work beside that."""
         role = "leader" if self._elects else "standalone"
-        self.witness.elected(Metrics(role, metric_groups(self._options.configuration)))
+        self.reporter.elected(Metrics(role, metric_groups(self._options.configuration)))
         session = Session(
             Surroundings(
                 client=self._client,
                 clock=self._clock,
                 may_send=may_send,
                 rules=self._rules,
-                witness=self.witness,
-                injects=lambda: self.witness.standing.injects,
+                reporter=self.reporter,
+                injects=lambda: self.reporter.standing.injects,
                 doubt=self._doubt_injection,
                 listing=postponed if self._options.owns_process else nullcontext,
             )
@@ -220,12 +220,12 @@ class App:
             logger.warning("pods came without their claims: the policies are put in force again")
 
     def _policies_are_in_force(self) -> None:
-        self.witness.standing.policies = True
+        self.reporter.standing.policies = True
 
     def _pods_get_claims(self) -> None:
-        self.witness.standing.injects = True
+        self.reporter.standing.injects = True
 
     def _doubt_injection(self) -> None:
         """Hear that a pod was created without its claims: starts wait until it works again."""
-        self.witness.standing.injects = False
+        self.reporter.standing.injects = False
         self._doubted.set()

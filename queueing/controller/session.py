@@ -31,7 +31,7 @@ from queueing.controller.queues.finalizers import Finalizers
 from queueing.controller.queues.statuses import Statuses
 from queueing.controller.stores.checkpoints import Saves
 from queueing.controller.stores.objects import Objects
-from queueing.controller.telemetry.listener import Witness
+from queueing.controller.telemetry.reporter import Reporter
 from queueing.controller.workers import Workers
 from queueing.controller.workloads.reconciler import Lives, WorkloadReconciler
 from queueing.controller.workloads.waiting_reasons import Waits
@@ -75,7 +75,7 @@ class Surroundings:
     clock: Clock
     may_send: MaySend
     rules: ControllerRules
-    witness: Witness
+    reporter: Reporter
     injects: Callable[[], bool] = lambda: True
     """Says whether the API server gives pods their claims when they are created."""
     doubt: Callable[[], None] = _ignore
@@ -177,10 +177,10 @@ class Session:
                 clock=self._around.clock,
                 job=self.job_keys.add,
                 gang=self.gang_keys.add,
-                metrics=self._around.witness.metrics,
-                chronicle=self._around.witness.chronicle,
+                metrics=self._around.reporter.metrics,
+                traces=self._around.reporter.traces,
                 claimed=self.engine.is_claimed,
-                evicted=self._around.witness.evicted,
+                evicted=self._around.reporter.evicted,
                 saved=self.engine.observe_credit,
                 weigh_anew=self.pump.weigh_anew,
                 charge_anew=self.pump.charge_anew,
@@ -202,7 +202,7 @@ class Session:
                 doubt=self._around.doubt,
                 namespace=self._rules.namespace,
                 exceeds=self.engine.exceeds,
-                evicted=self._around.witness.evicted,
+                evicted=self._around.reporter.evicted,
                 deferral=self.deferral,
             )
         )
@@ -219,13 +219,13 @@ class Session:
             claim=latecomers.claim,
             hold=self._finalizers.hold,
             settled=self.credits.accounts.until_settled,
-            told=self._around.witness.decided,
+            told=self._around.reporter.decided,
         )
 
     def _make_attendants(self, latecomers: Latecomers) -> Attendants:
         return Attendants(
             events=self._events,
-            witness=self._around.witness,
+            reporter=self._around.reporter,
             clock=self._around.clock,
             latecomers=latecomers,
             barrier=self.checkpoints.barrier,
@@ -239,8 +239,8 @@ class Session:
             rules=self._rules.life,
             clock=self._around.clock,
             queue=self.workload_keys,
-            evicted=self._around.witness.evicted,
-            confirmed=self._around.witness.confirmed,
+            evicted=self._around.reporter.evicted,
+            confirmed=self._around.reporter.confirmed,
         )
         return WorkloadReconciler(self.objects, self.writes, self._events, lives)
 
@@ -257,7 +257,7 @@ class Session:
                     await self.credits.farewell()
                     await self.writer.drain(DRAIN_S)
         finally:
-            self._around.witness.left()
+            self._around.reporter.left()
             self._recorder.close()
             self.job_keys.close()
             self.workload_keys.close()
@@ -281,7 +281,7 @@ class Session:
         for reflector, _ in ours:
             await checkpoints.is_known(reflector)
         self.pump.weigh_anew()
-        self._around.witness.synced(self.objects, self.engine)
+        self._around.reporter.synced(self.objects, self.engine)
         logger.info(
             "synced: %d workloads, %d jobs", len(self.objects.workloads), len(self.objects.jobs)
         )
@@ -318,18 +318,18 @@ class Session:
         yield Workers("workloads", self.workload_keys, self._workloads.look, rules.workload_workers)
 
     def _carry_out(self, cycle: Cycle, took_s: float) -> None:
-        self._around.witness.judged(cycle, took_s)
+        self._around.reporter.judged(cycle, took_s)
         self.effects.carry_out(cycle)
 
     def _wrote(self, purpose: str, outcome: str, took_s: float) -> None:
         self._pressure.took(took_s, self._around.clock.monotonic())
         self._window.took(took_s)
-        self._around.witness.wrote(purpose, outcome, took_s)
+        self._around.reporter.wrote(purpose, outcome, took_s)
 
     def _told(self, changed: Changed) -> None:
         waiting = {kind.name.lower(): self.writer.waiting(kind) for kind in WriteClass}
-        self._around.witness.behind(waiting, self._recorder.dropped)
-        self._around.witness.changed(changed)
+        self._around.reporter.behind(waiting, self._recorder.dropped)
+        self._around.reporter.changed(changed)
 
     def _attend_workload(self, key: Key) -> None:
         self.workload_keys.add(key)

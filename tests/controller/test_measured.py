@@ -10,7 +10,7 @@ SOURCE = "".join(path.read_text() for path in FEEDERS)
 
 
 def _is_fed(name: str) -> bool:
-    """Whether those who feed metrics name it, as tallies do by their prefix too."""
+    """Whether those who feed metrics name it, as those of queues do by their prefix too."""
     names = {name, name.removeprefix("local_queue_")}
     return any(re.search(rf'metrics\.{one}\b|"{one}"|\{{prefix\}}{one}\b', SOURCE) for one in names)
 

@@ -8,7 +8,7 @@ import msgspec
 
 from queueing.clock import SystemClock
 from queueing.controller.app import App, Options
-from queueing.controller.telemetry.listener import Standing
+from queueing.controller.telemetry.reporter import Standing
 from queueing.kube.config import Cluster
 from queueing.kube.resources import LEASES
 from queueing.serving.read_models import ReadModels, listening
@@ -55,15 +55,15 @@ async def test_a_standby_takes_over_when_the_leader_steps_down(world: MakeWorld)
         async with asyncio.TaskGroup() as group:
             first, second = (App(electing(w.server.url), w.client, SystemClock()) for _ in "ab")
             leading = group.create_task(first.run())
-            await eventually(lambda: first.witness.standing.leading)
+            await eventually(lambda: first.reporter.standing.leading)
             standing_by = group.create_task(second.run())
-            await eventually(lambda: second.witness.standing.ready)
-            assert not second.witness.standing.leading
+            await eventually(lambda: second.reporter.standing.ready)
+            assert not second.reporter.standing.leading
             await w.make(job("a"))
             await w.workload("a", true("Admitted"))
             before = await holder(w)
             leading.cancel()
-            await eventually(lambda: second.witness.standing.leading)
+            await eventually(lambda: second.reporter.standing.leading)
             assert await holder(w) not in ("", before)
             await w.make(job("b"))
             await w.workload("b", true("Admitted"))

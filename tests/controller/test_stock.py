@@ -12,7 +12,7 @@ from queueing.controller.intake.admin_objects import AdminObjects
 from queueing.controller.intake.pump import Attention, Pump
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.gauges import AT_ONCE
-from queueing.controller.telemetry.listener import Witness
+from queueing.controller.telemetry.reporter import Reporter
 from queueing.core.credits.facts import (
     MICRO,
     PART,
@@ -103,8 +103,8 @@ class Desk:
         )
         self.pump = Pump(self.objects, self.engine, nothing, ResourceRules())
         self.admin = AdminObjects(self.objects, self.pump, nothing)
-        self.witness = Witness(metrics=self.metrics, now=lambda: NOW, fair=True)
-        self.witness.synced(self.objects, self.engine)
+        self.reporter = Reporter(metrics=self.metrics, now=lambda: NOW, fair=True)
+        self.reporter.synced(self.objects, self.engine)
         space = {"metadata": {"name": "ns"}}
         self.admin.on_namespace(Added(read(cluster.Namespace, space)))
         self.admin.on_flavor(Added(read(queues.ResourceFlavor, {"metadata": {"name": "any"}})))
@@ -123,9 +123,9 @@ class Desk:
 
     def shown(self, *, cycle: bool = True) -> str:
         if cycle:
-            self.witness.judged(self.engine.cycle(NOW), 0.01)
-        self.witness.changed(self.engine.changed())
-        return asyncio.run(self.witness.expose()).body.decode()
+            self.reporter.judged(self.engine.cycle(NOW), 0.01)
+        self.reporter.changed(self.engine.changed())
+        return asyncio.run(self.reporter.expose()).body.decode()
 
 
 def line(name: str, value: float, /, **labels: str) -> str:
@@ -338,7 +338,7 @@ def test_heads_that_met_overlapping_victims_are_counted() -> None:
         for number, mode in enumerate(modes)
     )
     cycle = Cycle(number=1, now=NOW, rounds=(waits,), judged=4, finished=True, wake_at=None)
-    desk.witness.judged(cycle, 0.01)
+    desk.reporter.judged(cycle, 0.01)
     shown = desk.metrics.exposition().body.decode().splitlines()
     assert line("admission_cycle_preemption_skips", 2.0, **QUEUE) in shown
     for result in ("new_targets", "deferred_fit", "skipped"):
@@ -350,7 +350,7 @@ def test_what_changed_is_measured_when_somebody_scrapes_and_not_before() -> None
     desk = Desk()
     before = desk.shown()
     desk.hear(RUNNING)
-    desk.witness.changed(desk.engine.changed())
+    desk.reporter.changed(desk.engine.changed())
     gauges = [one for one in before.splitlines() if one.startswith("kueue_cluster_queue_resource")]
     assert gauges
     assert set(gauges) <= set(desk.metrics.exposition().body.decode().splitlines())
@@ -363,8 +363,8 @@ def test_two_scrapes_at_once_both_wait_for_the_measuring_which_lets_others_work(
     names = [f"cq-{number}" for number in range(3 * AT_ONCE)]
     for name in names:
         desk.admin.on_cluster_queue(Added(read(queues.ClusterQueue, cluster_queue(name))))
-    desk.witness.judged(desk.engine.cycle(NOW), 0.01)
-    desk.witness.changed(desk.engine.changed())
+    desk.reporter.judged(desk.engine.cycle(NOW), 0.01)
+    desk.reporter.changed(desk.engine.changed())
     turns = 0
 
     async def work() -> None:
@@ -375,7 +375,7 @@ def test_two_scrapes_at_once_both_wait_for_the_measuring_which_lets_others_work(
 
     async def scrape() -> list[str]:
         working = asyncio.create_task(work())
-        told = await asyncio.gather(desk.witness.expose(), desk.witness.expose())
+        told = await asyncio.gather(desk.reporter.expose(), desk.reporter.expose())
         working.cancel()
         return [one.body.decode() for one in told]
 

@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from queueing.controller.configuration import metric_groups
-from queueing.controller.telemetry.listener import Witness
+from queueing.controller.telemetry.reporter import Reporter
 from queueing.observe.metrics import Metrics
 from queueing.translate.wire.workloads import Workload
 from queueing_api.config.v1beta2 import Configuration
@@ -28,9 +28,9 @@ def _workload(*conditions: dict[str, Any], **more: Any) -> Workload:
     return msgspec.json.decode(msgspec.json.encode(found), type=Workload)
 
 
-def _served(happens: Callable[[Witness], None], configuration: Configuration) -> str:
+def _served(happens: Callable[[Reporter], None], configuration: Configuration) -> str:
     metrics = Metrics("standalone", metric_groups(configuration))
-    happens(Witness(metrics=metrics, now=lambda: NOW))
+    happens(Reporter(metrics=metrics, now=lambda: NOW))
     return metrics.exposition().body.decode()
 
 
@@ -66,7 +66,7 @@ def test_pods_that_are_ready_are_measured_from_queueing_and_from_admission() -> 
 
 
 def test_an_eviction_is_measured_from_the_pods_being_ready_and_once_for_each_cause() -> None:
-    def happens(one: Witness) -> None:
+    def happens(one: Reporter) -> None:
         ready = _condition("PodsReady", RESERVED)
         one.evicted(_workload(ready), "Preempted", "")
         stats = {"evictions": [{"reason": "Preempted", "underlyingCause": "", "count": 1}]}
@@ -82,7 +82,7 @@ def test_an_eviction_is_measured_from_the_pods_being_ready_and_once_for_each_cau
 
 
 def test_our_own_work_is_measured() -> None:
-    def happens(one: Witness) -> None:
+    def happens(one: Reporter) -> None:
         one.created("Job", _workload().metadata)
         one.wrote("admit", "done", 0.25)
         one.behind({"admission": 3}, 7)

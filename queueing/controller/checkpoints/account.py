@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from queueing.controller.checkpoints.observing import condition
 from queueing.controller.stores.checkpoints import Seen
 from queueing.controller.stores.objects import Objects
-from queueing.controller.telemetry.traces import Chronicle, Left
+from queueing.controller.telemetry.traces import Left, WorkloadTraces
 from queueing.core.checkpoints.phases import Phase
 from queueing.core.checkpoints.record import Outcome, Record
 from queueing.core.checkpoints.times import UNKNOWN, Moments, stages, work
@@ -44,7 +44,7 @@ class Account:
 
     objects: Objects
     metrics: Metrics
-    chronicle: Chronicle | None
+    traces: WorkloadTraces | None
     _noted: dict[str, _Noted] = field(default_factory=dict, init=False)
     """By the identity of the request; only where traces are told."""
 
@@ -54,13 +54,13 @@ class Account:
         cause = record.request.cause
         self.metrics.checkpoint_requests_total.labels(**where, reason=cause.reason).inc()
         preemptor = self.objects.saves.preemptors.get(cause.preemptor)
-        if self.chronicle is not None and preemptor is not None:
-            chosen_at = self.chronicle.chosen(preemptor, workload.metadata.key)
+        if self.traces is not None and preemptor is not None:
+            chosen_at = self.traces.chosen(preemptor, workload.metadata.key)
             self._of(record).moments = Moments(chosen_at=chosen_at)
 
     def halting(self, record: Record, jobs: Sequence[Job], now: float) -> None:
         """Note since when all Jobs are suspended, which is seen long before their pods are gone."""
-        if self.chronicle is None or record.phase is not Phase.SUSPENDING or not jobs:
+        if self.traces is None or record.phase is not Phase.SUSPENDING or not jobs:
             return
         noted = self._of(record)
         if noted.moments.halted_at is None and all(job.spec.suspend for job in jobs):
@@ -116,7 +116,7 @@ class Account:
             saved, lost = done.saved_s * pods, done.lost_s * pods
             metrics.checkpoint_saved_work_pod_seconds_total.labels(**where).inc(saved)
             metrics.checkpoint_lost_work_pod_seconds_total.labels(**where).inc(lost)
-        if self.chronicle is not None:
+        if self.traces is not None:
             noted = self._of(after)
             if after.phase in _GONE:
                 noted.moments = replace(noted.moments, drained_at=now)
@@ -128,15 +128,15 @@ class Account:
                 **_described(after, now),
             }
             noted.left = self._left(workload, jobs, after, now, told)
-            self.chronicle.stopped(noted.left)
+            self.traces.stopped(noted.left)
 
     def _tell(self, workload: Workload, jobs: Sequence[Job], after: Record, now: float) -> None:
         """Tell the trace of a request, with the release; what is freed names no queue any more."""
-        if self.chronicle is None:
+        if self.traces is None:
             return
         noted = self._of(after)
         known = noted.left.timed.attributes if noted.left is not None else _described(after, now)
-        self.chronicle.left(self._left(workload, jobs, after, now, known))
+        self.traces.left(self._left(workload, jobs, after, now, known))
 
     def _parts(self, after: Record, now: float) -> tuple[Timed, ...]:
         moments = self._of(after).moments

@@ -20,7 +20,7 @@ from queueing.controller.checkpoints.policies import PolicyReconciler
 from queueing.controller.checkpoints.posting import Posting
 from queueing.controller.checkpoints.reconciler import CheckpointReconciler, Means
 from queueing.controller.stores.objects import Objects
-from queueing.controller.telemetry.traces import Chronicle
+from queueing.controller.telemetry.traces import WorkloadTraces
 from queueing.controller.workers import Workers
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
@@ -53,7 +53,7 @@ class Around:
     gang: Callable[[Key], None]
     """Has a gang looked at."""
     metrics: Metrics
-    chronicle: Chronicle | None
+    traces: WorkloadTraces | None
     claimed: Callable[[Key], bool]
     """Says whether somebody waits for what a victim holds."""
     evicted: Callable[[Workload, str, str], None]
@@ -96,7 +96,7 @@ class Checkpoints:
                     executing=self._executing,
                 ),
             ),
-            account=Account(around.objects, around.metrics, around.chronicle),
+            account=Account(around.objects, around.metrics, around.traces),
             attend=self._attend,
             claimed=around.claimed,
         )

@@ -16,7 +16,7 @@ import msgspec
 from queueing.clock import Clock
 from queueing.controller.intake.pump import Pump
 from queueing.controller.stores.objects import Objects
-from queueing.controller.telemetry.listener import queued_since
+from queueing.controller.telemetry.reporter import queued_since
 from queueing.controller.workloads.waiting_reasons import Waits
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites, workload_target

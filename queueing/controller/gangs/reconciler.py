@@ -46,7 +46,7 @@ class GangReconciler:
         queue: WorkQueue[Key],
     ) -> None:
         self._objects, self._writes, self._rules = objects, writes, rules
-        self._events, self._witness = attendants.events, attendants.witness
+        self._events, self._reporter = attendants.events, attendants.reporter
         self._clock, self._latecomers = attendants.clock, attendants.latecomers
         self._barrier, self._devices = attendants.barrier, attendants.devices
         self._stillness, self._queue = attendants.stillness, queue
@@ -99,7 +99,7 @@ class GangReconciler:
         except AlreadyExistsError:
             return  # ours from before, on its way to us
         last = max(members, key=lambda job: job.metadata.created)
-        self._witness.created("Job", last.metadata)
+        self._reporter.created("Job", last.metadata)
         key = f"{namespace}/{gang_workload.name_of(members)}"
         for job in members:
             self._events.job(job.metadata, "CreatedWorkload", f"Created Workload: {key}")
@@ -141,7 +141,7 @@ class GangReconciler:
         except (RefusedStartError, DevicesRefusedError) as error:
             await self._evict(workload, self._refused(workload, str(error)))
             return
-        self._witness.started(workload, began)
+        self._reporter.started(workload, began)
         admission = workload.status.admission
         queue = admission.cluster_queue if admission else ""
         for one in parts:
@@ -166,7 +166,7 @@ class GangReconciler:
         await self._writes.patch_workload(workload, body)
         reason = f"EvictedDueTo{step.wire_reason}"
         self._events.workload(workload.metadata, reason, step.message, warning=True)
-        self._witness.evicted(workload, step.reason, step.cause)
+        self._reporter.evicted(workload, step.reason, step.cause)
         for owner in workload.metadata.owner_references:
             job = self._objects.job_keys.get(owner.uid)
             if job is not None:

@@ -228,7 +228,7 @@ class Pump:
         if stake is not None or given or beside:
             fact = replace(fact, stake=stake, given=given, beside=beside)
         self._objects.facts[meta.key] = fact
-        self._objects.census.put(fact)
+        self._objects.workload_counts.put(fact)
         if meta.key not in self._held:
             self.observe(fact)
 

@@ -15,7 +15,7 @@ from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
 
-class Witness(Protocol):
+class Reporter(Protocol):
     """Who listens to what becomes of Jobs; nothing depends on it."""
 
     def created(self, kind: str, job: Meta) -> None: ...
@@ -43,7 +43,7 @@ class Attendants:
     """All of these, for one term of leadership."""
 
     events: Events
-    witness: Witness
+    reporter: Reporter
     clock: Clock
     latecomers: Latecomers
     barrier: Barrier

@@ -49,7 +49,7 @@ class JobReconciler:
         queue: WorkQueue[Key],
     ) -> None:
         self._objects, self._writes, self._rules = objects, writes, rules
-        self._events, self._witness = attendants.events, attendants.witness
+        self._events, self._reporter = attendants.events, attendants.reporter
         self._clock, self._latecomers = attendants.clock, attendants.latecomers
         self._barrier, self._devices = attendants.barrier, attendants.devices
         self._deferral, self._queue = attendants.deferral, queue
@@ -159,7 +159,7 @@ class JobReconciler:
             await self._writes.create_workload(job.metadata.namespace, body)
         except AlreadyExistsError:
             return  # ours from before, on its way to us; or the name's digest met another's
-        self._witness.created("Job", job.metadata)
+        self._reporter.created("Job", job.metadata)
         key = f"{job.metadata.namespace}/{origin.name}"
         for name in refused_marks(batch.template_of(job), job.metadata, self._rules.refused):
             self._events.job(job.metadata, "Unsupported", refusal_of(name), warning=True)
@@ -188,7 +188,7 @@ class JobReconciler:
         began = self._clock.now()
         body = patch(job.metadata, {"spec": spec})
         await self._writes.patch_job(job, body, call=Call(traceparent=trace))
-        self._witness.started(workload, began)
+        self._reporter.started(workload, began)
         admission = workload.status.admission
         queue = admission.cluster_queue if admission else ""
         self._events.job(job.metadata, "Started", f"Admitted by clusterQueue {queue}")

@@ -16,7 +16,7 @@ class Scribe:
 
     def __init__(self, writes: LeaderWrites, attendants: Attendants) -> None:
         self._writes, self._devices, self._clock = writes, attendants.devices, attendants.clock
-        self._witness, self._events = attendants.witness, attendants.events
+        self._reporter, self._events = attendants.reporter, attendants.events
 
     async def write_down(self, note: notes.Note, jobs: Sequence[Meta]) -> None:
         """Write a note about the work of these Jobs. Raises KubeError where it has to be later."""
@@ -33,7 +33,7 @@ class Scribe:
                 body = outbound.pods_ready(workload, ready=ready, now=now)
                 await self._writes.patch_workload(workload, body)
                 if ready and jobs:
-                    self._witness.pods_ready(workload, jobs[0])
+                    self._reporter.pods_ready(workload, jobs[0])
             case notes.Finish(reason=reason, message=message):
                 body = outbound.finish(workload, reason, message, now)
                 await self._writes.patch_workload(workload, body)
@@ -43,7 +43,7 @@ class Scribe:
 
     def _tell_end(self, workload: Workload, jobs: Sequence[Meta], message: str) -> None:
         if jobs:
-            self._witness.finished(workload, jobs[0])
+            self._reporter.finished(workload, jobs[0])
         said = f"Workload '{workload.metadata.key}' is declared finished"
         if len(jobs) > 1:
             said = f"{said}: {message}"  # which of the members it was

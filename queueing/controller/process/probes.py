@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from aiohttp import web
 
-from queueing.controller.telemetry.listener import Witness
+from queueing.controller.telemetry.reporter import Reporter
 
 _HEALTH = "health.healthProbeBindAddress"
 _METRICS = "metrics.bindAddress"
@@ -31,7 +31,7 @@ def address_of(text: str, field: str) -> tuple[str, int] | None:
 
 
 @asynccontextmanager
-async def listening(witness: Witness, *, health: str, scrape: str) -> AsyncIterator[None]:
+async def listening(reporter: Reporter, *, health: str, scrape: str) -> AsyncIterator[None]:
     """Serve the probes and the metrics at their addresses."""
 
     async def alive(_: web.Request) -> web.Response:
@@ -40,13 +40,13 @@ async def listening(witness: Witness, *, health: str, scrape: str) -> AsyncItera
     async def ready(_: web.Request) -> web.Response:
         text = (
             "ok"
-            if witness.standing.ready
+            if reporter.standing.ready
             else "the API server does not answer as our policies say yet"
         )
-        return web.Response(text=text, status=200 if witness.standing.ready else 503)
+        return web.Response(text=text, status=200 if reporter.standing.ready else 503)
 
     async def exposition(request: web.Request) -> web.Response:
-        found = await witness.expose(request.headers.get("Accept", ""))
+        found = await reporter.expose(request.headers.get("Accept", ""))
         return web.Response(body=found.body, headers={"Content-Type": found.content_type})
 
     async with AsyncExitStack() as stack:

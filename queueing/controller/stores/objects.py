@@ -10,7 +10,7 @@ from queueing.controller.stores.checkpoints import Saves
 from queueing.controller.stores.devices import DeviceMemory
 from queueing.controller.stores.gang_members import Roster
 from queueing.controller.stores.indexes import Index
-from queueing.controller.stores.workload_counts import Census
+from queueing.controller.stores.workload_counts import WorkloadCounts
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
 from queueing.translate.jobs.composition import prebuilt_name
@@ -77,7 +77,7 @@ class Objects:
     """Checkpoints and what belongs to them."""
     devices: DeviceMemory = field(default_factory=DeviceMemory)
     """Hardware, and the templates and claims for it."""
-    census: Census = field(default_factory=Census)
+    workload_counts: WorkloadCounts = field(default_factory=WorkloadCounts)
     """How many Workloads stand where, for metrics."""
 
     def put_workload(self, found: Workload) -> None:
@@ -96,7 +96,7 @@ class Objects:
 
     def drop_workload(self, key: Key) -> None:
         """Forget a Workload."""
-        self.census.drop(key)
+        self.workload_counts.drop(key)
         self._unindex_workload(key)
 
     def _unindex_workload(self, key: Key) -> None:

@@ -52,7 +52,7 @@ class _Stand:
 
 
 @dataclass(slots=True)
-class Census:
+class WorkloadCounts:
     """Counts of Workloads by where they stand."""
 
     finished: Counter[Where] = field(default_factory=Counter)

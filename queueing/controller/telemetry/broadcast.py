@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from queueing.clock import Clock
 from queueing.controller.stores.objects import Objects
-from queueing.controller.telemetry.listener import Witness
+from queueing.controller.telemetry.reporter import Reporter
 from queueing.core.names import QueueName, name_of, namespace_of
 from queueing.serving.frames import Frame, PendingRow
 from queueing.serving.publisher import Publisher
@@ -27,9 +27,9 @@ ALIVE_EVERY_S = 5.0
 class Broadcast:
     """Tells the serving process of this replica how things are."""
 
-    def __init__(self, path: Path, witness: Witness, clock: Clock) -> None:
+    def __init__(self, path: Path, reporter: Reporter, clock: Clock) -> None:
         self._publisher = Publisher(path)
-        self._witness, self._clock = witness, clock
+        self._reporter, self._clock = reporter, clock
 
     async def run(self) -> NoReturn:
         """Tell for ever."""
@@ -44,7 +44,7 @@ class Broadcast:
         told: tuple[bool, bool] | None = None
         alive_at = 0.0
         while True:
-            standing, now = self._witness.standing, self._clock.monotonic()
+            standing, now = self._reporter.standing, self._clock.monotonic()
             present = (standing.elected, standing.ready)
             if present != told or now - alive_at >= ALIVE_EVERY_S:
                 told, alive_at = present, now
@@ -58,13 +58,13 @@ class Broadcast:
         while True:
             await asked.wait()
             asked.clear()
-            told = await self._witness.expose()
+            told = await self._reporter.expose()
             self._publisher.publish(Frame(metrics=told.body.decode()))
 
     async def _tell_lists(self) -> NoReturn:
         """Tell who waits, one queue at a time, so that a long one does not hold up decisions."""
         while True:
-            taken = self._witness.take_lists()
+            taken = self._reporter.take_lists()
             if taken is not None:
                 engine, objects, names = taken
                 for name in names:

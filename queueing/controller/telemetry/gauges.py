@@ -14,8 +14,8 @@ from typing import TypeVar
 
 from queueing.controller.queues.cohorts import Tree, path_above, path_of_cohort
 from queueing.controller.stores.objects import Objects
-from queueing.controller.stores.workload_counts import Census, Where
-from queueing.controller.telemetry.queue_metrics import Tallies, local_labels
+from queueing.controller.stores.workload_counts import Where, WorkloadCounts
+from queueing.controller.telemetry.queue_metrics import QueueMetrics, local_labels
 from queueing.core.credits.facts import MICRO, PART
 from queueing.core.facts import Quota
 from queueing.core.names import (
@@ -62,8 +62,8 @@ class Turn:
 
 
 @dataclass(slots=True)
-class Stock:
-    """Takes stock of one term's queues, into the term's metrics."""
+class Gauges:
+    """Measures one term's queues, into the term's metrics."""
 
     metrics: Metrics
     engine: Engine
@@ -85,7 +85,7 @@ class Stock:
         self._due |= dict.fromkeys(changed.cluster_queues)
         self._due_doors |= dict.fromkeys(changed.local_queues)
         self._due_cohorts |= dict.fromkeys(changed.cohorts)
-        self._releases(self.objects.census)
+        self._releases(self.objects.workload_counts)
 
     async def bring_up_to_date(self) -> None:
         """Measure what changed, and let the loop go on in between; one call after the other."""
@@ -97,7 +97,7 @@ class Stock:
     def measure(self) -> Iterator[None]:
         """Measure what changed until now, and some others, an object with each step."""
         self._see_the_tree()
-        self._counts(self.objects.census)
+        self._counts(self.objects.workload_counts)
         self._balances()
         tree = self._tree
         queues, self._due = self._due, {}
@@ -132,7 +132,7 @@ class Stock:
         if view is None:
             self.metrics.forget(cluster_queue=name)
             return
-        Tallies(self.metrics).measure(name, view)
+        QueueMetrics(self.metrics).measure(name, view)
         self._admitted[name] = view.admitted
         above = self.above(name)
         self._info("cluster_queue_info", {"cluster_queue": name}, above)
@@ -179,7 +179,7 @@ class Stock:
         if view is None:
             self.metrics.forget(**labels)
             return
-        Tallies(self.metrics).measure_local(key, view)
+        QueueMetrics(self.metrics).measure_local(key, view)
         held = {
             "local_queue_resource_reservation": view.reservation,
             "local_queue_resource_usage": view.usage,
@@ -213,27 +213,27 @@ class Stock:
 
     # Workloads --------------------------------------------------------------------------------
 
-    def _releases(self, census: Census) -> None:
+    def _releases(self, workload_counts: WorkloadCounts) -> None:
         latency = self.metrics.workload_eviction_latency_seconds
-        for one in census.take_releases():
+        for one in workload_counts.take_releases():
             latency.labels(cluster_queue=one.cluster_queue, reason=one.reason).observe(one.took_s)
 
-    def _counts(self, census: Census) -> None:
-        if not census.changed:
+    def _counts(self, workload_counts: WorkloadCounts) -> None:
+        if not workload_counts.changed:
             return
-        census.changed = False
+        workload_counts.changed = False
         finished: Counter[tuple[str, ...]] = Counter()
         waiting: Counter[tuple[str, ...]] = Counter()
         asked: dict[tuple[str, ...], float] = {}
         doors: dict[str, Counter[tuple[str, ...]]] = {"finished": Counter(), "waiting": Counter()}
-        for where, count in census.finished.items():
+        for where, count in workload_counts.finished.items():
             finished[self._queue_of(where),] += count
             doors["finished"][door_of(where)] += count
-        for stand, count in census.unadmitted.items():
+        for stand, count in workload_counts.unadmitted.items():
             why = (stand.reason, stand.cause)
             waiting[self._queue_of(stand.where), *why] += count
             doors["waiting"][*door_of(stand.where), *why] += count
-        for (where, resource), amount in census.asked.items():
+        for (where, resource), amount in workload_counts.asked.items():
             key = (self._queue_of(where), str(resource))
             asked[key] = asked.get(key, 0.0) + whole(resource, amount)
         metrics = self.metrics

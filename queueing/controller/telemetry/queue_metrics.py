@@ -14,7 +14,7 @@ from queueing.translate.wire.workloads import Workload
 
 
 @dataclass(frozen=True, slots=True)
-class Tallies:
+class QueueMetrics:
     """The metrics of workloads and of their queues."""
 
     metrics: Metrics

@@ -54,7 +54,7 @@ class _Notes:
     steps: list[Timed] = field(default_factory=list)
 
 
-class Chronicle:
+class WorkloadTraces:
     """Notes what happens to pending workloads, and exports their spans."""
 
     def __init__(self, tracer: Tracer) -> None:

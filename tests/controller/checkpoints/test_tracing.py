@@ -8,7 +8,7 @@ import pytest
 from queueing.controller.checkpoints.account import Account
 from queueing.controller.stores.checkpoints import Seen
 from queueing.controller.stores.objects import Objects
-from queueing.controller.telemetry.traces import Chronicle
+from queueing.controller.telemetry.traces import WorkloadTraces
 from queueing.core.checkpoints.phases import Phase
 from queueing.core.checkpoints.record import Cause, Outcome, Record, Request
 from queueing.core.checkpoints.terms import Driver, Terms
@@ -61,7 +61,7 @@ def account(sink: Sink) -> Account:
     queue = {"metadata": {"name": "cq"}, "spec": {"cohortName": "all"}}
     objects.cluster_queues["cq"] = msgspec.convert(queue, ClusterQueue)
     tracer = Tracer(TraceSettings(endpoint="", ratio=1.0), sink)
-    return Account(objects, Metrics("leader"), Chronicle(tracer))
+    return Account(objects, Metrics("leader"), WorkloadTraces(tracer))
 
 
 def seen(record: Record) -> Seen:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from queueing.controller.stores.objects import Objects
-from queueing.controller.telemetry.gauges import Stock
-from queueing.controller.telemetry.queue_metrics import Tallies
-from queueing.controller.telemetry.traces import Chronicle
+from queueing.controller.telemetry.gauges import Gauges
+from queueing.controller.telemetry.queue_metrics import QueueMetrics
+from queueing.controller.telemetry.traces import WorkloadTraces
 from queueing.core.decisions import Admit, Cycle, Decision, Mode, Preempt, Wait
 from queueing.core.names import QueueName
 from queueing.observe.logs import decision as log_decision
@@ -46,17 +46,17 @@ class Standing:
 
 
 @dataclass(slots=True)
-class Witness:
+class Reporter:
     """Listens to a term of leadership."""
 
     metrics: Metrics
     now: Callable[[], float]
     standing: Standing = field(default_factory=Standing)
-    chronicle: Chronicle | None = None
+    traces: WorkloadTraces | None = None
     """None when tracing is off."""
     fair: bool = False
     """Whether shares are compared."""
-    _stock: Stock | None = None
+    _gauges: Gauges | None = None
     _engine: Engine | None = None
     _objects: Objects | None = None
     _listed: dict[QueueName, None] = field(default_factory=dict)
@@ -71,12 +71,12 @@ class Witness:
     def synced(self, objects: Objects, engine: Engine) -> None:
         """Hear that the term's memory is complete."""
         self._objects, self._engine = objects, engine
-        self._stock = Stock(self.metrics, engine, objects, self.fair)
+        self._gauges = Gauges(self.metrics, engine, objects, self.fair)
         self.standing.leading = True
 
     def left(self) -> None:
         """Hear that the term is over."""
-        self._engine = self._objects = self._stock = None
+        self._engine = self._objects = self._gauges = None
         self.metrics.leader.labels().set(0)
         standing = self.standing
         standing.elected = standing.leading = standing.policies = standing.injects = False
@@ -86,8 +86,8 @@ class Witness:
         """Count a cycle that was decided, and how long that took."""
         if not cycle.judged:
             return
-        if self.chronicle is not None:
-            self.chronicle.judged(cycle)
+        if self.traces is not None:
+            self.traces.judged(cycle)
         admitted = any(isinstance(one, Admit) for one in cycle.decisions)
         result = "success" if admitted else "inadmissible"
         self.metrics.admission_attempts_total.labels(result=result).inc()
@@ -108,8 +108,8 @@ class Witness:
 
     def decided(self, decision: Decision, workload: Workload, began: float) -> None:
         """Count and log a decision that was written, beginning at a moment."""
-        if self.chronicle is not None:
-            self.chronicle.step(workload.metadata.key, "status write", began, self.now())
+        if self.traces is not None:
+            self.traces.step(workload.metadata.key, "status write", began, self.now())
         match decision:
             case Admit():
                 self._admitted(decision, workload)
@@ -124,30 +124,30 @@ class Witness:
 
     def _admitted(self, decision: Admit, workload: Workload) -> None:
         queue, waited_s = str(decision.cluster_queue), self._waited_s(workload)
-        self._tallies.count("quota_reserved_workloads_total", workload, queue)
-        self._tallies.observe("quota_reserved_wait_time_seconds", workload, waited_s, queue)
+        self._queue_metrics.count("quota_reserved_workloads_total", workload, queue)
+        self._queue_metrics.observe("quota_reserved_wait_time_seconds", workload, waited_s, queue)
         if not decision.checks:
-            self._tallies.count("admitted_workloads_total", workload, queue)
-            self._tallies.observe("admission_wait_time_seconds", workload, waited_s, queue)
+            self._queue_metrics.count("admitted_workloads_total", workload, queue)
+            self._queue_metrics.observe("admission_wait_time_seconds", workload, waited_s, queue)
             self._count_below_cohorts(workload, queue)
         decide(logger, "Admit", decision, workload, waited_s=round(waited_s, 3))
 
     def confirmed(self, workload: Workload) -> None:
         """Count an admission that came after its reservation, when the checks were ready."""
-        self._tallies.count("admitted_workloads_total", workload)
+        self._queue_metrics.count("admitted_workloads_total", workload)
         admission = workload.status.admission
         self._count_below_cohorts(workload, admission.cluster_queue if admission else "")
         waited_s = self._waited_s(workload)
-        self._tallies.observe("admission_wait_time_seconds", workload, waited_s)
+        self._queue_metrics.observe("admission_wait_time_seconds", workload, waited_s)
         reserved = moment(workload, "QuotaReserved")
         if reserved is not None:
             checked_s = self.now() - reserved
-            self._tallies.observe("admission_checks_wait_time_seconds", workload, checked_s)
+            self._queue_metrics.observe("admission_checks_wait_time_seconds", workload, checked_s)
 
     def _count_below_cohorts(self, workload: Workload, queue: str) -> None:
         reference = workload.spec.priority_class_ref
         named = reference.name if reference is not None else ""
-        for cohort in self._stock.above(queue) if self._stock is not None else ():
+        for cohort in self._gauges.above(queue) if self._gauges is not None else ():
             family = self.metrics.cohort_subtree_admitted_workloads_total
             family.labels(cohort=cohort, priority_class=named).inc()
 
@@ -156,34 +156,34 @@ class Witness:
 
     def started(self, workload: Workload, began: float) -> None:
         """Note that the job was unsuspended."""
-        if self.chronicle is not None:
-            self.chronicle.step(workload.metadata.key, "unsuspend", began, self.now())
+        if self.traces is not None:
+            self.traces.step(workload.metadata.key, "unsuspend", began, self.now())
 
     def pods_ready(self, workload: Workload, job: Meta) -> None:
         """Count and tell the end of a round: all pods are ready."""
         now, waited_s = self.now(), self._waited_s(workload)
-        self._tallies.observe("ready_wait_time_seconds", workload, waited_s)
+        self._queue_metrics.observe("ready_wait_time_seconds", workload, waited_s)
         admitted = moment(workload, "Admitted")
         if admitted is not None:
             name = "admitted_until_ready_wait_time_seconds"
-            self._tallies.observe(name, workload, now - admitted)
-        if self.chronicle is not None:
-            self.chronicle.ready(workload, job, now)
+            self._queue_metrics.observe(name, workload, now - admitted)
+        if self.traces is not None:
+            self.traces.ready(workload, job, now)
 
     def evicted(self, workload: Workload, reason: str, cause: str) -> None:
         """Count an eviction; the round is over."""
         why = {"reason": reason, "underlying_cause": cause}
-        self._tallies.count("evicted_workloads_total", workload, **why)
+        self._queue_metrics.count("evicted_workloads_total", workload, **why)
         if not _was_evicted_before(workload, reason, cause):
-            self._tallies.count_once("evicted_workloads_once_total", workload, **why)
+            self._queue_metrics.count_once("evicted_workloads_once_total", workload, **why)
         ready = moment(workload, "PodsReady")
         admission = workload.status.admission
         if ready is not None and admission is not None:
             family = self.metrics.pods_ready_to_evicted_time_seconds
             lasted_s = max(self.now() - ready, 0.0)
             family.labels(cluster_queue=admission.cluster_queue, **why).observe(lasted_s)
-        if self.chronicle is not None:
-            self.chronicle.closed(workload, {}, self.now())
+        if self.traces is not None:
+            self.traces.closed(workload, {}, self.now())
 
     def created(self, kind: str, job: Meta) -> None:
         """Measure how long after its job a Workload was made."""
@@ -208,25 +208,25 @@ class Witness:
     def finished(self, workload: Workload, job: Meta) -> None:
         """Count the end of a workload."""
         now = self.now()
-        self._tallies.count("finished_workloads_total", workload)
+        self._queue_metrics.count("finished_workloads_total", workload)
         admitted = moment(workload, "Admitted")
         if admitted is not None:
-            self._tallies.observe("execution_time_seconds", workload, now - admitted)
-        if self.chronicle is not None:
-            self.chronicle.closed(workload, job.annotations, now)
+            self._queue_metrics.observe("execution_time_seconds", workload, now - admitted)
+        if self.traces is not None:
+            self.traces.closed(workload, job.annotations, now)
 
     def changed(self, changed: Changed) -> None:
         """Remember views that changed, for gauges and read models."""
         if self._engine is None:
             return
-        if self._stock is not None:
-            self._stock.note(changed)
+        if self._gauges is not None:
+            self._gauges.note(changed)
         self._listed.update(dict.fromkeys(changed.cluster_queues))
 
     async def expose(self, accept: str = "") -> Exposition:
         """Return all metrics as they are now, in the format that the Accept header asks for."""
-        if self._stock is not None:
-            await self._stock.bring_up_to_date()
+        if self._gauges is not None:
+            await self._gauges.bring_up_to_date()
         return await self.metrics.expose(accept)
 
     def take_lists(self) -> tuple[Engine, Objects, list[QueueName]] | None:
@@ -237,8 +237,8 @@ class Witness:
         return self._engine, self._objects, names
 
     @property
-    def _tallies(self) -> Tallies:
-        return Tallies(self.metrics)
+    def _queue_metrics(self) -> QueueMetrics:
+        return QueueMetrics(self.metrics)
 
 
 def _search_result(wait: Wait) -> str:
