@@ -18,23 +18,23 @@ from queueing.controller.configuration import ControllerRules
 from queueing.controller.credits import part as credit_part
 from queueing.controller.decisions.cycles import Cycles
 from queueing.controller.decisions.effects import Effects, Shell
-from queueing.controller.decisions.late_reservations import Latecomers
+from queueing.controller.decisions.late_reservations import LateReservations
 from queueing.controller.devices import part as device_part
 from queueing.controller.gangs.reconciler import GangReconciler
 from queueing.controller.intake import watches
 from queueing.controller.intake.admin_objects import AdminObjects
 from queueing.controller.intake.pump import Attention, Pump
-from queueing.controller.jobs.dependencies import Attendants
-from queueing.controller.jobs.quiescence import Stillness
+from queueing.controller.jobs.dependencies import Dependencies
+from queueing.controller.jobs.quiescence import Quiescence
 from queueing.controller.jobs.reconciler import JobReconciler
 from queueing.controller.queues.finalizers import Finalizers
 from queueing.controller.queues.statuses import Statuses
-from queueing.controller.stores.checkpoints import Saves
+from queueing.controller.stores.checkpoints import CheckpointMemory
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.reporter import Reporter
 from queueing.controller.workers import Workers
 from queueing.controller.workloads.reconciler import Lives, WorkloadReconciler
-from queueing.controller.workloads.waiting_reasons import Waits
+from queueing.controller.workloads.waiting_reasons import WaitingReasons
 from queueing.controller.writing.deferral import Deferral
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
@@ -90,7 +90,7 @@ class Session:
     def __init__(self, around: Surroundings) -> None:
         self._around, self._rules = around, around.rules
         client, clock = around.client, around.clock
-        self.objects = Objects(saves=Saves(drivers=self._rules.drivers))
+        self.objects = Objects(checkpoints=CheckpointMemory(drivers=self._rules.drivers))
         self.engine = Engine(self._rules.settings)
         self.job_keys: WorkQueue[Key] = WorkQueue()
         self.workload_keys: WorkQueue[Key] = WorkQueue()
@@ -114,13 +114,13 @@ class Session:
         self.checkpoints = self._make_checkpoints()
         self.devices = self._make_devices()
         self._finalizers = Finalizers(self.objects, self.engine, self.writes)
-        self._waits = Waits(
+        self._waiting_reasons = WaitingReasons(
             self.objects, self.writes, self._events, clock, reason_of=self.engine.waiting
         )
-        latecomers = Latecomers(self.objects, self.engine.exceeds)
-        self.effects = Effects(self._make_shell(latecomers), self._waits)
-        attendants = self._make_attendants(latecomers)
-        shared = self.objects, self.writes, self._rules.jobs, attendants
+        late_reservations = LateReservations(self.objects, self.engine.exceeds)
+        self.effects = Effects(self._make_shell(late_reservations), self._waiting_reasons)
+        dependencies = self._make_dependencies(late_reservations)
+        shared = self.objects, self.writes, self._rules.jobs, dependencies
         self._jobs = JobReconciler(*shared, self.job_keys)
         self._gangs = GangReconciler(*shared, self.gang_keys)
         self._workloads = self._make_workload_reconciler()
@@ -207,7 +207,7 @@ class Session:
             )
         )
 
-    def _make_shell(self, latecomers: Latecomers) -> Shell:
+    def _make_shell(self, late_reservations: LateReservations) -> Shell:
         return Shell(
             objects=self.objects,
             pump=self.pump,
@@ -216,22 +216,22 @@ class Session:
             events=self._events,
             clock=self._around.clock,
             settle=self.engine.settle,
-            claim=latecomers.claim,
+            claim=late_reservations.claim,
             hold=self._finalizers.hold,
             settled=self.credits.accounts.until_settled,
             told=self._around.reporter.decided,
         )
 
-    def _make_attendants(self, latecomers: Latecomers) -> Attendants:
-        return Attendants(
+    def _make_dependencies(self, late_reservations: LateReservations) -> Dependencies:
+        return Dependencies(
             events=self._events,
             reporter=self._around.reporter,
             clock=self._around.clock,
-            latecomers=latecomers,
+            late_reservations=late_reservations,
             barrier=self.checkpoints.barrier,
             devices=self.devices.start,
             deferral=self.deferral,
-            stillness=Stillness(self.writes, self._around.clock),
+            quiescence=Quiescence(self.writes, self._around.clock),
         )
 
     def _make_workload_reconciler(self) -> WorkloadReconciler:
@@ -300,7 +300,7 @@ class Session:
         busy = partial(self.writer.is_busy, WriteClass.ADMISSION)
         yield "cycles", self.cycles.run()
         yield "unknown outcomes", self.effects.resolve()
-        yield "reasons to wait", self._waits.run(busy, self.deferral.is_pressed)
+        yield "reasons to wait", self._waiting_reasons.run(busy, self.deferral.is_pressed)
         yield "what can wait", self.deferral.run()
         yield "finalizers", self._finalizers.run()
         yield "credits", self.credits.run()
@@ -333,7 +333,7 @@ class Session:
 
     def _attend_workload(self, key: Key) -> None:
         self.workload_keys.add(key)
-        self._waits.expect(key)
+        self._waiting_reasons.expect(key)
         self.checkpoints.workload_changed(key)
         self.devices.workload_changed(key)
 

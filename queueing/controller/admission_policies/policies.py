@@ -22,7 +22,7 @@ import msgspec
 
 from queueing.controller.admission_policies import job_webhooks
 from queueing.controller.admission_policies.injection import BLIND_S, until_injected
-from queueing.controller.admission_policies.unchanged import is_alike
+from queueing.controller.admission_policies.unchanged import is_unchanged
 from queueing.core.selectors import Selector
 from queueing.kube.client import Call, Client, Request
 from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError
@@ -312,7 +312,7 @@ async def _apply(client: Client, rendered: list[tuple[Resource, Wire]], there: T
     for resource, wire in rendered:
         owned = {**wire["metadata"], "ownerReferences": [reference]}
         wanted = {**wire, "metadata": owned}
-        if not is_alike(there.get((resource, owned["name"])), wanted):
+        if not is_unchanged(there.get((resource, owned["name"])), wanted):
             call = Call(force=True, timeout_s=SETUP_TIMEOUT_S)
             await client.apply(resource.at(owned["name"]), wanted, call)
 

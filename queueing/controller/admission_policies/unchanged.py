@@ -21,7 +21,7 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(
 """What the server fills into an admission policy where nothing is said, by the field's name."""
 
 
-def is_alike(found: Wire | None, wanted: Wire) -> bool:
+def is_unchanged(found: Wire | None, wanted: Wire) -> bool:
     """Say whether to apply `wanted` would change nothing of an object that was read.
 
     Its spec must be the same but for the server's defaults, so that a field that somebody added or

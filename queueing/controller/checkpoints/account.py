@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from queueing.controller.checkpoints.observing import condition
-from queueing.controller.stores.checkpoints import Seen
+from queueing.controller.stores.checkpoints import SeenCheckpoint
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.traces import Left, WorkloadTraces
 from queueing.core.checkpoints.phases import Phase
@@ -53,7 +53,7 @@ class Account:
         where = _where(workload, record)
         cause = record.request.cause
         self.metrics.checkpoint_requests_total.labels(**where, reason=cause.reason).inc()
-        preemptor = self.objects.saves.preemptors.get(cause.preemptor)
+        preemptor = self.objects.checkpoints.preemptors.get(cause.preemptor)
         if self.traces is not None and preemptor is not None:
             chosen_at = self.traces.chosen(preemptor, workload.metadata.key)
             self._of(record).moments = Moments(chosen_at=chosen_at)
@@ -77,7 +77,12 @@ class Account:
         return found
 
     def stepped(
-        self, seen: Seen, workload: Workload, jobs: Sequence[Job], after: Record, now: float
+        self,
+        seen: SeenCheckpoint,
+        workload: Workload,
+        jobs: Sequence[Job],
+        after: Record,
+        now: float,
     ) -> None:
         """Measure a step that was stored, from the record of `seen` to the one after."""
         before, where, metrics = seen.record, _where(workload, after), self.metrics
@@ -96,12 +101,17 @@ class Account:
     def _stand(self) -> None:
         """Tell how many requests are in which phase."""
         found: Counter[tuple[str, ...]] = Counter(
-            (str(one.record.phase),) for one in self.objects.saves.open_seen()
+            (str(one.record.phase),) for one in self.objects.checkpoints.open_seen()
         )
         self.metrics.checkpoint_requests.replace_all(found)
 
     def _settled(
-        self, seen: Seen, workload: Workload, jobs: Sequence[Job], after: Record, now: float
+        self,
+        seen: SeenCheckpoint,
+        workload: Workload,
+        jobs: Sequence[Job],
+        after: Record,
+        now: float,
     ) -> None:
         where, metrics = _where(workload, after), self.metrics
         metrics.checkpoint_outcomes_total.labels(**where, outcome=_outcome(after)).inc()
@@ -172,18 +182,18 @@ class Account:
             workload=workload.metadata,
             number=request.epoch,
             timed=whole,
-            preemptor=self.objects.saves.preemptors.get(needed),
+            preemptor=self.objects.checkpoints.preemptors.get(needed),
             preemptor_uid=needed,
             traceparent=next((one for one in traces if one), ""),
         )
 
-    def _since(self, seen: Seen, workload: Workload) -> float:
+    def _since(self, seen: SeenCheckpoint, workload: Workload) -> float:
         """Return since when there was work to lose: the start, or an own save before this one."""
         started = condition(workload, "Admitted")
         began = started.changed if started is not None else seen.record.request.requested_at
         earlier = (
             one.record.saved.at
-            for one in self.objects.saves.of_workload(seen.workload, seen.workload_uid)
+            for one in self.objects.checkpoints.of_workload(seen.workload, seen.workload_uid)
             if one.meta.key != seen.meta.key
             and one.record.saved is not None
             and one.record.saved.at is not None

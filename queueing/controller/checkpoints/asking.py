@@ -10,7 +10,7 @@ from queueing.controller.checkpoints.executing import Executing
 from queueing.controller.checkpoints.hook_jobs import HookJobs
 from queueing.controller.checkpoints.notices import NoticeError
 from queueing.controller.checkpoints.posting import Posting
-from queueing.controller.stores.checkpoints import Saves, Seen
+from queueing.controller.stores.checkpoints import CheckpointMemory, SeenCheckpoint
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.checkpoints.answers import Voice
 from queueing.core.checkpoints.record import Record
@@ -45,11 +45,13 @@ class Ways:
 class Asking:
     """Tells pods by patching them, so that the same patch also lets us follow them."""
 
-    def __init__(self, saves: Saves, writes: LeaderWrites, ways: Ways) -> None:
-        self._saves, self._writes = saves, writes
+    def __init__(self, checkpoints: CheckpointMemory, writes: LeaderWrites, ways: Ways) -> None:
+        self._checkpoints, self._writes = checkpoints, writes
         self._posting, self._hooks, self._executing = ways.posting, ways.hooks, ways.executing
 
-    async def tell(self, record: Record, jobs: Sequence[Job], seen: Seen) -> tuple[str, ...]:
+    async def tell(
+        self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint
+    ) -> tuple[str, ...]:
         """Tell those who are to answer; return their names. Raises NoticeError or KubeError."""
         if record.request.terms.driver is Driver.JOB:
             return await self._hooks.tell(record, jobs, seen)
@@ -67,7 +69,7 @@ class Asking:
                 raise NoticeError(problem)
         return names
 
-    async def listen(self, record: Record, jobs: Sequence[Job], seen: Seen) -> None:
+    async def listen(self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint) -> None:
         """Ask those how far they are who do not say so by themselves."""
         namespace = seen.meta.namespace
         match record.request.terms.driver:
@@ -90,8 +92,8 @@ class Asking:
         keys = _keys(namespace, record.asked)
         self._executing.end(keys)
         for key in keys:
-            self._saves.pods.pop(key, None)
-            self._saves.said.pop(key, None)
+            self._checkpoints.pods.pop(key, None)
+            self._checkpoints.said.pop(key, None)
 
     async def stand_down(self, record: Record, jobs: Sequence[Job], namespace: str) -> None:
         """Tell the pods that were asked that they stay."""
@@ -111,7 +113,7 @@ class Asking:
 
     def voices(self, record: Record, namespace: str) -> dict[str, Voice]:
         """Return what the pods that were asked say, as we see them."""
-        pods_, said = self._saves.pods, self._saves.said
+        pods_, said = self._checkpoints.pods, self._checkpoints.said
         if record.request.terms.driver is Driver.JOB:
             return self._hooks.voices(record, namespace)
         return {
@@ -155,7 +157,7 @@ class Asking:
         except NotFoundError:
             return False
         found = msgspec.json.decode(reply, type=Pod)
-        self._saves.pods[found.metadata.key] = found
+        self._checkpoints.pods[found.metadata.key] = found
         return True
 
 

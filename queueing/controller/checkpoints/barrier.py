@@ -29,9 +29,9 @@ class Barrier:
         """Say whether these Jobs, all of the Workload's that run, must not be suspended yet."""
         if not is_leaving(workload):
             return False
-        meta, saves = workload.metadata, self._objects.saves
+        meta, checkpoints = workload.metadata, self._objects.checkpoints
         epoch = epoch_of(workload)
-        seen = saves.newest(meta.key, meta.uid)
+        seen = checkpoints.newest(meta.key, meta.uid)
         if seen is not None:
             record = seen.record
             since = record.request.epoch < epoch  # evicted once more since
@@ -40,7 +40,7 @@ class Barrier:
             if not since:
                 self._attend(meta.key)
                 return record.phase is Phase.CANCELLED
-        if Key(f"{meta.namespace}/{name_of(workload, epoch)}") in saves.unreadable:
+        if Key(f"{meta.namespace}/{name_of(workload, epoch)}") in checkpoints.unreadable:
             return False
         return self._begins(workload, jobs)
 

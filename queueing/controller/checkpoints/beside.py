@@ -6,7 +6,7 @@ queue has; but nobody else is let into what they take, and the tenant for whom t
 
 from collections.abc import Iterator
 
-from queueing.controller.stores.checkpoints import Saves, Seen
+from queueing.controller.stores.checkpoints import CheckpointMemory, SeenCheckpoint
 from queueing.controller.stores.objects import Objects
 from queueing.core.checkpoints.terms import Driver
 from queueing.core.names import FlavorName, FlavorResource, Key, ResourceName
@@ -23,11 +23,11 @@ def used_beside(
     Of the flavor of its own pods, or else of the first one by which its ClusterQueue covers the
     resource; what the queue does not cover is nobody's quota.
     """
-    saves, meta = objects.saves, workload.metadata
+    checkpoints, meta = objects.checkpoints, workload.metadata
     if workload.status.admission is None:
         return {}
     total: dict[FlavorResource, int] = {}
-    for seen in saves.open_requests(meta.key):
+    for seen in checkpoints.open_requests(meta.key):
         job = objects.jobs.get(_hook_of(seen)) if _is_by_job(seen) else None
         if job is None or seen.workload_uid != meta.uid:
             continue
@@ -41,22 +41,22 @@ def used_beside(
     return total
 
 
-def saved_by(saves: Saves, job: Key) -> Iterator[Key]:
+def saved_by(checkpoints: CheckpointMemory, job: Key) -> Iterator[Key]:
     """Return the Workloads that a Job saves for, by its name: it may be gone."""
     _, _, name = job.partition("/")
     if name.startswith("save-"):
         yield from (
             seen.workload
-            for seen in saves.open_seen()
+            for seen in checkpoints.open_seen()
             if _is_by_job(seen) and _hook_of(seen) == job
         )
 
 
-def _is_by_job(seen: Seen) -> bool:
+def _is_by_job(seen: SeenCheckpoint) -> bool:
     return seen.record.request.terms.driver is Driver.JOB
 
 
-def _hook_of(seen: Seen) -> Key:
+def _hook_of(seen: SeenCheckpoint) -> Key:
     return Key(f"{seen.meta.namespace}/{name_of(seen.record.request)}")
 
 

@@ -15,16 +15,18 @@ def effective(objects: Objects, workload: Workload, jobs: Sequence[Job]) -> Effe
     """Return what holds; without a policy that can be used there are no terms."""
     admission = workload.status.admission
     queue = objects.cluster_queues.get(admission.cluster_queue) if admission else None
-    policies = Policies(objects.saves.policies, objects.saves.drivers)
+    policies = Policies(objects.checkpoints.policies, objects.checkpoints.drivers)
     return policies.effective(workload.metadata.namespace, queue, jobs)
 
 
 def stake_of(objects: Objects, workload: Workload) -> Stake | None:
     """Return what is at stake in a workload that holds quota; None where no policy speaks of it."""
-    saves, meta = objects.saves, workload.metadata
-    if not saves.policies or condition(workload, "QuotaReserved") is None:
+    checkpoints, meta = objects.checkpoints, workload.metadata
+    if not checkpoints.policies or condition(workload, "QuotaReserved") is None:
         return None
     terms = effective(objects, workload, owners(objects, workload)).terms
     if terms is None:
         return None
-    return stake(workload, terms, [one.record for one in saves.of_workload(meta.key, meta.uid)])
+    return stake(
+        workload, terms, [one.record for one in checkpoints.of_workload(meta.key, meta.uid)]
+    )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import msgspec
 
 from queueing.clock import Clock
-from queueing.controller.stores.checkpoints import Saves, Seen
+from queueing.controller.stores.checkpoints import CheckpointMemory, SeenCheckpoint
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.checkpoints.answers import Word
 from queueing.core.checkpoints.record import Record
@@ -36,15 +36,24 @@ class _Run:
 
 
 class Executing:
-    """Runs commands; what they amount to is kept in `Saves`, as for pods that are called."""
+    """Runs commands; what they amount to is kept in `CheckpointMemory`, as of pods called."""
 
     def __init__(
-        self, saves: Saves, writes: LeaderWrites, clock: Clock, changed: Callable[[Key], None]
+        self,
+        checkpoints: CheckpointMemory,
+        writes: LeaderWrites,
+        clock: Clock,
+        changed: Callable[[Key], None],
     ) -> None:
-        self._saves, self._writes, self._clock, self._changed = saves, writes, clock, changed
+        self._checkpoints, self._writes, self._clock, self._changed = (
+            checkpoints,
+            writes,
+            clock,
+            changed,
+        )
         self._runs: dict[Key, _Run] = {}
 
-    def listen(self, record: Record, jobs: Sequence[Job], seen: Seen) -> None:
+    def listen(self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint) -> None:
         """See that the command of each pod runs, and take its running for a heartbeat."""
         beat = str(int(self._clock.now() / record.request.terms.heartbeat_s))
         for name in record.asked:
@@ -54,7 +63,9 @@ class Executing:
                 if self._writes.may_send(self._writes.client.write_timeout_s):
                     self._begin(record, jobs, seen, key)
             elif run.begun and not run.task.done():
-                self._saves.said[key] = _told(record, {"answer": Word.HEARTBEAT, "beat": beat})
+                self._checkpoints.said[key] = _told(
+                    record, {"answer": Word.HEARTBEAT, "beat": beat}
+                )
 
     def end(self, asked: Sequence[Key]) -> None:
         """Wait for commands no more; whether they run on is for the container to say."""
@@ -67,13 +78,15 @@ class Executing:
         """Wait for no command any more."""
         self.end(list(self._runs))
 
-    def _begin(self, record: Record, jobs: Sequence[Job], seen: Seen, key: Key) -> None:
+    def _begin(self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint, key: Key) -> None:
         self.end([key])
-        self._saves.said.pop(key, None)
+        self._checkpoints.said.pop(key, None)
         task = asyncio.get_running_loop().create_task(self._run(record, jobs, seen, key))
         self._runs[key] = _Run(asking=record.asking_id, task=task)
 
-    async def _run(self, record: Record, jobs: Sequence[Job], seen: Seen, key: Key) -> None:
+    async def _run(
+        self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint, key: Key
+    ) -> None:
         command = record.request.terms.command
         _, _, workload = seen.workload.partition("/")
         namespace, _, name = key.partition("/")
@@ -91,7 +104,7 @@ class Executing:
             said = {"answer": Word.FAILED, "message": str(error)[:_MESSAGE_MAX]}
         except TimeoutError:
             said = {"answer": Word.FAILED, "message": "the command did not end in time"}
-        self._saves.said[key] = _told(record, said)
+        self._checkpoints.said[key] = _told(record, said)
         self._changed(seen.workload)
 
     def _mark_begun(self, key: Key) -> None:

@@ -10,7 +10,7 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.checkpoints.notices import NoticeError
-from queueing.controller.stores.checkpoints import Seen
+from queueing.controller.stores.checkpoints import SeenCheckpoint
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.checkpoints.answers import Condition, Voice
@@ -32,12 +32,14 @@ class _Pods(msgspec.Struct):
 
 
 class HookJobs:
-    """Makes hook Jobs; what they say is kept in `Saves`, as for pods that are called."""
+    """Makes hook Jobs; what they say is kept in `CheckpointMemory`, as for pods that are called."""
 
     def __init__(self, objects: Objects, writes: LeaderWrites, clock: Clock) -> None:
         self._objects, self._writes, self._clock = objects, writes, clock
 
-    async def tell(self, record: Record, jobs: Sequence[Job], seen: Seen) -> tuple[str, ...]:
+    async def tell(
+        self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint
+    ) -> tuple[str, ...]:
         """Make the Job of a request, unless it is there; return its name.
 
         Raises NoticeError when the API server will not have it, or the name is taken.
@@ -60,18 +62,18 @@ class HookJobs:
 
     async def listen(self, record: Record, namespace: str) -> None:
         """Take in how far the Job is."""
-        request, saves = record.request, self._objects.saves
+        request, checkpoints = record.request, self._objects.checkpoints
         beat = str(int(self._clock.now() / request.terms.heartbeat_s))
         for name in record.asked:
             key = Key(f"{namespace}/{name}")
             job = await self._current(key)
             ended = job is not None and batch.finished(job) is not None
             found = await self._pods_of(job) if job is not None and ended else []
-            saves.said[key] = hook_job.said(request, job, found, beat)
+            checkpoints.said[key] = hook_job.said(request, job, found, beat)
 
     def voices(self, record: Record, namespace: str) -> dict[str, Voice]:
         """Return what the Job was heard to say."""
-        said = self._objects.saves.said
+        said = self._objects.checkpoints.said
         return {
             name: Voice(
                 condition=Condition.RUNNING,

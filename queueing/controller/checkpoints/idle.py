@@ -137,7 +137,7 @@ class IdleReconciler:
         evicted = condition(workload, "Evicted")
         if evicted is None or evicted.reason != IDLE or workload.spec.active:
             return
-        seen = self._objects.saves.newest(workload.metadata.key, workload.metadata.uid)
+        seen = self._objects.checkpoints.newest(workload.metadata.key, workload.metadata.uid)
         if seen is None or not seen.record.is_open or seen.record.phase not in HOLDS_THE_STOP:
             return
         if any(job.status.active > 0 for job in jobs):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from queueing.controller.stores.checkpoints import Saves, Seen
+from queueing.controller.stores.checkpoints import CheckpointMemory, SeenCheckpoint
 from queueing.core.credits.facts import SavedFact
 from queueing.core.names import Key, Uid
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
@@ -15,21 +15,21 @@ from queueing.translate.checkpoints.wire import Checkpoint, CheckpointPolicy, Po
 
 logger = logging.getLogger(__name__)
 
-_checkpoints = msgspec.json.Decoder(Checkpoint)
+_decoder = msgspec.json.Decoder(Checkpoint)
 
 
 class Intake:
-    """Keeps `Saves` up to date; `changed` hears of Workloads, `policy` of policies."""
+    """Keeps `CheckpointMemory` up to date; `changed` hears of Workloads, `policy` of policies."""
 
     def __init__(
         self,
-        saves: Saves,
+        checkpoints: CheckpointMemory,
         changed: Callable[[Key], None],
         policy: Callable[[Key], None],
         *,
         saved: Callable[[SavedFact], None],
     ) -> None:
-        self._saves, self._changed, self._policy = saves, changed, policy
+        self._checkpoints, self._changed, self._policy = checkpoints, changed, policy
         self._saved = saved
 
     def on_checkpoint(self, event: WatchEvent[Checkpoint]) -> None:
@@ -44,16 +44,16 @@ class Intake:
 
     def absorb(self, reply: bytes) -> None:
         """Take in a Checkpoint as a write returned it."""
-        self._take(_checkpoints.decode(reply))
+        self._take(_decoder.decode(reply))
 
     def on_policy(self, event: WatchEvent[CheckpointPolicy]) -> None:
         """Take in a CheckpointPolicy."""
         match event:
             case Added(object=found) | Modified(object=found):
-                self._saves.policies[found.metadata.key] = found
+                self._checkpoints.policies[found.metadata.key] = found
                 self._policy(found.metadata.key)
             case Deleted(key=key):
-                self._saves.policies.pop(Key(key), None)
+                self._checkpoints.policies.pop(Key(key), None)
                 self._policy(Key(key))
             case Synced():
                 pass
@@ -62,7 +62,7 @@ class Intake:
         """Take in a pod that carries the label of a request."""
         match event:
             case Added(object=found) | Modified(object=found):
-                self._saves.pods[found.metadata.key] = found
+                self._checkpoints.pods[found.metadata.key] = found
                 self._tell_of(found.metadata.key)
             case Deleted(key=key, object=last):
                 self._bury(Key(key), last)
@@ -72,9 +72,9 @@ class Intake:
     def _bury(self, key: Key, last: Pod | None) -> None:
         """Forget a pod that is gone, unless its last words are still to be read."""
         if last is not None and has_ended(last) and self._asking(key):
-            self._saves.pods[key] = last
+            self._checkpoints.pods[key] = last
         else:
-            self._saves.pods.pop(key, None)
+            self._checkpoints.pods.pop(key, None)
         self._tell_of(key)
 
     def _tell_of(self, key: Key) -> None:
@@ -86,26 +86,26 @@ class Intake:
         namespace, _, name = key.partition("/")
         return [
             workload
-            for workload in dict.fromkeys(self._saves.open_workloads())
+            for workload in dict.fromkeys(self._checkpoints.open_workloads())
             if workload.partition("/")[0] == namespace
-            and any(name in one.record.asked for one in self._saves.open_requests(workload))
+            and any(name in one.record.asked for one in self._checkpoints.open_requests(workload))
         ]
 
     def _take(self, found: Checkpoint) -> None:
         key = found.metadata.key
-        known = self._saves.get(key)
+        known = self._checkpoints.get(key)
         if known is not None and not found.metadata.is_newer_than(known.meta):
             return
         workload = Key(f"{found.metadata.namespace}/{found.spec.workload.name}")
         try:
             record = inbound.record(found)
         except (inbound.BadTermsError, ValueError) as error:
-            self._saves.drop(key)
-            self._saves.unreadable[key] = None
+            self._checkpoints.drop(key)
+            self._checkpoints.unreadable[key] = None
             logger.warning("Checkpoint %s cannot be used: %s", key, error)
         else:
-            self._saves.put(
-                Seen(
+            self._checkpoints.put(
+                SeenCheckpoint(
                     meta=found.metadata,
                     workload=workload,
                     workload_uid=found.spec.workload.uid,
@@ -125,7 +125,7 @@ class Intake:
             self._saved(SavedFact(name=found.metadata.key, uid=uid, at=at))
 
     def _lose(self, key: Key) -> None:
-        seen = self._saves.get(key)
-        self._saves.drop(key)
+        seen = self._checkpoints.get(key)
+        self._checkpoints.drop(key)
         if seen is not None:
             self._changed(seen.workload)

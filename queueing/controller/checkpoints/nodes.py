@@ -64,7 +64,7 @@ class NodeReconciler:
 
     def on_node(self, event: WatchEvent[Node]) -> None:
         """Take in a node: whether it stays."""
-        nodes = self._objects.saves.nodes
+        nodes = self._objects.checkpoints.nodes
         match event:
             case Added(object=found) | Modified(object=found):
                 name = found.metadata.name
@@ -82,13 +82,13 @@ class NodeReconciler:
 
     async def look(self, key: Key) -> None:
         """Evict who should save before a node ends. Raises KubeError to be called again later."""
-        saves = self._objects.saves
-        end = saves.nodes.get(key)
+        checkpoints = self._objects.checkpoints
+        end = checkpoints.nodes.get(key)
         if end is None:
-            for asked in dict.fromkeys(saves.open_workloads()):
+            for asked in dict.fromkeys(checkpoints.open_workloads()):
                 self._hearing.workload(asked)
             return
-        if not saves.policies:
+        if not checkpoints.policies:
             return
         for workload in await self._concerned(key):
             step = Evict(reason=EvictionReason.NODE_FAILURES, message=message(key, end))

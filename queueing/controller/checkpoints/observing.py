@@ -137,7 +137,7 @@ def _withdrawn(workload: Workload, world: World) -> str:
             return "the LocalQueue is open again" if opened else ""
         case EvictionReason.NODE_FAILURES:
             node, _ = named_in(evicted.message)
-            stays = objects.saves.nodes.get(node, _UNKNOWN) is None
+            stays = objects.checkpoints.nodes.get(node, _UNKNOWN) is None
             return f"node {node} stays" if stays else ""
         case reason if reason in _WHILE_INACTIVE:
             return "it is active again" if workload.spec.active else ""
@@ -160,11 +160,11 @@ def _preemptor_is_served(uid: str, objects: Objects) -> str:
 
 def workload_of(uid: str, objects: Objects) -> Workload | None:
     """Find a preemptor; one that was found before and is no longer there is gone for good."""
-    known = objects.saves.preemptors.get(uid)
+    known = objects.checkpoints.preemptors.get(uid)
     if known is None:
         found = next((one for one in objects.workloads.values() if one.metadata.uid == uid), None)
         if found is not None:
-            objects.saves.preemptors[uid] = found.metadata.key
+            objects.checkpoints.preemptors[uid] = found.metadata.key
         return found
     there = objects.workloads.get(known)
     return there if there is not None and there.metadata.uid == uid else None

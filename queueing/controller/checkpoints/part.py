@@ -71,15 +71,15 @@ class Checkpoints:
 
     def __init__(self, around: Around) -> None:
         self._around, self._objects = around, around.objects
-        saves = around.objects.saves
+        checkpoints = around.objects.checkpoints
         self.queue: WorkQueue[Key] = WorkQueue()
         self.policy_keys: WorkQueue[Key] = WorkQueue()
         self.node_keys: WorkQueue[Key] = WorkQueue()
         self.idle_keys: WorkQueue[Key] = WorkQueue()
-        self.policies = PolicyReconciler(saves, around.writes, around.clock)
-        self.intake = Intake(saves, self._changed, self._policy_changed, saved=around.saved)
+        self.policies = PolicyReconciler(checkpoints, around.writes, around.clock)
+        self.intake = Intake(checkpoints, self._changed, self._policy_changed, saved=around.saved)
         self.barrier = Barrier(around.objects, around.events, self.queue.add)
-        self._executing = Executing(saves, around.writes, around.clock, self._changed)
+        self._executing = Executing(checkpoints, around.writes, around.clock, self._changed)
         means = Means(
             objects=around.objects,
             writes=around.writes,
@@ -88,10 +88,10 @@ class Checkpoints:
             queue=self.queue,
             intake=self.intake,
             asking=Asking(
-                saves,
+                checkpoints,
                 around.writes,
                 Ways(
-                    posting=Posting(saves, around.clock),
+                    posting=Posting(checkpoints, around.clock),
                     hooks=HookJobs(around.objects, around.writes, around.clock),
                     executing=self._executing,
                 ),
@@ -160,26 +160,26 @@ class Checkpoints:
 
     def job_changed(self, key: Key) -> None:
         """Look at the requests that a Job belongs to."""
-        for workload in saved_by(self._objects.saves, key):
+        for workload in saved_by(self._objects.checkpoints, key):
             self._around.charge_anew(workload)
         job = self._objects.jobs.get(key)
         if job is not None:
             self.idle.job_changed(job.metadata.uid)
-            for workload in self._objects.saves.asked_of_job(job.metadata.uid):
+            for workload in self._objects.checkpoints.asked_of_job(job.metadata.uid):
                 self.queue.add(workload)
             for owner in job.metadata.owner_references:
                 if owner.kind == "Checkpoint":
                     self._hook_changed(Key(f"{job.metadata.namespace}/{owner.name}"))
 
     def _hook_changed(self, checkpoint: Key) -> None:
-        seen = self._objects.saves.get(checkpoint)
+        seen = self._objects.checkpoints.get(checkpoint)
         if seen is not None and seen.record.is_open:
             self.queue.add(seen.workload)
 
     def workload_changed(self, key: Key) -> None:
         """Look at the requests to a Workload."""
         self.idle.workload_changed(key)
-        if self._objects.saves.open_requests(key):
+        if self._objects.checkpoints.open_requests(key):
             self.queue.add(key)
 
     def _policy_changed(self, key: Key) -> None:

@@ -7,7 +7,7 @@ take is known before somebody's work depends on it.
 import msgspec
 
 from queueing.clock import Clock
-from queueing.controller.stores.checkpoints import Saves
+from queueing.controller.stores.checkpoints import CheckpointMemory
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.checkpoints.record import Cause, Request
 from queueing.core.checkpoints.terms import Driver, Terms
@@ -27,12 +27,12 @@ READY = "Ready"
 class PolicyReconciler:
     """Looks at one policy at a time."""
 
-    def __init__(self, saves: Saves, writes: LeaderWrites, clock: Clock) -> None:
-        self._saves, self._writes, self._clock = saves, writes, clock
+    def __init__(self, checkpoints: CheckpointMemory, writes: LeaderWrites, clock: Clock) -> None:
+        self._checkpoints, self._writes, self._clock = checkpoints, writes, clock
 
     async def look(self, key: Key) -> None:
         """Bring the condition Active up to date. Raises KubeError to be called again later."""
-        found = self._saves.policies.get(key)
+        found = self._checkpoints.policies.get(key)
         if found is None:
             return
         reason, message = await self._judged(found)
@@ -52,7 +52,7 @@ class PolicyReconciler:
             terms = inbound.terms(found.spec)
         except inbound.BadTermsError as error:
             return "InvalidTerms", str(error)
-        wrong = refused(self._saves.drivers, terms)
+        wrong = refused(self._checkpoints.drivers, terms)
         if wrong:
             return "DriverNotAllowed", wrong
         if terms.driver is Driver.JOB:

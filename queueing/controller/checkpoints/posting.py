@@ -14,7 +14,7 @@ import aiohttp
 import msgspec
 
 from queueing.clock import Clock
-from queueing.controller.stores.checkpoints import Saves
+from queueing.controller.stores.checkpoints import CheckpointMemory
 from queueing.core.checkpoints.record import Record
 from queueing.core.checkpoints.terms import Endpoint
 from queueing.core.names import Key
@@ -44,10 +44,10 @@ class _Callee:
 
 
 class Posting:
-    """Speaks to pods; what they answer is kept in `Saves`."""
+    """Speaks to pods; what they answer is kept in `CheckpointMemory`."""
 
-    def __init__(self, saves: Saves, clock: Clock) -> None:
-        self._saves, self._clock = saves, clock
+    def __init__(self, checkpoints: CheckpointMemory, clock: Clock) -> None:
+        self._checkpoints, self._clock = checkpoints, clock
 
     async def tell(
         self, record: Record, jobs: Sequence[Job], asked: Sequence[Key], *, cancelled: bool = False
@@ -61,7 +61,7 @@ class Posting:
         """Ask all how far they are. Who does not answer has said nothing new."""
         for key, (text, _) in await self._call(record, jobs, asked, None):
             if text:
-                self._saves.said[key] = text
+                self._checkpoints.said[key] = text
 
     async def _call(
         self, record: Record, jobs: Sequence[Job], asked: Sequence[Key], body: bytes | None
@@ -85,7 +85,7 @@ class Posting:
         keys = {job.metadata.uid: key_of(job) for job in jobs}
         found: dict[Key, _Callee | str] = {}
         for key in asked:
-            pod = self._saves.pods.get(key)
+            pod = self._checkpoints.pods.get(key)
             owners = pod.metadata.owner_references if pod is not None else []
             secret = next((keys[one.uid] for one in owners if keys.get(one.uid)), "")
             if pod is None or endpoint is None or not pod.status.pod_ip:

@@ -22,7 +22,7 @@ from queueing.controller.checkpoints.observing import (
 from queueing.controller.checkpoints.posting import POLL_S
 from queueing.controller.checkpoints.telling import tell
 from queueing.controller.checkpoints.urgency import patience
-from queueing.controller.stores.checkpoints import Seen
+from queueing.controller.stores.checkpoints import SeenCheckpoint
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
@@ -80,19 +80,19 @@ class CheckpointReconciler:
     """Looks at one Workload at a time; called by workers of a work queue."""
 
     def __init__(self, means: Means) -> None:
-        self._means, self._saves = means, means.objects.saves
+        self._means, self._checkpoints = means, means.objects.checkpoints
         self._heard: dict[Key, Heard] = {}
         self._returned: dict[Key, float] = {}
 
     async def look(self, key: Key) -> None:
         """Do what is due. Raises KubeError to be called again later."""
         workload = self._means.objects.workloads.get(key)
-        for seen in self._saves.open_requests(key):
+        for seen in self._checkpoints.open_requests(key):
             alive = workload is not None and workload.metadata.uid == seen.workload_uid
             await self._go_on(seen, workload if alive else None)
         if workload is None or not is_leaving(workload):
             return
-        newest = self._saves.newest(key, workload.metadata.uid)
+        newest = self._checkpoints.newest(key, workload.metadata.uid)
         if newest is None or newest.record.request.epoch < outbound.epoch_of(workload):
             if newest is None or newest.record.phase in TERMINAL:
                 await self._begin(workload)
@@ -131,12 +131,12 @@ class CheckpointReconciler:
                 said = f"{found.complaint}; the terms of {found.policy} hold"
                 means.events.job(job.metadata, "CheckpointPolicyUnusable", said, warning=True)
 
-    async def _go_on(self, seen: Seen, workload: Workload | None) -> None:
+    async def _go_on(self, seen: SeenCheckpoint, workload: Workload | None) -> None:
         means, before = self._means, seen.record
         jobs = owners(means.objects, workload) if workload is not None else []
         cause, choice = before.request.cause, before.request.terms.on_failure
         tries = choice is OnFailure.TRY_OTHER_VICTIM
-        spared = self._saves.spared_for(cause.preemptor) if tries else 0
+        spared = self._checkpoints.spared_for(cause.preemptor) if tries else 0
         if before.phase in _LISTENS:
             await means.asking.listen(before, jobs, seen)
         now = means.clock.now()
@@ -158,7 +158,9 @@ class CheckpointReconciler:
         await self._do(seen, record, workload)
         self._look_again(seen, record)
 
-    def _observed(self, seen: Seen, workload: Workload | None, jobs: Sequence[Job]) -> Record:
+    def _observed(
+        self, seen: SeenCheckpoint, workload: Workload | None, jobs: Sequence[Job]
+    ) -> Record:
         """Take all steps that Workload, Jobs and pods bring by now."""
         record, now = seen.record, self._means.clock.now()
         while record.is_open:
@@ -177,20 +179,22 @@ class CheckpointReconciler:
                     return record
         return record
 
-    def _awaits_last_words(self, seen: Seen, record: Record, happening: Happening) -> bool:
+    def _awaits_last_words(
+        self, seen: SeenCheckpoint, record: Record, happening: Happening
+    ) -> bool:
         """Say whether pods may have left a message that is still on its way to us.
 
         They are seen by another watch than their Jobs, which may be a moment behind.
         """
         if happening.event is not Event.RETURNED or record.outcome is Outcome.SAVED:
             return False
-        pods, namespace = self._saves.pods, seen.meta.namespace
+        pods, namespace = self._checkpoints.pods, seen.meta.namespace
         known = (pods.get(Key(f"{namespace}/{name}")) for name in record.asked)
         unsettled = any(pod is not None and not has_ended(pod) for pod in known)
         since = self._returned.setdefault(seen.meta.key, self._means.clock.now())
         return unsettled and self._means.clock.now() < since + LAST_WORDS_S
 
-    def _spoken(self, seen: Seen, record: Record) -> Happening | None:
+    def _spoken(self, seen: SeenCheckpoint, record: Record) -> Happening | None:
         """Return what the pods together say to the request in its phase."""
         if record.phase in _LISTENS:
             voices = self._voices(seen, record)
@@ -204,10 +208,10 @@ class CheckpointReconciler:
             return happening if saved else None
         return None
 
-    def _voices(self, seen: Seen, record: Record) -> Mapping[str, Voice]:
+    def _voices(self, seen: SeenCheckpoint, record: Record) -> Mapping[str, Voice]:
         return self._means.asking.voices(record, seen.meta.namespace)
 
-    async def _deliver(self, record: Record, jobs: Sequence[Job], seen: Seen) -> Record:
+    async def _deliver(self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint) -> Record:
         """Ask the pods; what becomes of that is the next step."""
         now = self._means.clock.now()
         try:
@@ -224,7 +228,7 @@ class CheckpointReconciler:
         told = Happening(event=Event.NOTICE_DELIVERED, asked=asked, message="the pods are asked")
         return step(record, told, now) or record
 
-    async def _store(self, seen: Seen, record: Record) -> None:
+    async def _store(self, seen: SeenCheckpoint, record: Record) -> None:
         """Write a record before anything follows from it, and let the barrier be asked again."""
         meta = seen.meta
         target = CHECKPOINTS.at(meta.name, meta.namespace, "status")
@@ -235,11 +239,11 @@ class CheckpointReconciler:
             self._heard.pop(meta.key, None)
             self._returned.pop(meta.key, None)
             self._means.asking.forget(record, meta.namespace)
-            if not any(True for _ in self._saves.open_workloads()):
-                self._saves.preemptors.clear()
+            if not any(True for _ in self._checkpoints.open_workloads()):
+                self._checkpoints.preemptors.clear()
             await self._prune(seen)
 
-    async def _do(self, seen: Seen, record: Record, workload: Workload) -> None:
+    async def _do(self, seen: SeenCheckpoint, record: Record, workload: Workload) -> None:
         """Do what a phase asks for; all of it may have been done before."""
         match DUTIES[record.phase]:
             case Duty.STOP:
@@ -260,7 +264,7 @@ class CheckpointReconciler:
             case Duty.NOTIFY | Duty.LISTEN | Duty.DECIDE:
                 pass
 
-    async def _let_stay(self, seen: Seen, workload: Workload) -> None:
+    async def _let_stay(self, seen: SeenCheckpoint, workload: Workload) -> None:
         """Tell the pods, and evict the Workload no more."""
         current = seen.record.request.epoch == outbound.epoch_of(workload)
         if not (current and is_leaving(workload)):
@@ -273,13 +277,13 @@ class CheckpointReconciler:
         body = outbound.spare(workload, message, self._means.clock.now(), reason=reason)
         await self._means.writes.patch_workload(workload, body)
 
-    async def _prune(self, seen: Seen) -> None:
+    async def _prune(self, seen: SeenCheckpoint) -> None:
         """Delete the oldest Checkpoints beyond what the policy keeps; never the last that saved."""
-        policy = self._saves.policies.get(Key(seen.policy))
+        policy = self._checkpoints.policies.get(Key(seen.policy))
         kept = policy.spec.retain if policy is not None else 1
         over = [
             one
-            for one in self._saves.of_workload(seen.workload, seen.workload_uid)
+            for one in self._checkpoints.of_workload(seen.workload, seen.workload_uid)
             if not one.record.is_open
         ]
         saved = [one for one in over if one.record.saved is not None]
@@ -288,7 +292,7 @@ class CheckpointReconciler:
                 target = CHECKPOINTS.at(one.meta.name, one.meta.namespace)
                 await self._means.writes.delete(target)
 
-    def _look_again(self, seen: Seen, record: Record) -> None:
+    def _look_again(self, seen: SeenCheckpoint, record: Record) -> None:
         if not record.is_open:
             return
         now = self._means.clock.now()

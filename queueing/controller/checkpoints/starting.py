@@ -22,7 +22,7 @@ USUAL_GRACE_S = 30
 def started_with(objects: Objects, job: Job, workload: Workload) -> dict[str, str]:
     """Return annotations for a Job's pods: the last checkpoint, and a key where they are called."""
     own = batch.template_of(job).metadata.annotations
-    told = handed_over(objects.saves.last_saved(job.metadata.uid), own)
+    told = handed_over(objects.checkpoints.last_saved(job.metadata.uid), own)
     found = effective(objects, workload, [job])
     if found.terms is not None and found.terms.driver is Driver.HTTP and names.KEY not in own:
         told[names.KEY] = secrets.token_hex(_KEY_BYTES)

@@ -17,7 +17,7 @@ from queueing.clock import Clock
 from queueing.controller.intake.pump import Pump
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.reporter import queued_since
-from queueing.controller.workloads.waiting_reasons import Waits
+from queueing.controller.workloads.waiting_reasons import WaitingReasons
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites, workload_target
 from queueing.core.decisions import Admit, Cycle, Decision, Preempt, Verdict, Wait
@@ -49,7 +49,7 @@ class Shell:
     clock: Clock
     settle: Callable[[Settlement], None]
     claim: Callable[[str], None]
-    """Called with the UID of each admission before it is written: it is no latecomer."""
+    """Called with the UID of each admission before it is written: it is no late reservation."""
     hold: Callable[[QueueName, Iterable[str]], Awaitable[bool]]
     """Makes sure that a ClusterQueue and flavors stay while quota of them is held; False when they
     go, or cannot be reached."""
@@ -63,8 +63,8 @@ class Shell:
 class Effects:
     """Carries out what the engine decided."""
 
-    def __init__(self, shell: Shell, waits: Waits) -> None:
-        self._shell, self._waits = shell, waits
+    def __init__(self, shell: Shell, waiting_reasons: WaitingReasons) -> None:
+        self._shell, self._waiting_reasons = shell, waiting_reasons
         self._unknown: dict[Key, tuple[kube.Write, kube.Unknown]] = {}
 
     def carry_out(self, cycle: Cycle) -> None:
@@ -72,7 +72,7 @@ class Effects:
         for decision in cycle.decisions:
             match decision:
                 case Admit():
-                    self._waits.forget(decision.workload)
+                    self._waiting_reasons.forget(decision.workload)
                     self._shell.claim(decision.uid)
                     self._submit(decision.workload, partial(self._reserve, decision))
                 case Preempt(already_evicted=False):
@@ -80,7 +80,7 @@ class Effects:
                 case Preempt():
                     pass
                 case Wait():
-                    self._waits.note(decision)
+                    self._waiting_reasons.note(decision)
                 case _:
                     assert_never(decision)
 

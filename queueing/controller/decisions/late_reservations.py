@@ -17,7 +17,7 @@ _SPARE = 1_000
 """Lives remembered beyond those that exist, before they are looked through."""
 
 
-class Latecomers:
+class LateReservations:
     """Tells reservations of this term from those of earlier ones."""
 
     def __init__(self, objects: Objects, exceeds: Callable[[Key, Iterable[Key]], bool]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from queueing.controller.gangs.parts import Part
-from queueing.controller.jobs.workload_writes import Note
+from queueing.controller.jobs.workload_writes import WorkloadWrite
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
@@ -73,4 +73,4 @@ class Tell:
     text: str
 
 
-Action = Create | Discard | Match | Start | Stop | Restore | BreakUp | Tell | Note
+Action = Create | Discard | Match | Start | Stop | Restore | BreakUp | Tell | WorkloadWrite

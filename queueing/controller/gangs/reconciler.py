@@ -9,11 +9,11 @@ from queueing.controller.gangs.parts import Gang, Part, owners
 from queueing.controller.gangs.starting import RefusedStartError, prepare, start
 from queueing.controller.gangs.telling import Telling
 from queueing.controller.gangs.writing import all_of
-from queueing.controller.jobs.dependencies import Attendants
+from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.managed import JobRules
 from queueing.controller.jobs.priorities import resolve
 from queueing.controller.jobs.start_errors import DevicesRefusedError
-from queueing.controller.jobs.workload_writer import Scribe
+from queueing.controller.jobs.workload_writer import WorkloadWriter
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.backoff import Backoff
@@ -42,17 +42,17 @@ class GangReconciler:
         objects: Objects,
         writes: LeaderWrites,
         rules: JobRules,
-        attendants: Attendants,
+        dependencies: Dependencies,
         queue: WorkQueue[Key],
     ) -> None:
         self._objects, self._writes, self._rules = objects, writes, rules
-        self._events, self._reporter = attendants.events, attendants.reporter
-        self._clock, self._latecomers = attendants.clock, attendants.latecomers
-        self._barrier, self._devices = attendants.barrier, attendants.devices
-        self._stillness, self._queue = attendants.stillness, queue
-        self._scribe = Scribe(writes, attendants)
+        self._events, self._reporter = dependencies.events, dependencies.reporter
+        self._clock, self._late_reservations = dependencies.clock, dependencies.late_reservations
+        self._barrier, self._devices = dependencies.barrier, dependencies.devices
+        self._quiescence, self._queue = dependencies.quiescence, queue
+        self._workload_writer = WorkloadWriter(writes, dependencies)
         self._gathering = Gathering(objects, writes, rules)
-        self._telling = Telling(writes, attendants.events, attendants.clock, queue)
+        self._telling = Telling(writes, dependencies.events, dependencies.clock, queue)
 
     async def look(self, key: Key) -> None:
         """Do what is next for a gang. Raises KubeError to be called again later."""
@@ -86,7 +86,7 @@ class GangReconciler:
                 pass  # told by `look`
             case _:
                 speakers = [job.metadata for job in owners(gang, action.workload)]
-                await self._scribe.write_down(action, speakers)
+                await self._workload_writer.write(action, speakers)
 
     async def _create(self, members: Sequence[Job]) -> None:
         priority = resolve(self._objects, self._events, members[0])
@@ -124,7 +124,7 @@ class GangReconciler:
 
     async def _start(self, workload: Workload, parts: Sequence[Part], *, begun: bool) -> None:
         """Unsuspend; what can never start ends the Workload, what is refused evicts it."""
-        withdrawal = None if begun else self._latecomers.withdrawal(workload)
+        withdrawal = None if begun else self._late_reservations.withdrawal(workload)
         if withdrawal is not None:
             await self._evict(workload, withdrawal)
             return
@@ -175,7 +175,7 @@ class GangReconciler:
 
     async def _stop(self, jobs: Sequence[Job], reason: str) -> None:
         async def one(job: Job) -> None:
-            self._stillness.stopping(job)
+            self._quiescence.stopping(job)
             await self._writes.patch_job(job, patch(job.metadata, {"spec": {"suspend": True}}))
             self._events.job(job.metadata, "Stopped", reason)
 
@@ -186,7 +186,7 @@ class GangReconciler:
         if part.job is None:
             return
         meta = part.job.metadata
-        wait_s = await self._stillness.wait_s(part.job, part.view)
+        wait_s = await self._quiescence.wait_s(part.job, part.view)
         if wait_s > 0:
             self._queue.add_after(gang.key, wait_s)
             return
@@ -196,7 +196,7 @@ class GangReconciler:
             return
         body = patch(meta, {"spec": batch.undo(part.job, part.view)})
         await self._writes.patch_job(part.job, body)
-        self._stillness.forget(meta.key)
+        self._quiescence.forget(meta.key)
         self._events.job(meta, "Stopped", "Pod template restored")
 
 

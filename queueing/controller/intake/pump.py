@@ -15,7 +15,7 @@ import msgspec
 
 from queueing.controller.checkpoints.beside import used_beside
 from queueing.controller.checkpoints.effective import stake_of
-from queueing.controller.intake.requests import Asking
+from queueing.controller.intake.requests import Requests
 from queueing.controller.stores.by_name import keep
 from queueing.controller.stores.objects import Objects, owner_uids
 from queueing.core.facts import Fact, FlavorFact, Gone, Kind
@@ -72,7 +72,7 @@ class Pump:
         self, objects: Objects, engine: Brain, attention: Attention, rules: ResourceRules
     ) -> None:
         self._objects, self._engine, self._attention = objects, engine, attention
-        self._asking = Asking(objects, rules, self._observe_flavors)
+        self._requests = Requests(objects, rules, self._observe_flavors)
         self._places_pods = rules.places_pods
         self._dead: dict[str, None] = {}
         self._held: set[Key] = set()
@@ -135,7 +135,7 @@ class Pump:
             return
         self._objects.drop_workload(key)
         self._objects.devices.holdings.forget(uid)
-        self._asking.forget(key)
+        self._requests.forget(key)
         self.observe(Gone(Kind.WORKLOAD, key))
         self._look_at(found)
 
@@ -212,17 +212,17 @@ class Pump:
     def on_runtime_class(self, event: WatchEvent[RuntimeClass]) -> None:
         """Count every pod's overhead anew."""
         if keep(event, self._objects.runtime_classes):
-            for namespace in self._asking.namespaces():
+            for namespace in self._requests.namespaces():
                 self._reobserve(namespace)
 
     def _reobserve(self, namespace: str) -> None:
-        self._asking.changed(namespace)
+        self._requests.changed(namespace)
         for key in self._objects.workloads_by_namespace[namespace]:
             self._observe_workload(self._objects.workloads[key])
 
     def _observe_workload(self, found: Workload) -> None:
-        meta, fact = found.metadata, workload_asking(found, self._asking.asks_of(found))
-        stake, around = stake_of(self._objects, found), self._asking.around(meta.namespace)
+        meta, fact = found.metadata, workload_asking(found, self._requests.asks_of(found))
+        stake, around = stake_of(self._objects, found), self._requests.around(meta.namespace)
         given = self._objects.devices.charges_of(found, around.devices)
         beside = used_beside(self._objects, found, around)
         if stake is not None or given or beside:
@@ -237,7 +237,7 @@ class Pump:
         found, fact = self._objects.workloads.get(key), self._objects.facts.get(key)
         if found is None or fact is None:
             return
-        around = self._asking.around(found.metadata.namespace)
+        around = self._requests.around(found.metadata.namespace)
         if used_beside(self._objects, found, around) != fact.beside:
             self._observe_workload(found)
 
@@ -264,9 +264,9 @@ class Pump:
     def devices_changed(self, *, rules: bool) -> None:
         """Judge by other devices, and with `rules` also by other rules of what asks for them."""
         devices = self._objects.devices
-        devices.forget_shapes_but(self._asking.shapes())
+        devices.forget_shapes_but(self._requests.shapes())
         if rules:
-            self._asking.changed()
+            self._requests.changed()
             for found in list(self._objects.workloads.values()):
                 self._observe_workload(found)
         self._observe_flavors()
@@ -277,7 +277,7 @@ class Pump:
 
     def forget_users_devices(self, namespace: str) -> None:
         """Judge what comes next in a namespace by its templates and claims as they are now."""
-        self._asking.changed(namespace)
+        self._requests.changed(namespace)
 
     def users_devices_changed(self, namespace: str) -> None:
         """Judge the namespace's Workloads by its templates and claims."""

@@ -13,7 +13,7 @@ from queueing.translate.wire.workloads import Workload
 
 
 @dataclass(slots=True)
-class Asking:
+class Requests:
     """Remembers translations, and what of a namespace they depend on."""
 
     objects: Objects

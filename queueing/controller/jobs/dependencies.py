@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from queueing.clock import Clock
-from queueing.controller.decisions.late_reservations import Latecomers
-from queueing.controller.jobs.quiescence import Stillness
+from queueing.controller.decisions.late_reservations import LateReservations
+from queueing.controller.jobs.quiescence import Quiescence
 from queueing.controller.writing.deferral import Deferral
 from queueing.controller.writing.events import Events
 from queueing.translate.devices.realisation import PodChanges
@@ -39,14 +39,14 @@ class Barrier(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attendants:
+class Dependencies:
     """All of these, for one term of leadership."""
 
     events: Events
     reporter: Reporter
     clock: Clock
-    latecomers: Latecomers
+    late_reservations: LateReservations
     barrier: Barrier
     devices: DeviceMaker
     deferral: Deferral
-    stillness: Stillness
+    quiescence: Quiescence

@@ -7,7 +7,14 @@ template is put right before quota is given back, and quota is given back only w
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from queueing.controller.jobs.workload_writes import Finish, LetGo, Note, Ready, Reclaim, Release
+from queueing.controller.jobs.workload_writes import (
+    Finish,
+    LetGo,
+    Ready,
+    Reclaim,
+    Release,
+    WorkloadWrite,
+)
 from queueing.translate import labels
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import Origin, max_execution_time
@@ -70,7 +77,7 @@ class Restore:
     workload: Workload
 
 
-Action = Create | Discard | Match | Follow | Start | Suspend | Stop | Restore | Note
+Action = Create | Discard | Match | Follow | Start | Suspend | Stop | Restore | WorkloadWrite
 
 LET_GO_WITHIN_S = 60.0
 """How long our finalizer may stay on what has ended."""

@@ -7,8 +7,7 @@ do not match, the Workload ends as OutOfSync, and the Job stays where it is.
 from dataclasses import dataclass
 from typing import Any
 
-from queueing.controller.jobs import ladder
-from queueing.controller.jobs import workload_writes as notes
+from queueing.controller.jobs import ladder, workload_writes
 from queueing.translate import labels
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import Origin
@@ -65,7 +64,7 @@ def next_action(
     if not uids and not over and not job.metadata.deleting:
         return Adopt(workload)
     if not over and batch.finished(job) is None and not batch.equivalent(job, workload):
-        return notes.Finish(workload, "OutOfSync", OUT_OF_SYNC)
+        return workload_writes.Finish(workload, "OutOfSync", OUT_OF_SYNC)
     action = ladder.next_action(job, [workload], origin)
     return None if isinstance(action, ladder.Follow) else action
 

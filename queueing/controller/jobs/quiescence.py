@@ -22,7 +22,7 @@ LINGER_S = 5.0
 AGAIN_S = 1.0
 
 
-class Stillness:
+class Quiescence:
     """Asked before the template of a suspended Job, and then its quota, is given back."""
 
     def __init__(self, writes: LeaderWrites, clock: Clock) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 from queueing.controller.checkpoints.starting import warn_of_grace
 from queueing.controller.jobs import ancestry, ladder, prebuilt, solitary
 from queueing.controller.jobs.additions import additions
-from queueing.controller.jobs.dependencies import Attendants
+from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.managed import JobRules, is_managed
 from queueing.controller.jobs.priorities import resolve
 from queueing.controller.jobs.start_errors import DevicesRefusedError
-from queueing.controller.jobs.workload_writer import Scribe
+from queueing.controller.jobs.workload_writer import WorkloadWriter
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.lifecycle.steps import Cause, Condemn
@@ -45,22 +45,22 @@ class JobReconciler:
         objects: Objects,
         writes: LeaderWrites,
         rules: JobRules,
-        attendants: Attendants,
+        dependencies: Dependencies,
         queue: WorkQueue[Key],
     ) -> None:
         self._objects, self._writes, self._rules = objects, writes, rules
-        self._events, self._reporter = attendants.events, attendants.reporter
-        self._clock, self._latecomers = attendants.clock, attendants.latecomers
-        self._barrier, self._devices = attendants.barrier, attendants.devices
-        self._deferral, self._queue = attendants.deferral, queue
-        self._stillness = attendants.stillness
-        self._scribe = Scribe(writes, attendants)
+        self._events, self._reporter = dependencies.events, dependencies.reporter
+        self._clock, self._late_reservations = dependencies.clock, dependencies.late_reservations
+        self._barrier, self._devices = dependencies.barrier, dependencies.devices
+        self._deferral, self._queue = dependencies.deferral, queue
+        self._quiescence = dependencies.quiescence
+        self._workload_writer = WorkloadWriter(writes, dependencies)
 
     async def look(self, key: Key) -> None:
         """Do the next write for a Job, if one is due. Raises KubeError to be called again later."""
         job = self._objects.jobs.get(key)
         if job is None:
-            self._stillness.forget(key)
+            self._quiescence.forget(key)
             return
         workloads = list(self._objects.workloads_of(job.metadata.uid))
         claimed = self._objects.gangs.claims(job)
@@ -129,7 +129,7 @@ class JobReconciler:
                 body: dict[str, Any] = {"spec": {"suspend": True}}
                 if isinstance(action, ladder.Stop):
                     body["metadata"] = {"annotations": {labels.STOPPING: "true"}}
-                self._stillness.stopping(job)
+                self._quiescence.stopping(job)
                 await self._writes.patch_job(job, patch(job.metadata, body))
                 self._events.job(job.metadata, "Stopped", reason)
             case ladder.Restore(workload=workload):
@@ -141,7 +141,7 @@ class JobReconciler:
             case ladder.Discard(workload=workload):
                 await self._discard(job, workload)
             case _:
-                await self._scribe.write_down(action, (job.metadata,))
+                await self._workload_writer.write(action, (job.metadata,))
 
     async def _discard(self, job: Job, workload: Workload) -> None:
         meta = workload.metadata
@@ -166,7 +166,7 @@ class JobReconciler:
         self._events.job(job.metadata, "CreatedWorkload", f"Created Workload: {key}")
 
     async def _start(self, job: Job, workload: Workload) -> None:
-        withdrawal = self._latecomers.withdrawal(workload)
+        withdrawal = self._late_reservations.withdrawal(workload)
         if withdrawal is not None:
             body = outbound.evict(workload, withdrawal, self._clock.now())
             await self._writes.patch_workload(workload, body)
@@ -203,7 +203,7 @@ class JobReconciler:
 
     async def _restore(self, job: Job, workload: Workload) -> None:
         """Make the template what it was; the server allows that once the start time is gone."""
-        wait_s = await self._stillness.wait_s(job, workload)
+        wait_s = await self._quiescence.wait_s(job, workload)
         if wait_s > 0:
             self._queue.add_after(job.metadata.key, wait_s)
             return
@@ -215,7 +215,7 @@ class JobReconciler:
         if labels.STOPPING in job.metadata.annotations:
             restored["metadata"] = {"annotations": {labels.STOPPING: None}}
         await self._writes.patch_job(job, patch(job.metadata, restored))
-        self._stillness.forget(job.metadata.key)
+        self._quiescence.forget(job.metadata.key)
         self._events.job(job.metadata, "Stopped", "Pod template restored")
 
     async def _match(self, job: Job, workload: Workload) -> None:

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from queueing.controller.jobs import ladder
-from queueing.controller.jobs import workload_writes as notes
+from queueing.controller.jobs import ladder, workload_writes
 from queueing.translate import labels
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import Origin
@@ -24,5 +23,5 @@ def next_action(job: Job, workloads: Sequence[Workload], origin: Origin) -> ladd
         if not workload.metadata.deleting:
             return ladder.Discard(workload)
         if labels.RESOURCE_IN_USE in workload.metadata.finalizers:
-            return notes.LetGo(workload)
+            return workload_writes.LetGo(workload)
     return None

@@ -1,45 +1,52 @@
-"""Writes down in a Workload what became of its Jobs, be it one or a gang of them."""
+"""Writes into a Workload what became of its Jobs, be it one or a gang of them."""
 
 from collections.abc import Sequence
 from typing import assert_never
 
-from queueing.controller.jobs import workload_writes as notes
-from queueing.controller.jobs.dependencies import Attendants
+from queueing.controller.jobs.dependencies import Dependencies
+from queueing.controller.jobs.workload_writes import (
+    Finish,
+    LetGo,
+    Ready,
+    Reclaim,
+    Release,
+    WorkloadWrite,
+)
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
 
-class Scribe:
-    """One write for each note; who listens is told once it is done."""
+class WorkloadWriter:
+    """Does one write after the other; who listens is told once it is done."""
 
-    def __init__(self, writes: LeaderWrites, attendants: Attendants) -> None:
-        self._writes, self._devices, self._clock = writes, attendants.devices, attendants.clock
-        self._reporter, self._events = attendants.reporter, attendants.events
+    def __init__(self, writes: LeaderWrites, dependencies: Dependencies) -> None:
+        self._writes, self._devices, self._clock = writes, dependencies.devices, dependencies.clock
+        self._reporter, self._events = dependencies.reporter, dependencies.events
 
-    async def write_down(self, note: notes.Note, jobs: Sequence[Meta]) -> None:
-        """Write a note about the work of these Jobs. Raises KubeError where it has to be later."""
-        workload, now = note.workload, self._clock.now()
-        match note:
-            case notes.Release():
+    async def write(self, due: WorkloadWrite, jobs: Sequence[Meta]) -> None:
+        """Write what is due about these Jobs. Raises KubeError where it has to be later."""
+        workload, now = due.workload, self._clock.now()
+        match due:
+            case Release():
                 if not self._devices.holds(workload):
                     await self._writes.release(workload, now)
-            case notes.Reclaim(counts=counts):
+            case Reclaim(counts=counts):
                 await self._writes.reclaim(workload, counts, now)
-            case notes.LetGo():
+            case LetGo():
                 await self._writes.let_go(workload)
-            case notes.Ready(ready=ready):
+            case Ready(ready=ready):
                 body = outbound.pods_ready(workload, ready=ready, now=now)
                 await self._writes.patch_workload(workload, body)
                 if ready and jobs:
                     self._reporter.pods_ready(workload, jobs[0])
-            case notes.Finish(reason=reason, message=message):
+            case Finish(reason=reason, message=message):
                 body = outbound.finish(workload, reason, message, now)
                 await self._writes.patch_workload(workload, body)
                 self._tell_end(workload, jobs, message)
             case _:
-                assert_never(note)
+                assert_never(due)
 
     def _tell_end(self, workload: Workload, jobs: Sequence[Meta], message: str) -> None:
         if jobs:

@@ -45,4 +45,4 @@ class Reclaim:
     counts: Mapping[str, int]
 
 
-Note = Release | Finish | LetGo | Ready | Reclaim
+WorkloadWrite = Release | Finish | LetGo | Ready | Reclaim

@@ -16,7 +16,7 @@ from queueing.translate.wire.meta import Meta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class SeenCheckpoint:
     """A Checkpoint."""
 
     meta: Meta
@@ -27,7 +27,7 @@ class Seen:
 
 
 @dataclass(slots=True)
-class Saves:
+class CheckpointMemory:
     """All of them, by key; Checkpoints also by Workload and by the Jobs that they belong to."""
 
     drivers: frozenset[Driver] = USUAL_DRIVERS
@@ -43,12 +43,12 @@ class Saves:
     """All nodes, with the end of those that go away."""
     unreadable: dict[Key, None] = field(default_factory=dict)
     """Checkpoints that mean nothing: whoever they speak of is stopped without."""
-    _seen: dict[Key, Seen] = field(default_factory=dict)
+    _seen: dict[Key, SeenCheckpoint] = field(default_factory=dict)
     _by_workload: Index[Key] = field(default_factory=Index)
     _by_job: Index[str] = field(default_factory=Index)
     _open: dict[Key, None] = field(default_factory=dict)
 
-    def put(self, seen: Seen) -> None:
+    def put(self, seen: SeenCheckpoint) -> None:
         """Replace a Checkpoint."""
         key = seen.meta.key
         self.drop(key)
@@ -70,20 +70,20 @@ class Saves:
         for owner in seen.meta.owner_references:
             self._by_job.drop(owner.uid, key)
 
-    def get(self, key: Key) -> Seen | None:
+    def get(self, key: Key) -> SeenCheckpoint | None:
         return self._seen.get(key)
 
-    def of_workload(self, key: Key, uid: str) -> list[Seen]:
+    def of_workload(self, key: Key, uid: str) -> list[SeenCheckpoint]:
         """Return the Checkpoints of one life of a Workload, the oldest request first."""
         found = (self._seen[one] for one in self._by_workload[key])
         mine = [one for one in found if one.workload_uid == uid]
         return sorted(mine, key=lambda one: one.record.request.epoch)
 
-    def newest(self, key: Key, uid: str) -> Seen | None:
+    def newest(self, key: Key, uid: str) -> SeenCheckpoint | None:
         """Return the last request to one life of a Workload."""
         return next(reversed(self.of_workload(key, uid)), None)
 
-    def open_requests(self, key: Key) -> list[Seen]:
+    def open_requests(self, key: Key) -> list[SeenCheckpoint]:
         """Return the requests to a Workload of any life that are not over."""
         return [self._seen[one] for one in self._by_workload[key] if one in self._open]
 
@@ -96,7 +96,7 @@ class Saves:
         """Return the Workloads with a request that is not over."""
         yield from (self._seen[one].workload for one in self._open)
 
-    def open_seen(self) -> Iterator[Seen]:
+    def open_seen(self) -> Iterator[SeenCheckpoint]:
         """Return the requests that are not over."""
         yield from (self._seen[one] for one in self._open)
 

@@ -9,7 +9,7 @@ from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
 
-class Roster:
+class GangMembers:
     """Indexes by gang (`namespace/name`), and from a Job's life to the gang that holds it."""
 
     def __init__(self) -> None:

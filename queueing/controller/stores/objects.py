@@ -6,9 +6,9 @@ Plain memory: filled by the pump, read by the reconcilers. An object is replaced
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from queueing.controller.stores.checkpoints import Saves
+from queueing.controller.stores.checkpoints import CheckpointMemory
 from queueing.controller.stores.devices import DeviceMemory
-from queueing.controller.stores.gang_members import Roster
+from queueing.controller.stores.gang_members import GangMembers
 from queueing.controller.stores.indexes import Index
 from queueing.controller.stores.workload_counts import WorkloadCounts
 from queueing.core.facts import WorkloadFact
@@ -72,8 +72,8 @@ class Objects:
     """Key of a live job by its uid."""
     workload_keys: dict[str, Key] = field(default_factory=dict)
     """Key of a Workload by its uid."""
-    gangs: Roster = field(default_factory=Roster)
-    saves: Saves = field(default_factory=Saves)
+    gangs: GangMembers = field(default_factory=GangMembers)
+    checkpoints: CheckpointMemory = field(default_factory=CheckpointMemory)
     """Checkpoints and what belongs to them."""
     devices: DeviceMemory = field(default_factory=DeviceMemory)
     """Hardware, and the templates and claims for it."""

@@ -9,7 +9,7 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.stores.objects import Objects
-from queueing.controller.workloads.reservation_problems import Objections
+from queueing.controller.workloads.reservation_problems import ReservationProblems
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.admissibility import applying_checks
@@ -71,7 +71,7 @@ class WorkloadReconciler:
         self._objects, self._writes, self._events = objects, writes, events
         self._rules, self._clock, self._queue = lives.rules, lives.clock, lives.queue
         self._evicted, self._confirmed = lives.evicted, lives.confirmed
-        self._objections = Objections(objects)
+        self._problems = ReservationProblems(objects)
         self._reopened: dict[Key, float] = {}
         """Since when the queues of those are open again that were drained for them."""
 
@@ -111,7 +111,7 @@ class WorkloadReconciler:
         """
         if not fact.holds_quota or fact.is_true("Evicted"):
             return False
-        trouble = self._objections.to(fact)
+        trouble = self._problems.to(fact)
         body = outbound.object_to(workload, trouble, now)
         if body is None:
             return False

@@ -12,7 +12,7 @@ from queueing.translate.inbound.queues import cluster_queue
 from queueing.translate.wire.queues import ClusterQueue
 
 
-class Objections:
+class ReservationProblems:
     """Compares reservations with the ClusterQueues that there are."""
 
     def __init__(self, objects: Objects) -> None:

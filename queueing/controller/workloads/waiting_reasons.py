@@ -33,7 +33,7 @@ WHEN_BUSY_PER_SECOND = 5.0
 WHEN_PRESSED_PER_SECOND = 1.0
 
 
-class Pen(Protocol):
+class StatusWriter(Protocol):
     """Who writes into a Workload's status."""
 
     async def patch_workload(self, of: Workload, body: bytes) -> None: ...
@@ -66,13 +66,19 @@ def _says_something(found: Workload) -> bool:
     return said is not None and (said.status == "True" or said.reason not in _OUT_OF_THE_QUEUE)
 
 
-class Waits:
+class WaitingReasons:
     """The latest reason of each waiting workload, and the writer of them."""
 
     def __init__(
-        self, objects: Objects, pen: Pen, events: Events, clock: Clock, *, reason_of: ReasonOf
+        self,
+        objects: Objects,
+        writer: StatusWriter,
+        events: Events,
+        clock: Clock,
+        *,
+        reason_of: ReasonOf,
     ) -> None:
-        self._objects, self._pen, self._events = objects, pen, events
+        self._objects, self._writer, self._events = objects, writer, events
         self._clock, self._reason_of = clock, reason_of
         self._noted: dict[Key, tuple[float, Wait]] = {}
         self._untold: dict[Key, float] = {}
@@ -167,7 +173,7 @@ class Waits:
         if found is None:
             return
         try:
-            await self._pen.patch_workload(found, outbound.wait(found, wait, self._clock.now()))
+            await self._writer.patch_workload(found, outbound.wait(found, wait, self._clock.now()))
         except KubeError as error:
             logger.debug("%s: the reason to wait was not written: %s", wait.workload, error)
             return

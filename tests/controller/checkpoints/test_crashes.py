@@ -25,7 +25,7 @@ from tests.controller.checkpoints.save_harness import (
     says,
     urgent,
 )
-from tests.controller.gang_harness import CONTROLLER, WRITES, GangWorld
+from tests.controller.gangs.gang_harness import CONTROLLER, WRITES, GangWorld
 from tests.controller.harness import NODE, Wire, false, true
 
 HOLDING = {"Selected", "Notified", "Saving", "Saved", "Refused", "Cancelled"}

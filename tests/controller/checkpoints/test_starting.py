@@ -46,7 +46,9 @@ def surroundings(grace: str, bound: str) -> Objects:
     for name, given in terms.items():
         if given:
             made = policy(name, terminationGrace=given)
-            found.saves.policies[Key(f"team/{name}")] = msgspec.convert(made, CheckpointPolicy)
+            found.checkpoints.policies[Key(f"team/{name}")] = msgspec.convert(
+                made, CheckpointPolicy
+            )
     return found
 
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from queueing.controller.checkpoints.account import Account
-from queueing.controller.stores.checkpoints import Seen
+from queueing.controller.stores.checkpoints import SeenCheckpoint
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.traces import WorkloadTraces
 from queueing.core.checkpoints.phases import Phase
@@ -64,8 +64,8 @@ def account(sink: Sink) -> Account:
     return Account(objects, Metrics("leader"), WorkloadTraces(tracer))
 
 
-def seen(record: Record) -> Seen:
-    return Seen(
+def seen(record: Record) -> SeenCheckpoint:
+    return SeenCheckpoint(
         meta=Meta(name="c", namespace="team"),
         workload=Key("team/w"),
         workload_uid="w",

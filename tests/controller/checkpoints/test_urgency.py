@@ -126,7 +126,7 @@ def test_what_is_at_stake_is_read_from_policy_and_conditions() -> None:
         "metadata": {"name": "save", "namespace": "team"},
         "spec": {"driver": "Annotation", "minimumRuntime": "1h"},
     }
-    found.saves.policies[Key("team/save")] = msgspec.convert(policy, CheckpointPolicy)
+    found.checkpoints.policies[Key("team/save")] = msgspec.convert(policy, CheckpointPolicy)
     want = Stake(saves=True, started=AT_S, save_s=300, restart_s=40, minimum_runtime_s=0)
     assert stake_of(found, running) == want, "a tenant grants itself no runtime"
     found.cluster_queues.update(surroundings(policy="team/save")[0].cluster_queues)

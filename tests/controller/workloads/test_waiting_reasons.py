@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from queueing.controller.stores.objects import Objects
-from queueing.controller.workloads.waiting_reasons import Waits
+from queueing.controller.workloads.waiting_reasons import WaitingReasons
 from queueing.controller.writing.events import Events
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.names import Key, Uid
@@ -28,7 +28,9 @@ class Stage:
         self.events: list[str] = []
         events = Events(self, self.mode)
         self.reason: Wait | None = None
-        self.waits = Waits(self.objects, self, events, self, reason_of=lambda _: self.reason)
+        self.reasons = WaitingReasons(
+            self.objects, self, events, self, reason_of=lambda _: self.reason
+        )
 
     def now(self) -> float:
         return self.at
@@ -49,7 +51,7 @@ class Stage:
 
     async def pass_time(self, seconds: float) -> None:
         self.at += seconds
-        await self.waits.write_one()
+        await self.reasons.write_one()
 
 
 def wait(message: str = "1 more needed", requeue: Requeue = Requeue.INADMISSIBLE) -> Wait:
@@ -74,9 +76,9 @@ SAID = {
 async def test_one_that_is_admitted_soon_is_never_said_to_wait() -> None:
     stage = Stage()
     stage.put()
-    stage.waits.note(wait())
+    stage.reasons.note(wait())
     await stage.pass_time(0.5)
-    stage.waits.forget(Key("ns/w"))
+    stage.reasons.forget(Key("ns/w"))
     await stage.pass_time(5)
     assert stage.written == []
 
@@ -93,20 +95,20 @@ async def test_a_reason_is_written_and_in_kueue_mode_told(
 ) -> None:
     stage = Stage(mode=mode)
     stage.put()
-    stage.waits.note(wait())
+    stage.reasons.note(wait())
     await stage.pass_time(2)
     assert len(stage.written) == 1
     assert stage.events == events
 
 
 def note_again(stage: Stage) -> None:
-    stage.waits.note(wait("2 more needed"))
+    stage.reasons.note(wait("2 more needed"))
 
 
 @pytest.mark.parametrize(
     ("conditions", "prepare"),
     [
-        pytest.param([SAID], lambda stage: stage.waits.note(wait()), id="said already"),
+        pytest.param([SAID], lambda stage: stage.reasons.note(wait()), id="said already"),
         pytest.param([{**SAID, "status": "True"}], note_again, id="it holds quota by now"),
         pytest.param(
             [{"type": "Requeued", "status": "False", "reason": "Deactivated"}],
@@ -116,7 +118,7 @@ def note_again(stage: Stage) -> None:
         pytest.param([{"type": "Finished", "status": "True"}], note_again, id="it has ended"),
         pytest.param(
             [],
-            lambda stage: stage.waits.note(wait(requeue=Requeue.NOT_HEAD)),
+            lambda stage: stage.reasons.note(wait(requeue=Requeue.NOT_HEAD)),
             id="it was not its turn",
         ),
     ],
@@ -147,7 +149,7 @@ async def test_new_numbers_for_an_old_reason_are_written_seldom() -> None:
 async def test_one_that_another_stands_for_gets_its_reason_later() -> None:
     stage = Stage()
     stage.put()
-    stage.waits.expect(Key("ns/w"))
+    stage.reasons.expect(Key("ns/w"))
     stage.reason = wait()
     await stage.pass_time(2)
     assert stage.written == []
@@ -159,7 +161,7 @@ async def test_one_that_another_stands_for_gets_its_reason_later() -> None:
 async def test_one_behind_the_head_is_looked_at_again_until_there_is_a_reason() -> None:
     stage = Stage()
     stage.put()
-    stage.waits.expect(Key("ns/w"))
+    stage.reasons.expect(Key("ns/w"))
     stage.reason = wait(requeue=Requeue.NOT_HEAD)
     await stage.pass_time(6)
     await stage.pass_time(2)
@@ -173,8 +175,8 @@ async def test_one_behind_the_head_is_looked_at_again_until_there_is_a_reason() 
 async def test_one_that_is_admitted_meanwhile_is_not_asked_about() -> None:
     stage = Stage()
     stage.put()
-    stage.waits.expect(Key("ns/w"))
-    stage.waits.forget(Key("ns/w"))
+    stage.reasons.expect(Key("ns/w"))
+    stage.reasons.forget(Key("ns/w"))
     stage.reason = wait()
     await stage.pass_time(6)
     await stage.pass_time(2)
@@ -184,7 +186,7 @@ async def test_one_that_is_admitted_meanwhile_is_not_asked_about() -> None:
 async def test_one_that_says_something_is_not_asked_about() -> None:
     stage = Stage()
     stage.put(SAID)
-    stage.waits.expect(Key("ns/w"))
+    stage.reasons.expect(Key("ns/w"))
     stage.reason = wait("2 more needed")
     await stage.pass_time(6)
     await stage.pass_time(2)
@@ -194,7 +196,7 @@ async def test_one_that_says_something_is_not_asked_about() -> None:
 async def test_one_that_is_active_again_is_not_said_to_be_deactivated() -> None:
     stage = Stage()
     stage.put({**SAID, "reason": "Deactivated", "message": "The workload is deactivated"})
-    stage.waits.expect(Key("ns/w"))
+    stage.reasons.expect(Key("ns/w"))
     stage.reason = wait("Waiting for its turn in the queue", Requeue.NOT_HEAD)
     await stage.pass_time(6)
     await stage.pass_time(2)

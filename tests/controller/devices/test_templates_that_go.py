@@ -7,9 +7,9 @@ import pytest
 
 from queueing.apiserver.server import Fault
 from queueing.apiserver.wire.call import Call
+from tests.controller.devices.test_claims_of_users import DEVICE_CLASS, DEVICE_FLAVOR, GPU, queue
+from tests.controller.devices.test_claims_refused import SLICE
 from tests.controller.harness import FLAVOR, LOCAL_QUEUE, MakeWorld, Wire, World, job, true
-from tests.controller.test_claims_of_users import DEVICE_CLASS, DEVICE_FLAVOR, GPU, queue
-from tests.controller.test_claims_refused import SLICE
 
 TEMPLATES = "/resourceclaimtemplates"
 NAMES = ("a", "b", "c")

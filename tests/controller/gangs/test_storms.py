@@ -8,9 +8,9 @@ from functools import partial
 import pytest
 
 from queueing.kube.errors import NotFoundError
-from tests.controller.gang_harness import GANG, SIZE, GangWorld, gang_world, is_over, member
+from tests.controller.gangs.gang_harness import GANG, SIZE, GangWorld, gang_world, is_over, member
+from tests.controller.gangs.test_gangs import HIGH, NAMES, PREEMPTING, running
 from tests.controller.harness import LOCAL_QUEUE, Wire, cluster_queue, job, true
-from tests.controller.test_gangs import HIGH, NAMES, PREEMPTING, running
 
 DEEDS = 14
 ENDLESS_S = 1e7

@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tests.controller.gang_harness import GangWorld, gang_world, member
+from tests.controller.gangs.gang_harness import GangWorld, gang_world, member
+from tests.controller.gangs.test_gangs import HIGH, NAMES, PREEMPTING, as_it_came, only, running
 from tests.controller.harness import LOCAL_QUEUE, Wire, cluster_queue, job, true
-from tests.controller.test_gangs import HIGH, NAMES, PREEMPTING, as_it_came, only, running
 
 Step = Callable[[GangWorld], Awaitable[Callable[[], bool]]]
 WRITES_MAX = 60

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from queueing.apiserver.server import serve
-from queueing.controller.jobs.quiescence import AGAIN_S, LINGER_S, Stillness
+from queueing.controller.jobs.quiescence import AGAIN_S, LINGER_S, Quiescence
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
@@ -44,7 +44,7 @@ class At:
 
 
 @asynccontextmanager
-async def asked(clock: At) -> AsyncIterator[tuple[Stillness, Client]]:
+async def asked(clock: At) -> AsyncIterator[tuple[Quiescence, Client]]:
     async with serve() as server, Client(Cluster.plain(server.url)) as client:
         server.load([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}])
         writes = LeaderWrites(
@@ -53,7 +53,7 @@ async def asked(clock: At) -> AsyncIterator[tuple[Stillness, Client]]:
             workload=lambda _reply: None,
             job=lambda _reply: None,
         )
-        yield Stillness(writes, clock), client
+        yield Quiescence(writes, clock), client
 
 
 def job(suspended: str = "True", since: str = BEFORE, **status: Any) -> Job:
@@ -94,30 +94,30 @@ SEEN = job("False", startTime=ADMITTED, active=1)
 async def test_a_status_without_pods_counts_only_if_the_start_was_seen(
     stopped: Job | None, now: Job, held: Workload, *, waits: bool
 ) -> None:
-    async with asked(At()) as (stillness, _):
+    async with asked(At()) as (quiescence, _):
         if stopped is not None:
-            stillness.stopping(stopped)
-        assert await stillness.wait_s(now, held) == (LINGER_S if waits else 0.0)
+            quiescence.stopping(stopped)
+        assert await quiescence.wait_s(now, held) == (LINGER_S if waits else 0.0)
 
 
 async def test_quota_is_kept_for_pods_that_were_made_after_the_stop() -> None:
     clock = At()
-    async with asked(clock) as (stillness, client):
-        stillness.stopping(job())
-        assert await stillness.wait_s(job(), HOLDING) == LINGER_S
+    async with asked(clock) as (quiescence, client):
+        quiescence.stopping(job())
+        assert await quiescence.wait_s(job(), HOLDING) == LINGER_S
         await client.create(PODS.within("team"), POD)
         clock.at += LINGER_S
-        assert await stillness.wait_s(job(), HOLDING) == AGAIN_S
+        assert await quiescence.wait_s(job(), HOLDING) == AGAIN_S
         await client.delete(PODS.at("p", "team"))
-        assert await stillness.wait_s(job(), HOLDING) == 0.0
+        assert await quiescence.wait_s(job(), HOLDING) == 0.0
 
 
 async def test_of_two_stops_each_is_judged_by_itself() -> None:
     clock = At()
-    async with asked(clock) as (stillness, _):
-        stillness.stopping(job())
-        await stillness.wait_s(job(), HOLDING)
-        stillness.forget(job().metadata.key)
+    async with asked(clock) as (quiescence, _):
+        quiescence.stopping(job())
+        await quiescence.wait_s(job(), HOLDING)
+        quiescence.forget(job().metadata.key)
         clock.at += LINGER_S
-        stillness.stopping(job())
-        assert await stillness.wait_s(job(), HOLDING) == LINGER_S
+        quiescence.stopping(job())
+        assert await quiescence.wait_s(job(), HOLDING) == LINGER_S

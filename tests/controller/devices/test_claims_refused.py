@@ -2,8 +2,8 @@
 
 from queueing.apiserver.server import Fault
 from queueing.apiserver.wire.call import Call
+from tests.controller.devices.test_claims_of_users import DEVICE_CLASS, DEVICE_FLAVOR, GPU, queue
 from tests.controller.harness import FLAVOR, LOCAL_QUEUE, MakeWorld, Wire, job, true
-from tests.controller.test_claims_of_users import DEVICE_CLASS, DEVICE_FLAVOR, GPU, queue
 
 SLICE: Wire = {
     "apiVersion": "resource.k8s.io/v1",

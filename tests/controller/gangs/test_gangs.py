@@ -6,7 +6,7 @@ import pytest
 from queueing.apiserver.memory.writes import DeleteOptions
 from queueing.apiserver.server import Fault
 from queueing.apiserver.wire.call import Call
-from tests.controller.gang_harness import (
+from tests.controller.gangs.gang_harness import (
     GANG,
     ON_FAILURE,
     QUEUE,

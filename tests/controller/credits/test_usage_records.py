@@ -3,8 +3,8 @@
 import pytest
 
 from queueing.controller.credits import accounts
+from tests.controller.credits.test_credits import POLICY, queue
 from tests.controller.harness import FLAVOR, MakeWorld, Wire
-from tests.controller.test_credits import POLICY, queue
 
 KEEPING: Wire = {
     **POLICY,

@@ -3,8 +3,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from queueing.controller.jobs import ladder
-from queueing.controller.jobs import workload_writes as notes
+from queueing.controller.jobs import ladder, workload_writes
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import Origin, compose
@@ -75,14 +74,16 @@ ADMITTED = ("QuotaReserved", "Admitted")
         pytest.param(
             job(), [workload("Admitted")], None, id="admitted without quota: do not start"
         ),
-        pytest.param(RUNNING, [workload(*ADMITTED)], notes.Ready, id="pods are ready: say so"),
+        pytest.param(
+            RUNNING, [workload(*ADMITTED)], workload_writes.Ready, id="pods are ready: say so"
+        ),
         pytest.param(
             RUNNING, [workload(*ADMITTED, "PodsReady")], None, id="ready and said: nothing"
         ),
         pytest.param(
             job(suspend=False, template=STARTED, status={"active": 1}),
             [workload(*ADMITTED, "PodsReady")],
-            notes.Ready,
+            workload_writes.Ready,
             id="a pod was lost: say so",
         ),
         pytest.param(RUNNING, [workload(*ADMITTED, "Evicted")], ladder.Stop, id="evicted: stop"),
@@ -111,7 +112,10 @@ ADMITTED = ("QuotaReserved", "Admitted")
             id="nothing to restore but the mark of a stop: take it away",
         ),
         pytest.param(
-            job(), [workload(*ADMITTED, "Evicted")], notes.Release, id="restored: free the quota"
+            job(),
+            [workload(*ADMITTED, "Evicted")],
+            workload_writes.Release,
+            id="restored: free the quota",
         ),
         pytest.param(
             job(metadata=STOPPING, status={"terminating": 1}),
@@ -134,11 +138,14 @@ ADMITTED = ("QuotaReserved", "Admitted")
         pytest.param(
             job(status=COMPLETE, suspend=False),
             [workload(*ADMITTED)],
-            notes.Finish,
+            workload_writes.Finish,
             id="complete: finish",
         ),
         pytest.param(
-            job(status=COMPLETE), [workload("Finished")], notes.LetGo, id="finished: let go"
+            job(status=COMPLETE),
+            [workload("Finished")],
+            workload_writes.LetGo,
+            id="finished: let go",
         ),
         pytest.param(
             job(status=COMPLETE), [workload("Finished", finalizers=[])], None, id="let go: nothing"
@@ -156,7 +163,10 @@ ADMITTED = ("QuotaReserved", "Admitted")
             id="Workload deleted, stopped: restore",
         ),
         pytest.param(
-            job(), [workload(*ADMITTED, **DELETING)], notes.LetGo, id="Workload deleted: let go"
+            job(),
+            [workload(*ADMITTED, **DELETING)],
+            workload_writes.LetGo,
+            id="Workload deleted: let go",
         ),
         pytest.param(
             job(), [workload(**DELETING, finalizers=[])], None, id="Workload about to go: wait"
@@ -201,7 +211,7 @@ ADMITTED = ("QuotaReserved", "Admitted")
         pytest.param(
             job(),
             [workload(), workload(name="copy", **DELETING)],
-            notes.LetGo,
+            workload_writes.LetGo,
             id="the other is dying: let it go",
         ),
     ],
@@ -227,7 +237,7 @@ def test_a_tail_that_needs_fewer_pods_gives_quota_back() -> None:
     )
     whole = job(parallelism=3, completions=4)
     action = ladder.next_action(tail, [workload(*ADMITTED, "PodsReady", of=whole)], ORIGIN)
-    assert isinstance(action, notes.Reclaim)
+    assert isinstance(action, workload_writes.Reclaim)
     assert action.counts == {"main": 1}
 
 
@@ -240,7 +250,7 @@ def test_pods_that_were_given_back_are_not_taken_again() -> None:
             whole.status, reclaimable_pods=[ReclaimablePod(name="main", count=2)]
         ),
     )
-    for succeeded, want in ((2, None), (3, None), (4, notes.Reclaim)):
+    for succeeded, want in ((2, None), (3, None), (4, workload_writes.Reclaim)):
         found = job(status={"active": 1, "ready": 3, "succeeded": succeeded}, **tail)
         action = ladder.next_action(found, [whole], ORIGIN)
         assert (type(action) if action is not None else None) == want
@@ -255,23 +265,31 @@ def test_what_frees_quota_is_written_before_what_only_tells() -> None:
     )
     assert isinstance(
         ladder.next_action(running, [workload("QuotaReserved", "Admitted", of=running)], ORIGIN),
-        notes.Reclaim,
+        workload_writes.Reclaim,
     )
 
 
 @pytest.mark.parametrize(
     ("action", "seconds"),
     [
-        pytest.param(notes.LetGo(workload("Finished")), ladder.LET_GO_WITHIN_S, id="it has ended"),
         pytest.param(
-            notes.LetGo(workload("Finished", deletionTimestamp="2026-01-01T00:00:00Z")),
+            workload_writes.LetGo(workload("Finished")), ladder.LET_GO_WITHIN_S, id="it has ended"
+        ),
+        pytest.param(
+            workload_writes.LetGo(workload("Finished", deletionTimestamp="2026-01-01T00:00:00Z")),
             0.0,
             id="somebody waits for it to go",
         ),
-        pytest.param(notes.Ready(workload("Admitted"), ready=True), 5.0, id="pods are ready"),
-        pytest.param(notes.Ready(workload("Admitted"), ready=False), 0.0, id="pods were lost"),
-        pytest.param(notes.Release(workload("Evicted")), 0.0, id="quota is given back"),
-        pytest.param(notes.Finish(workload("Admitted"), "Succeeded", ""), 0.0, id="the end"),
+        pytest.param(
+            workload_writes.Ready(workload("Admitted"), ready=True), 5.0, id="pods are ready"
+        ),
+        pytest.param(
+            workload_writes.Ready(workload("Admitted"), ready=False), 0.0, id="pods were lost"
+        ),
+        pytest.param(workload_writes.Release(workload("Evicted")), 0.0, id="quota is given back"),
+        pytest.param(
+            workload_writes.Finish(workload("Admitted"), "Succeeded", ""), 0.0, id="the end"
+        ),
         pytest.param(ladder.Start(workload("Admitted")), 0.0, id="a start"),
     ],
 )
