@@ -2,7 +2,7 @@
 
 A write of a leader that was frozen may land after its successor has listed everything and given the
 room to somebody else. The successor sees a reservation that it did not make. If the tree cannot
-bear it, it is withdrawn before any pod of it starts, the newest first.
+bear a late reservation, it is withdrawn before any pod of it starts, the newest first.
 """
 
 from collections.abc import Callable, Iterable
