@@ -12,6 +12,8 @@ PATH = re.compile(
     r"`((?:api|queueing|tests|docs|e2e|bench|config|charts)/[\w./-]*|(?:core|state|controller|translate)/[\w/]+)`"
 )
 IMPORT = re.compile(r"^(?:from|import) queueing(?:(_api)|\.(\w+))", re.MULTILINE)
+INSIDE = re.compile(r"^from queueing\.controller\.(\w+)", re.MULTILINE)
+ARROW = re.compile(r"(\w+) --> (\w+)")
 ROW = re.compile(r"^\| \*\*(.+?)\*\*.*?(?:\[\w+\]\(([^)]+)\)|$)", re.MULTILINE)
 
 
@@ -56,8 +58,22 @@ def below(package: str, arrows: set[tuple[str, str]]) -> set[str]:
 
 def test_the_picture_of_the_packages_is_the_one_that_imports_draw() -> None:
     picture = (ROOT / "ARCHITECTURE.md").read_text().split("```mermaid")[1]
-    drawn = set(re.findall(r"(\w+) --> (\w+)", picture))
+    drawn = set(ARROW.findall(picture))
     real = imports()
+    assert sorted(drawn - real) == []
+    assert sorted(one for one in real if one[1] not in below(one[0], drawn)) == []
+
+
+def test_the_picture_of_the_controller_is_the_one_that_imports_draw() -> None:
+    folder = ROOT / "queueing" / "controller"
+    real = {
+        (here, there)
+        for file in folder.rglob("*.py")
+        for there in INSIDE.findall(file.read_text())
+        if (here := file.relative_to(folder).parts[0].removesuffix(".py")) != there
+    }
+    drawn = set(ARROW.findall((ROOT / "ARCHITECTURE.md").read_text().split("```mermaid")[3]))
+    assert len(drawn) > 20
     assert sorted(drawn - real) == []
     assert sorted(one for one in real if one[1] not in below(one[0], drawn)) == []
 
