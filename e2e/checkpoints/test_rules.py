@@ -1,15 +1,10 @@
-"""What a real API server lets into a CheckpointPolicy."""
+"""What a real API server lets into a CheckpointPolicy, beside the table of `test_validation`."""
 
 import pytest
 
 from e2e.cluster import Cluster
-from e2e.kinds import KINDS, Resource
 from e2e.wire import ApiError, Object
 from e2e.world import World
-from tests.translate.checkpoints.policy_cases import each_case
-
-POLICY = Resource("queueing.dev/v1alpha1", "checkpointpolicies", namespaced=True)
-KINDS.setdefault("CheckpointPolicy", POLICY)
 
 
 def policy(space: World, **spec: object) -> Object:
@@ -19,15 +14,6 @@ def policy(space: World, **spec: object) -> Object:
         "metadata": {"name": space.name("save"), "namespace": space.namespace},
         "spec": {"driver": "Annotation", **spec},
     }
-
-
-@each_case
-def test_terms_that_contradict_themselves_are_refused(
-    space: World, installed: Cluster, spec: dict[str, object], said: str
-) -> None:
-    with pytest.raises(ApiError) as refused:
-        space.make(policy(space, **spec))
-    assert said in str(refused.value)
 
 
 def test_a_driver_that_nobody_knows_is_refused(space: World, installed: Cluster) -> None:

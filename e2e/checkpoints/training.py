@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from e2e.jobs import running, wait_job
-from e2e.kinds import KINDS, Resource
 from e2e.nodes import POOL
 from e2e.objects import (
     PRIORITY_CLASS,
@@ -20,10 +19,6 @@ from e2e.product import LEASE
 from e2e.wire import Object
 from e2e.world import World
 
-CHECKPOINT = Resource("queueing.dev/v1alpha1", "checkpoints", namespaced=True)
-POLICY = Resource("queueing.dev/v1alpha1", "checkpointpolicies", namespaced=True)
-KINDS.setdefault("Checkpoint", CHECKPOINT)
-KINDS.setdefault("CheckpointPolicy", POLICY)
 REQUEST = "queueing.dev/checkpoint-request"
 ANSWER = "queueing.dev/checkpoint-answer"
 QUICK = {

@@ -13,6 +13,7 @@ from queueing.sim.documents import Document, Step
 from queueing.sim.unknown_fields import unknown_field_warnings
 from queueing.sim.yaml_text import ManifestError
 from queueing.translate.devices.names import WORKLOAD_UID
+from queueing.webhooks.checkpoints import check_checkpoint_policy
 from queueing.webhooks.cluster_queues import check_cluster_queue, check_cohort
 from queueing.webhooks.credits import (
     check_credit_budget,
@@ -126,6 +127,7 @@ UNREAD = ("Configuration", "Pod")
 
 CHECKS: Mapping[str, Callable[[dict[str, Any]], list[Finding]]] = MappingProxyType(
     {
+        "CheckpointPolicy": check_checkpoint_policy,
         "ClusterQueue": check_cluster_queue,
         "Cohort": check_cohort,
         "CreditBudget": check_credit_budget,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from queueing.webhooks.checkpoints import check_checkpoint, check_checkpoint_policy
 from queueing.webhooks.cluster_queues import (
     check_cluster_queue,
     check_cohort,
@@ -79,6 +80,8 @@ CHECKS: Mapping[str, Check] = {
     "Topology": lambda review, _: check_topology(review.new, review.old),
     "LocalQueue": lambda review, _: check_local_queue(review.new, review.old),
     "AdmissionCheck": lambda review, _: check_admission_check(review.new, review.old),
+    "CheckpointPolicy": lambda review, _: check_checkpoint_policy(review.new),
+    "Checkpoint": lambda review, _: check_checkpoint(review.new, review.old),
     "CreditPolicy": lambda review, _: check_credit_policy(review.new),
     "CreditBudget": lambda review, _: check_credit_budget(review.new, review.old),
     "CreditGrant": lambda review, _: check_credit_grant(review.new, review.old),

@@ -110,6 +110,8 @@ _DEFINED: Final = (
     *(
         _Hook(kind=kind, resource=resource, group="queueing.dev", version="v1alpha1")
         for kind, resource in (
+            ("checkpointpolicy", "checkpointpolicies"),
+            ("checkpoint", "checkpoints"),
             ("creditpolicy", "creditpolicies"),
             ("creditbudget", "creditbudgets"),
             ("creditgrant", "creditgrants"),

@@ -17,6 +17,7 @@ from queueing.kube.config import Cluster
 from queueing.kube.errors import KubeError
 from queueing.kube.request import Call
 from queueing_api.config.v1beta2 import Configuration
+from queueing_api.crd.rules import RULES
 from tests.webhooks.table import Row, Wire, merge_patch, rows
 
 BOUND_S = 120.0
@@ -97,4 +98,5 @@ def test_what_is_refused_says_why(told: Mapping[str, str], row: Row) -> None:
 
 def test_rules_of_definitions_are_among_those_that_are_asked() -> None:
     kinds = {row.kind for row in ROWS if row.says}
-    assert {"CreditPolicy", "CreditBudget", "CreditGrant", "Topology", "LocalQueue"} <= kinds
+    ours = set(RULES["v1alpha1"])
+    assert {*ours, "Topology", "LocalQueue"} <= kinds

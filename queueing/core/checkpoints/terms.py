@@ -122,10 +122,11 @@ def _sooner(own: float | None, bound: float | None) -> float | None:
 
 
 def problem(terms: Terms) -> str:
-    """Say why terms cannot be met by anybody; empty when they can."""
+    """Say why terms cannot be met by anybody, in the words of their definition, or nothing."""
     for name, value in (
         ("ackDeadline", terms.ack_s),
         ("saveDeadline", terms.save_s),
+        ("saveDeadlineMax", terms.save_max_s),
         ("heartbeat", terms.heartbeat_s),
         ("terminationGrace", terms.grace_s),
         ("freshEnough", terms.fresh_s),
@@ -134,13 +135,13 @@ def problem(terms: Terms) -> str:
         ("idleAfter", terms.idle_after_s),
     ):
         if value is not None and not 0 < value <= DAY_S:
-            return f"spec.{name}: must be longer than 0s and at most 24h"
+            return f"spec.{name}: {name} must be longer than 0s and at most 24h"
     if not 0 <= terms.minimum_runtime_s <= DAY_S:
-        return "spec.minimumRuntime: must be at most 24h"
+        return "spec.minimumRuntime: minimumRuntime must be at most 24h"
     if terms.save_max_s < terms.save_s:
-        return "spec.saveDeadlineMax: must not be shorter than saveDeadline"
+        return "spec.saveDeadlineMax: saveDeadlineMax must not be shorter than saveDeadline"
     if terms.heartbeat_s > terms.save_s:
-        return "spec.heartbeat: must not be longer than saveDeadline"
+        return "spec.heartbeat: heartbeat must not be longer than saveDeadline"
     if terms.driver is Driver.HTTP and terms.http is None:
         return "spec.http: driver HTTP needs http.port, where the pods listen"
     if terms.driver is Driver.JOB and not terms.job:

@@ -29,7 +29,7 @@ def terms(found: wire.Terms) -> Terms:
     leader = selector(found.leader, "spec.leader", problems)
     wants_leader = found.answer_from == "Leader"
     if wants_leader and leader is None:
-        raise BadTermsError("spec.leader: answerFrom Leader needs a selector of pods")
+        raise BadTermsError("spec.leader: answerFrom Leader needs leader, a selector of pods")
     if problems.text():
         raise BadTermsError(problems.text())
     try:

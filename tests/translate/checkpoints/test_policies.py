@@ -4,31 +4,23 @@ import msgspec
 import pytest
 
 from queueing.translate.checkpoints import inbound, wire
-from tests.translate.checkpoints.policy_cases import each_case
+from tests.webhooks.table import Row, written
+
+POLICIES = [row for row in written() if row.kind == "CheckpointPolicy"]
 
 
-def read(**spec: Any) -> None:
-    text = msgspec.json.encode({"driver": "Annotation", **spec})
-    inbound.terms(msgspec.json.decode(text, type=wire.Terms))
+def read(spec: dict[str, Any]) -> None:
+    inbound.terms(msgspec.json.decode(msgspec.json.encode(spec), type=wire.Terms))
 
 
-@each_case
-def test_terms_that_contradict_themselves_are_not_used(spec: dict[str, Any], said: str) -> None:
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.id) for row in POLICIES if row.says])
+def test_terms_that_are_refused_are_not_used_and_it_is_said_in_the_same_words(row: Row) -> None:
     with pytest.raises(inbound.BadTermsError) as refused:
-        read(**spec)
-    assert said in str(refused.value)
+        read(row.new["spec"])
+    assert row.says in str(refused.value)
     assert str(refused.value).startswith("spec.")
 
 
-@pytest.mark.parametrize(
-    "spec",
-    [
-        pytest.param({}, id="nothing but a driver"),
-        pytest.param({"driver": "HTTP", "http": {"port": 80}}, id="a port"),
-        pytest.param({"driver": "Job", "job": {"template": {}}}, id="a Job"),
-        pytest.param({"driver": "Exec", "exec": {"command": ["save"]}}, id="a command"),
-        pytest.param({"saveDeadline": "24h", "saveDeadlineMax": "24h"}, id="a whole day"),
-    ],
-)
-def test_terms_that_can_be_met_are_used(spec: dict[str, Any]) -> None:
-    read(**spec)
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.id) for row in POLICIES if not row.says])
+def test_terms_that_are_accepted_are_used(row: Row) -> None:
+    read(row.new["spec"])
