@@ -11,6 +11,7 @@ from queueing.core.quota.cell import Cell
 from queueing.core.quota.node import Node
 from queueing.core.quota.view import View
 from queueing.core.recall import Recall
+from queueing.core.settings import Compatibility
 
 
 class Ledger:
@@ -56,12 +57,15 @@ class Ledger:
         self._charge(root, cells, really=False)
 
     def admit(self, entry: Entry, *, has_checks: bool) -> None:
-        """Charge an admission, or a reservation: pods come only after its checks."""
+        """Charge an admission, or a reservation: pods come only after its checks.
+
+        In Kueue mode they are waited for even so.
+        """
         usage = entry.usage
         cells = [(entry.node.cell(resource), amount) for resource, amount in usage.items()]
         root = entry.node.root()
         self._charge(root, cells, really=True)
-        if not has_checks:
+        if not has_checks or self.world.settings.compatibility is Compatibility.KUEUE:
             self.admitted_in.add(root)
 
     def free(self, entry: Entry) -> None:

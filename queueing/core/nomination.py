@@ -37,7 +37,7 @@ class World:
     holders: Holders
     settings: Settings
     unready: frozenset[Node] = frozenset()
-    """Roots with admitted workloads whose pods are not ready; read only if admission waits."""
+    """Roots with workloads whose pods others wait for; read only if admission waits for pods."""
     now: float = 0.0
     bounds: Bounds = field(default_factory=dict)
     """Queues and cohorts that limit how many are preempted at once."""

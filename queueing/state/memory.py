@@ -130,7 +130,7 @@ class Memory:
 
     # Pods that are not ready.
     unready: set[Key] = field(default_factory=set)
-    """Admitted workloads whose pods are not ready."""
+    """Admitted workloads whose pods are not ready; in Kueue mode all that hold quota."""
     pods_turned_ready: bool = False
 
     # Within one cycle, and from one portion of a cycle to the next.

@@ -283,7 +283,7 @@ def _assume(
     if memory.credits.any:
         memory.credits.stir(fact.key)
     memory.ledger.assume(charge, may_be_victim=memory.as_kueue)
-    if charge.admitted:
+    if charge.admitted or memory.as_kueue:
         memory.unready.add(fact.key)
     touch_charged(memory, charge)
     memory.ready.add(decision.cluster_queue)

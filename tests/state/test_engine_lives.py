@@ -10,6 +10,8 @@ from queueing.core.settings import Compatibility, Settings
 from queueing.state.engine import Engine
 from queueing.testing.builders import (
     admitted,
+    check,
+    check_rule,
     cluster_queue,
     condition,
     local_queue,
@@ -78,6 +80,41 @@ def two_trees() -> list[Fact]:
         cluster_queue("other"),
         local_queue("team/other", cluster_queue="other"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("compatibility", "together"),
+    [
+        pytest.param(Compatibility.QUEUEING, ["reserves", "follows"], id="not before its checks"),
+        pytest.param(Compatibility.KUEUE, ["reserves"], id="as Kueue, once it holds quota"),
+    ],
+)
+def test_who_only_reserves_is_waited_for_in_kueue_mode(
+    compatibility: Compatibility, together: list[str]
+) -> None:
+    checked = cluster_queue("main", checks=(check_rule("budget"),), cohort="pool")
+    engine = engine_with(
+        check("budget"),
+        *world(checked),
+        cluster_queue("other", cohort="pool"),
+        local_queue("team/other", cluster_queue="other"),
+        workload("reserves", created=1.0),
+        workload("follows", created=2.0, local_queue="team/other"),
+        settings=replace(BLOCKING, compatibility=compatibility),
+    )
+    decided = engine.cycle(10.0).decisions
+    assert admits(decided) == together
+    for one in decided:
+        if isinstance(one, Admit):
+            engine.settle(Outcome(decision=one, verdict=Verdict.DONE))
+    reserves = admitted("reserves", {"cpu": 1_000}, queue="main")
+    ready = {**reserves.conditions, "PodsReady": condition("PodsReady")}
+    held = {name: one for name, one in reserves.conditions.items() if name != "Admitted"}
+    engine.observe(replace(reserves, conditions=held))
+    assert admits(engine.cycle(11.0).decisions) == []
+    engine.observe(replace(reserves, conditions=ready))
+    assert [*together, *admits(engine.cycle(12.0).decisions)] == ["reserves", "follows"]
+    engine.check()
 
 
 @pytest.mark.parametrize(
