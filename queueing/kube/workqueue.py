@@ -7,7 +7,7 @@ while it is in hand comes back when it is put down, so that nothing is missed.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Generic, NoReturn, TypeVar
+from typing import Generic, NamedTuple, NoReturn, TypeVar
 
 from queueing.kube.backoff import Backoff, Draw, draw
 from queueing.kube.errors import BadRequestError, ForbiddenError, InvalidError, KubeError
@@ -17,6 +17,14 @@ logger = logging.getLogger(__name__)
 K = TypeVar("K", bound=str)
 
 _PATIENCE = Backoff(0.005, 60.0)
+
+
+class _Timer(NamedTuple):
+    """A wish for later."""
+
+    at: float
+    """By the clock of the loop. uvloop's handle of a delay below a millisecond does not know it."""
+    handle: asyncio.Handle
 
 
 class WorkQueue(Generic[K]):
@@ -33,7 +41,7 @@ class WorkQueue(Generic[K]):
         self._dirty: set[K] = set()
         self._running: set[K] = set()
         self._failures: dict[K, int] = {}
-        self._timers: dict[K, asyncio.TimerHandle] = {}
+        self._timers: dict[K, _Timer] = {}
 
     def __len__(self) -> int:
         """Count the keys that wait for a hand, without those that wait for their time."""
@@ -53,12 +61,13 @@ class WorkQueue(Generic[K]):
             self.add(key)
             return
         loop = asyncio.get_running_loop()
+        at = loop.time() + delay_s
         timer = self._timers.get(key)
         if timer is not None:
-            if timer.when() <= loop.time() + delay_s:
+            if timer.at <= at:
                 return
-            timer.cancel()
-        self._timers[key] = loop.call_later(delay_s, self._ring, key)
+            timer.handle.cancel()
+        self._timers[key] = _Timer(at, loop.call_later(delay_s, self._ring, key))
 
     def retry(self, key: K, at_least_s: float = 0.0) -> None:
         """Ask for a look after a pause that grows with each failure in a row."""
@@ -101,7 +110,7 @@ class WorkQueue(Generic[K]):
     def close(self) -> None:
         """Drop the wishes for later, so that no timer outlives the queue."""
         for timer in self._timers.values():
-            timer.cancel()
+            timer.handle.cancel()
         self._timers.clear()
 
     def _ring(self, key: K) -> None:

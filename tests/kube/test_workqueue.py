@@ -2,6 +2,7 @@ import asyncio
 
 import pytest
 
+from queueing.cli.loops import loop_factory
 from queueing.kube.backoff import Backoff
 from queueing.kube.errors import ConflictError
 from queueing.kube.workqueue import WorkQueue
@@ -39,6 +40,18 @@ async def test_of_two_times_the_earlier_holds() -> None:
     async with asyncio.timeout(20):
         assert await queue.next() == "a"
     queue.close()
+
+
+def test_a_moment_may_be_shorter_than_what_the_loop_can_wait() -> None:
+    async def ask_twice() -> str:
+        queue: WorkQueue[str] = WorkQueue()
+        queue.add_after("a", 0.0001)
+        queue.add_after("a", 0.0001)
+        async with asyncio.timeout(20):
+            return await queue.next()
+
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        assert runner.run(ask_twice()) == "a"
 
 
 async def test_close_leaves_no_timer_behind() -> None:
