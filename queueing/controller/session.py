@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from queueing.clock import Clock
-from queueing.controller.checkpoints import part as checkpoints
+from queueing.controller.checkpoints import composition as checkpoints
 from queueing.controller.configuration import ControllerRules
 from queueing.controller.credits import part as credit_part
 from queueing.controller.decisions.cycles import Cycles

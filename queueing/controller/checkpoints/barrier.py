@@ -8,7 +8,7 @@ there is no policy.
 
 from collections.abc import Callable, Sequence
 
-from queueing.controller.checkpoints.effective import effective
+from queueing.controller.checkpoints.effective_terms import effective
 from queueing.controller.checkpoints.observing import condition, is_leaving, is_worth_asking
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.events import Events

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from queueing.clock import Clock
-from queueing.controller.checkpoints.effective import effective
+from queueing.controller.checkpoints.effective_terms import effective
 from queueing.controller.checkpoints.observing import IDLE, condition, is_leaving, owners
 from queueing.controller.stores.indexes import Index
 from queueing.controller.stores.objects import Objects

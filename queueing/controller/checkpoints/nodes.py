@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import msgspec
 
 from queueing.clock import Clock
-from queueing.controller.checkpoints.effective import effective
+from queueing.controller.checkpoints.effective_terms import effective
 from queueing.controller.checkpoints.observing import condition, owners
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.events import Events

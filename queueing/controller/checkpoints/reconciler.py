@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from queueing.clock import Clock
-from queueing.controller.checkpoints.account import Account
-from queueing.controller.checkpoints.asking import Asking
-from queueing.controller.checkpoints.effective import effective
+from queueing.controller.checkpoints.drivers.errors import NoticeError
+from queueing.controller.checkpoints.drivers.http_driver import POLL_S
+from queueing.controller.checkpoints.drivers.notifier import Notifier
+from queueing.controller.checkpoints.effective_terms import effective
 from queueing.controller.checkpoints.intake import Intake
-from queueing.controller.checkpoints.notices import NoticeError
 from queueing.controller.checkpoints.observing import (
     World,
     condition,
@@ -19,8 +19,8 @@ from queueing.controller.checkpoints.observing import (
     owners,
     preemptor_uid,
 )
-from queueing.controller.checkpoints.posting import POLL_S
-from queueing.controller.checkpoints.telling import tell
+from queueing.controller.checkpoints.request_events import tell
+from queueing.controller.checkpoints.telemetry import CheckpointTelemetry
 from queueing.controller.checkpoints.urgency import patience
 from queueing.controller.stores.checkpoints import SeenCheckpoint
 from queueing.controller.stores.objects import Objects
@@ -69,8 +69,8 @@ class Means:
     clock: Clock
     queue: WorkQueue[Key]
     intake: Intake
-    asking: Asking
-    account: Account
+    notifier: Notifier
+    telemetry: CheckpointTelemetry
     claimed: Callable[[Key], bool]
     attend: Callable[[Workload], None]
     """Has the Jobs of a Workload looked at, because the barrier may have opened."""
@@ -123,7 +123,7 @@ class CheckpointReconciler:
             at = CHECKPOINTS.at(outbound.name_of(workload, epoch), meta.namespace)
             means.intake.absorb(await means.writes.client.get(at))
         means.queue.add(meta.key)
-        means.account.begun(workload, Record(request=request))
+        means.telemetry.begun(workload, Record(request=request))
         for job in jobs:
             said = f"Asked to save before it is stopped: {cause.reason}"
             means.events.job(job.metadata, "CheckpointRequested", said)
@@ -138,9 +138,9 @@ class CheckpointReconciler:
         tries = choice is OnFailure.TRY_OTHER_VICTIM
         spared = self._checkpoints.spared_for(cause.preemptor) if tries else 0
         if before.phase in _LISTENS:
-            await means.asking.listen(before, jobs, seen)
+            await means.notifier.listen(before, jobs, seen)
         now = means.clock.now()
-        means.account.halting(before, jobs, now)
+        means.telemetry.halting(before, jobs, now)
         record = settle(self._observed(seen, workload, jobs), now, spared_before=spared)
         if DUTIES[record.phase] is Duty.NOTIFY and notice_due_at(record) <= now:
             record = settle(await self._deliver(record, jobs, seen), now, spared_before=spared)
@@ -148,11 +148,11 @@ class CheckpointReconciler:
             await self._store(seen, record)
             if workload is not None:
                 tell(means.events, workload, jobs, before, record)
-                means.account.stepped(seen, workload, jobs, record, now)
+                means.telemetry.stepped(seen, workload, jobs, record, now)
             if not record.is_open:
-                means.account.forget(record)
+                means.telemetry.forget(record)
         if before.phase in _LISTENS and record.outcome in _IN_VAIN:
-            await means.asking.give_up(record, seen.meta.namespace)
+            await means.notifier.give_up(record, seen.meta.namespace)
         if workload is None:
             return
         await self._do(seen, record, workload)
@@ -209,13 +209,13 @@ class CheckpointReconciler:
         return None
 
     def _voices(self, seen: SeenCheckpoint, record: Record) -> Mapping[str, Voice]:
-        return self._means.asking.voices(record, seen.meta.namespace)
+        return self._means.notifier.voices(record, seen.meta.namespace)
 
     async def _deliver(self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint) -> Record:
         """Ask the pods; what becomes of that is the next step."""
         now = self._means.clock.now()
         try:
-            asked = await self._means.asking.tell(record, jobs, seen)
+            asked = await self._means.notifier.tell(record, jobs, seen)
         except NoticeError as error:
             failed = notice_failed(record, str(error))
             if failed.attempts < NOTICES_MAX:
@@ -238,7 +238,7 @@ class CheckpointReconciler:
         if not record.is_open:
             self._heard.pop(meta.key, None)
             self._returned.pop(meta.key, None)
-            self._means.asking.forget(record, meta.namespace)
+            self._means.notifier.forget(record, meta.namespace)
             if not any(True for _ in self._checkpoints.open_workloads()):
                 self._checkpoints.preemptors.clear()
             await self._prune(seen)
@@ -251,7 +251,7 @@ class CheckpointReconciler:
                 forced = force_at(record)
                 if forced is not None and forced <= self._means.clock.now():
                     jobs = owners(self._means.objects, workload)
-                    gone = await self._means.asking.remove_by_force(jobs)
+                    gone = await self._means.notifier.remove_by_force(jobs)
                     for name in gone:
                         said = f"Pod {name} outlived its grace and was removed by force"
                         self._means.events.workload(
@@ -270,7 +270,7 @@ class CheckpointReconciler:
         if not (current and is_leaving(workload)):
             return
         jobs = owners(self._means.objects, workload)
-        await self._means.asking.stand_down(seen.record, jobs, seen.meta.namespace)
+        await self._means.notifier.stand_down(seen.record, jobs, seen.meta.namespace)
         message = f"It stays: {seen.record.message}"
         failed = seen.record.outcome is not None
         reason = "Spared" if failed else "Withdrawn"

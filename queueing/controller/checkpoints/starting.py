@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Sequence
 
-from queueing.controller.checkpoints.effective import effective
+from queueing.controller.checkpoints.effective_terms import effective
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.events import Events
 from queueing.core.checkpoints.terms import Driver

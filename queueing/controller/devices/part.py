@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any, NoReturn
 
 from queueing.controller.admission_policies.injection import tried
-from queueing.controller.checkpoints.part import is_known
+from queueing.controller.checkpoints.composition import is_known
 from queueing.controller.devices.claiming import Claiming
 from queueing.controller.devices.delays import Delays
 from queueing.controller.devices.departing import Departures

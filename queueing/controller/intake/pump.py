@@ -13,8 +13,8 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from queueing.controller.checkpoints.beside import used_beside
-from queueing.controller.checkpoints.effective import stake_of
+from queueing.controller.checkpoints.effective_terms import stake_of
+from queueing.controller.checkpoints.hook_charges import used_beside
 from queueing.controller.intake.requests import Requests
 from queueing.controller.stores.by_name import keep
 from queueing.controller.stores.objects import Objects, owner_uids

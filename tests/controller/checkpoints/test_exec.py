@@ -13,7 +13,7 @@ from queueing.apiserver.server import serve
 from queueing.apiserver.simulation.cluster import simulate
 from queueing.clock import SystemClock
 from queueing.controller.app import App, Options
-from queueing.controller.checkpoints.executing import expanded
+from queueing.controller.checkpoints.drivers.exec_driver import expanded
 from queueing.core.checkpoints.terms import USUAL_DRIVERS, Driver
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster

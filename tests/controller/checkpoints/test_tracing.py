@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import msgspec
 import pytest
 
-from queueing.controller.checkpoints.account import Account
+from queueing.controller.checkpoints.telemetry import CheckpointTelemetry
 from queueing.controller.stores.checkpoints import SeenCheckpoint
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.traces import WorkloadTraces
@@ -56,12 +56,12 @@ class Sink:
         self.plans.clear()
 
 
-def account(sink: Sink) -> Account:
+def telemetry_into(sink: Sink) -> CheckpointTelemetry:
     objects = Objects()
     queue = {"metadata": {"name": "cq"}, "spec": {"cohortName": "all"}}
     objects.cluster_queues["cq"] = msgspec.convert(queue, ClusterQueue)
     tracer = Tracer(TraceSettings(endpoint="", ratio=1.0), sink)
-    return Account(objects, Metrics("leader"), WorkloadTraces(tracer))
+    return CheckpointTelemetry(objects, Metrics("leader"), WorkloadTraces(tracer))
 
 
 def seen(record: Record) -> SeenCheckpoint:
@@ -85,16 +85,16 @@ def test_the_trace_of_a_victim_is_told_once_with_what_its_leader_saw(
     drained_by_us: bool, parts: str, cohort: str | None
 ) -> None:
     sink = Sink()
-    account_, drained = account(sink), replace(STOPPING, phase=Phase.DRAINED)
+    telemetry, drained = telemetry_into(sink), replace(STOPPING, phase=Phase.DRAINED)
     if drained_by_us:
-        account_.halting(STOPPING, [SUSPENDED], 1_011.0)
-        account_.halting(STOPPING, [SUSPENDED], 1_012.0)
-        account_.stepped(seen(STOPPING), HOLDS, [], drained, 1_020.0)
+        telemetry.halting(STOPPING, [SUSPENDED], 1_011.0)
+        telemetry.halting(STOPPING, [SUSPENDED], 1_012.0)
+        telemetry.stepped(seen(STOPPING), HOLDS, [], drained, 1_020.0)
     assert sink.plans == [], "its quota is not free yet"
     released = replace(STOPPING, phase=Phase.RELEASED)
-    account_.stepped(seen(drained), FREED, [], released, 1_021.0)
+    telemetry.stepped(seen(drained), FREED, [], released, 1_021.0)
     over = replace(released, phase=Phase.REQUEUED, ended_at=1_030.0)
-    account_.stepped(seen(released), FREED, [], over, 1_030.0)
+    telemetry.stepped(seen(released), FREED, [], over, 1_030.0)
     whole, *inside = (one.timed for one in sink.plans)
     assert (whole.name, whole.began, whole.ended) == ("eviction", 1_000.0, 1_021.0)
     assert [one.name for one in inside] == parts.split()

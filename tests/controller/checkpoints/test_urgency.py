@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from queueing.controller.checkpoints.effective import stake_of
+from queueing.controller.checkpoints.effective_terms import stake_of
 from queueing.controller.checkpoints.urgency import patience
 from queueing.controller.stores.objects import Objects
 from queueing.core.checkpoints.terms import Driver, Terms

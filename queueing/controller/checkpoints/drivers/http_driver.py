@@ -43,7 +43,7 @@ class _Callee:
         return f"http://{shown}:{self.endpoint.port}{self.endpoint.path}"
 
 
-class Posting:
+class HttpDriver:
     """Speaks to pods; what they answer is kept in `CheckpointMemory`."""
 
     def __init__(self, checkpoints: CheckpointMemory, clock: Clock) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from queueing.clock import Clock
-from queueing.controller.checkpoints.notices import NoticeError
+from queueing.controller.checkpoints.drivers.errors import NoticeError
 from queueing.controller.stores.checkpoints import SeenCheckpoint
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from queueing.controller.checkpoints.executing import Executing
-from queueing.controller.checkpoints.hook_jobs import HookJobs
-from queueing.controller.checkpoints.notices import NoticeError
-from queueing.controller.checkpoints.posting import Posting
+from queueing.controller.checkpoints.drivers.errors import NoticeError
+from queueing.controller.checkpoints.drivers.exec_driver import ExecDriver
+from queueing.controller.checkpoints.drivers.hook_jobs import HookJobs
+from queueing.controller.checkpoints.drivers.http_driver import HttpDriver
 from queueing.controller.stores.checkpoints import CheckpointMemory, SeenCheckpoint
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.checkpoints.answers import Voice
@@ -34,20 +34,22 @@ class _Pods(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ways:
+class Drivers:
     """How pods are asked otherwise than by their annotations."""
 
-    posting: Posting
+    http: HttpDriver
     hooks: HookJobs
-    executing: Executing
+    exec: ExecDriver
 
 
-class Asking:
+class Notifier:
     """Tells pods by patching them, so that the same patch also lets us follow them."""
 
-    def __init__(self, checkpoints: CheckpointMemory, writes: LeaderWrites, ways: Ways) -> None:
+    def __init__(
+        self, checkpoints: CheckpointMemory, writes: LeaderWrites, drivers: Drivers
+    ) -> None:
         self._checkpoints, self._writes = checkpoints, writes
-        self._posting, self._hooks, self._executing = ways.posting, ways.hooks, ways.executing
+        self._http, self._hooks, self._exec = drivers.http, drivers.hooks, drivers.exec
 
     async def tell(
         self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint
@@ -64,7 +66,7 @@ class Asking:
         names = tuple(sorted(asked))
         if record.request.terms.driver is Driver.HTTP:
             namespace = jobs[0].metadata.namespace
-            problem = await self._posting.tell(record, jobs, _keys(namespace, names))
+            problem = await self._http.tell(record, jobs, _keys(namespace, names))
             if problem:
                 raise NoticeError(problem)
         return names
@@ -74,11 +76,11 @@ class Asking:
         namespace = seen.meta.namespace
         match record.request.terms.driver:
             case Driver.HTTP:
-                await self._posting.listen(record, jobs, _keys(namespace, record.asked))
+                await self._http.listen(record, jobs, _keys(namespace, record.asked))
             case Driver.JOB:
                 await self._hooks.listen(record, namespace)
             case Driver.EXEC:
-                self._executing.listen(record, jobs, seen)
+                self._exec.listen(record, jobs, seen)
             case Driver.ANNOTATION | Driver.TERMINATION_ONLY:
                 pass
 
@@ -90,7 +92,7 @@ class Asking:
     def forget(self, record: Record, namespace: str) -> None:
         """Let go of what a request that is over was told."""
         keys = _keys(namespace, record.asked)
-        self._executing.end(keys)
+        self._exec.end(keys)
         for key in keys:
             self._checkpoints.pods.pop(key, None)
             self._checkpoints.said.pop(key, None)
@@ -103,11 +105,11 @@ class Asking:
                     await self._patch(namespace, name, pods.notice(record, cancelled=True))
             case Driver.HTTP:
                 asked = _keys(namespace, record.asked)
-                await self._posting.tell(record, jobs, asked, cancelled=True)
+                await self._http.tell(record, jobs, asked, cancelled=True)
             case Driver.JOB:
                 await self._hooks.end(record, namespace)
             case Driver.EXEC:
-                self._executing.end(_keys(namespace, record.asked))
+                self._exec.end(_keys(namespace, record.asked))
             case Driver.TERMINATION_ONLY:
                 pass
 

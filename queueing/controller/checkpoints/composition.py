@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from queueing.clock import Clock
-from queueing.controller.checkpoints.account import Account
-from queueing.controller.checkpoints.asking import Asking, Ways
 from queueing.controller.checkpoints.barrier import Barrier
-from queueing.controller.checkpoints.beside import saved_by
-from queueing.controller.checkpoints.executing import Executing
-from queueing.controller.checkpoints.hook_jobs import HookJobs
+from queueing.controller.checkpoints.drivers.exec_driver import ExecDriver
+from queueing.controller.checkpoints.drivers.hook_jobs import HookJobs
+from queueing.controller.checkpoints.drivers.http_driver import HttpDriver
+from queueing.controller.checkpoints.drivers.notifier import Drivers, Notifier
+from queueing.controller.checkpoints.hook_charges import saved_by
 from queueing.controller.checkpoints.idle import IdleReconciler
 from queueing.controller.checkpoints.intake import Intake
 from queueing.controller.checkpoints.nodes import Hearing, NodeReconciler
 from queueing.controller.checkpoints.policies import PolicyReconciler
-from queueing.controller.checkpoints.posting import Posting
 from queueing.controller.checkpoints.reconciler import CheckpointReconciler, Means
+from queueing.controller.checkpoints.telemetry import CheckpointTelemetry
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.traces import WorkloadTraces
 from queueing.controller.workers import Workers
@@ -79,7 +79,7 @@ class Checkpoints:
         self.policies = PolicyReconciler(checkpoints, around.writes, around.clock)
         self.intake = Intake(checkpoints, self._changed, self._policy_changed, saved=around.saved)
         self.barrier = Barrier(around.objects, around.events, self.queue.add)
-        self._executing = Executing(checkpoints, around.writes, around.clock, self._changed)
+        self._exec = ExecDriver(checkpoints, around.writes, around.clock, self._changed)
         means = Means(
             objects=around.objects,
             writes=around.writes,
@@ -87,16 +87,16 @@ class Checkpoints:
             clock=around.clock,
             queue=self.queue,
             intake=self.intake,
-            asking=Asking(
+            notifier=Notifier(
                 checkpoints,
                 around.writes,
-                Ways(
-                    posting=Posting(checkpoints, around.clock),
+                Drivers(
+                    http=HttpDriver(checkpoints, around.clock),
                     hooks=HookJobs(around.objects, around.writes, around.clock),
-                    executing=self._executing,
+                    exec=self._exec,
                 ),
             ),
-            account=Account(around.objects, around.metrics, around.traces),
+            telemetry=CheckpointTelemetry(around.objects, around.metrics, around.traces),
             attend=self._attend,
             claimed=around.claimed,
         )
@@ -152,7 +152,7 @@ class Checkpoints:
 
     def close(self) -> None:
         """Drop what was to be looked at later."""
-        self._executing.close()
+        self._exec.close()
         self.queue.close()
         self.policy_keys.close()
         self.node_keys.close()

@@ -35,7 +35,7 @@ class _Run:
     begun: bool = False
 
 
-class Executing:
+class ExecDriver:
     """Runs commands; what they amount to is kept in `CheckpointMemory`, as of pods called."""
 
     def __init__(

@@ -39,7 +39,7 @@ class _Noted:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class CheckpointTelemetry:
     """Listens to the steps of requests."""
 
     objects: Objects
