@@ -6,6 +6,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+CONTROLLER = ROOT / "queueing" / "controller"
+MAPPED = [
+    "state",
+    "controller",
+    *(f"controller/{one.parent.name}" for one in CONTROLLER.glob("*/__init__.py")),
+]
 PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md", "README.md")
 LINK = re.compile(r"\[[^\]]*\]\(([^)#:]+)(?:#[^)]*)?\)")
 PATH = re.compile(
@@ -65,12 +71,11 @@ def test_the_picture_of_the_packages_is_the_one_that_imports_draw() -> None:
 
 
 def test_the_picture_of_the_controller_is_the_one_that_imports_draw() -> None:
-    folder = ROOT / "queueing" / "controller"
     real = {
         (here, there)
-        for file in folder.rglob("*.py")
+        for file in CONTROLLER.rglob("*.py")
         for there in INSIDE.findall(file.read_text())
-        if (here := file.relative_to(folder).parts[0].removesuffix(".py")) != there
+        if (here := file.relative_to(CONTROLLER).parts[0].removesuffix(".py")) != there
     }
     drawn = set(ARROW.findall((ROOT / "ARCHITECTURE.md").read_text().split("```mermaid")[3]))
     assert len(drawn) > 20
@@ -115,7 +120,7 @@ def test_the_index_of_decisions_has_every_page_by_its_title() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("package", ["state", "controller"])
+@pytest.mark.parametrize("package", sorted(MAPPED))
 def test_the_map_of_a_package_names_each_of_its_modules(package: str) -> None:
     folder = ROOT / "queueing" / package
     told = (folder / "__init__.py").read_text()

@@ -16,7 +16,7 @@ for the engine.
 What follows from a status is done by reconcilers (`workers`), one key at a time: `jobs` and `gangs`
 (start, stop, finish), `workloads` (the rest of a Workload's life, and why it waits), `queues`
 (statuses and finalizers). They write by `writing` (fenced writes, Events, what can be put off).
-`checkpoints`, `credits` and `devices` are features with a `part` each.
+`checkpoints`, `credits` and `devices` are features, each with a `composition` of its own.
 
 `telemetry` (metrics, traces, what the serving process is told) is told of all this, and nothing
 depends on it.

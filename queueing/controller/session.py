@@ -15,11 +15,11 @@ from typing import Any
 from queueing.clock import Clock
 from queueing.controller.checkpoints import composition as checkpoints
 from queueing.controller.configuration import ControllerRules
-from queueing.controller.credits import part as credit_part
+from queueing.controller.credits import composition as credit_composition
 from queueing.controller.decisions.cycles import Cycles
 from queueing.controller.decisions.effects import Effects, Shell
 from queueing.controller.decisions.late_reservations import LateReservations
-from queueing.controller.devices import part as device_part
+from queueing.controller.devices import composition as device_composition
 from queueing.controller.gangs.reconciler import GangReconciler
 from queueing.controller.intake import watches
 from queueing.controller.intake.admin_objects import AdminObjects
@@ -151,10 +151,10 @@ class Session:
             told=self._wrote,
         )
 
-    def _make_credits(self) -> credit_part.Credits:
+    def _make_credits(self) -> credit_composition.Credits:
         """Make the credits; quota is given back only when they are written down."""
-        made = credit_part.Credits(
-            credit_part.Around(
+        made = credit_composition.Credits(
+            credit_composition.Around(
                 engine=self.engine,
                 writes=self.writes,
                 clock=self._around.clock,
@@ -187,12 +187,12 @@ class Session:
             )
         )
 
-    def _make_devices(self) -> device_part.Devices:
+    def _make_devices(self) -> device_composition.Devices:
         memory = self.objects.devices
         memory.configuration = self._rules.configuration
         memory.by_labels = self._rules.settings.compatibility is not Compatibility.KUEUE
-        return device_part.Devices(
-            device_part.Around(
+        return device_composition.Devices(
+            device_composition.Around(
                 objects=self.objects,
                 pump=self.pump,
                 writes=self.writes,
@@ -306,7 +306,7 @@ class Session:
         yield "credits", self.credits.run()
         yield "statuses", self._statuses.run(self._told, with_share=with_share)
         yield "devices", self.devices.run()
-        yield "templates of work that is over", self.devices.reaper.run()
+        yield "templates of work that is over", self.devices.template_cleanup.run()
 
     def _workers(self) -> Iterator[Workers]:
         """Give what works on keys."""

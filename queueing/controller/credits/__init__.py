@@ -6,4 +6,8 @@ an orderly end; after any other, the statuses of Workloads tell what is not in t
 a Workload keeps its finalizer until the account that covers its end is stored. Rows of usage go by
 the same rules, one object per tree and hour, until they are old enough to be added up. Called by
 `session`.
+
+`composition` puts it together for a term. `intake` and `usage_intake` take in what is stored;
+`accounts`, `budgets` and `usage_records` store it; `conditions` say of policies and grants whether
+they have the effect that their authors expect.
 """

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from queueing.controller.checkpoints.observing import condition
-from queueing.controller.devices.remaking import Remaking
+from queueing.controller.devices.pod_replacement import PodReplacement
 from queueing.controller.devices.starting import parts_of
 from queueing.controller.stores.devices import DeviceMemory
 from queueing.controller.stores.objects import Objects
@@ -64,7 +64,7 @@ class Delays:
     memory: DeviceMemory
     writes: LeaderWrites
     events: Events
-    remaking: Remaking
+    pod_replacement: PodReplacement
     injects: Callable[[], bool]
     """Says whether the API server gives pods their claims by now."""
     now: Callable[[], float]
@@ -120,7 +120,7 @@ class Delays:
         query = ListQuery(label_selector=f"{POD_JOB_UID}={job.metadata.uid}", limit=0)
         reply = await self.writes.client.list_page(PODS.within(namespace), query)
         pods = msgspec.json.decode(reply, type=_Pods).items
-        remade = await self.remaking.remake(left_gated(pods, job.metadata.uid))
+        remade = await self.pod_replacement.remake(left_gated(pods, job.metadata.uid))
         if remade:
             return made_anew(remade, len(pods))
         without = [one for one in pods if waits_for_devices(one) and lacks_a_claim(one)]

@@ -14,7 +14,7 @@ from queueing.translate.wire.meta import Meta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ears:
+class Callbacks:
     """Who hears of what changed."""
 
     rules: Callable[[], None]
@@ -28,18 +28,18 @@ class Ears:
 class Intake:
     """Keeps the memory up to date."""
 
-    def __init__(self, memory: DeviceMemory, ears: Ears) -> None:
-        self._memory, self._ears = memory, ears
+    def __init__(self, memory: DeviceMemory, callbacks: Callbacks) -> None:
+        self._memory, self._callbacks = memory, callbacks
 
     def on_flavor(self, event: WatchEvent[wire.DeviceFlavor]) -> None:
         """Take in a DeviceFlavor."""
         if keep(event, self._memory.flavors):
-            self._ears.rules()
+            self._callbacks.rules()
 
     def on_class(self, event: WatchEvent[wire.DeviceClass]) -> None:
         """Take in a DeviceClass."""
         if keep(event, self._memory.classes):
-            self._ears.rules()
+            self._callbacks.rules()
 
     def on_slice(self, event: WatchEvent[wire.ResourceSlice]) -> None:
         """Take in a ResourceSlice; it is read once, not at every look at its devices."""
@@ -50,7 +50,7 @@ class Intake:
                 self._memory.slices.pop(name, None)
             case Synced():
                 return
-        self._ears.hardware()
+        self._callbacks.hardware()
 
     def on_node(self, event: WatchEvent[wire.Node]) -> None:
         """Take in a node; only its labels say something of devices."""
@@ -65,7 +65,7 @@ class Intake:
                 nodes.pop(gone, None)
             case Synced():
                 return
-        self._ears.hardware()
+        self._callbacks.hardware()
 
     def on_template(self, event: WatchEvent[wire.ResourceClaimTemplate]) -> None:
         """Take in a ResourceClaimTemplate."""
@@ -128,11 +128,11 @@ class Intake:
 
     def _tell_of(self, workload: str) -> None:
         if workload:
-            self._ears.ours(workload)
+            self._callbacks.ours(workload)
 
     def _tell(self, meta: Meta) -> None:
         uid = workload_uid(meta)
         if uid:
-            self._ears.ours(uid)
+            self._callbacks.ours(uid)
         else:
-            self._ears.users(meta.namespace)
+            self._callbacks.users(meta.namespace)

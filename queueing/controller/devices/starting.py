@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from queueing.controller.devices.claiming import Claiming
+from queueing.controller.devices.claims import Claims
 from queueing.controller.jobs.start_errors import DevicesRefusedError, NamespaceFullError
 from queueing.controller.stores.devices import DeviceMemory
 from queueing.controller.stores.objects import Objects
@@ -34,7 +34,7 @@ class DeviceStart:
     """Asked by those who start Jobs, and by those who give quota back."""
 
     memory: DeviceMemory
-    claiming: Claiming
+    claims: Claims
     events: Events
     injects: Callable[[], bool] = lambda: True
     """Says whether the API server gives pods their claims by now: it does so only at creation."""
@@ -55,7 +55,7 @@ class DeviceStart:
             raise DevicesRefusedError(DeviceReason.UNSUPPORTED, str(error)) from error
         try:
             for wanted in made.objects:
-                await self.claiming.make(wanted)
+                await self.claims.make(wanted)
         except NamespaceFullError as error:
             self._tell_quota(job, workload, error)
             raise

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from queueing.controller.checkpoints.starting import warn_of_grace
 from queueing.controller.gangs import actions, ladder
-from queueing.controller.gangs.gathering import Gathering
+from queueing.controller.gangs.concurrent_writes import all_of
+from queueing.controller.gangs.membership import Membership
 from queueing.controller.gangs.parts import Gang, Part, owners
 from queueing.controller.gangs.starting import RefusedStartError, prepare, start
-from queueing.controller.gangs.telling import Telling
-from queueing.controller.gangs.writing import all_of
+from queueing.controller.gangs.waiting_reasons import WaitingReasons
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.managed import JobRules
 from queueing.controller.jobs.priorities import resolve
@@ -51,17 +51,19 @@ class GangReconciler:
         self._barrier, self._devices = dependencies.barrier, dependencies.devices
         self._quiescence, self._queue = dependencies.quiescence, queue
         self._workload_writer = WorkloadWriter(writes, dependencies)
-        self._gathering = Gathering(objects, writes, rules)
-        self._telling = Telling(writes, dependencies.events, dependencies.clock, queue)
+        self._membership = Membership(objects, writes, rules)
+        self._waiting_reasons = WaitingReasons(
+            writes, dependencies.events, dependencies.clock, queue
+        )
 
     async def look(self, key: Key) -> None:
         """Do what is next for a gang. Raises KubeError to be called again later."""
-        gang = await self._gathering.gather(key)
+        gang = await self._membership.gather(key)
         action = ladder.next_action(gang)
         if isinstance(action, actions.Tell):
-            await self._telling.tell(key, action)
+            await self._waiting_reasons.tell(key, action)
             return
-        self._telling.forget(key)
+        self._waiting_reasons.forget(key)
         if action is not None:
             await self._act(gang, action)
 

@@ -8,8 +8,8 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from queueing.controller.gangs.concurrent_writes import outcomes
 from queueing.controller.gangs.parts import Part
-from queueing.controller.gangs.writing import outcomes
 from queueing.controller.jobs.additions import additions
 from queueing.controller.jobs.dependencies import DeviceMaker
 from queueing.controller.stores.objects import Objects

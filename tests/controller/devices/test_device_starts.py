@@ -11,8 +11,8 @@ import yaml
 
 from queueing.apiserver.server import Fault, serve
 from queueing.apiserver.wire.call import Call
-from queueing.controller.devices.claiming import Claiming
-from queueing.controller.devices.standing import Standings
+from queueing.controller.devices.claims import Claims
+from queueing.controller.devices.flavor_conditions import FlavorConditions
 from queueing.controller.devices.starting import DeviceStart, named_by
 from queueing.controller.jobs.start_errors import DevicesRefusedError
 from queueing.controller.stores.devices import DeviceMemory
@@ -86,7 +86,7 @@ async def starting(
         memory.classes["gpu"] = read(wire.DeviceClass, device_class())
         memory.join_rules()
         events = Events(Notebook(), Compatibility.QUEUEING)
-        yield DeviceStart(memory, Claiming(memory, writes), events, injects)
+        yield DeviceStart(memory, Claims(memory, writes), events, injects)
 
 
 def admitted(number: int) -> tuple[Job, Workload]:
@@ -132,12 +132,12 @@ async def test_a_template_of_somebody_else_with_our_name_is_left_alone_and_named
         (wanted,) = start.realise(job, workload).objects
         meta = {"name": wanted["metadata"]["name"], "namespace": "team"}
         target = RESOURCE_CLAIM_TEMPLATES.within("team")
-        await start.claiming.writes.client.create(target, {**wanted, "metadata": meta})
+        await start.claims.writes.client.create(target, {**wanted, "metadata": meta})
         with pytest.raises(DevicesRefusedError, match="is not of this admission") as refused:
             await start.prepare(job, workload)
         assert refused.value.reason == "NameConflict"
         found = RESOURCE_CLAIM_TEMPLATES.at(meta["name"], "team")
-        assert b"ownerReferences" not in await start.claiming.writes.client.get(found)
+        assert b"ownerReferences" not in await start.claims.writes.client.get(found)
 
 
 async def test_a_slots_template_of_an_earlier_start_is_replaced_once_nobody_holds_it() -> None:
@@ -148,7 +148,7 @@ async def test_a_slots_template_of_an_earlier_start_is_replaced_once_nobody_hold
         earlier = {**meta, "annotations": {**meta["annotations"], PLAN: "another"}}
         del earlier["ownerReferences"]  # no such Job is there
         target = RESOURCE_CLAIM_TEMPLATES.within("team")
-        await start.claiming.writes.client.create(target, {**wanted, "metadata": earlier})
+        await start.claims.writes.client.create(target, {**wanted, "metadata": earlier})
         held = {
             "metadata": {"name": "held", "namespace": "team", "labels": meta["labels"]},
             "status": {"allocation": {"devices": {"results": []}}},
@@ -166,7 +166,7 @@ async def test_a_slots_template_of_an_earlier_start_is_replaced_once_nobody_hold
 
 async def test_a_flavor_that_a_device_plugin_serves_needs_no_class() -> None:
     async with starting(Server()) as start:
-        client = start.claiming.writes.client
+        client = start.claims.writes.client
         (definition,) = CRDS.glob("queueing.dev_deviceflavors.yaml")
         await client.create(
             CUSTOM_RESOURCE_DEFINITIONS.within(), yaml.safe_load(definition.read_text())
@@ -180,7 +180,7 @@ async def test_a_flavor_that_a_device_plugin_serves_needs_no_class() -> None:
             )
         start.memory.classes.clear()
         start.memory.join_rules()
-        await Standings(start.memory, start.claiming.writes, lambda: 0.0, ("h100",)).write()
+        await FlavorConditions(start.memory, start.claims.writes, lambda: 0.0, ("h100",)).write()
         told = {}
         for name in ("h100", "plain"):
             found = msgspec.json.decode(await client.get(DEVICE_FLAVORS.at(name)))

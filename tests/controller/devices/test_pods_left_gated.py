@@ -10,7 +10,7 @@ import pytest
 from queueing.apiserver.server import Fault, serve
 from queueing.apiserver.wire.call import Call
 from queueing.controller.admission_policies.injection import Injecting, Trial, tried
-from queueing.controller.devices.remaking import TRACKING, Remaking
+from queueing.controller.devices.pod_replacement import TRACKING, PodReplacement
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
@@ -96,7 +96,7 @@ async def running(server: Server) -> AsyncIterator[Client]:
         yield client
 
 
-def remake_with(client: Client, result: Injecting, doubts: list[str]) -> Remaking:
+def remake_with(client: Client, result: Injecting, doubts: list[str]) -> PodReplacement:
     writes = LeaderWrites(
         client, lambda _seconds: True, workload=lambda _reply: None, job=lambda _reply: None
     )
@@ -105,7 +105,7 @@ def remake_with(client: Client, result: Injecting, doubts: list[str]) -> Remakin
         """End like this: the embedded server knows no policies."""
         return Trial(result)
 
-    return Remaking(writes, trial, lambda: doubts.append("doubt"))
+    return PodReplacement(writes, trial, lambda: doubts.append("doubt"))
 
 
 @pytest.mark.parametrize(

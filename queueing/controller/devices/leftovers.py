@@ -15,7 +15,7 @@ from queueing.translate.devices.names import WORKLOAD_UID
 _ONE = ListQuery(label_selector=WORKLOAD_UID, limit=1)
 
 
-async def remains(client: Client) -> bool:
+async def leftovers(client: Client) -> bool:
     """Say whether there may be a template or claim that was made for a Workload.
 
     What cannot be found out counts as yes: to watch in vain costs little.

@@ -26,7 +26,7 @@ _pod = msgspec.json.Decoder(Pod)
 
 
 @dataclass(frozen=True, slots=True)
-class Remaking:
+class PodReplacement:
     """Deletes pods that came without their claims, when new ones would have them."""
 
     writes: LeaderWrites

@@ -16,7 +16,7 @@ CONTRADICTED = "Contradicted"
 
 
 @dataclass(frozen=True, slots=True)
-class Standings:
+class FlavorConditions:
     """Keeps the conditions of DeviceFlavors."""
 
     memory: DeviceMemory

@@ -16,7 +16,7 @@ from queueing.translate.outbound.conditions import Conditions, patch
 logger = logging.getLogger(__name__)
 
 
-class Standings:
+class PolicyConditions:
     """Says of every policy and grant what becomes of it."""
 
     def __init__(

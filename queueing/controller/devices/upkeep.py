@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from queueing.controller.checkpoints.observing import condition
-from queueing.controller.devices.claiming import Claiming
-from queueing.controller.devices.departing import Departures
-from queueing.controller.devices.reaping import Reaper
+from queueing.controller.devices.claims import Claims
+from queueing.controller.devices.evictions import DeviceEvictions
 from queueing.controller.devices.starting import DeviceStart, named_by, parts_of
+from queueing.controller.devices.template_cleanup import TemplateCleanup
 from queueing.controller.jobs.start_errors import DevicesRefusedError
 from queueing.controller.stores.devices import DeviceMemory
 from queueing.controller.stores.objects import Objects
@@ -26,16 +26,16 @@ _TOLD = {INJECT_TEMPLATE: "", INJECT_CLAIM: ""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sweep:
+class Upkeep:
     """Looks at the templates and claims of one life of a Workload at a time."""
 
     objects: Objects
     memory: DeviceMemory
     start: DeviceStart
-    claiming: Claiming
+    claims: Claims
     events: Events
-    departures: Departures
-    reaper: Reaper
+    evictions: DeviceEvictions
+    template_cleanup: TemplateCleanup
     workload_of: Callable[[str], Workload | None]
 
     async def look(self, uid: Key) -> None:
@@ -43,18 +43,18 @@ class Sweep:
         workload = self.workload_of(uid)
         if workload is not None and condition(workload, "Evicted") and _holds_quota(workload):
             return  # it drains: its pods may still be on their way out
-        if workload is not None and await self.departures.look(workload):
+        if workload is not None and await self.evictions.look(workload):
             return
         needed = set() if workload is None else await self._needed(workload)
         over = workload is None or condition(workload, "Finished") is not None
-        reaped = over and self.reaper.takes(uid)
+        reaped = over and self.template_cleanup.takes(uid)
         for template in list(self.memory.templates_of(uid)):
             if not reaped and template.metadata.name not in needed:
-                await self.claiming.remove(RESOURCE_CLAIM_TEMPLATES, template.metadata)
+                await self.claims.remove(RESOURCE_CLAIM_TEMPLATES, template.metadata)
         for claim in list(self.memory.claims_of(uid)):
             of_a_pod = any(one.kind == "Pod" for one in claim.metadata.owner_references)
             if not of_a_pod and claim.metadata.name not in needed:
-                await self.claiming.remove(RESOURCE_CLAIMS, claim.metadata)
+                await self.claims.remove(RESOURCE_CLAIMS, claim.metadata)
 
     async def _needed(self, workload: Workload) -> set[str]:
         """Return the names that an admitted Workload needs, and see that they are there."""
@@ -76,7 +76,7 @@ class Sweep:
                 continue
             try:
                 for one in wanted:
-                    await self.claiming.make(one)
+                    await self.claims.make(one)
             except DevicesRefusedError as error:
                 meta = workload.metadata
                 self.events.workload(meta, error.reason, error.message, warning=True)

@@ -33,7 +33,7 @@ _NOT_ALLOWED = (403, 405)
 
 
 @dataclass(slots=True)
-class Reaper:
+class TemplateCleanup:
     """Gathers lives that are over, by namespace."""
 
     memory: DeviceMemory

@@ -16,7 +16,7 @@ from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
 
-class Gathering:
+class Membership:
     """Reads `objects`; goes to the server only before a member is declared lost."""
 
     def __init__(self, objects: Objects, writes: LeaderWrites, rules: JobRules) -> None:

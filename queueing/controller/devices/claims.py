@@ -49,7 +49,7 @@ _named = msgspec.json.Decoder(wire.ComputeDomain)  # any object, read for whose 
 
 
 @dataclass(slots=True)
-class Claiming:
+class Claims:
     """Makes templates and claims, in one term."""
 
     memory: DeviceMemory

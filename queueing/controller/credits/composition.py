@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 
 from queueing.clock import Clock
 from queueing.controller.credits.accounts import Accounts, Means
+from queueing.controller.credits.conditions import PolicyConditions
 from queueing.controller.credits.intake import Intake
-from queueing.controller.credits.standings import Standings
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.kube import resources
@@ -57,7 +57,7 @@ class Credits:
                 attend=around.attend,
             )
         )
-        self._standings = Standings(
+        self._conditions = PolicyConditions(
             around.engine,
             around.writes,
             around.clock,
@@ -92,13 +92,13 @@ class Credits:
             if woken:
                 await self.accounts.write()
                 await self.accounts.fold()
-                await self._standings.write()
+                await self._conditions.write()
             counts = bool(self.intake.policies or self.intake.budgets)
             woken = counts and self.accounts.is_due()
             if woken:
                 self._around.wake()
             elif self.intake.policies or self.intake.grants:
-                await self._standings.write()
+                await self._conditions.write()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_EVERY_S):
                     await self.accounts.urgent.wait()

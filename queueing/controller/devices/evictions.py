@@ -27,7 +27,7 @@ from queueing.translate.wire.workloads import Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Departures:
+class DeviceEvictions:
     """Says who has to go, and evicts."""
 
     objects: Objects

@@ -9,16 +9,16 @@ from typing import Any, NoReturn
 
 from queueing.controller.admission_policies.injection import tried
 from queueing.controller.checkpoints.composition import is_known
-from queueing.controller.devices.claiming import Claiming
+from queueing.controller.devices.claims import Claims
 from queueing.controller.devices.delays import Delays
-from queueing.controller.devices.departing import Departures
-from queueing.controller.devices.intake import Ears, Intake
-from queueing.controller.devices.reaping import Reaper
-from queueing.controller.devices.remains import remains
-from queueing.controller.devices.remaking import Remaking
-from queueing.controller.devices.standing import Standings
+from queueing.controller.devices.evictions import DeviceEvictions
+from queueing.controller.devices.flavor_conditions import FlavorConditions
+from queueing.controller.devices.intake import Callbacks, Intake
+from queueing.controller.devices.leftovers import leftovers
+from queueing.controller.devices.pod_replacement import PodReplacement
 from queueing.controller.devices.starting import DeviceStart
-from queueing.controller.devices.sweeping import Sweep
+from queueing.controller.devices.template_cleanup import TemplateCleanup
+from queueing.controller.devices.upkeep import Upkeep
 from queueing.controller.intake.pump import Pump
 from queueing.controller.stores.objects import Objects
 from queueing.controller.workers import Workers
@@ -77,16 +77,16 @@ class Devices:
         self._domains_needed = asyncio.Event()
         self._intake = Intake(
             memory,
-            Ears(
+            Callbacks(
                 rules=self._hear_of_rules,
                 hardware=self._hear_of_hardware,
                 users=self._hear_of_users,
                 ours=self._hear_of_ours,
             ),
         )
-        claiming = Claiming(memory, around.writes)
-        self.start = DeviceStart(memory, claiming, around.events, around.injects)
-        departures = Departures(
+        claims = Claims(memory, around.writes)
+        self.start = DeviceStart(memory, claims, around.events, around.injects)
+        evictions = DeviceEvictions(
             objects=around.objects,
             memory=memory,
             writes=around.writes,
@@ -95,15 +95,17 @@ class Devices:
             exceeds=around.exceeds,
             evicted=around.evicted,
         )
-        self.reaper = Reaper(memory, around.writes, around.deferral, self.queue.add)
-        self.sweep = Sweep(
+        self.template_cleanup = TemplateCleanup(
+            memory, around.writes, around.deferral, self.queue.add
+        )
+        self.upkeep = Upkeep(
             objects=around.objects,
             memory=memory,
             start=self.start,
-            claiming=claiming,
+            claims=claims,
             events=around.events,
-            departures=departures,
-            reaper=self.reaper,
+            evictions=evictions,
+            template_cleanup=self.template_cleanup,
             workload_of=self._workload_of,
         )
         trial = partial(tried, around.writes.client, around.namespace)
@@ -112,11 +114,13 @@ class Devices:
             memory=memory,
             writes=around.writes,
             events=around.events,
-            remaking=Remaking(around.writes, trial, around.doubt),
+            pod_replacement=PodReplacement(around.writes, trial, around.doubt),
             injects=around.injects,
             now=around.now,
         )
-        self._standings = Standings(memory, around.writes, around.now, around.objects.flavors)
+        self._flavor_conditions = FlavorConditions(
+            memory, around.writes, around.now, around.objects.flavors
+        )
 
     async def follow(self, group: asyncio.TaskGroup, client: Client) -> None:
         """Know all rules; where there are any, know the devices too before anybody decides.
@@ -134,7 +138,7 @@ class Devices:
         self.refresh()
         group.create_task(self._follow_domains(client), name="ComputeDomains")
         group.create_task(self.start.call_postponed(self._attend), name="starts that wait")
-        if self._memory.catalog.is_empty and not await remains(client):
+        if self._memory.catalog.is_empty and not await leftovers(client):
             group.create_task(self._follow_when_needed(group, client), name="devices to come")
         else:
             await self._follow_hardware(group, client)
@@ -143,7 +147,7 @@ class Devices:
         """Judge by new rules and devices soon after they changed, for ever."""
         took_s = 0.0
         while True:
-            await self._standings.write()
+            await self._flavor_conditions.write()
             await self._due.wait()
             await asyncio.sleep(max(GATHER_S, PAUSE_TIMES * took_s))
             began = perf_counter()
@@ -190,7 +194,7 @@ class Devices:
 
     async def look(self, uid: Key) -> None:
         """See to the devices of a Workload, and tell why its pods wait for them."""
-        await self.sweep.look(uid)
+        await self.upkeep.look(uid)
         found = self._workload_of(uid)
         if found is None:
             self._delays.forget(uid)

@@ -6,7 +6,7 @@ never written to say that it was not.
 
 from queueing.clock import Clock
 from queueing.controller.gangs.actions import Tell
-from queueing.controller.gangs.writing import all_of
+from queueing.controller.gangs.concurrent_writes import all_of
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
@@ -18,7 +18,7 @@ from queueing.translate.wire.jobs import Job
 PATIENCE_S = 1.0
 
 
-class Telling:
+class WaitingReasons:
     """The annotation of state, and an event each time that it changes."""
 
     def __init__(
