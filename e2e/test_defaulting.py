@@ -15,8 +15,8 @@ from e2e.objects import local_queue, workload_priority
 from e2e.product import install
 from e2e.serving import AGAIN_S, UP_S, serving
 from e2e.wire import Object
-from queueing.controller.admission_policies.policies import DEFAULT_PRIORITY, PolicyRules
-from queueing.controller.admission_policies.policies import render as policies
+from queueing.controller.admission_policies.rendering import DEFAULT_PRIORITY, PolicyRules
+from queueing.controller.admission_policies.rendering import render as policies
 from queueing.core.selectors import Requirement, Selector
 from queueing.webhooks import configurations
 from queueing.webhooks.scope import NAMESPACE_NAME, Scope

@@ -58,7 +58,7 @@ def _crds(scope: Scope, _configuration: Any) -> list[Wire]:
 
 
 def _policies(scope: Scope, configuration: Any) -> list[Wire]:
-    from queueing.controller.admission_policies import policies as mutating  # noqa: PLC0415 - slow to import
+    from queueing.controller.admission_policies import rendering as mutating  # noqa: PLC0415 - slow to import
     from queueing.controller.configuration import policy_rules  # noqa: PLC0415 - with it
     from queueing.webhooks.policies import render as validating  # noqa: PLC0415 - with it
 

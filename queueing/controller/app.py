@@ -20,7 +20,8 @@ from typing import Any, NoReturn
 
 from queueing import __version__
 from queueing.clock import Clock, SystemClock
-from queueing.controller.admission_policies.policies import PolicyRules, install
+from queueing.controller.admission_policies.installation import install
+from queueing.controller.admission_policies.rendering import PolicyRules
 from queueing.controller.configuration import (
     controller_rules,
     lease_settings,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from queueing.controller.admission_policies.policies import PolicyRules
+from queueing.controller.admission_policies.rendering import PolicyRules
 from queueing.controller.decisions.cycles import BUDGET
 from queueing.controller.jobs.managed import TELL_READY_WITHIN_S, JobRules
 from queueing.core.backoff import Backoff

@@ -7,13 +7,12 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from queueing.apiserver.server import serve
-from queueing.controller.admission_policies.policies import (
+from queueing.controller.admission_policies.installation import install, minor_version
+from queueing.controller.admission_policies.rendering import (
     OPTIONAL,
     PROBE_LABEL,
     PolicyRules,
     digest_of,
-    install,
-    minor_version,
     render,
     render_validation,
 )
