@@ -1,6 +1,7 @@
 """`queueing dev`: a cluster of one process, for kubectl to play with."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -25,7 +26,10 @@ from queueing.sim.documents import Document, load
 from queueing.sim.intake import read_configuration
 from queueing.sim.kinds import check_shape, is_known, upgraded
 from queueing.sim.yaml_text import ManifestError
+from queueing.translate.unheeded import unheeded
 from queueing_api.config.v1beta2 import Configuration
+
+logger = logging.getLogger(__name__)
 
 EPILOG = """\b
 Examples:
@@ -68,12 +72,15 @@ def command(  # noqa: PLR0913 - one parameter per option
     """
     configure(LogFormat.TEXT, "INFO" if verbose else "WARNING")
     try:
-        configuration = alone(read_configuration(config) if config else None)
+        written = read_configuration(config) if config else Configuration()
         objects = [*(sample_objects() if samples else ()), *_checked(load(files))]
     except ManifestError as error:
         raise UsageProblem(str(error)) from error
+    for sentence in unheeded(written):
+        logger.warning("%s", sentence)
     try:
-        asyncio.run(_serve(Place(data=data, port=port), objects, configuration, samples=samples))
+        place = Place(data=data, port=port)
+        asyncio.run(_serve(place, objects, alone(written), samples=samples))
     except AddressError as error:
         raise UsageProblem(f"{error}; choose another --port, or leave it out") from error
     except ApiFailure as error:

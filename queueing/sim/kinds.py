@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from queueing.sim.documents import Document, Step
+from queueing.sim.documents import Document, Step, spell
 from queueing.sim.unknown_fields import unknown_field_warnings
 from queueing.sim.yaml_text import ManifestError
 from queueing.translate.devices.names import WORKLOAD_UID
@@ -182,7 +182,7 @@ def check_shape(document: Document) -> list[str]:
     """Hold a document against its schema, and return what the API server would leave out of it.
 
     Names that no API server would take are told as well: they decide nothing.
-    Raises ManifestError at the first field that the API server's schema would refuse.
+    Raises ManifestError for the fields that the API server's schema would refuse.
     """
     if document.kind != "Configuration" and not document.name:
         raise document.error(["metadata", "name"], "required")
@@ -204,8 +204,9 @@ def _mended(
 ) -> dict[str, Any]:
     """Return the same without what may be wrong with it, names that are odd with a warning.
 
-    Raises ManifestError at the first field that must not be so.
+    Raises ManifestError for the fields that must not be so.
     """
+    problems: list[ManifestError] = []
     for found in error.errors(include_url=False):
         path, fault = found["loc"], found["type"]
         problem = _as_manifest_error(document, path, fault, found["msg"])
@@ -215,7 +216,9 @@ def _mended(
         elif _may_be_left_out(path, fault):
             shape = {key: value for key, value in shape.items() if key != "status"}
         else:
-            raise problem from error
+            problems.append(problem)
+    if problems:
+        raise ManifestError.of_all(problems) from error
     return shape
 
 
@@ -261,6 +264,18 @@ def _renamed(shape: Any, path: tuple[Step, ...]) -> Any:
     return shape
 
 
+_NO_MAPPING = frozenset({"dict_type", "model_type", "model_attributes_type"})
+_OF_THE_OLDER_VERSION: Mapping[str, str] = MappingProxyType(
+    {
+        "fairSharing.enable": "a field of v1beta1 only: here fair sharing is on where its block"
+        " stands; leave the block out to have it off",
+        "waitForPodsReady.enable": "a field of v1beta1 only: here it is on; the feature gate"
+        " DisableWaitForPodsReady switches it off",
+    }
+)
+"""Fields of a Configuration that went with v1beta1, and how the same is said now."""
+
+
 def _as_manifest_error(
     document: Document, path: tuple[Step, ...], fault: str, message: str
 ) -> ManifestError:
@@ -269,7 +284,9 @@ def _as_manifest_error(
     if fault == "missing":
         what = "required"
     elif fault == "extra_forbidden":
-        what = "unknown field"
+        what = _OF_THE_OLDER_VERSION.get(spell(path), "unknown field")
+    elif fault in _NO_MAPPING:
+        what = "must be a mapping"
     elif not isinstance(shown, dict | list) and repr(shown) not in what:
         what = f"{shown!r} {what}"
     return document.error(path, what)

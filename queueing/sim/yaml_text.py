@@ -5,7 +5,7 @@ a key that is written twice is an error, and aliases cannot blow a small file up
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,6 +41,19 @@ class ManifestError(Exception):
         where = f"{field}: " if field else ""
         place = f"{file}:{line}" if line else file
         super().__init__(f"{place}: {where}{problem}")
+
+    @classmethod
+    def of_all(cls, found: Sequence["ManifestError"]) -> "ManifestError":
+        """Make the error of a file with several mistakes: a line each, as they stand in the file.
+
+        A field is told once; its line, name and problem are those of the first.
+        """
+        told = {(one.line, one.field): one for one in reversed(found)}
+        ordered = [told[place] for place in sorted(told)]
+        first = ordered[0]
+        made = cls(file=first.file, line=first.line, problem=first.problem, field=first.field)
+        made.args = ("\n".join(map(str, ordered)),)
+        return made
 
 
 @dataclass(slots=True)

@@ -47,6 +47,12 @@ def flags(**given: str) -> Flags:
         pytest.param("integrations: {frameworks: [x]}\n", "frameworks[0]: ", id="a framework"),
         pytest.param("featureGates: {Warp: true}\n", "unrecognized feature gate: Warp", id="gate"),
         pytest.param("webhook: [\n", "c.yaml:4: ", id="no YAML"),
+        pytest.param("webhook: []\n", ":3: webhook: must be a mapping", id="a list"),
+        pytest.param(
+            "fairSharing: {enable: true, preemptionStrategies: [LessThanInitialShare]}\n",
+            "fairSharing.enable: a field of v1beta1 only",
+            id="a field of the older version",
+        ),
     ],
 )
 def test_a_bad_configuration_is_refused_by_field(tmp_path: Path, text: str, want: str) -> None:
@@ -55,6 +61,27 @@ def test_a_bad_configuration_is_refused_by_field(tmp_path: Path, text: str, want
     result = run("--config", str(path))
     assert result.exit_code == 2
     assert want in result.stderr
+
+
+def test_all_mistakes_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(
+        CONFIG
+        + "webhook: {prt: 1, port: x}\n"
+        + "fairSharing: {preemptionStrategies: [Least]}\n"
+        + "waitForPodsReady:\n"
+        + "  timeout: 10 minutes\n"
+    )
+    result = run("--config", str(path))
+    assert result.exit_code == 2
+    told = [line.removeprefix("Error: ") for line in result.stderr.splitlines()]
+    places = [line.removeprefix(f"{path}:").partition(": ") for line in told]
+    assert [(number, rest.partition(": ")[0]) for number, _, rest in places] == [
+        ("3", "webhook.port"),
+        ("3", "webhook.prt"),
+        ("4", "fairSharing.preemptionStrategies[0]"),
+        ("6", "waitForPodsReady.timeout"),
+    ]
 
 
 def test_gates_come_from_one_place(tmp_path: Path) -> None:

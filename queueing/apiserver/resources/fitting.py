@@ -6,6 +6,7 @@ from typing import Any
 from queueing.apiserver.failures import bad_request
 from queueing.apiserver.resources.shapes import Field, json_fields, messages
 from queueing.apiserver.tree import Object
+from queueing_api.quantity import QuantityError, parse
 
 _GO = {str: "string", bool: "bool", int: "number", float: "number", dict: "object", list: "array"}
 _ACCEPTS: dict[str, tuple[type, ...]] = {
@@ -20,6 +21,7 @@ _ACCEPTS: dict[str, tuple[type, ...]] = {
     "quantity": (str, int, float),
     "intOrString": (int, str),
 }
+_LIKE_A_QUANTITY = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$"
 
 
 def fitted(message: str, obj: Object, unknown: list[str]) -> Object:
@@ -75,7 +77,20 @@ def _single(entry: Field, item: Any, place: tuple[str, str], unknown: list[str])
     wanted = _ACCEPTS[entry.type]
     if not isinstance(item, wanted) or (isinstance(item, bool) and bool not in wanted):
         raise _mismatch(item, place, entry)
+    if entry.type == "quantity":
+        _check_quantity(item)
     return item
+
+
+def _check_quantity(item: Any) -> None:
+    text = str(item).strip()
+    try:
+        parse(text)
+    except QuantityError as error:
+        if re.fullmatch(_LIKE_A_QUANTITY, text):
+            raise bad_request("unable to parse quantity's suffix") from error
+        told = f"quantities must match the regular expression '{_LIKE_A_QUANTITY}'"
+        raise bad_request(told) from error
 
 
 def _mismatch(item: Any, place: tuple[str, str], entry: Field) -> Exception:

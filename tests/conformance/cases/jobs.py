@@ -219,6 +219,22 @@ def test_the_rest_of_a_job_is_immutable(server: Server, patch: Any, field: str) 
     failed(server.merge(f"{server.jobs}/one", {"spec": patch}), 422, field, "field is immutable")
 
 
+@pytest.mark.parametrize(
+    ("amount", "told"),
+    [
+        pytest.param("1 core", "quantities must match the regular expression", id="a word"),
+        pytest.param("200MB", "quantities must match the regular expression", id="megabytes"),
+        pytest.param("", "quantities must match the regular expression", id="nothing"),
+        pytest.param("1kk", "unable to parse quantity's suffix", id="twice a thousand"),
+    ],
+)
+def test_an_amount_that_is_none_is_refused(server: Server, amount: str, told: str) -> None:
+    resources = {"requests": {"cpu": amount}}
+    container = {"name": "c", "image": "registry.example.com/work:1", "resources": resources}
+    answer = server.call("POST", server.jobs, job(pod={"containers": [container]}))
+    failed(answer, 400, 'Job in version "v1" cannot be handled as a Job: ', told)
+
+
 def test_a_job_waits_suspended(server: Server) -> None:
     made = server.made(server.jobs, job())
     assert made["metadata"]["generation"] == 1
