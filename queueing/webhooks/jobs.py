@@ -1,5 +1,6 @@
 """batch/v1 Jobs: what is filled in at creation, and what a managed Job may say and change."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,7 +16,11 @@ PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"
 MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
 COMPLETIONS_EQUAL = "kueue.x-k8s.io/job-completions-equal-parallelism"
 DEFAULT = "default"
-
+OBJECT_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+NO_OBJECT_NAME = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or"
+    " '.', and must start and end with an alphanumeric character"
+)
 
 MANAGED_OWNERS = (
     ("batch/v1", "Job"),
@@ -72,6 +77,7 @@ def default_job(job: Wire, around: Surroundings) -> Wire:
 def check_job(job: Wire, old: Wire | None = None, *, default_queue: bool = False) -> list[Finding]:
     """Return all that is wrong with a managed Job, new or changed from `old`."""
     found = [
+        *_queue_name(job, old),
         *_labels(job),
         *_partial(job, old),
         *check_gates(job, old),
@@ -98,6 +104,13 @@ def _suspended(job: Wire) -> bool:
 
 def _parallelism(job: Wire) -> int:
     return int(dig(job, "spec", "parallelism") or 1)
+
+
+def _queue_name(job: Wire, old: Wire | None) -> Iterator[Finding]:
+    """Refuse a name that no LocalQueue can have, unless it stands there already."""
+    name = _label(job, QUEUE)
+    if name and name != _label(old, QUEUE) and not OBJECT_NAME.fullmatch(name):
+        yield invalid(f"metadata.labels[{QUEUE}]", name, NO_OBJECT_NAME)
 
 
 def _labels(job: Wire) -> Iterator[Finding]:

@@ -36,3 +36,14 @@ def test_a_job_that_was_admitted_with_its_fewest_pods_may_be_written(old: Wire, 
 def test_who_counts_anew_must_leave_room_for_fewer(old: Wire | None) -> None:
     (found,) = check_job(job(2), old)
     assert "should be between 0 and 1" in str(found)
+
+
+def test_a_job_that_is_older_than_the_rule_about_names_of_queues_may_be_written() -> None:
+    """A server that knows the rule has no such Job; one that learned it may."""
+    older: Wire = {
+        "metadata": {"labels": {"kueue.x-k8s.io/queue-name": "Team_A"}},
+        "spec": {"suspend": True, "parallelism": 4},
+    }
+    changed = {**older, "spec": {"suspend": True, "parallelism": 3}}
+    assert check_job(changed, older) == []
+    assert check_job(older) != []

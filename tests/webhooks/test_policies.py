@@ -3,6 +3,7 @@
 import pytest
 
 from queueing.core.selectors import Requirement, Selector
+from queueing.webhooks.jobs import OBJECT_NAME, QUEUE
 from queueing.webhooks.policies.demand import GROUP, Demand
 from queueing.webhooks.policies.jobs import NAMES
 from queueing.webhooks.policies.quotas import FLAVORS_OF_CHECKS
@@ -65,11 +66,14 @@ def test_jobs_are_asked_about_only_in_managed_namespaces_and_with_a_queue() -> N
         if one.kind == "Job" and one.says and one.old is None
     ],
 )
-def test_what_a_new_job_is_refused_for_bears_the_name_of_the_group(row: Row) -> None:
+def test_what_a_new_job_is_refused_for_bears_the_name_of_the_group_or_is_its_queue(
+    row: Row,
+) -> None:
     meta, template = row.new["metadata"], row.new["spec"]["template"].get("metadata", {})
     own = [one for one in meta.get("labels", {}) if one not in NAMES]
     noted = [*meta.get("annotations", {}), *template.get("annotations", {})]
-    assert any(one.startswith(GROUP) for one in (*own, *noted))
+    odd = not OBJECT_NAME.fullmatch(meta["labels"][QUEUE])
+    assert odd or any(one.startswith(GROUP) for one in (*own, *noted))
 
 
 def test_nobody_is_asked_about_our_own_writes() -> None:

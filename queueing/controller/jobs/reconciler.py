@@ -18,7 +18,7 @@ from queueing.core.lifecycle.steps import Cause, Condemn
 from queueing.core.names import Key
 from queueing.kube.client import Call
 from queueing.kube.deletion import this_life
-from queueing.kube.errors import AlreadyExistsError
+from queueing.kube.errors import AlreadyExistsError, InvalidError
 from queueing.kube.resources import WORKLOADS
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate import labels
@@ -159,6 +159,9 @@ class JobReconciler:
             await self._writes.create_workload(job.metadata.namespace, body)
         except AlreadyExistsError:
             return  # ours from before, on its way to us; or the name's digest met another's
+        except InvalidError as error:
+            self._events.job(job.metadata, "ErrWorkloadCompose", str(error), warning=True)
+            raise
         self._reporter.created("Job", job.metadata)
         key = f"{job.metadata.namespace}/{origin.name}"
         for name in refused_marks(batch.template_of(job), job.metadata, self._rules.refused):

@@ -1,7 +1,7 @@
 """Demands on managed Jobs: those with a queue label, before or after the write.
 
-A new Job that bears no more than names of its queue and its priority class is not asked about:
-there is nothing that a demand could find in it.
+A new Job that bears no more than names of its queue and its priority class is not asked about, if
+such a queue can be: there is nothing else that a demand could find in it.
 """
 
 from typing import Final
@@ -10,6 +10,8 @@ from queueing.webhooks.jobs import (
     COMPLETIONS_EQUAL,
     MAX_EXECUTION,
     MIN_PARALLELISM,
+    NO_OBJECT_NAME,
+    OBJECT_NAME,
     PREBUILT,
     PRIORITY_CLASS,
     QUEUE,
@@ -25,11 +27,13 @@ _OLD_LABELS: Final = "(oldObject == null ? {} : oldObject.metadata.?labels.orVal
 QUEUED: Final = f"'{QUEUE}' in {_LABELS} || '{QUEUE}' in {_OLD_LABELS}"
 """Says in CEL that a Job is, or was, in a queue."""
 NAMES: Final = (QUEUE, PRIORITY_CLASS)
-"""Labels that may have any value."""
+"""Labels of which no demand speaks, but that a queue must have such a name."""
+_NAME: Final = "^(" + OBJECT_NAME.pattern.replace("\\.", "[.]") + ")?$"
 _OURS: Final = f"k.startsWith('{GROUP}')"
 _MARKED: Final = " || ".join(
     (
         "oldObject != null",
+        f"!{_LABELS}[?'{QUEUE}'].orValue('').matches('{_NAME}')",
         f"{_LABELS}.exists(k, {_OURS} && !(k in {list(NAMES)}))",
         f"object.metadata.?annotations.orValue({{}}).exists(k, {_OURS})",
         f"object.spec.template.?metadata.?annotations.orValue({{}}).exists(k, {_OURS})",
@@ -72,6 +76,11 @@ def _given(label: str, of: str) -> str:
     return f"variables.{of}[?'{label}'].orValue('') != ''"
 
 
+_QUEUE: Final = Demand(
+    path=f"metadata.labels[{QUEUE}]",
+    expression=f"{_same(QUEUE)} || variables.labels[?'{QUEUE}'].orValue('').matches('{_NAME}')",
+    message=NO_OBJECT_NAME,
+)
 _TIME: Final = (
     Demand(
         path=f"metadata.labels[{MAX_EXECUTION}]",
@@ -148,7 +157,7 @@ JOBS: Final = Policy(
     resources=("jobs",),
     conditions=(QUEUED, _MARKED),
     variables=_VARIABLES,
-    demands=(*_TIME, *_PARTIAL, *GATES_DEMANDS, *JOB_DEMANDS, *_CHANGES),
+    demands=(_QUEUE, *_TIME, *_PARTIAL, *GATES_DEMANDS, *JOB_DEMANDS, *_CHANGES),
     of_jobs=True,
 )
 JOBS_BESIDE_A_DEFAULT_QUEUE: Final = Policy(

@@ -1,3 +1,5 @@
+import asyncio
+
 import msgspec
 
 from queueing.kube.resources import JOBS
@@ -11,6 +13,8 @@ from tests.controller.harness import (
     job,
     true,
 )
+
+BOUND_S = 30.0
 
 
 def suspended(one: Wire) -> bool:
@@ -73,6 +77,20 @@ async def test_a_job_waits_with_a_reason_until_its_queue_appears(world: MakeWorl
         await w.make(FLAVOR)
         await w.until("Job", "a", unsuspended)
         await w.until("LocalQueue", "lq", true("Active", "Ready"))
+
+
+async def test_a_job_of_which_no_workload_can_be_made_says_why(world: MakeWorld) -> None:
+    """As older than the rule that refuses it: no webhook answers here."""
+    async with world() as w:
+        await w.make(job("a", labels={"kueue.x-k8s.io/queue-name": "Team_A"}))
+        told: list[Wire] = []
+        async with asyncio.timeout(BOUND_S):
+            while not told:
+                events = await w.list("Event")
+                told = [one for one in events if one["reason"] == "ErrWorkloadCompose"]
+                await asyncio.sleep(0.02)
+        assert told[0]["regarding"]["name"] == "a"
+        assert "spec.queueName" in told[0]["note"]
 
 
 async def test_jobs_alike_all_say_why_they_wait(world: MakeWorld) -> None:
