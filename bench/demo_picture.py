@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from queueing.cli.board import STYLES
+from queueing.cli.local.board import STYLES
 
 PICTURE = Path(__file__).parent.parent / "docs" / "demo.svg"
 WIDTH = 112

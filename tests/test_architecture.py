@@ -10,6 +10,8 @@ CONTROLLER = ROOT / "queueing" / "controller"
 MAPPED = [
     "state",
     "controller",
+    "cli",
+    *(f"cli/{one}" for one in ("local", "production", "usage")),
     *(f"controller/{one.parent.name}" for one in CONTROLLER.glob("*/__init__.py")),
 ]
 PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md", "README.md")

@@ -4,4 +4,11 @@ Here everything is composed: files, the engine, the controller, the embedded ser
 command's module, and with it anything slow to import, is loaded only when that command runs; tables
 are plain columns that awk can read; colours appear on a terminal only; an error names the file, the
 line or the field, and the way out.
+
+`main` is the entry point, with the table of commands (`lazy`). A command has the module of its
+name, or a package: `production` (`run`, `serve`), `local` (`demo`, `dev`), `usage`. Commands that
+ask: `plan`, `credits` (with `credit_surroundings`), `budgets`, `devices`; they read files, or a
+cluster by `live`. Commands that write: `suspend` and `resume` (`activity`), `hand_over`,
+`uninstall`; which cluster, says `reaching`. Commands that print: `crds`, `manifests`, `completion`,
+`version`. All print by `output`; `reference` writes pages of the documentation from the code.
 """

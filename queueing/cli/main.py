@@ -8,20 +8,24 @@ from types import MappingProxyType
 import click
 
 from queueing.cli.lazy import Entry, LazyGroup
-from queueing.cli.lifeline import follow
+from queueing.cli.production.lifeline import follow
 
 COMMANDS: Mapping[str, Entry] = MappingProxyType(
     {
-        "demo": Entry("queueing.cli.demo", "Watch forty Jobs of three teams queue, in a minute."),
-        "dev": Entry("queueing.cli.dev", "Run a cluster of one process for kubectl to play with."),
+        "demo": Entry(
+            "queueing.cli.local.demo", "Watch forty Jobs of three teams queue, in a minute."
+        ),
+        "dev": Entry(
+            "queueing.cli.local.dev", "Run a cluster of one process for kubectl to play with."
+        ),
         "plan": Entry(
             "queueing.cli.plan", "Say what would be admitted, preempted or kept waiting."
         ),
         "credits": Entry("queueing.cli.credits", "Show who lent to whom, and what it does now."),
         "budgets": Entry("queueing.cli.budgets", "Show hard budgets, and what is left of them."),
-        "usage": Entry("queueing.cli.usage", "Show who used how much, and what it costs."),
+        "usage": Entry("queueing.cli.usage.command", "Show who used how much, and what it costs."),
         "devices": Entry("queueing.cli.devices", "Show devices of flavors, and who holds them."),
-        "run": Entry("queueing.cli.run", "Run the controller on a cluster."),
+        "run": Entry("queueing.cli.production.run", "Run the controller on a cluster."),
         "suspend": Entry("queueing.cli.suspend", "Stop a workload; its work is saved first."),
         "resume": Entry("queueing.cli.resume", "Let a suspended workload queue again."),
         "crds": Entry("queueing.cli.crds", "Print the custom resource definitions."),
@@ -34,7 +38,7 @@ COMMANDS: Mapping[str, Entry] = MappingProxyType(
         ),
         "completion": Entry("queueing.cli.completion", "Print the shell's completion script."),
         "serve": Entry(
-            "queueing.cli.serve", "Part of run: webhooks, probes, metrics.", hidden=True
+            "queueing.cli.production.serve", "Part of run: webhooks, probes, metrics.", hidden=True
         ),
         "version": Entry("queueing.cli.version", "Print the version."),
     }

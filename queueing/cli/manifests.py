@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from queueing.cli.choices import Flags, read_choices
 from queueing.cli.output import UsageProblem, structured
+from queueing.cli.production.choices import Flags, read_choices
 from queueing.webhooks.scope import MINOR_WITH_MUTATING_POLICIES, Scope
 
 Wire = dict[str, Any]

@@ -7,7 +7,7 @@ from click.testing import CliRunner, Result
 
 from queueing.apiserver.server import Fault, serve
 from queueing.apiserver.wire.call import Call
-from queueing.cli.local_cluster import Place, local_cluster
+from queueing.cli.local.cluster import Place, local_cluster
 from queueing.cli.main import cli
 from queueing.sim.documents import parse
 

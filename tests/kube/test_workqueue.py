@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from queueing.cli.loops import loop_factory
+from queueing.cli.production.loops import loop_factory
 from queueing.kube.backoff import Backoff
 from queueing.kube.errors import ConflictError
 from queueing.kube.workqueue import WorkQueue

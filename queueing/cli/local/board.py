@@ -11,8 +11,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from queueing.cli.local.sightings import News, Phase, Sight, Sightings, usage_of
 from queueing.cli.output import columns
-from queueing.cli.sightings import News, Phase, Sight, Sightings, usage_of
 
 NEWS_SHOWN = 12
 TEXT_WIDTH = 110

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from queueing.cli import loops
+from queueing.cli.production import loops
 
 
 def test_the_fastest_loop_runs_the_work() -> None:

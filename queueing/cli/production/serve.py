@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from queueing.cli.choices import Flags, flags_of_the_controller, read_choices
+from queueing.cli.production.choices import Flags, flags_of_the_controller, read_choices
 
 EPILOG = """\b
 Example:
@@ -23,7 +23,7 @@ Example:
 )
 def command(*, socket: Path, **options: Any) -> None:
     """Serve webhooks, conversion, the visibility API, probes and metrics."""
-    from queueing.cli.parts import run_serving  # noqa: PLC0415 - slow to import
+    from queueing.cli.production.parts import run_serving  # noqa: PLC0415 - slow to import
 
     flags = Flags(**options)
     run_serving(flags, read_choices(flags), socket)

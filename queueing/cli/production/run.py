@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from queueing.cli.choices import Flags, flags_of_the_controller, read_choices
 from queueing.cli.output import UsageProblem
-from queueing.cli.supervisor import supervise
-from queueing.cli.workplace import workplace
+from queueing.cli.production.choices import Flags, flags_of_the_controller, read_choices
+from queueing.cli.production.supervisor import supervise
+from queueing.cli.production.workplace import workplace
 
 EPILOG = """\b
 Examples:
@@ -45,7 +45,7 @@ def command(*, serving: bool, socket: Path | None, **options: Any) -> None:
     flags = Flags(**options)
     choices = read_choices(flags)  # here as well, so that a bad file is named before anything runs
     if not serving:
-        from queueing.cli.parts import run_controller  # noqa: PLC0415 - slow to import
+        from queueing.cli.production.parts import run_controller  # noqa: PLC0415 - slow to import
 
         run_controller(flags, choices, socket)
         return

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from queueing.cli import usage_formats, usage_sources
 from queueing.cli.output import UsageProblem
-from queueing.cli.usage_formats import Frame
+from queueing.cli.usage import formats, sources
+from queueing.cli.usage.formats import Frame
 from queueing.clock import SystemClock
 from queueing.core.settings import Compatibility
 from queueing.sim.documents import LIVE, Document, load, parse
@@ -25,7 +25,7 @@ Examples:
   queueing usage --since 2026-11-01T00:00:00Z -o html > november.html
   queueing usage --since 8760h -o sqlite --output-file usage.db    every row, added to a database
 """
-FORMATS = (*usage_formats.WRITERS, "sqlite")
+FORMATS = (*formats.WRITERS, "sqlite")
 KINDS = (
     "ResourceFlavor",
     "Cohort",
@@ -81,20 +81,20 @@ def command(files: tuple[str, ...], output: str, **options: Any) -> None:
     try:
         documents = load(files) if files else _live(options)
         world = read_world(documents, now=float(end), compatibility=Compatibility.QUEUEING)
-        found = usage_sources.sources(world, documents)
+        found = sources.sources(world, documents)
     except ManifestError as error:
         raise UsageProblem(str(error)) from error
     kept = found.within(begin, end)
     if output == "sqlite":
-        from queueing.cli.usage_database import add  # noqa: PLC0415 - for one format
+        from queueing.cli.usage.database import add  # noqa: PLC0415 - for one format
 
         count = add(Path(options["output_file"]), kept)
         click.echo(f"{count} rows of {len(kept)} records are in {options['output_file']}.")
         return
     first = min([begin, *(one.of.start for one in kept)])
     frame = Frame(options["by"], found.unit, timestamp(first), timestamp(end))
-    rows = usage_formats.rows(usage_sources.lines(found, options["by"], (first, end)), found.prices)
-    text = usage_formats.WRITERS[output](rows, frame)
+    rows = formats.rows(sources.lines(found, options["by"], (first, end)), found.prices)
+    text = formats.WRITERS[output](rows, frame)
     if options["output_file"]:
         Path(options["output_file"]).write_text(f"{text}\n", encoding="utf-8")
     else:

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from queueing.cli.output import UsageProblem
-from queueing.cli.usage_sources import Kept
+from queueing.cli.usage.sources import Kept
 from queueing.core.credits.facts import MICRO, PART, UsageRow
 from queueing.core.names import Key, namespace_of
 from queueing.state.credits.usages import name_of

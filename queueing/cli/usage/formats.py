@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from queueing.cli.output import columns
-from queueing.cli.usage_page import page
+from queueing.cli.usage.page import page
 from queueing.core.credits.facts import HOUR, MICRO
 from queueing.core.credits.prices import Prices
 from queueing.core.credits.usage import Line

@@ -1,7 +1,7 @@
 from typing import Any
 
-from queueing.cli.board import line_of, summary
-from queueing.cli.sightings import News, Phase, Sightings
+from queueing.cli.local.board import line_of, summary
+from queueing.cli.local.sightings import News, Phase, Sightings
 
 
 def workload(*true: str, **reasons: str) -> dict[str, Any]:

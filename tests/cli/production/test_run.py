@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from queueing.cli.choices import Flags, parse_gates, read_choices
 from queueing.cli.main import cli
 from queueing.cli.output import UsageProblem
-from queueing.cli.supervisor import supervise
+from queueing.cli.production.choices import Flags, parse_gates, read_choices
+from queueing.cli.production.supervisor import supervise
 from queueing.core.checkpoints.terms import Driver
 from queueing.core.settings import Compatibility
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from queueing.cli.demo import saves
-from queueing.cli.local_cluster import (
+from queueing.cli.local.cluster import (
     Place,
     alone,
     controlled,
@@ -17,8 +16,9 @@ from queueing.cli.local_cluster import (
     sample_jobs,
     sample_objects,
 )
+from queueing.cli.local.demo import saves
+from queueing.cli.local.sightings import Sightings
 from queueing.cli.main import cli
-from queueing.cli.sightings import Sightings
 from queueing.core.settings import Compatibility
 from queueing.kube import resources
 from queueing.kube.client import Client

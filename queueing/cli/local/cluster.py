@@ -10,7 +10,7 @@ from typing import Any
 import queueing
 from queueing.apiserver.server import EmbeddedServer, serve
 from queueing.apiserver.simulation.cluster import simulate
-from queueing.cli.local_webhooks import local_webhooks
+from queueing.cli.local.webhooks import local_webhooks
 from queueing.controller.app import Options, run
 from queueing.core.settings import Compatibility
 from queueing.kube.config import Cluster

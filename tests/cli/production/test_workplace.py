@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from queueing.cli.workplace import PREFIX, workplace
+from queueing.cli.production.workplace import PREFIX, workplace
 
 RUN = """\
 import os, subprocess, sys
-from queueing.cli.workplace import workplace
+from queueing.cli.production.workplace import workplace
 with workplace() as (folder, lock):
     (folder / "serving.sock").touch()
     waits = [sys.executable, "-c", "import sys; sys.stdin.read()"]

@@ -3,11 +3,11 @@ import signal
 import subprocess
 import sys
 
-from queueing.cli.lifeline import VARIABLE
+from queueing.cli.production.lifeline import VARIABLE
 
 PART = """\
 import os, time
-from queueing.cli.lifeline import follow
+from queueing.cli.production.lifeline import follow
 follow(os.environ)
 print("started", flush=True)
 time.sleep(60)

@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from queueing.cli import lifeline
+from queueing.cli.production import lifeline
 
 GRACE_S = 25.0
 """How long the processes may take to end; below Kubernetes' 30 seconds."""

@@ -11,7 +11,7 @@ import click
 
 from queueing.apiserver.failures import ApiFailure
 from queueing.apiserver.server import AddressError, EmbeddedServer
-from queueing.cli.local_cluster import (
+from queueing.cli.local.cluster import (
     Place,
     alone,
     controlled,

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from click.testing import CliRunner, Result
 
-from queueing.cli.local_cluster import Place, local_cluster
+from queueing.cli.local.cluster import Place, local_cluster
 from queueing.cli.main import cli
 from queueing.sim.documents import parse
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from queueing.cli.board import Board, LiveBoard, PlainBoard, summary
-from queueing.cli.local_cluster import (
+from queueing.cli.local.board import Board, LiveBoard, PlainBoard, summary
+from queueing.cli.local.cluster import (
     Place,
     alone,
     controlled,
@@ -18,7 +18,7 @@ from queueing.cli.local_cluster import (
     sample_jobs,
     sample_objects,
 )
-from queueing.cli.sightings import Sightings
+from queueing.cli.local.sightings import Sightings
 from queueing.clock import SystemClock
 from queueing.core.settings import Compatibility
 from queueing.kube import resources

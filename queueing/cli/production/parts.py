@@ -8,9 +8,9 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
-from queueing.cli.choices import Choices, Flags
-from queueing.cli.loops import run_to_the_end
 from queueing.cli.output import UsageProblem
+from queueing.cli.production.choices import Choices, Flags
+from queueing.cli.production.loops import run_to_the_end
 from queueing.controller.app import Options, run
 from queueing.controller.configuration import managed_namespaces
 from queueing.controller.process.probes import BadAddressError, address_of

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import pytest
 
 from queueing.apiserver.server import EmbeddedServer
-from queueing.cli.local_cluster import Place, local_cluster
-from queueing.cli.local_webhooks import local_webhooks
+from queueing.cli.local.cluster import Place, local_cluster
+from queueing.cli.local.webhooks import local_webhooks
 from queueing.kube import resources
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster

@@ -1,0 +1,6 @@
+"""A cluster inside this process, for the first five minutes: `queueing demo` and `queueing dev`.
+
+`cluster` is the embedded API server with simulated nodes and our controller, `webhooks` answer it.
+`demo` and `dev` are the commands; the demo shows by `board` what can be seen from outside by
+`sightings`.
+"""
