@@ -26,6 +26,7 @@ from queueing.webhooks.flavors import check_flavor, check_topology
 from queueing.webhooks.jobs import check_job
 from queueing.webhooks.workloads import check_workload
 from queueing_api.batch.v1 import Job
+from queueing_api.config.blanks import without_blanks
 from queueing_api.config.v1beta1 import as_v1beta2
 from queueing_api.config.v1beta2 import Configuration
 from queueing_api.core.cluster import LimitRange, Namespace, Node, PriorityClass, RuntimeClass
@@ -227,7 +228,8 @@ def body(document: Document) -> dict[str, Any]:
     if document.kind != "Configuration":
         return document.value
     bare = {key: value for key, value in document.value.items() if key != "metadata"}
-    return as_v1beta2(bare) if document.api_version == f"{CONFIG}/v1beta1" else bare
+    written: dict[str, Any] = without_blanks(bare)
+    return as_v1beta2(written) if document.api_version == f"{CONFIG}/v1beta1" else written
 
 
 def upgraded(document: Document) -> Document:

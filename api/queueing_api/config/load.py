@@ -7,6 +7,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from queueing_api.config import v1beta1
+from queueing_api.config.blanks import without_blanks
 from queueing_api.config.v1beta2 import Configuration
 
 
@@ -46,6 +47,7 @@ def from_document(document: Any, source: str = "configuration") -> Configuration
     """Read a configuration that is decoded already; raises as `load`."""
     if not isinstance(document, dict):
         raise ConfigurationError(source, ["must be a mapping of fields to values"])
+    document = without_blanks(document)
     if document.get("apiVersion") == v1beta1.API_VERSION:
         document = v1beta1.as_v1beta2(document)
     missing = [name for name in ("apiVersion", "kind") if name not in document]

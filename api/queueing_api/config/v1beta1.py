@@ -10,6 +10,7 @@ from queueing_api.config.queueing import FINAL_SHARE, INITIAL_SHARE
 
 API_VERSION: Final = "config.kueue.x-k8s.io/v1beta1"
 _PODS_READY_TIMEOUT: Final = "5m"  # the older default
+_STRATEGIES: Final = [FINAL_SHARE, INITIAL_SHARE]  # where the older version names none
 
 
 def as_v1beta2(document: dict[str, Any]) -> dict[str, Any]:
@@ -35,7 +36,8 @@ def _rewrite_fair_sharing(made: dict[str, Any]) -> None:
         return
     rest = {key: value for key, value in block.items() if key != "enable"}
     if block.get("enable") is True:
-        made["fairSharing"] = {"preemptionStrategies": [FINAL_SHARE, INITIAL_SHARE], **rest}
+        rest["preemptionStrategies"] = rest.get("preemptionStrategies") or _STRATEGIES
+        made["fairSharing"] = rest
     elif block.get("enable", False) is False:
         del made["fairSharing"]
 

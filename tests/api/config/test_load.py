@@ -315,6 +315,31 @@ def test_a_file_that_is_no_configuration_is_refused(text: str, want: str) -> Non
         load(text)
 
 
+@pytest.mark.parametrize("head", [HEAD, OLD_HEAD], ids=["v1beta2", "v1beta1"])
+@pytest.mark.parametrize(
+    ("blank", "unsaid"),
+    [
+        pytest.param({"waitForPodsReady": None}, {}, id="a block"),
+        pytest.param({"integrations": {"frameworks": None}}, {}, id="a list"),
+        pytest.param({"featureGates": None}, {}, id="a map"),
+        pytest.param({"namespace": None}, {}, id="a word"),
+        pytest.param(
+            {"resources": {"transformations": [{"input": "cpu", "strategy": None}]}},
+            {"resources": {"transformations": [{"input": "cpu"}]}},
+            id="within a list",
+        ),
+    ],
+)
+def test_what_is_written_without_a_value_has_its_default(
+    head: dict[str, Any], blank: dict[str, Any], unsaid: dict[str, Any]
+) -> None:
+    assert load(yaml.safe_dump({**head, **blank})) == load(yaml.safe_dump({**head, **unsaid}))
+
+
+def test_a_gate_without_a_value_is_a_mistake() -> None:
+    assert "featureGates.PartialAdmission" in problems(featureGates={"PartialAdmission": None})[0]
+
+
 def test_times_of_day_are_not_read_as_numbers() -> None:
     with pytest.raises(ConfigurationError, match='"2026-01-31"'):
         load(f"{yaml.safe_dump(HEAD)}\nwaitForPodsReady: {{timeout: 2026-01-31}}")
@@ -346,6 +371,11 @@ def test_waiting_for_pods_was_off_by_default_in_the_older_version(
             {"enable": True, "preemptionStrategies": ["LessThanInitialShare"]},
             ["LessThanInitialShare"],
         ),
+        (
+            {"enable": True, "preemptionStrategies": []},
+            ["LessThanOrEqualToFinalShare", "LessThanInitialShare"],
+        ),
+        ({"enable": None}, None),
     ],
 )
 def test_fair_sharing_had_a_switch_in_the_older_version(
