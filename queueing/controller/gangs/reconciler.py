@@ -20,7 +20,7 @@ from queueing.core.backoff import Backoff
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
 from queueing.kube.deletion import this_life
-from queueing.kube.errors import AlreadyExistsError
+from queueing.kube.errors import AlreadyExistsError, InvalidError
 from queueing.kube.resources import WORKLOADS
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate.jobs import batch, gang_workload
@@ -100,6 +100,10 @@ class GangReconciler:
             await self._writes.create_workload(namespace, body)
         except AlreadyExistsError:
             return  # ours from before, on its way to us
+        except InvalidError as error:
+            for job in members:
+                self._events.job(job.metadata, "ErrWorkloadCompose", str(error), warning=True)
+            raise
         last = max(members, key=lambda job: job.metadata.created)
         self._reporter.created("Job", last.metadata)
         key = f"{namespace}/{gang_workload.name_of(members)}"

@@ -120,6 +120,15 @@ async def test_disagreeing_jobs_each_say_why_they_wait(
         await w.eventually(w.all(lambda one: running(one) and not state(one)))
 
 
+async def test_a_gang_of_which_no_workload_can_be_made_says_why_on_each_job(
+    definitions: list[Wire],
+) -> None:
+    async with gang_world(definitions) as w:
+        await w.make(*(member(name, labels={QUEUE: "Team_A"}) for name in NAMES))
+        await told_on_each(w, "ErrWorkloadCompose", set(NAMES))
+        assert w.all(suspended)()
+
+
 async def told_on_each(w: GangWorld, reason: str, jobs: set[str]) -> None:
     """Wait until there is an event of a reason on each of these Jobs."""
     told: set[str] = set()
