@@ -179,7 +179,7 @@ class App:
         told = {ADDRESS: visibility_address(configuration, self._options.environment)}
         store = KubeLeaseStore(self._client, found.resource_name, namespace, told)
         lease = Lease(store, lease_settings(configuration, self._identity), self._clock)
-        self.reporter.standing.other_leads = lambda: lease.holder not in ("", self._identity)
+        self.reporter.readiness.other_leads = lambda: lease.holder not in ("", self._identity)
 
         async def lead(term: Term) -> None:
             logger.info("epoch %d begins", term.epoch)
@@ -198,7 +198,7 @@ class App:
                 may_send=may_send,
                 rules=self._rules,
                 reporter=self.reporter,
-                injects=lambda: self.reporter.standing.injects,
+                injects=lambda: self.reporter.readiness.injects,
                 doubt=self._doubt_injection,
                 listing=postponed if self._options.owns_process else nullcontext,
             )
@@ -221,12 +221,12 @@ class App:
             logger.warning("pods came without their claims: the policies are put in force again")
 
     def _policies_are_in_force(self) -> None:
-        self.reporter.standing.policies = True
+        self.reporter.readiness.policies = True
 
     def _pods_get_claims(self) -> None:
-        self.reporter.standing.injects = True
+        self.reporter.readiness.injects = True
 
     def _doubt_injection(self) -> None:
         """Hear that a pod was created without its claims: starts wait until it works again."""
-        self.reporter.standing.injects = False
+        self.reporter.readiness.injects = False
         self._doubted.set()

@@ -8,7 +8,7 @@ import msgspec
 
 from queueing.clock import SystemClock
 from queueing.controller.app import App, Options
-from queueing.controller.telemetry.reporter import Standing
+from queueing.controller.telemetry.readiness import Readiness
 from queueing.kube.config import Cluster
 from queueing.kube.resources import LEASES
 from queueing.serving.read_models import ReadModels, listening
@@ -55,15 +55,15 @@ async def test_a_standby_takes_over_when_the_leader_steps_down(world: MakeWorld)
         async with asyncio.TaskGroup() as group:
             first, second = (App(electing(w.server.url), w.client, SystemClock()) for _ in "ab")
             leading = group.create_task(first.run())
-            await eventually(lambda: first.reporter.standing.leading)
+            await eventually(lambda: first.reporter.readiness.leading)
             standing_by = group.create_task(second.run())
-            await eventually(lambda: second.reporter.standing.ready)
-            assert not second.reporter.standing.leading
+            await eventually(lambda: second.reporter.readiness.ready)
+            assert not second.reporter.readiness.leading
             await w.make(job("a"))
             await w.workload("a", true("Admitted"))
             before = await holder(w)
             leading.cancel()
-            await eventually(lambda: second.reporter.standing.leading)
+            await eventually(lambda: second.reporter.readiness.leading)
             assert await holder(w) not in ("", before)
             await w.make(job("b"))
             await w.workload("b", true("Admitted"))
@@ -127,8 +127,8 @@ async def test_the_serving_process_is_not_ready_before_somebody_leads(world: Mak
 
 
 def test_work_is_done_by_who_leads_with_policies_in_force_or_by_another() -> None:
-    assert not Standing().ready, "nobody leads yet"
-    unguarded = Standing(elected=True, leading=True)
+    assert not Readiness().ready, "nobody leads yet"
+    unguarded = Readiness(elected=True, leading=True)
     assert not unguarded.ready, "the API server does not answer by the policies yet"
-    assert Standing(elected=True, leading=True, policies=True).ready
-    assert Standing(other_leads=lambda: True).ready
+    assert Readiness(elected=True, leading=True, policies=True).ready
+    assert Readiness(other_leads=lambda: True).ready

@@ -9,7 +9,7 @@ there is no policy.
 from collections.abc import Callable, Sequence
 
 from queueing.controller.checkpoints.effective_terms import effective
-from queueing.controller.checkpoints.observing import condition, is_leaving, is_worth_asking
+from queueing.controller.checkpoints.observing import is_leaving, is_worth_asking
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.events import Events
 from queueing.core.checkpoints.phases import HOLDS_THE_STOP, Phase
@@ -53,7 +53,7 @@ class Barrier:
             self._attend(workload.metadata.key)
             return True
         if found.complaint:
-            evicted = condition(workload, "Evicted")
+            evicted = workload.status.true_condition("Evicted")
             said = f"{found.complaint}; stopped without a request to save"
             for job in jobs:
                 self._events.job(job.metadata, "CheckpointPolicyUnusable", said, warning=True)

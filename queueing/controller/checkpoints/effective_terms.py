@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from queueing.controller.checkpoints.observing import condition, owners
+from queueing.controller.checkpoints.observing import owners
 from queueing.controller.stores.objects import Objects
 from queueing.core.stakes import Stake
 from queueing.translate.checkpoints.effective import Effective, Policies
@@ -22,7 +22,7 @@ def effective(objects: Objects, workload: Workload, jobs: Sequence[Job]) -> Effe
 def stake_of(objects: Objects, workload: Workload) -> Stake | None:
     """Return what is at stake in a workload that holds quota; None where no policy speaks of it."""
     checkpoints, meta = objects.checkpoints, workload.metadata
-    if not checkpoints.policies or condition(workload, "QuotaReserved") is None:
+    if not checkpoints.policies or not workload.status.is_true("QuotaReserved"):
         return None
     terms = effective(objects, workload, owners(objects, workload)).terms
     if terms is None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from queueing.clock import Clock
 from queueing.controller.checkpoints.effective_terms import effective
-from queueing.controller.checkpoints.observing import IDLE, condition, is_leaving, owners
+from queueing.controller.checkpoints.observing import IDLE, is_leaving, owners
 from queueing.controller.stores.indexes import Index
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.events import Events
@@ -105,7 +105,7 @@ class IdleReconciler:
     async def look(self, key: Key) -> None:
         """Deactivate who is idle for too long. Raises KubeError to be called again later."""
         workload = self._objects.workloads.get(key)
-        if workload is None or condition(workload, "Admitted") is None:
+        if workload is None or not workload.status.is_true("Admitted"):
             return
         jobs = owners(self._objects, workload)
         terms = effective(self._objects, workload, jobs).terms
@@ -116,7 +116,7 @@ class IdleReconciler:
             if since is None:
                 await self._let_go_on(workload, jobs)
             return
-        if since is None or condition(workload, "DeactivationTarget") is not None:
+        if since is None or workload.status.is_true("DeactivationTarget"):
             return
         left_s = since + terms.idle_after_s - self._clock.now()
         if left_s > 0:
@@ -134,7 +134,7 @@ class IdleReconciler:
 
     async def _let_go_on(self, workload: Workload, jobs: Sequence[Job]) -> None:
         """Activate who was idle and works again, as long as its pods were not told to end."""
-        evicted = condition(workload, "Evicted")
+        evicted = workload.status.true_condition("Evicted")
         if evicted is None or evicted.reason != IDLE or workload.spec.active:
             return
         seen = self._objects.checkpoints.newest(workload.metadata.key, workload.metadata.uid)
@@ -148,7 +148,7 @@ class IdleReconciler:
 
     def _since(self, workload: Workload, jobs: Sequence[Job], terms: Terms) -> float | None:
         """Return since when nobody whose word counts does anything."""
-        admitted = condition(workload, "Admitted")
+        admitted = workload.status.true_condition("Admitted")
         started = admitted.changed if admitted is not None else 0.0
         parts = [Part(job.status.active, self._idle(job, terms)) for job in jobs]
         if terms.leader is not None:

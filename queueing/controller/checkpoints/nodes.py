@@ -10,7 +10,7 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.checkpoints.effective_terms import effective
-from queueing.controller.checkpoints.observing import condition, owners
+from queueing.controller.checkpoints.observing import owners
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
@@ -113,7 +113,8 @@ class NodeReconciler:
         objects = self._objects
         for uid in dict.fromkeys(pod.metadata.labels[POD_JOB_UID] for pod in pods.items):
             for workload in objects.workloads_of(uid):
-                if condition(workload, "Admitted") is None or condition(workload, "Evicted"):
+                status = workload.status
+                if not status.is_true("Admitted") or status.is_true("Evicted"):
                     continue
                 jobs = owners(objects, workload)
                 if effective(objects, workload, jobs).terms is not None:

@@ -15,7 +15,6 @@ from queueing.translate.checkpoints.nodes import named_in
 from queueing.translate.checkpoints.outbound import epoch_of
 from queueing.translate.jobs import batch
 from queueing.translate.wire.jobs import Job
-from queueing.translate.wire.meta import Condition
 from queueing.translate.wire.workloads import Workload
 
 _NOT_ASKED = frozenset({EvictionReason.PODS_READY_TIMEOUT, EvictionReason.GANG_INTERRUPTED})
@@ -28,23 +27,19 @@ IDLE = f"{EvictionReason.DEACTIVATED}DueTo{Cause.IDLE}"
 _WHILE_INACTIVE = frozenset({EvictionReason.DEACTIVATED, IDLE})
 
 
-def condition(workload: Workload, kind: str) -> Condition | None:
-    """Return a condition that is True."""
-    return workload.status.true_condition(kind)
-
-
 def is_leaving(workload: Workload) -> bool:
     """Say whether a Workload is evicted and still holds quota."""
+    status = workload.status
     return (
-        condition(workload, "Evicted") is not None
-        and condition(workload, "QuotaReserved") is not None
-        and condition(workload, "Finished") is None
+        status.is_true("Evicted")
+        and status.is_true("QuotaReserved")
+        and not status.is_true("Finished")
     )
 
 
 def is_worth_asking(workload: Workload, jobs: Sequence[Job]) -> bool:
     """Say whether a Workload that is leaving has pods that could save something."""
-    evicted = condition(workload, "Evicted")
+    evicted = workload.status.true_condition("Evicted")
     if evicted is None or evicted.reason in _NOT_ASKED or workload.metadata.deleting:
         return False
     return any(
@@ -54,7 +49,7 @@ def is_worth_asking(workload: Workload, jobs: Sequence[Job]) -> bool:
 
 def preemptor_uid(workload: Workload) -> str:
     """Return for whom a Workload is preempted; empty when it is not."""
-    preempted = condition(workload, "Preempted")
+    preempted = workload.status.true_condition("Preempted")
     return preemptor_of(preempted.message) or "" if preempted is not None else ""
 
 
@@ -80,7 +75,7 @@ def observe(
     if workload is None:
         return Happening(event=Event.ENDED, message="the Workload is gone")
     over = all(batch.finished(job) is not None for job in jobs)
-    if condition(workload, "Finished") is not None or over:
+    if workload.status.is_true("Finished") or over:
         return Happening(event=Event.ENDED, message="the work ended by itself")
     idle = not any(batch.is_active(job) for job in jobs)
     match record.phase:
@@ -92,7 +87,8 @@ def observe(
             free = _has_left(record, workload)
             return Happening(event=Event.QUOTA_RELEASED) if free else None
         case Phase.RELEASED:
-            back = condition(workload, "Requeued") or condition(workload, "QuotaReserved")
+            status = workload.status
+            back = status.true_condition("Requeued") or status.true_condition("QuotaReserved")
             return Happening(event=Event.RETURNED) if back is not None else None
         case _:
             pass
@@ -118,7 +114,7 @@ def _has_left(record: Record, workload: Workload) -> bool:
 def _withdrawn(workload: Workload, world: World) -> str:
     """Say why a Workload need not be stopped any more; empty when it must."""
     objects = world.objects
-    evicted = condition(workload, "Evicted")
+    evicted = workload.status.true_condition("Evicted")
     if evicted is None:
         return "it is evicted no more"
     admission = workload.status.admission
@@ -149,11 +145,11 @@ def _preemptor_is_served(uid: str, objects: Objects) -> str:
     if not uid:
         return ""
     found = workload_of(uid, objects)
-    if found is None or found.metadata.deleting or condition(found, "Finished") is not None:
+    if found is None or found.metadata.deleting or found.status.is_true("Finished"):
         return "the workload that needed the room is gone"
     if not found.spec.active:
         return "the workload that needed the room is not active any more"
-    if condition(found, "QuotaReserved") is not None:
+    if found.status.is_true("QuotaReserved"):
         return "the workload that needed the room found it elsewhere"
     return ""
 

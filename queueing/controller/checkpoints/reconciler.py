@@ -12,7 +12,6 @@ from queueing.controller.checkpoints.effective_terms import effective
 from queueing.controller.checkpoints.intake import Intake
 from queueing.controller.checkpoints.observing import (
     World,
-    condition,
     is_leaving,
     is_worth_asking,
     observe,
@@ -107,7 +106,7 @@ class CheckpointReconciler:
         if found.terms is None or not is_worth_asking(workload, jobs):
             means.attend(workload)
             return
-        evicted = condition(workload, "Evicted")
+        evicted = workload.status.true_condition("Evicted")
         epoch = outbound.epoch_of(workload)
         cause = Cause(evicted.reason if evicted is not None else "", preemptor_uid(workload))
         identity = outbound.request_id(workload, epoch)

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from queueing.controller.checkpoints.observing import condition
 from queueing.controller.stores.checkpoints import SeenCheckpoint
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.traces import Left, WorkloadTraces
@@ -189,7 +188,7 @@ class CheckpointTelemetry:
 
     def _since(self, seen: SeenCheckpoint, workload: Workload) -> float:
         """Return since when there was work to lose: the start, or an own save before this one."""
-        started = condition(workload, "Admitted")
+        started = workload.status.true_condition("Admitted")
         began = started.changed if started is not None else seen.record.request.requested_at
         earlier = (
             one.record.saved.at

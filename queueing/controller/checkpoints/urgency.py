@@ -6,7 +6,7 @@ that goes away. What they grant shortens every deadline of a request; nobody can
 
 from collections.abc import Mapping
 
-from queueing.controller.checkpoints.observing import condition, preemptor_uid, workload_of
+from queueing.controller.checkpoints.observing import preemptor_uid, workload_of
 from queueing.controller.stores.objects import Objects
 from queueing.core.checkpoints.interruptions import time_to_save
 from queueing.core.checkpoints.terms import Terms
@@ -24,7 +24,8 @@ RECLAIM_GRACE_S = 120.0
 
 def patience(objects: Objects, workload: Workload, terms: Terms, now: float) -> float | None:
     """Return for how many seconds a workload that is evicted may be asked; None: as terms say."""
-    evicted, preempted = condition(workload, "Evicted"), condition(workload, "Preempted")
+    status = workload.status
+    evicted, preempted = status.true_condition("Evicted"), status.true_condition("Preempted")
     if evicted is not None and evicted.reason == EvictionReason.NODE_FAILURES:
         _, until = named_in(evicted.message)
         return None if until is None else time_to_save(until, terms.grace_s, now)

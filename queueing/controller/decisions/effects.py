@@ -16,7 +16,6 @@ import msgspec
 from queueing.clock import Clock
 from queueing.controller.intake.pump import Pump
 from queueing.controller.stores.objects import Objects
-from queueing.controller.telemetry.reporter import queued_since
 from queueing.controller.workloads.waiting_reasons import WaitingReasons
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites, workload_target
@@ -197,7 +196,7 @@ class Effects:
 
     def _announce_admission(self, decision: Admit, workload: Workload, now: float) -> None:
         events, meta = self._shell.events, workload.metadata
-        reserved = messages.reserved(decision, now - queued_since(workload))
+        reserved = messages.reserved(decision, now - workload.queued_since)
         if decision.checks:
             events.reserved(meta, reserved)
         else:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from queueing.controller.checkpoints.observing import condition
 from queueing.controller.devices.pod_replacement import PodReplacement
 from queueing.controller.devices.starting import parts_of
 from queueing.controller.stores.devices import DeviceMemory
@@ -155,8 +154,9 @@ class Delays:
 
 def _started(workload: Workload) -> float | None:
     """Return since when the pods of a Workload should be getting ready; None when none should."""
-    admitted = condition(workload, "Admitted")
-    if admitted is None or condition(workload, "Finished") or condition(workload, "Evicted"):
+    status = workload.status
+    admitted = status.true_condition("Admitted")
+    if admitted is None or status.is_true("Finished") or status.is_true("Evicted"):
         return None
     ready = workload.status.condition("PodsReady")
     if ready is None or ready.status != "False":

@@ -8,7 +8,6 @@ is held. Where the quota is in use elsewhere by now, the workload that grew has 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from queueing.controller.checkpoints.observing import condition
 from queueing.controller.devices.starting import parts_of
 from queueing.controller.stores.devices import DeviceMemory
 from queueing.controller.stores.objects import Objects
@@ -42,10 +41,10 @@ class DeviceEvictions:
     async def look(self, workload: Workload) -> bool:
         """Evict a Workload that has to go; False when it may stay. Raises KubeError."""
         uid, grown = workload.metadata.uid, self.memory.holdings.grown
-        if condition(workload, "Admitted") is None or condition(workload, "Finished"):
+        if not workload.status.is_true("Admitted") or workload.status.is_true("Finished"):
             grown.discard(uid)
             return False
-        if condition(workload, "Evicted"):
+        if workload.status.is_true("Evicted"):
             return False
         if self._asks_for_another(workload):
             await self._evict(workload, REPLACED)

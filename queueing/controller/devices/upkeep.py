@@ -7,7 +7,6 @@ somebody deleted is made again, so that its next pods start.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from queueing.controller.checkpoints.observing import condition
 from queueing.controller.devices.claims import Claims
 from queueing.controller.devices.evictions import DeviceEvictions
 from queueing.controller.devices.starting import DeviceStart, named_by, parts_of
@@ -41,12 +40,12 @@ class Upkeep:
     async def look(self, uid: Key) -> None:
         """Delete what is not needed, make what is. Raises KubeError to be called again."""
         workload = self.workload_of(uid)
-        if workload is not None and condition(workload, "Evicted") and _holds_quota(workload):
+        if workload is not None and workload.status.is_true("Evicted") and _holds_quota(workload):
             return  # it drains: its pods may still be on their way out
         if workload is not None and await self.evictions.look(workload):
             return
         needed = set() if workload is None else await self._needed(workload)
-        over = workload is None or condition(workload, "Finished") is not None
+        over = workload is None or workload.status.is_true("Finished")
         reaped = over and self.template_cleanup.takes(uid)
         for template in list(self.memory.templates_of(uid)):
             if not reaped and template.metadata.name not in needed:
@@ -59,7 +58,7 @@ class Upkeep:
     async def _needed(self, workload: Workload) -> set[str]:
         """Return the names that an admitted Workload needs, and see that they are there."""
         needed: set[str] = set()
-        if not _holds_quota(workload) or condition(workload, "Finished"):
+        if not _holds_quota(workload) or workload.status.is_true("Finished"):
             return needed
         for job, alone in parts_of(self.objects, workload):
             if job.metadata.deleting:

@@ -40,10 +40,10 @@ async def listening(reporter: Reporter, *, health: str, scrape: str) -> AsyncIte
     async def ready(_: web.Request) -> web.Response:
         text = (
             "ok"
-            if reporter.standing.ready
+            if reporter.readiness.ready
             else "the API server does not answer as our policies say yet"
         )
-        return web.Response(text=text, status=200 if reporter.standing.ready else 503)
+        return web.Response(text=text, status=200 if reporter.readiness.ready else 503)
 
     async def exposition(request: web.Request) -> web.Response:
         found = await reporter.expose(request.headers.get("Accept", ""))

@@ -1,4 +1,4 @@
-"""What the serving process is told: standing, metrics, and who waits in which place.
+"""What the serving process is told: readiness, metrics, and who waits in which place.
 
 Sent every few seconds, and only what changed, metrics when somebody scrapes; a serving process that
 is away misses nothing, and is never waited for.
@@ -37,15 +37,15 @@ class Broadcast:
             group.create_task(self._publisher.run(), name="publisher")
             group.create_task(self._tell_lists(), name="pending lists")
             group.create_task(self._tell_metrics(), name="metrics")
-            await self._tell_standing()
+            await self._tell_readiness()
 
-    async def _tell_standing(self) -> NoReturn:
-        """Tell at once when the standing changes, and now and then that we are alive."""
+    async def _tell_readiness(self) -> NoReturn:
+        """Tell at once when the readiness changes, and now and then that we are alive."""
         told: tuple[bool, bool] | None = None
         alive_at = 0.0
         while True:
-            standing, now = self._reporter.standing, self._clock.monotonic()
-            present = (standing.elected, standing.ready)
+            readiness, now = self._reporter.readiness, self._clock.monotonic()
+            present = (readiness.elected, readiness.ready)
             if present != told or now - alive_at >= ALIVE_EVERY_S:
                 told, alive_at = present, now
                 leading, ready = present

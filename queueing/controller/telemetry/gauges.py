@@ -6,7 +6,6 @@ come some that did not, so that a gauge whose change nobody told of is true agai
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -14,8 +13,9 @@ from typing import TypeVar
 
 from queueing.controller.queues.cohorts import Tree, path_above, path_of_cohort
 from queueing.controller.stores.objects import Objects
-from queueing.controller.stores.workload_counts import Where, WorkloadCounts
+from queueing.controller.telemetry import workload_gauges
 from queueing.controller.telemetry.queue_metrics import QueueMetrics, local_labels
+from queueing.core.admission_fair_sharing import whole_units
 from queueing.core.credits.facts import MICRO, PART
 from queueing.core.facts import Quota
 from queueing.core.names import (
@@ -23,8 +23,6 @@ from queueing.core.names import (
     FlavorResource,
     Key,
     QueueName,
-    name_of,
-    namespace_of,
 )
 from queueing.observe.metrics import Family, Metrics
 from queueing.state.engine import Engine
@@ -35,7 +33,6 @@ TURN = 64
 """Queues, and cohorts, that are measured in passing with each scrape."""
 AT_ONCE = 24
 """Measured in one go: about 5 ms."""
-MILLI = 1000.0
 
 LIMITS: Mapping[str, Callable[[Quota], int | None]] = MappingProxyType(
     {
@@ -85,7 +82,7 @@ class Gauges:
         self._due |= dict.fromkeys(changed.cluster_queues)
         self._due_doors |= dict.fromkeys(changed.local_queues)
         self._due_cohorts |= dict.fromkeys(changed.cohorts)
-        self._releases(self.objects.workload_counts)
+        workload_gauges.observe_releases(self.metrics, self.objects.workload_counts)
 
     async def bring_up_to_date(self) -> None:
         """Measure what changed, and let the loop go on in between; one call after the other."""
@@ -97,7 +94,7 @@ class Gauges:
     def measure(self) -> Iterator[None]:
         """Measure what changed until now, and some others, an object with each step."""
         self._see_the_tree()
-        self._counts(self.objects.workload_counts)
+        workload_gauges.measure(self.metrics, self.objects)
         self._balances()
         tree = self._tree
         queues, self._due = self._due, {}
@@ -165,7 +162,7 @@ class Gauges:
         # No limit is no series: a zero would say that nothing may be borrowed.
         for kind, limit in LIMITS.items():
             told = [
-                (labels, whole(resource, value))
+                (labels, whole_units(resource, value))
                 for labels, resource, quota in quotas
                 if (value := limit(quota)) is not None
             ]
@@ -204,44 +201,16 @@ class Gauges:
         if self.fair:
             self.metrics.cohort_weighted_share.labels(cohort=name).set(view.weighted_share)
         mine = {"cohort": name}
-        quota = [(place(one), whole(one.resource, value)) for one, value in view.quota.items()]
+        quota = [
+            (place(one), whole_units(one.resource, value)) for one, value in view.quota.items()
+        ]
         only(self.metrics.cohort_subtree_quota, mine, quota)
         family = self.metrics.cohort_subtree_resource_reservations
         only(family, mine, charges({}, view.usage))
         admitted = sum(self._admitted.get(one, 0) for one in self._tree.members.get(name, ()))
         self.metrics.cohort_subtree_admitted_active_workloads.labels(**mine).set(admitted)
 
-    # Workloads --------------------------------------------------------------------------------
-
-    def _releases(self, workload_counts: WorkloadCounts) -> None:
-        latency = self.metrics.workload_eviction_latency_seconds
-        for one in workload_counts.take_releases():
-            latency.labels(cluster_queue=one.cluster_queue, reason=one.reason).observe(one.took_s)
-
-    def _counts(self, workload_counts: WorkloadCounts) -> None:
-        if not workload_counts.changed:
-            return
-        workload_counts.changed = False
-        finished: Counter[tuple[str, ...]] = Counter()
-        waiting: Counter[tuple[str, ...]] = Counter()
-        asked: dict[tuple[str, ...], float] = {}
-        doors: dict[str, Counter[tuple[str, ...]]] = {"finished": Counter(), "waiting": Counter()}
-        for where, count in workload_counts.finished.items():
-            finished[self._queue_of(where),] += count
-            doors["finished"][door_of(where)] += count
-        for stand, count in workload_counts.unadmitted.items():
-            why = (stand.reason, stand.cause)
-            waiting[self._queue_of(stand.where), *why] += count
-            doors["waiting"][*door_of(stand.where), *why] += count
-        for (where, resource), amount in workload_counts.asked.items():
-            key = (self._queue_of(where), str(resource))
-            asked[key] = asked.get(key, 0.0) + whole(resource, amount)
-        metrics = self.metrics
-        metrics.finished_workloads.replace_all(known(finished))
-        metrics.local_queue_finished_workloads.replace_all(known(doors["finished"]))
-        metrics.unadmitted_workloads.replace_all(known(waiting))
-        metrics.local_queue_unadmitted_workloads.replace_all(known(doors["waiting"]))
-        metrics.cluster_queue_resource_pending.replace_all(known(asked))
+    # Credits ----------------------------------------------------------------------------------
 
     def _balances(self) -> None:
         """Tell what each is owed, or owes, among its siblings; nothing without a credit policy."""
@@ -261,12 +230,6 @@ class Gauges:
         self.metrics.cohort_credit_balance.replace_all(found["Cohort"])
         self.metrics.namespace_credit_balance.replace_all(found["Namespace"])
 
-    def _queue_of(self, where: Where) -> str:
-        if where.cluster_queue or where.local_queue is None:
-            return where.cluster_queue
-        door = self.objects.local_queues.get(where.local_queue)
-        return door.spec.cluster_queue if door is not None else ""
-
     def _info(self, name: str, mine: dict[str, str], above: Sequence[str]) -> None:
         parent = above[0] if above else ""
         root = above[-1] if above else mine.get("cohort", "")
@@ -277,33 +240,18 @@ class Gauges:
         return family
 
 
-def door_of(where: Where) -> tuple[str, str]:
-    """Return name and namespace of the LocalQueue, as metrics spell it."""
-    if where.local_queue is None:
-        return "", ""
-    return name_of(where.local_queue), namespace_of(where.local_queue)
-
-
-def known(counts: Mapping[tuple[str, ...], float]) -> dict[tuple[str, ...], float]:
-    """Leave out what belongs to no queue that we know."""
-    return {key: value for key, value in counts.items() if key[0]}
-
-
 def place(one: FlavorResource) -> dict[str, str]:
     """Return the labels of a flavor-resource."""
     return {"flavor": one.flavor, "resource": one.resource}
-
-
-def whole(resource: str, amount: int) -> float:
-    """Return an amount in whole units: cores, bytes, pieces."""
-    return amount / MILLI if resource == "cpu" else float(amount)
 
 
 def charges(
     more: Mapping[str, str], charged: Mapping[FlavorResource, Charged]
 ) -> list[tuple[dict[str, str], float]]:
     """Return the labels and the amount of each charge."""
-    return [({**more, **place(one)}, whole(one.resource, it.total)) for one, it in charged.items()]
+    return [
+        ({**more, **place(one)}, whole_units(one.resource, it.total)) for one, it in charged.items()
+    ]
 
 
 def only(

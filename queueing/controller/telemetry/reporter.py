@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.gauges import Gauges
 from queueing.controller.telemetry.queue_metrics import QueueMetrics
+from queueing.controller.telemetry.readiness import Readiness
 from queueing.controller.telemetry.traces import WorkloadTraces
 from queueing.core.decisions import Admit, Cycle, Decision, Mode, Preempt, Wait
 from queueing.core.names import QueueName
@@ -26,32 +27,12 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Standing:
-    """Where the process stands, for probes."""
-
-    elected: bool = False
-    """It holds the lease."""
-    leading: bool = False
-    """It leads, and its memory is complete."""
-    policies: bool = False
-    """The API server suspends Jobs at creation as our rules say, or does not have to."""
-    injects: bool = False
-    """The API server was seen to give pods their claims at creation; it may not be ours to see."""
-    other_leads: Callable[[], bool] = lambda: False
-
-    @property
-    def ready(self) -> bool:
-        """Whether the work is being done: by us, or by another while we stand by."""
-        return self.other_leads() or (self.leading and self.policies)
-
-
-@dataclass(slots=True)
 class Reporter:
     """Listens to a term of leadership."""
 
     metrics: Metrics
     now: Callable[[], float]
-    standing: Standing = field(default_factory=Standing)
+    readiness: Readiness = field(default_factory=Readiness)
     traces: WorkloadTraces | None = None
     """None when tracing is off."""
     fair: bool = False
@@ -66,20 +47,20 @@ class Reporter:
         """Hear that a term begins, with metrics of its own."""
         self.metrics = metrics
         metrics.leader.labels().set(1)
-        self.standing.elected = True
+        self.readiness.elected = True
 
     def synced(self, objects: Objects, engine: Engine) -> None:
         """Hear that the term's memory is complete."""
         self._objects, self._engine = objects, engine
         self._gauges = Gauges(self.metrics, engine, objects, self.fair)
-        self.standing.leading = True
+        self.readiness.leading = True
 
     def left(self) -> None:
         """Hear that the term is over."""
         self._engine = self._objects = self._gauges = None
         self.metrics.leader.labels().set(0)
-        standing = self.standing
-        standing.elected = standing.leading = standing.policies = standing.injects = False
+        readiness = self.readiness
+        readiness.elected = readiness.leading = readiness.policies = readiness.injects = False
         self._listed = {}
 
     def judged(self, cycle: Cycle, took_s: float) -> None:
@@ -139,7 +120,7 @@ class Reporter:
         self._count_below_cohorts(workload, admission.cluster_queue if admission else "")
         waited_s = self._waited_s(workload)
         self._queue_metrics.observe("admission_wait_time_seconds", workload, waited_s)
-        reserved = moment(workload, "QuotaReserved")
+        reserved = workload.status.true_since("QuotaReserved")
         if reserved is not None:
             checked_s = self.now() - reserved
             self._queue_metrics.observe("admission_checks_wait_time_seconds", workload, checked_s)
@@ -152,7 +133,7 @@ class Reporter:
             family.labels(cohort=cohort, priority_class=named).inc()
 
     def _waited_s(self, workload: Workload) -> float:
-        return max(self.now() - queued_since(workload), 0.0)
+        return max(self.now() - workload.queued_since, 0.0)
 
     def started(self, workload: Workload, began: float) -> None:
         """Note that the job was unsuspended."""
@@ -163,7 +144,7 @@ class Reporter:
         """Count and tell the end of a round: all pods are ready."""
         now, waited_s = self.now(), self._waited_s(workload)
         self._queue_metrics.observe("ready_wait_time_seconds", workload, waited_s)
-        admitted = moment(workload, "Admitted")
+        admitted = workload.status.true_since("Admitted")
         if admitted is not None:
             name = "admitted_until_ready_wait_time_seconds"
             self._queue_metrics.observe(name, workload, now - admitted)
@@ -176,7 +157,7 @@ class Reporter:
         self._queue_metrics.count("evicted_workloads_total", workload, **why)
         if not _was_evicted_before(workload, reason, cause):
             self._queue_metrics.count_once("evicted_workloads_once_total", workload, **why)
-        ready = moment(workload, "PodsReady")
+        ready = workload.status.true_since("PodsReady")
         admission = workload.status.admission
         if ready is not None and admission is not None:
             family = self.metrics.pods_ready_to_evicted_time_seconds
@@ -209,7 +190,7 @@ class Reporter:
         """Count the end of a workload."""
         now = self.now()
         self._queue_metrics.count("finished_workloads_total", workload)
-        admitted = moment(workload, "Admitted")
+        admitted = workload.status.true_since("Admitted")
         if admitted is not None:
             self._queue_metrics.observe("execution_time_seconds", workload, now - admitted)
         if self.traces is not None:
@@ -257,19 +238,6 @@ def _was_evicted_before(workload: Workload, reason: str, cause: str) -> bool:
     return stats is not None and any(
         one.reason == reason and one.underlying_cause == cause for one in stats.evictions
     )
-
-
-def queued_since(workload: Workload) -> float:
-    """Return since when it has been queueing: when it was made, or when it last came back."""
-    return moment(workload, "Requeued") or workload.metadata.created
-
-
-def moment(workload: Workload, kind: str) -> float | None:
-    """Return since when a condition is True; None when it is not."""
-    for one in workload.status.conditions:
-        if one.type == kind and one.status == "True":
-            return one.changed
-    return None
 
 
 def decide(

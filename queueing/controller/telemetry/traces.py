@@ -128,7 +128,7 @@ class WorkloadTraces:
 
     def closed(self, workload: Workload, annotations: Mapping[str, str], now: float) -> None:
         """Tell the round that ended otherwise, unless it was told."""
-        if not workload.status.true_condition("PodsReady"):
+        if not workload.status.is_true("PodsReady"):
             self._export(workload, annotations, ready=None, closed=now)
         self._notes.pop(workload.metadata.key, None)
 
@@ -152,8 +152,8 @@ class WorkloadTraces:
             workload=meta.key,
             queued=requeued.changed if requeued is not None else meta.created,
             number=_evictions(workload),
-            reserved=_moment(workload, "QuotaReserved"),
-            admitted=_moment(workload, "Admitted"),
+            reserved=workload.status.true_since("QuotaReserved"),
+            admitted=workload.status.true_since("Admitted"),
             ready=ready,
             closed=closed,
             attributes={
@@ -205,11 +205,6 @@ def _keep(kept: list[T], one: T) -> None:
     if len(kept) >= NOTES_MAX:
         kept.pop()
     kept.append(one)
-
-
-def _moment(workload: Workload, kind: str) -> float | None:
-    found = workload.status.true_condition(kind)
-    return found.changed if found is not None else None
 
 
 def _evictions(workload: Workload) -> int:

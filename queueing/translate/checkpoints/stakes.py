@@ -15,7 +15,10 @@ RESTART_S = 60.0
 def stake(workload: Workload, terms: Terms, records: Sequence[Record]) -> Stake:
     """Return what is at stake in a workload; the records are of this life, the oldest first."""
     found = learned(records)
-    admitted, ready = _since(workload, "Admitted"), _since(workload, "PodsReady")
+    admitted, ready = (
+        workload.status.true_since("Admitted"),
+        workload.status.true_since("PodsReady"),
+    )
     return Stake(
         saves=found.saves,
         started=admitted,
@@ -24,8 +27,3 @@ def stake(workload: Workload, terms: Terms, records: Sequence[Record]) -> Stake:
         restart_s=restart_s(admitted or 0.0, ready, usual_s=RESTART_S),
         minimum_runtime_s=terms.minimum_runtime_s,
     )
-
-
-def _since(workload: Workload, kind: str) -> float | None:
-    found = workload.status.true_condition(kind)
-    return None if found is None else found.changed

@@ -151,6 +151,11 @@ class WorkloadStatus(Wire, frozen=True):
         """Say whether a condition is there and True."""
         return self.true_condition(kind) is not None
 
+    def true_since(self, kind: str) -> float | None:
+        """Return since when a condition is True; None when it is not."""
+        found = self.true_condition(kind)
+        return None if found is None else found.changed
+
     def changed(self, kind: str) -> float | None:
         """Return when a condition changed last; None when nobody ever wrote it."""
         found = self.condition(kind)
@@ -163,3 +168,8 @@ class Workload(Wire, frozen=True):
     metadata: Meta
     spec: WorkloadSpec = WorkloadSpec()
     status: WorkloadStatus = WorkloadStatus()
+
+    @property
+    def queued_since(self) -> float:
+        """When it began to queue: when it was made, or when it last came back."""
+        return self.status.true_since("Requeued") or self.metadata.created
