@@ -172,7 +172,11 @@ def _admit(entry: Entry, ledger: Ledger) -> Ruling:
         cluster_queue=head.queue,
         pod_sets=pod_sets,
         borrowing=assignment.borrow > 0,
-        checks=_open_checks(entry, applying_checks(entry.rules.fact, pod_sets)),
+        checks=_open_checks(
+            entry,
+            applying_checks(entry.rules.fact, pod_sets),
+            heeds_all=world.settings.compatibility is Compatibility.KUEUE,
+        ),
         note=_note(entry),
     )
     return Ruling(entry, admit)
@@ -192,12 +196,20 @@ def _awaits_pods(entry: Entry, ledger: Ledger) -> bool:
     return entry.node.root() in waited_for
 
 
-def _open_checks(entry: Entry, names: tuple[CheckName, ...]) -> tuple[CheckName, ...]:
-    """Leave out the checks that the workload's status already says are Ready."""
-    if not names:
+def _open_checks(
+    entry: Entry, names: tuple[CheckName, ...], *, heeds_all: bool
+) -> tuple[CheckName, ...]:
+    """Leave out the checks that the workload's status already says are Ready.
+
+    With `heeds_all`, as in Kueue, those count as well of which only the status still tells: they
+    are dropped from it once there is a reservation, and only then is the workload admitted.
+    """
+    states = entry.head.workload.checks
+    if not names and not (heeds_all and states):
         return ()
-    ready = {one.name for one in entry.head.workload.checks if one.state is CheckPhase.READY}
-    return tuple(name for name in names if name not in ready)
+    ready = {one.name for one in states if one.state is CheckPhase.READY}
+    asked = (*names, *(one.name for one in states)) if heeds_all else names
+    return tuple(name for name in dict.fromkeys(asked) if name not in ready)
 
 
 def _wait(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:

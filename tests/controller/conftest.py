@@ -11,6 +11,7 @@ from queueing.apiserver.server import Intercept, serve
 from queueing.apiserver.simulation.cluster import simulate
 from queueing.clock import SystemClock
 from queueing.controller.app import App, Options
+from queueing.core.settings import Compatibility
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing_api.config.load import from_document
@@ -35,10 +36,12 @@ def world(definitions: list[Wire]) -> MakeWorld:
         intercept: Intercept | None = None,
         environment: Mapping[str, str] | None = None,
         serving_socket: Path | None = None,
+        compatibility: Compatibility = Compatibility.QUEUEING,
         **configuration: Any,
     ) -> AsyncIterator[World]:
         options = Options(
             configuration=from_document({**CONFIGURATION, **configuration}),
+            compatibility=compatibility,
             environment=environment or {},
             serving_socket=serving_socket,
         )

@@ -1,8 +1,10 @@
 from typing import Any
 
 import msgspec
+import pytest
 
 from queueing.apiserver.wire.call import Call
+from queueing.core.settings import Compatibility
 from tests.controller.harness import (
     FLAVOR,
     KUEUE,
@@ -149,3 +151,18 @@ async def test_a_check_that_fails_while_no_quota_is_held_is_asked_again(world: M
         await w.patch("Workload", "a", answered("Rejected"), "status")
         found = await w.until("Workload", "a", true("Evicted", "DeactivatedDueToAdmissionCheck"))
         assert found["spec"]["active"] is False
+
+
+@pytest.mark.parametrize("compatibility", Compatibility)
+async def test_the_state_of_a_check_that_is_not_asked_for_is_dropped(
+    world: MakeWorld, compatibility: Compatibility
+) -> None:
+    former = {"name": "former", "state": "Pending", "message": ""}
+    at = {"lastTransitionTime": "2026-01-01T00:00:00Z"}
+    async with world(compatibility=compatibility) as w:
+        await w.make(FLAVOR, cluster_queue("500m"), LOCAL_QUEUE, bare("a"))
+        await w.until("Workload", "a", false("QuotaReserved"))
+        await w.patch("Workload", "a", {"status": {"admissionChecks": [former | at]}}, "status")
+        await w.patch("ClusterQueue", "cq", {"spec": cluster_queue()["spec"]})
+        found = await w.until("Workload", "a", true("Admitted"))
+        assert not found["status"].get("admissionChecks")

@@ -96,9 +96,9 @@ def remaining(one: WorkloadFact) -> list[int]:
 
 
 def only_reserves(queue: ClusterQueueFact, one: WorkloadFact, flavors: set[str]) -> bool:
-    """Say whether a check applies to these flavors that is not Ready yet."""
+    """Say whether a check applies to these flavors, or is told of at all, that is not Ready yet."""
     ready = {state.name for state in one.checks if state.state is CheckPhase.READY}
-    return any(
+    return len(ready) < len(one.checks) or any(
         rule.name not in ready and (not rule.on_flavors or flavors & set(rule.on_flavors))
         for rule in queue.checks
     )
