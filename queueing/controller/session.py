@@ -105,7 +105,14 @@ class Session:
             client, self.writer, clock, reporter=("queueing-controller", self._rules.identity)
         )
         self._events = Events(self._recorder, self._rules.settings.compatibility)
-        self.cycles = Cycles(self.engine, self._carry_out, clock, budget=self._rules.budget)
+        self.cycles = Cycles(
+            self.engine,
+            self._carry_out,
+            clock,
+            budget=self._rules.budget,
+            room=partial(self.writer.room, WriteClass.ADMISSION),
+        )
+        self.writer.ended = self.cycles.go_on
         attention = self._make_attention()
         self.pump = Pump(self.objects, self.engine, attention, self._rules.resources)
         self._admin = AdminObjects(self.objects, self.pump, attention)

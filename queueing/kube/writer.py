@@ -39,10 +39,19 @@ EVENT_PATIENCE_S = 60.0
 """How long an event waits while the server is pressed."""
 EVENT_LOOK_S = 0.25
 STATUS_INTERVAL_S = 1.0
+AHEAD = 1 / 2
+"""So many jobs may wait, as a part of those that may run, before there is no room for more: enough
+that no slot is idle while the next ones are thought of."""
+ROOM_LEAST = 1 / 4
+"""Room is given in parts of this size: to think of few costs nearly as much as of many."""
 
 
 def _never() -> bool:
     return False
+
+
+def _nobody() -> None:
+    """Tell nobody."""
 
 
 class _Waiting(NamedTuple):
@@ -67,6 +76,8 @@ class Writer:
         pressed: Callable[[], bool] = _never,
         window: Window | None = None,
     ) -> None:
+        self.ended: Callable[[], None] = _nobody
+        """Called whenever a job is over."""
         self._limits = limits
         self._window = window or Window(limits[WriteClass.ADMISSION], slow_s=float("inf"))
         self._interval_s = interval_s
@@ -117,6 +128,12 @@ class Writer:
         """Count the jobs of a class that wait for a slot: a measure of how far behind we are."""
         return len(self._waiting[kind])
 
+    def room(self, kind: WriteClass) -> int:
+        """Count the jobs of a class that would find a slot soon; 0 while it is only a few."""
+        most = self._most(kind)
+        free = most + int(most * AHEAD) - self._running[kind] - len(self._waiting[kind])
+        return free if free >= most * ROOM_LEAST else 0
+
     def is_busy(self, kind: WriteClass) -> bool:
         """Tell whether a job of a class waits or runs: what can be put off should be."""
         return bool(self._waiting[kind]) or self._running[kind] > 0
@@ -165,10 +182,11 @@ class Writer:
         running = self._running[kind]
         if kind is WriteClass.EVENT and self._may_events_wait():
             return False
+        return running == 0 or (running < self._most(kind) and not higher_waits)
+
+    def _most(self, kind: WriteClass) -> int:
         most = self._limits[kind]
-        if kind is WriteClass.ADMISSION:
-            most = min(most, self._window.size)
-        return running == 0 or (running < most and not higher_waits)
+        return min(most, self._window.size) if kind is WriteClass.ADMISSION else most
 
     def _may_events_wait(self) -> bool:
         """Say whether all events should wait now; then they are looked at again soon."""
@@ -194,5 +212,6 @@ class Writer:
         for other, held in reversed(self._blocked.pop(key)):
             self._waiting[other].appendleft(_Waiting(key, held, 0.0))
         self._start_what_may()
+        self.ended()
         if not (self._blocked or self._latest or any(self._waiting.values())):
             self._idle.set()

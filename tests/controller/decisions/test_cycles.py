@@ -1,0 +1,118 @@
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+from queueing.clock import SystemClock
+from queueing.controller.decisions.cycles import Cycles
+from queueing.core.decisions import Admit, Cycle, Outcome, Verdict
+from queueing.core.facts import Condition, WorkloadFact
+from queueing.core.names import Key
+from queueing.core.settings import Settings
+from queueing.sim import transitions
+from queueing.state.engine import Engine
+from queueing.testing.builders import (
+    cluster_queue,
+    flavor,
+    local_queue,
+    namespace,
+    pod_set,
+    workload,
+)
+
+NOMINAL, LARGE = 24, 20
+
+
+@dataclass
+class Scene:
+    """A queue, workloads that end as soon as they are admitted, and who writes one by one."""
+
+    most: int
+    """Decisions that may be under way."""
+    known: dict[Key, WorkloadFact] = field(default_factory=dict)
+    under_way: deque[Admit] = field(default_factory=deque)
+    admitted: list[Key] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.engine = Engine(Settings())
+        quotas = {"default": {"cpu": NOMINAL}}
+        for fact in (
+            namespace("team"),
+            flavor("default"),
+            cluster_queue("main", quotas),
+            local_queue("team/main", "main"),
+        ):
+            self.engine.observe(fact)
+        self.cycles = Cycles(
+            self.engine, self._carry_out, SystemClock(), budget=256, room=self._room
+        )
+
+    def _room(self) -> int:
+        return max(0, self.most - len(self.under_way))
+
+    def _carry_out(self, cycle: Cycle, _took_s: float) -> None:
+        self.under_way += [one for one in cycle.decisions if isinstance(one, Admit)]
+
+    def submit(self, *sizes: int) -> None:
+        for size in sizes:
+            number = len(self.known)
+            made = workload(
+                f"team/{number:03}", pod_sets=(pod_set({"cpu": size}),), created=float(number)
+            )
+            self.known[made.key] = made
+            self.engine.observe(made)
+        self.cycles.wake()
+
+    def write(self) -> None:
+        """Write what was decided first; it ends at once."""
+        decision = self.under_way.popleft()
+        fact = transitions.admitted(self.known[decision.workload], decision, now=0.0)
+        self.engine.settle(Outcome(decision=decision, verdict=Verdict.DONE))
+        self.engine.observe(fact)
+        self.admitted.append(fact.key)
+        ended = Condition(type="Finished", status=True, reason="Succeeded", changed=0.0)
+        self.engine.observe(replace(fact, conditions={**fact.conditions, "Finished": ended}))
+        self.cycles.wake()
+
+    async def decided(self) -> int:
+        """Return how many decisions are under way once it is quiet."""
+        await asyncio.sleep(0.05)
+        return len(self.under_way)
+
+
+@asynccontextmanager
+async def scene(most: int) -> AsyncIterator[Scene]:
+    made = Scene(most)
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        running = group.create_task(made.cycles.run())
+        yield made
+        running.cancel()
+
+
+async def test_no_more_is_decided_at_once_than_there_is_room_for() -> None:
+    async with scene(most=4) as this:
+        this.submit(*[1] * 12)
+        assert await this.decided() == 4
+        this.under_way.clear()
+        this.cycles.go_on()
+        assert await this.decided() == 4, "the end of a write is heard"
+
+
+async def test_without_room_there_is_still_a_cycle_now_and_then() -> None:
+    async with scene(most=0) as this:
+        this.submit(1, 1)
+        while not this.under_way:
+            await asyncio.sleep(0.05)
+        assert len(this.under_way) == 1
+
+
+async def test_who_needs_much_is_not_kept_out_by_decisions_that_wait_to_be_written() -> None:
+    async with scene(most=2) as this:
+        this.submit(*[1] * 10, LARGE, *[1] * 40)
+        while len(this.admitted) < len(this.known):
+            await this.decided()
+            while this.under_way:
+                this.write()
+    place = this.admitted.index(Key("team/010"))
+    assert place < 10 + this.most + 1, "its turn came when it was the oldest"
