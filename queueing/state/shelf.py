@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable
 from math import inf
+from operator import itemgetter
 from typing import Generic, NamedTuple, TypeVar
 
 from queueing.core.names import FlavorResource, Key
@@ -13,6 +14,8 @@ from queueing.core.ordering import QueueKey
 Waiter = TypeVar("Waiter")
 SIZE = 64
 """Entries per block, once there is more than one; a block is split at twice as many."""
+_PLACE = itemgetter(0)
+"""Of an entry."""
 
 
 class Slot(NamedTuple):
@@ -98,7 +101,7 @@ class Shelf(Generic[Waiter]):
         if at == len(self._ends):
             return
         block = self._blocks[at]
-        index = _index(block, place)
+        index = bisect_left(block, place, key=_PLACE)
         if block[index][0] != place:
             return
         self._forget_steps()
@@ -148,18 +151,6 @@ class Shelf(Generic[Waiter]):
         block = self._blocks[at]
         self._ends[at] = block[-1][0]
         self._leasts[at] = min(asked for _, asked, _ in block)
-
-
-def _index(block: list[tuple[QueueKey, int, Waiter]], place: QueueKey) -> int:
-    """Return where a place is, or would be; not beyond the end, which is at or after it."""
-    low, high = 0, len(block) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if block[middle][0] < place:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 class Shelves(Generic[Waiter]):
