@@ -14,6 +14,7 @@ takes is what is left less for all others. Any other tree is looked at as a whol
 from collections.abc import Iterable, Iterator
 from heapq import heapify, heappop, heappush
 from math import inf
+from typing import NamedTuple
 
 from queueing.core.fair_sharing.order import FlatOrder
 from queueing.core.names import FlavorResource, QueueName, Uid
@@ -31,6 +32,15 @@ Entrant = tuple[Place, int, Line, float]
 
 Head = tuple[Place, Item, Line]
 """The first of a line who is covered, with his own place."""
+
+
+class Contest(NamedTuple):
+    """How a contest ended."""
+
+    winners: list[Foregone]
+    """Whom the round admits, in its order."""
+    is_last: bool
+    """Whether less is left then than anybody asks, so that the tree has no other round."""
 
 
 def is_plain(memory: Memory, peers: Peers, lacks: list[tuple[FlavorResource, int]]) -> bool:
@@ -75,8 +85,8 @@ def entrants_of(memory: Memory, root: Node, names: Iterable[QueueName]) -> list[
     return found
 
 
-def winners_of(memory: Memory, root: Node, entrants: list[Entrant]) -> list[Foregone] | None:
-    """Return whom the round admits of a tree, in its order; None where it has to be judged."""
+def winners_of(memory: Memory, root: Node, entrants: list[Entrant]) -> Contest | None:
+    """Let the entrants of a tree contend for what is free; None where it has to be judged."""
     order = order_of(memory)
     left = _free(entrants[0][2].above) if entrants else 0
     least = min((line.shelf.least for _, _, line, _ in entrants), default=inf)
@@ -101,7 +111,7 @@ def winners_of(memory: Memory, root: Node, entrants: list[Entrant]) -> list[Fore
             if not _fits_plainly(memory, line, item):
                 return None
             heappush(heads, (_place_of(memory, root, line, item, order), item, line))
-    return [_foregone(memory, root, *one) for one in winners]
+    return Contest([_foregone(memory, root, *one) for one in winners], left < least)
 
 
 def _may_contest(memory: Memory, root: Node) -> bool:

@@ -39,6 +39,8 @@ class Selection:
     """How many heads took the turn of a hopeless one."""
     foregone: list[Foregone] = field(default_factory=list)
     """Heads that the round admits for certain; no other head of their trees is admitted."""
+    spent: list[Node] = field(default_factory=list)
+    """Trees in which nobody has a turn any more once the foregone are admitted."""
     companions: list[Item] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
     """Reasons of heads that must not be judged, for a namespace that does not match, say."""
@@ -66,14 +68,17 @@ def select(memory: Memory, budget: int | None) -> Selection:
     plain: dict[Node, list[Prospect]] = {}
     for root, names in _in_turn(memory, budget):
         look = _look(memory, root, names, selection)
-        if budget is not None and selection.heads and selection.heads + look.heads > budget:
+        heads = selection.heads + look.heads
+        if budget is not None and heads > budget and selection.heads and look.heads:
             memory.cursor = root.path()
             break
-        selection.heads += look.heads
+        selection.heads = heads
         if look.entrants is not None:
-            won = winners_of(memory, root, look.entrants)
-            if won is not None:
-                selection.foregone.extend(won)
+            contest = winners_of(memory, root, look.entrants)
+            if contest is not None:
+                selection.foregone.extend(contest.winners)
+                if contest.is_last:
+                    selection.spent.append(root)
                 continue
             look = _look_at_all(memory, root, names, selection)
         if look.items:

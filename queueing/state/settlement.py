@@ -43,6 +43,8 @@ def settle_all(
             settling.admit_foregone(one)
         elif one.decision.workload not in along or not settling.leave_waiting(one):
             settling.take(one, along=one.decision.workload in along)
+    for root in selection.spent:  # the queues of those admitted came back to `ready` just now
+        memory.ready.difference_update(memory.members[root])
     for item in _losers(memory, selection, judgements, settling.moved):
         settling.tell_too_late(item)
     give_up(memory, settling.skipped, selection.companions, settling.moved)

@@ -191,7 +191,7 @@ def _by_root(memory: Memory, tidings: Tidings) -> dict[Node, News]:
 def _spread(memory: Memory, root: Node, news: News) -> None:
     """Tell the queues of a tree: whoever may be helped is woken, or is found in its turn."""
     supply = Supply(memory, root)
-    queues, ready = memory.queues, memory.ready
+    queues, ready, released = memory.queues, memory.ready, news.released is not None
     for name in memory.members[root]:
         queue = queues.get(name)
         if queue is None:
@@ -202,7 +202,9 @@ def _spread(memory: Memory, root: Node, news: News) -> None:
                 queue.despair(peers, missing)
             elif _concerns(memory, peers, news):
                 memory.wake_peers(peers, doubtful=True)
-        if queue.shelves.only is not None or queue.shelves:
+        shelves = queue.shelves
+        # New victims help nobody on an only shelf: what is available counts there.
+        if (released and shelves.only is not None) or (shelves.only is None and shelves):
             ready.add(name)
 
 

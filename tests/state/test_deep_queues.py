@@ -50,3 +50,28 @@ def test_the_first_in_the_queue_goes_first_and_not_the_smallest() -> None:
         cluster.finish(running)
         cluster.cycle()
     assert order == [f"team/job-{number:04}" for number in range(4)]
+
+
+@pytest.mark.parametrize(
+    "settings", [pytest.param(Settings(), id="classical"), pytest.param(FAIR, id="fair sharing")]
+)
+def test_queues_that_nothing_is_left_for_are_looked_at_when_something_gets_free_and_not_before(
+    settings: Settings,
+) -> None:
+    limits = {"default": {"cpu": quota(1_000)}}
+    queues = [cluster_queue(f"queue-{one}", limits, cohort="tree") for one in range(5)]
+    cluster = ObedientCluster(world(cluster_queues=queues), settings)
+    for number in range(40):
+        door, asked = f"team/queue-{number % 5}", 700 + number
+        cluster.observe(workload(f"job-{number}", {"cpu": asked}, local_queue=door, created=number))
+    cluster.cycle()
+    memory = cluster.engine._memory
+    for _ in range(3):
+        cluster.finish(cluster.running()[0])
+        cycle = cluster.cycle(budget=1)
+        assert [type(one) for one in cycle.decisions] == [Admit]
+        assert cycle.finished
+        assert not memory.ready
+        assert not cluster.cycle().decisions  # it hears that the admission was written
+        assert not memory.ready
+    cluster.engine.check()

@@ -2,6 +2,7 @@
 
 from queueing.core.decisions import Admit, Preempt, Requeue, Wait
 from queueing.core.facts import Fact, PreemptionPolicy, Strategy
+from queueing.core.names import Key
 from queueing.core.settings import Compatibility, FairSharing, Settings
 from queueing.state.engine import Engine
 from queueing.testing.builders import admitted, cluster_queue, preemption, workload
@@ -74,6 +75,23 @@ def test_a_tree_is_judged_whole_even_if_it_overruns_the_budget() -> None:
     deep = Deep(queues=6, each=1, queues_per_cohort=6)
     engine = engine_with(*deep.objects(), *deep.workloads(), settings=Settings())
     assert engine.cycle(1.0, budget=1).judged == 6
+
+
+def test_a_cut_cycle_goes_on_at_the_first_tree_that_has_a_head() -> None:
+    queues = [cluster_queue(name, cohort="a") for name in ("a-1", "a-2")]
+    queues += [cluster_queue(name) for name in ("b", "c")]
+    cluster = ObedientCluster(world(cluster_queues=queues))
+    for name, asked in (("small", 1_000), ("large", 9_000), ("waits", 5_000)):
+        cluster.observe(workload(name, {"cpu": asked}, local_queue="team/b"))
+    cluster.cycle()
+    assert cluster.running() == ["team/large", "team/small"]
+    cluster.finish(Key("team/small"))  # so there is a look at b, where this helps nobody
+    for name in ("a-1", "a-2", "c"):
+        cluster.observe(workload(f"job-{name}", local_queue=f"team/{name}"))
+    assert cluster.engine.cycle(2_000.0, budget=1).judged == 2
+    cluster.observe(workload("fits", local_queue="team/b"))
+    order = [cluster.engine.cycle(2_000.0, budget=1).decisions[0].workload for _ in range(2)]
+    assert order == ["team/job-c", "team/fits"]
 
 
 def test_cost_does_not_grow_with_what_did_not_change() -> None:
