@@ -11,6 +11,7 @@ MAPPED = [
     "state",
     "controller",
     "cli",
+    "serving",
     *(f"cli/{one}" for one in ("local", "production", "usage")),
     *(f"controller/{one.parent.name}" for one in CONTROLLER.glob("*/__init__.py")),
 ]

@@ -13,8 +13,8 @@ from queueing.kube.config import load_cluster
 from queueing.kube.errors import KubeError
 from queueing.kube.lease import LEASE_NAME
 from queueing.kube.lease_record import KubeLeaseStore, LeaseRecord
-from queueing.serving.departure import HOLDER
-from queueing.serving.farewell import let_go
+from queueing.serving.finalizer_release import release_finalizers
+from queueing.serving.uninstallation import HOLDER
 
 EPILOG = """\b
 Examples:
@@ -64,7 +64,7 @@ async def _let_go(
                 " again. `kubectl delete -k config/default` is enough while it runs; else stop it"
             )
         policies = [target async for target in remove_policies(client)]
-        freed, kept = await let_go(client)
+        freed, kept = await release_finalizers(client)
     return len(policies), kept, freed
 
 

@@ -2,6 +2,12 @@
 
 It runs in a process of its own beside the controller, in every replica, so that a long cycle of
 decisions never delays a `kubectl apply`. The controller pushes read models over a Unix socket
-(`publisher` there, `read_models` here); nothing here decides. Invariant: an answer is made from
-memory; only authentication and the certificate ask the API server.
+(`publisher` there, `read_models` here, `frames` between them); nothing here decides. Invariant: an
+answer is made from memory; only authentication and the certificate ask the API server.
+
+`process` composes it. `routes` are the HTTP of its ports, `surroundings` what defaulting must know.
+Who asks, and may they: `authorization`, with `aggregator`. `visibility` answers who waits where, or
+has the leader's replica answer (`forward`). TLS: `certificates` are made here, kept in a Secret by
+`certificate_secret`, served as the `identity`. When the definition of Workloads is about to be
+deleted, `uninstallation` silences the leader, and `finalizer_release` lets go of everything.
 """

@@ -20,10 +20,9 @@ from queueing.kube.errors import KubeError, NotFoundError
 from queueing.kube.resources import Target
 from queueing.serving.aggregator import read_aggregator
 from queueing.serving.authorization import Reviewer
-from queueing.serving.departure import Departure
+from queueing.serving.certificate_secret import Keeping, keep, trust
 from queueing.serving.forward import Forwarder
 from queueing.serving.identity import Identity, follow_files
-from queueing.serving.keeper import Keeping, keep, trust
 from queueing.serving.read_models import ReadModels, listening
 from queueing.serving.routes import (
     Elsewhere,
@@ -34,6 +33,7 @@ from queueing.serving.routes import (
     webhook_application,
 )
 from queueing.serving.surroundings import Cluster, watches
+from queueing.serving.uninstallation import Uninstallation
 from queueing.webhooks.admission import Rules
 
 logger = logging.getLogger(__name__)
@@ -104,9 +104,9 @@ async def serve(options: ServingOptions, convert: Convert) -> None:
                 "controller": lambda: models.connected and models.ready,
             }
         )
-        departure = Departure(client, SystemClock(), options.lease, options.noticed_s)
+        uninstallation = Uninstallation(client, SystemClock(), options.lease, options.noticed_s)
         elsewhere = _elsewhere(options, client, identity)
-        webhooks = webhook_application(cluster.around, options.rules, convert, departure)
+        webhooks = webhook_application(cluster.around, options.rules, convert, uninstallation)
         metrics = metrics_application(models, reviewer.may_read_path)
         visibility = visibility_application(models, reviewer.may_see_pending, elsewhere)
         ports = (

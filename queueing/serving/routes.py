@@ -10,7 +10,7 @@ import msgspec
 from aiohttp import web
 
 from queueing.kube.resources import CLUSTER_QUEUES, LOCAL_QUEUES, Target
-from queueing.serving.farewell import is_farewell
+from queueing.serving.finalizer_release import is_uninstallation
 from queueing.serving.read_models import ReadModels
 from queueing.serving.visibility import (
     GROUP,
@@ -34,7 +34,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Allowed = Callable[[web.Request], Awaitable[bool]]
 Around = Callable[[Mapping[str, Any]], Surroundings]
 Convert = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-LetGo = Callable[[], Awaitable[object]]
+ReleaseFinalizers = Callable[[], Awaitable[object]]
 
 
 def document(body: Any, status: int = 200) -> web.Response:
@@ -64,7 +64,7 @@ def failure(status: int, reason: str, message: str) -> web.Response:
 
 
 def webhook_application(
-    around: Around, rules: Rules, convert: Convert, let_go: LetGo
+    around: Around, rules: Rules, convert: Convert, release_finalizers: ReleaseFinalizers
 ) -> web.Application:
     """Serve admission and conversion reviews, and let go of everything when we are uninstalled."""
 
@@ -78,8 +78,8 @@ def webhook_application(
 
     async def departing(request: web.Request) -> web.StreamResponse:
         body = msgspec.json.decode(await request.read())
-        if is_farewell(body):
-            await let_go()
+        if is_uninstallation(body):
+            await release_finalizers()
         return document(validate(body, around(body), rules))
 
     async def converting(request: web.Request) -> web.StreamResponse:

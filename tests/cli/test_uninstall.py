@@ -14,7 +14,7 @@ from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.lease import LEASE_NAME
 from queueing.kube.lease_record import KubeLeaseStore, LeaseRecord
-from queueing.serving.departure import HOLDER
+from queueing.serving.uninstallation import HOLDER
 
 NAMESPACE = "kueue-system"
 

@@ -20,9 +20,9 @@ from queueing.kube.config import Cluster, Source
 from queueing.kube.errors import NotFoundError
 from queueing.kube.resources import MUTATING_WEBHOOKS, NAMESPACES, SECRETS
 from queueing.serving import process
+from queueing.serving.certificate_secret import Keeping
 from queueing.serving.certificates import service_names
 from queueing.serving.frames import Frame
-from queueing.serving.keeper import Keeping
 from queueing.serving.process import Address, ServingOptions
 from queueing.serving.publisher import Publisher
 from queueing.testing.ports import free_ports
@@ -69,7 +69,7 @@ async def until(holds: Callable[[], Awaitable[bool]]) -> None:
 
 @pytest.fixture
 async def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Served]:
-    monkeypatch.setattr("queueing.serving.keeper.TURN_S", 0.05)
+    monkeypatch.setattr("queueing.serving.certificate_secret.TURN_S", 0.05)
     async with serve() as api, Client(Cluster.plain(api.url)) as client:
         api.load(
             yaml.load(file.read_text(), Loader=yaml.CSafeLoader)

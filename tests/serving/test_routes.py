@@ -61,7 +61,7 @@ ALONE = Elsewhere(ask=no_leader, exists=exists)
 WITH_A_LEADER = Elsewhere(ask=another, exists=exists)
 
 
-async def no_farewell() -> None:
+async def no_uninstallation() -> None:
     raise AssertionError("nobody removes us here")
 
 
@@ -216,7 +216,7 @@ def review(kind: str, new: Mapping[str, Any]) -> dict[str, Any]:
 )
 async def test_webhooks_answer_reviews(path: str, body: Any, allowed: bool) -> None:
     application = webhook_application(
-        lambda _: Surroundings(), Rules(), lambda body: body, no_farewell
+        lambda _: Surroundings(), Rules(), lambda body: body, no_uninstallation
     )
     async with (
         served(application) as (session, base),

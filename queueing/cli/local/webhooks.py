@@ -18,7 +18,7 @@ from queueing.apiserver.server import EmbeddedServer
 from queueing.controller.configuration import managed_namespaces
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
-from queueing.serving.farewell import let_go
+from queueing.serving.finalizer_release import release_finalizers
 from queueing.serving.routes import webhook_application
 from queueing.serving.surroundings import Cluster as Around
 from queueing.serving.surroundings import watches
@@ -42,7 +42,7 @@ async def local_webhooks(
     around = Around(managed, configuration.manage_jobs_without_queue_name)
     async with Client(Cluster.plain(server.url), "queueing-webhooks") as client:
         application = webhook_application(
-            around.around, Rules(), convert_review, partial(let_go, client)
+            around.around, Rules(), convert_review, partial(release_finalizers, client)
         )
         runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
         await runner.setup()

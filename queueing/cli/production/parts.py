@@ -17,8 +17,8 @@ from queueing.controller.process.probes import BadAddressError, address_of
 from queueing.kube.config import ConfigurationError, Source
 from queueing.kube.resources import LEASES
 from queueing.observe.logs import LogFormat, configure
+from queueing.serving.certificate_secret import Keeping
 from queueing.serving.certificates import service_names
-from queueing.serving.keeper import Keeping
 from queueing.serving.process import Address, ServingOptions, serve
 from queueing.translate.configuration import is_enabled
 from queueing.translate.unheeded import unheeded

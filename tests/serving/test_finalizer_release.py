@@ -12,8 +12,8 @@ from queueing.apiserver.server import serve
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.resources import CLUSTER_QUEUES, RESOURCE_FLAVORS, WORKLOADS, Target
-from queueing.serving import farewell
-from queueing.serving.farewell import is_farewell, let_go
+from queueing.serving import finalizer_release
+from queueing.serving.finalizer_release import is_uninstallation, release_finalizers
 from queueing.webhooks.admission import IN_USE
 
 CRDS = Path(__file__).parents[2] / "config" / "crd"
@@ -49,13 +49,13 @@ async def finalizers(client: Client, target: Target) -> list[str]:
 async def test_our_finalizer_goes_and_others_stay(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(farewell, "PAGE", 2)
+    monkeypatch.setattr(finalizer_release, "PAGE", 2)
     for number in range(5):
         body = thing("Workload", f"w{number}", {"podSets": [{"template": TEMPLATE}]}, IN_USE, OTHER)
         await client.create(WORKLOADS.within("default"), body)
     await client.create(RESOURCE_FLAVORS.within(), thing("ResourceFlavor", "any", {}, IN_USE))
     await client.create(CLUSTER_QUEUES.within(), thing("ClusterQueue", "team", {}, OTHER))
-    await let_go(client)
+    await release_finalizers(client)
     for number in range(5):
         assert await finalizers(client, WORKLOADS.at(f"w{number}", "default")) == [OTHER]
     assert await finalizers(client, RESOURCE_FLAVORS.at("any")) == []
@@ -64,7 +64,7 @@ async def test_our_finalizer_goes_and_others_stay(
 
 async def test_what_cannot_be_reached_is_told(caplog: pytest.LogCaptureFixture) -> None:
     async with Client(Cluster.plain("http://127.0.0.1:1")) as nobody:
-        await let_go(nobody)
+        await release_finalizers(nobody)
     assert "workloads keep their finalizers" in caplog.text
 
 
@@ -77,6 +77,8 @@ async def test_what_cannot_be_reached_is_told(caplog: pytest.LogCaptureFixture) 
         pytest.param({"operation": "UPDATE"}, False, id="a change of it"),
     ],
 )
-def test_a_farewell_is_the_deletion_of_the_definition(request_: dict[str, Any], want: bool) -> None:
+def test_an_uninstallation_is_the_deletion_of_the_definition(
+    request_: dict[str, Any], want: bool
+) -> None:
     announced = {"operation": "DELETE", "name": "workloads.kueue.x-k8s.io", "dryRun": False}
-    assert is_farewell({"request": {**announced, **request_}}) is want
+    assert is_uninstallation({"request": {**announced, **request_}}) is want

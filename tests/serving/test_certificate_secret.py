@@ -11,8 +11,8 @@ from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.errors import ConflictError
 from queueing.kube.resources import NAMESPACES, SECRETS
+from queueing.serving.certificate_secret import KEPT_BY_CERT_MANAGER, Keeping, current
 from queueing.serving.certificates import make, service_names
-from queueing.serving.keeper import KEPT_BY_CERT_MANAGER, Keeping, current
 
 NOW = 1_790_000_000.0
 SHORT_BEFORE_THE_END = NOW + 364 * 24 * 3600.0

@@ -16,7 +16,7 @@ from queueing.kube.client import Client
 from queueing.kube.errors import ConflictError, KubeError
 from queueing.kube.lease_record import KubeLeaseStore, LeaseRecord
 from queueing.kube.resources import Target
-from queueing.serving.farewell import let_go
+from queueing.serving.finalizer_release import release_finalizers
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ _ATTEMPTS = 5
 _TIMEOUT_S = 5.0
 
 
-class Departure:
+class Uninstallation:
     """Lets go of everything, for good.
 
     `lease` is that of the leaders, None where nobody is elected. A leader sees within `noticed_s`
@@ -51,7 +51,7 @@ class Departure:
         except KubeError as error:
             logger.warning("whoever leads goes on while everything is let go of: %s", error)
         for _ in range(PASSES):
-            freed, _held = await let_go(self._client)
+            freed, _held = await release_finalizers(self._client)
             if not freed:
                 return
 

@@ -16,7 +16,7 @@ from queueing.kube.config import Cluster
 from queueing.kube.lease import Lease, LeaseSettings, Term
 from queueing.kube.lease_record import KubeLeaseStore
 from queueing.kube.resources import LEASES, RESOURCE_FLAVORS
-from queueing.serving.departure import HOLDER, Departure
+from queueing.serving.uninstallation import HOLDER, Uninstallation
 from queueing.webhooks.admission import IN_USE
 
 FLAVORS = Path(__file__).parents[2] / "config" / "crd" / "kueue.x-k8s.io_resourceflavors.yaml"
@@ -82,7 +82,7 @@ async def test_a_leader_stops_before_anything_is_let_go_of(client: Client) -> No
     competing = asyncio.create_task(Lease(store(client), times, CLOCK).run(lead))
     async with asyncio.timeout(WITHIN_S):
         await leads.wait()
-        leaving = asyncio.create_task(Departure(client, CLOCK, LEASE, noticed_s=3.0)())
+        leaving = asyncio.create_task(Uninstallation(client, CLOCK, LEASE, noticed_s=3.0)())
         await ended.wait()
         assert not leaving.done(), "it was let go of while somebody led"
         await leaving
@@ -110,7 +110,7 @@ async def test_a_renewal_in_between_only_makes_it_try_again(
     }
     await client.create(LEASES.within(LEASE.namespace), lease)
     server.intercept = conflict
-    await Departure(client, CLOCK, LEASE)()
+    await Uninstallation(client, CLOCK, LEASE)()
     assert left == [0]
     assert await holder(client) == HOLDER
 
@@ -126,7 +126,7 @@ async def test_a_renewal_in_between_only_makes_it_try_again(
 async def test_where_nobody_leads_nobody_is_waited_for(client: Client, lease: Any) -> None:
     await client.create(RESOURCE_FLAVORS.within(), flavor("any"))
     async with asyncio.timeout(WITHIN_S):
-        await Departure(client, CLOCK, lease, noticed_s=1000.0)()
+        await Uninstallation(client, CLOCK, lease, noticed_s=1000.0)()
     assert not await held(client)
 
 
@@ -142,6 +142,6 @@ async def test_what_was_made_meanwhile_is_let_go_of_too(
 
     await client.create(RESOURCE_FLAVORS.within(), flavor("any"))
     server.intercept = queue_of_an_administrator
-    await Departure(client, CLOCK)()
+    await Uninstallation(client, CLOCK)()
     assert made.is_set()
     assert not await held(client)

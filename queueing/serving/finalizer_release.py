@@ -55,14 +55,14 @@ class _Page(msgspec.Struct, frozen=True):
     metadata: _ListMeta = _ListMeta()
 
 
-def is_farewell(body: Mapping[str, Any]) -> bool:
+def is_uninstallation(body: Mapping[str, Any]) -> bool:
     """Say whether an AdmissionReview announces that Workloads go, and means it."""
     request = body.get("request") or {}
     goes = request.get("operation") == "DELETE" and request.get("name") == DEFINITION
     return goes and not request.get("dryRun")
 
 
-async def let_go(client: Client) -> tuple[int, list[str]]:
+async def release_finalizers(client: Client) -> tuple[int, list[str]]:
     """Take our finalizer off everything; what cannot be reached is told and left.
 
     Returns how many objects were let go of, and the kinds of which some are still held.
