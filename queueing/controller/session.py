@@ -33,7 +33,7 @@ from queueing.controller.stores.checkpoints import CheckpointMemory
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.reporter import Reporter
 from queueing.controller.workers import Workers
-from queueing.controller.workloads.reconciler import Lives, WorkloadReconciler
+from queueing.controller.workloads.reconciler import LifeDependencies, WorkloadReconciler
 from queueing.controller.workloads.waiting_reasons import WaitingReasons
 from queueing.controller.writing.deferral import Deferral
 from queueing.controller.writing.events import Events
@@ -161,7 +161,7 @@ class Session:
     def _make_credits(self) -> credit_composition.Credits:
         """Make the credits; quota is given back only when they are written down."""
         made = credit_composition.Credits(
-            credit_composition.Around(
+            credit_composition.Dependencies(
                 engine=self.engine,
                 writes=self.writes,
                 clock=self._around.clock,
@@ -177,7 +177,7 @@ class Session:
 
     def _make_checkpoints(self) -> checkpoints.Checkpoints:
         return checkpoints.Checkpoints(
-            checkpoints.Around(
+            checkpoints.Dependencies(
                 objects=self.objects,
                 writes=self.writes,
                 events=self._events,
@@ -199,7 +199,7 @@ class Session:
         memory.configuration = self._rules.configuration
         memory.by_labels = self._rules.settings.compatibility is not Compatibility.KUEUE
         return device_composition.Devices(
-            device_composition.Around(
+            device_composition.Dependencies(
                 objects=self.objects,
                 pump=self.pump,
                 writes=self.writes,
@@ -242,14 +242,14 @@ class Session:
         )
 
     def _make_workload_reconciler(self) -> WorkloadReconciler:
-        lives = Lives(
+        dependencies = LifeDependencies(
             rules=self._rules.life,
             clock=self._around.clock,
             queue=self.workload_keys,
             evicted=self._around.reporter.evicted,
             confirmed=self._around.reporter.confirmed,
         )
-        return WorkloadReconciler(self.objects, self.writes, self._events, lives)
+        return WorkloadReconciler(self.objects, self.writes, self._events, dependencies)
 
     async def run(self) -> None:
         """Lead until cancelled; what is being written is written to its end."""

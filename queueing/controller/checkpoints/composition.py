@@ -41,7 +41,7 @@ _LOOK_S = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
+class Dependencies:
     """What the term lends."""
 
     objects: Objects
@@ -69,53 +69,57 @@ class Around:
 class Checkpoints:
     """Requests to save, in one term of leadership."""
 
-    def __init__(self, around: Around) -> None:
-        self._around, self._objects = around, around.objects
-        checkpoints = around.objects.checkpoints
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._dependencies, self._objects = dependencies, dependencies.objects
+        checkpoints = dependencies.objects.checkpoints
         self.queue: WorkQueue[Key] = WorkQueue()
         self.policy_keys: WorkQueue[Key] = WorkQueue()
         self.node_keys: WorkQueue[Key] = WorkQueue()
         self.idle_keys: WorkQueue[Key] = WorkQueue()
-        self.policies = PolicyReconciler(checkpoints, around.writes, around.clock)
-        self.intake = Intake(checkpoints, self._changed, self._policy_changed, saved=around.saved)
-        self.barrier = Barrier(around.objects, around.events, self.queue.add)
-        self._exec = ExecDriver(checkpoints, around.writes, around.clock, self._changed)
+        self.policies = PolicyReconciler(checkpoints, dependencies.writes, dependencies.clock)
+        self.intake = Intake(
+            checkpoints, self._changed, self._policy_changed, saved=dependencies.saved
+        )
+        self.barrier = Barrier(dependencies.objects, dependencies.events, self.queue.add)
+        self._exec = ExecDriver(checkpoints, dependencies.writes, dependencies.clock, self._changed)
         means = Means(
-            objects=around.objects,
-            writes=around.writes,
-            events=around.events,
-            clock=around.clock,
+            objects=dependencies.objects,
+            writes=dependencies.writes,
+            events=dependencies.events,
+            clock=dependencies.clock,
             queue=self.queue,
             intake=self.intake,
             notifier=Notifier(
                 checkpoints,
-                around.writes,
+                dependencies.writes,
                 Drivers(
-                    http=HttpDriver(checkpoints, around.clock),
-                    hooks=HookJobs(around.objects, around.writes, around.clock),
+                    http=HttpDriver(checkpoints, dependencies.clock),
+                    hooks=HookJobs(dependencies.objects, dependencies.writes, dependencies.clock),
                     exec=self._exec,
                 ),
             ),
-            telemetry=CheckpointTelemetry(around.objects, around.metrics, around.traces),
+            telemetry=CheckpointTelemetry(
+                dependencies.objects, dependencies.metrics, dependencies.traces
+            ),
             attend=self._attend,
-            claimed=around.claimed,
+            claimed=dependencies.claimed,
         )
         self.reconciler = CheckpointReconciler(means)
         self.nodes = NodeReconciler(
-            around.objects,
-            around.writes,
-            around.events,
-            clock=around.clock,
+            dependencies.objects,
+            dependencies.writes,
+            dependencies.events,
+            clock=dependencies.clock,
             hearing=Hearing(
-                node=self.node_keys.add, workload=self.queue.add, evicted=around.evicted
+                node=self.node_keys.add, workload=self.queue.add, evicted=dependencies.evicted
             ),
         )
 
         self.idle = IdleReconciler(
-            around.objects,
-            around.writes,
-            around.events,
-            clock=around.clock,
+            dependencies.objects,
+            dependencies.writes,
+            dependencies.events,
+            clock=dependencies.clock,
             queue=self.idle_keys,
         )
 
@@ -161,7 +165,7 @@ class Checkpoints:
     def job_changed(self, key: Key) -> None:
         """Look at the requests that a Job belongs to."""
         for workload in saved_by(self._objects.checkpoints, key):
-            self._around.charge_anew(workload)
+            self._dependencies.charge_anew(workload)
         job = self._objects.jobs.get(key)
         if job is not None:
             self.idle.job_changed(job.metadata.uid)
@@ -185,21 +189,21 @@ class Checkpoints:
     def _policy_changed(self, key: Key) -> None:
         self.policy_keys.add(key)
         self.idle.policy_changed()
-        self._around.weigh_anew()
+        self._dependencies.weigh_anew()
 
     def _changed(self, workload: Key) -> None:
-        self._around.charge_anew(workload)
+        self._dependencies.charge_anew(workload)
         self.queue.add(workload)
 
     def _attend(self, workload: Workload) -> None:
         """Have the Jobs looked at that the barrier may have held."""
         gang = gang_key(workload.metadata)
         if gang is not None:
-            self._around.gang(gang)
+            self._dependencies.gang(gang)
         for owner in workload.metadata.owner_references:
             job = self._objects.job_keys.get(owner.uid)
             if job is not None:
-                self._around.job(job)
+                self._dependencies.job(job)
 
 
 async def is_known(reflector: Reflector[Any]) -> None:

@@ -29,7 +29,7 @@ FAREWELL_S = 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
+class Dependencies:
     """What the term lends."""
 
     engine: Engine
@@ -45,24 +45,24 @@ class Around:
 class Credits:
     """Ledgers, policies and grants in one term of leadership."""
 
-    def __init__(self, around: Around) -> None:
-        self._around = around
-        self.intake = Intake(around.engine.observe_credit, around.wake)
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._dependencies = dependencies
+        self.intake = Intake(dependencies.engine.observe_credit, dependencies.wake)
         self.accounts = Accounts(
             Means(
-                engine=around.engine,
-                writes=around.writes,
-                clock=around.clock,
+                engine=dependencies.engine,
+                writes=dependencies.writes,
+                clock=dependencies.clock,
                 intake=self.intake,
-                attend=around.attend,
+                attend=dependencies.attend,
             )
         )
         self._conditions = PolicyConditions(
-            around.engine,
-            around.writes,
-            around.clock,
+            dependencies.engine,
+            dependencies.writes,
+            dependencies.clock,
             self.intake,
-            fair_sharing=around.fair_sharing,
+            fair_sharing=dependencies.fair_sharing,
         )
 
     def reflectors(self, client: Client) -> Iterator[tuple[Reflector[Any], str]]:
@@ -81,12 +81,12 @@ class Credits:
         """Write accounts and conditions when they are due, for ever."""
         woken = False
         while True:
-            altered = self._around.engine.credits_altered()
+            altered = self._dependencies.engine.credits_altered()
             if altered:
                 self.accounts.urgent.set()
             if self.accounts.urgent.is_set():
                 self.accounts.urgent.clear()
-                self._around.wake()
+                self._dependencies.wake()
                 await asyncio.sleep(GATHER_S)
                 await self.accounts.write(at_once=True, rows_too=altered)
             if woken:
@@ -96,7 +96,7 @@ class Credits:
             counts = bool(self.intake.policies or self.intake.budgets)
             woken = counts and self.accounts.is_due()
             if woken:
-                self._around.wake()
+                self._dependencies.wake()
             elif self.intake.policies or self.intake.grants:
                 await self._conditions.write()
             with contextlib.suppress(TimeoutError):

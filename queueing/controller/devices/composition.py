@@ -43,7 +43,7 @@ PAUSE_TIMES = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
+class Dependencies:
     """What the term lends."""
 
     objects: Objects
@@ -66,9 +66,9 @@ class Around:
 class Devices:
     """Devices in one term of leadership."""
 
-    def __init__(self, around: Around) -> None:
-        self._pump, self._objects = around.pump, around.objects
-        self._memory = memory = around.objects.devices
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._pump, self._objects = dependencies.pump, dependencies.objects
+        self._memory = memory = dependencies.objects.devices
         self.queue: WorkQueue[Key] = WorkQueue()
         self._rules_changed, self._hardware_changed = True, False
         self._users: dict[str, None] = {}
@@ -84,42 +84,42 @@ class Devices:
                 ours=self._hear_of_ours,
             ),
         )
-        claims = Claims(memory, around.writes)
-        self.start = DeviceStart(memory, claims, around.events, around.injects)
+        claims = Claims(memory, dependencies.writes)
+        self.start = DeviceStart(memory, claims, dependencies.events, dependencies.injects)
         evictions = DeviceEvictions(
-            objects=around.objects,
+            objects=dependencies.objects,
             memory=memory,
-            writes=around.writes,
-            events=around.events,
-            now=around.now,
-            exceeds=around.exceeds,
-            evicted=around.evicted,
+            writes=dependencies.writes,
+            events=dependencies.events,
+            now=dependencies.now,
+            exceeds=dependencies.exceeds,
+            evicted=dependencies.evicted,
         )
         self.template_cleanup = TemplateCleanup(
-            memory, around.writes, around.deferral, self.queue.add
+            memory, dependencies.writes, dependencies.deferral, self.queue.add
         )
         self.upkeep = Upkeep(
-            objects=around.objects,
+            objects=dependencies.objects,
             memory=memory,
             start=self.start,
             claims=claims,
-            events=around.events,
+            events=dependencies.events,
             evictions=evictions,
             template_cleanup=self.template_cleanup,
             workload_of=self._workload_of,
         )
-        trial = partial(tried, around.writes.client, around.namespace)
+        trial = partial(tried, dependencies.writes.client, dependencies.namespace)
         self._delays = Delays(
-            objects=around.objects,
+            objects=dependencies.objects,
             memory=memory,
-            writes=around.writes,
-            events=around.events,
-            pod_replacement=PodReplacement(around.writes, trial, around.doubt),
-            injects=around.injects,
-            now=around.now,
+            writes=dependencies.writes,
+            events=dependencies.events,
+            pod_replacement=PodReplacement(dependencies.writes, trial, dependencies.doubt),
+            injects=dependencies.injects,
+            now=dependencies.now,
         )
         self._flavor_conditions = FlavorConditions(
-            memory, around.writes, around.now, around.objects.flavors
+            memory, dependencies.writes, dependencies.now, dependencies.objects.flavors
         )
 
     async def follow(self, group: asyncio.TaskGroup, client: Client) -> None:

@@ -45,8 +45,8 @@ class Watched(Protocol):
 W = TypeVar("W", bound=Watched)
 
 
-class Brain(Protocol):
-    """The part of the engine that the pump feeds."""
+class FactObserver(Protocol):
+    """What the pump needs of the engine."""
 
     def observe(self, fact: Fact) -> None: ...
 
@@ -69,7 +69,7 @@ class Pump:
     """Takes in what happens, and keeps `objects` and the engine up to date."""
 
     def __init__(
-        self, objects: Objects, engine: Brain, attention: Attention, rules: ResourceRules
+        self, objects: Objects, engine: FactObserver, attention: Attention, rules: ResourceRules
     ) -> None:
         self._objects, self._engine, self._attention = objects, engine, attention
         self._requests = Requests(objects, rules, self._observe_flavors)

@@ -50,7 +50,7 @@ _TOLD_AS = {Cause.ADMISSION_CHECK: "AdmissionCheckRejected"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lives:
+class LifeDependencies:
     """What the reconciler needs besides objects and writes."""
 
     rules: LifeRules
@@ -66,11 +66,15 @@ class WorkloadReconciler:
     """Looks at one Workload at a time; called by workers of a work queue."""
 
     def __init__(
-        self, objects: Objects, writes: LeaderWrites, events: Events, lives: Lives
+        self, objects: Objects, writes: LeaderWrites, events: Events, dependencies: LifeDependencies
     ) -> None:
         self._objects, self._writes, self._events = objects, writes, events
-        self._rules, self._clock, self._queue = lives.rules, lives.clock, lives.queue
-        self._evicted, self._confirmed = lives.evicted, lives.confirmed
+        self._rules, self._clock, self._queue = (
+            dependencies.rules,
+            dependencies.clock,
+            dependencies.queue,
+        )
+        self._evicted, self._confirmed = dependencies.evicted, dependencies.confirmed
         self._problems = ReservationProblems(objects)
         self._reopened: dict[Key, float] = {}
         """Since when the queues of those are open again that were drained for them."""
