@@ -1,12 +1,20 @@
-"""Marks: for whom workloads were preempted, as statuses say. A new leader restores claims by them.
+"""Marks: what statuses say of claims. A new leader restores claims by them.
 
-A mark counts from the eviction until the workload is admitted again, so it outlives the time for
-which a victim holds quota: between the last victim's leaving and the preemptor's admission the
-claim is all that keeps others off, the victims themselves included.
+A victim's status says for whom it was preempted. That counts from the eviction until the workload
+is admitted again, so it outlives the time for which a victim holds quota: between the last victim's
+leaving and the preemptor's admission the claim is all that keeps others off, the victims themselves
+included.
+
+The preemptor's own status says whether it waits for preempted workloads. One that does stands, also
+if no victim names it: it waits for the victims of others. One that waits for something else gave
+its claim up, whatever its victims say. Its status says the one before any of its victims is
+evicted, so that it cannot say the other because nobody came to write it.
 """
 
+from queueing.core.decisions import Reason
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
+from queueing.core.reasons import NO_LONGER_FITS
 from queueing.state.claims import preemptor_of
 from queueing.state.memory import Memory
 from queueing.state.peers import Item
@@ -41,17 +49,46 @@ def unmark(memory: Memory, key: Key) -> None:
 
 
 def restore_claim(memory: Memory, item: Item) -> None:
-    """Give a preemptor the claim on victims that an earlier process chose for it.
+    """Give a workload the claim that it had with an earlier process, as far as statuses tell.
 
     Its first judgement here replaces this claim by one of its own, with the same victims, because
     those already evicted are taken first. Marks that turn up after that add nothing.
     """
     key, peers = item.fact.key, item.peers
-    marked = memory.named.get(item.fact.uid)
-    if not marked or peers is None or memory.as_kueue:
+    if peers is None or memory.as_kueue:
         return
     if item.preempting and memory.claims.of(key) is not None:
+        return
+    waits = _waits_for_victims(item.fact)
+    marked = memory.named.get(item.fact.uid, ())
+    if waits is False or not (waits or marked):
         return
     charges = memory.ledger.charges
     memory.claims.put(key, peers.queue, (one for one in marked if one in charges))
     memory.standing[key] = None
+
+
+_FOR_SOMETHING_ELSE = frozenset(
+    {
+        Reason.BUDGET_EXHAUSTED,
+        Reason.EXCEEDS_MAX_QUOTA,
+        Reason.MAY_NOT_BORROW,
+        Reason.NO_MATCHING_FLAVOR,
+        Reason.TOPOLOGY_PLACEMENT_FAILED,
+        Reason.WAITING_FOR_QUOTA,
+    }
+)
+"""Reasons of those who were judged, and found nobody to preempt."""
+
+
+def _waits_for_victims(fact: WorkloadFact) -> bool | None:
+    """Say whether a status says that its workload waits for others to leave; None if neither.
+
+    Who fitted until others of its round came first keeps its claim, and its status says of none.
+    """
+    said = fact.conditions.get("QuotaReserved")
+    if said is None or said.status or said.message == NO_LONGER_FITS:
+        return None
+    if said.reason == Reason.WAITING_FOR_PREEMPTED:
+        return True
+    return False if said.reason in _FOR_SOMETHING_ELSE else None

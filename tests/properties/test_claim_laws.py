@@ -10,7 +10,7 @@ import pytest
 from typing_extensions import override
 
 from queueing.core.decisions import Cycle
-from queueing.core.facts import ClusterQueueFact, Fact, WorkloadFact
+from queueing.core.facts import ClusterQueueFact, Condition, Fact, WorkloadFact
 from queueing.core.names import Key
 from queueing.core.settings import Settings
 from queueing.core.stakes import Stake
@@ -105,15 +105,33 @@ def _leaves_otherwise(cluster: LivingCluster, key: Key) -> bool:
 def a_new_leader_keeps_the_claims_that_are_marked(life: Life) -> None:
     """A head has a claim on whoever still holds quota and says that it was evicted for that head.
 
-    Also one whose claim was dropped meanwhile has it again, until it is judged.
+    Also one whose claim was dropped meanwhile has it again, until it is judged; unless it says that
+    it waits for something else. One that waits for victims of others has a claim on nobody.
     """
     cluster = LivingCluster.of(life)
     for step in life.steps:
         play(cluster, step)
         memory = cluster.successor()._memory
-        marked = {(owner, victim) for victim, owner in marks(cluster) if owner in memory.items}
+        reasons = {key: told_reason(fact) for key, fact in memory.workloads.items()}
+        marked = {
+            (owner, victim)
+            for victim, owner in marks(cluster)
+            if owner in memory.items and reasons[owner] not in ELSEWHERE
+        }
         claimed = {(claim.owner, victim) for claim in memory.claims for victim in claim.victims}
         assert claimed == marked
+        waits = {key for key in memory.items if reasons[key] == "WaitingForPreemptedWorkloads"}
+        assert waits <= memory.standing.keys()
+
+
+ELSEWHERE = ("NoMatchingFlavor", "WaitingForQuota", "ExceedsMaxQuota", "TopologyPlacementFailed")
+"""Reasons of those who found nobody to preempt, but for whom others of a round came first."""
+
+
+def told_reason(fact: WorkloadFact) -> str:
+    """Return why a workload waits, as its status says; empty when that depends on others only."""
+    said = fact.conditions.get("QuotaReserved", Condition(type="QuotaReserved", status=False))
+    return "" if "after processing another workload" in said.message else said.reason
 
 
 def marks(cluster: LivingCluster) -> Iterator[tuple[Key, Key]]:

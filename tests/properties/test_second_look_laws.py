@@ -1,9 +1,9 @@
 """A law of what is only remembered: looking at everybody again decides as a new engine does.
 
 Who is known to wait, on which shelf and for which news is what a living engine has beyond the
-objects, who claims what, and who preempted whom. It spares work. So an engine that forgets it
-decides, decision for decision, what a new one does that is told of claims and feuds: at every
-moment, also while others stand.
+objects and who preempted whom. It spares work. So an engine that forgets it decides, decision for
+decision, what a new one does that is told of feuds: at every moment, also while others stand. Who
+waits for whom to leave is read from the objects.
 """
 
 import pytest

@@ -122,6 +122,7 @@ class Effects:
             return False
 
     async def _preempt(self, decision: Preempt) -> None:
+        await self._waiting_reasons.tell(decision.preemptor)
         victim = self._current(decision)
         if victim is None:
             self._settle(decision, Verdict.REFUSED, "the Workload is gone")

@@ -4,6 +4,9 @@ A workload that is admitted soon after it came is never written to say that it w
 written when it changes; a new message for the same reason only now and then, because the numbers
 in it change with every admission of others. A workload that was never judged itself, because one
 judged alike stands for it, gets the reason found for that one.
+
+One reason is written at once: a preemptor says that it waits for preempted workloads before the
+first of these is evicted. By that the next leader knows who waits for whom.
 """
 
 import asyncio
@@ -66,6 +69,20 @@ def _says_something(found: Workload) -> bool:
     return said is not None and (said.status == "True" or said.reason not in _OUT_OF_THE_QUEUE)
 
 
+def _reserved(found: Workload) -> Condition:
+    """Return what a status says of the reservation; an empty condition when it says nothing."""
+    return found.status.condition("QuotaReserved") or Condition(type="QuotaReserved")
+
+
+def _may_say(found: Workload, wait: Wait) -> bool:
+    """Say whether a wait is still of this workload, and its status does not say something else."""
+    ended = found.status.condition("Finished") is not None
+    if found.metadata.life != wait.uid or ended or _reserved(found).status == "True":
+        return False
+    requeued = found.status.condition("Requeued")
+    return requeued is None or requeued.status != "False"  # what set it aside has said why
+
+
 class WaitingReasons:
     """The latest reason of each waiting workload, and the writer of them."""
 
@@ -84,6 +101,8 @@ class WaitingReasons:
         self._untold: dict[Key, float] = {}
         """Pending, of whom nothing was said, and since when: oldest first, as in `_noted`."""
         self._written: dict[Key, float] = {}
+        self._telling: dict[Key, asyncio.Event] = {}
+        """Whose reason is being written because somebody waits for that."""
 
     def expect(self, key: Key) -> None:
         """See to it that one which says nothing yet, or why it was out of the queue, is told."""
@@ -98,6 +117,30 @@ class WaitingReasons:
         self._untold.pop(wait.workload, None)
         since, _ = self._noted.get(wait.workload, (self._clock.monotonic(), wait))
         self._noted[wait.workload] = (since, wait)
+
+    async def tell(self, key: Key) -> None:
+        """Write the reason of a workload now, if its status gives another one or none.
+
+        Returns when that is done, or did not come about; who asks meanwhile waits for the same.
+        """
+        told = self._telling.get(key)
+        if told is not None:
+            await told.wait()
+            return
+        _, wait = self._noted.get(key, (0.0, None))
+        found = self._objects.workloads.get(key)
+        if wait is None or found is None or not _may_say(found, wait):
+            return
+        if _reserved(found).reason == wait.reason:
+            return
+        del self._noted[key]
+        self._written[key] = self._clock.monotonic()
+        told = self._telling[key] = asyncio.Event()
+        try:
+            await self._write(wait)
+        finally:
+            del self._telling[key]
+            told.set()
 
     def forget(self, key: Key) -> None:
         """Forget a workload that does not wait any more."""
@@ -152,17 +195,9 @@ class WaitingReasons:
             self._noted.setdefault(key, (now, wait))
 
     def _is_news(self, found: Workload, wait: Wait, now: float) -> bool:
-        conditions = {one.type: one for one in found.status.conditions}
-        known = conditions.get("QuotaReserved")
-        if found.metadata.life != wait.uid or "Finished" in conditions:
+        if not _may_say(found, wait):
             return False
-        requeued = conditions.get("Requeued")
-        if requeued is not None and requeued.status == "False":
-            return False  # what set it aside has said why
-        if known is None:
-            return True
-        if known.status == "True":
-            return False
+        known = _reserved(found)
         if known.reason != wait.reason:
             return True
         recently = now - self._written.get(wait.workload, -MESSAGE_EVERY_S) < MESSAGE_EVERY_S

@@ -1,3 +1,4 @@
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,8 @@ class Stage:
         self.events: list[str] = []
         events = Events(self, self.mode)
         self.reason: Wait | None = None
+        self.server_is_there = asyncio.Event()
+        self.server_is_there.set()
         self.reasons = WaitingReasons(
             self.objects, self, events, self, reason_of=lambda _: self.reason
         )
@@ -39,6 +42,7 @@ class Stage:
         return self.at
 
     async def patch_workload(self, _: Workload, body: bytes) -> None:
+        await self.server_is_there.wait()
         self.written.append(body)
 
     def record(self, _: Regarding, note: EventNote) -> None:
@@ -202,3 +206,43 @@ async def test_one_that_is_active_again_is_not_said_to_be_deactivated() -> None:
     await stage.pass_time(2)
     (written,) = stage.written
     assert b"Waiting for its turn" in written
+
+
+@pytest.mark.parametrize(
+    ("conditions", "writes"),
+    [
+        pytest.param([], 1, id="nothing was said yet"),
+        pytest.param([{**SAID, "reason": "PendingEvaluation"}], 1, id="another reason"),
+        pytest.param([{**SAID, "message": "2 more needed"}], 0, id="other numbers can wait"),
+        pytest.param([{**SAID, "status": "True"}], 0, id="it holds quota by now"),
+    ],
+)
+async def test_a_reason_that_somebody_waits_for_is_written_once_and_at_once(
+    conditions: list[dict[str, Any]], writes: int
+) -> None:
+    stage = Stage()
+    stage.put(*conditions)
+    stage.reasons.note(wait())
+    await asyncio.gather(*(stage.reasons.tell(Key("ns/w")) for _ in range(3)))
+    assert len(stage.written) == writes
+
+
+async def test_nobody_goes_on_before_the_reason_is_written() -> None:
+    stage = Stage()
+    stage.put()
+    stage.reasons.note(wait())
+    stage.server_is_there = asyncio.Event()
+    asking = [asyncio.create_task(stage.reasons.tell(Key("ns/w"))) for _ in range(2)]
+    await asyncio.sleep(0)
+    assert not any(one.done() for one in asking)
+    stage.server_is_there.set()
+    await asyncio.gather(*asking)
+    assert len(stage.written) == 1
+
+
+async def test_who_has_no_reason_to_tell_keeps_nobody_waiting() -> None:
+    stage = Stage()
+    stage.put()
+    await stage.reasons.tell(Key("ns/w"))
+    await stage.reasons.tell(Key("ns/unknown"))
+    assert stage.written == []
