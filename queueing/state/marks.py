@@ -57,15 +57,18 @@ def restore_claim(memory: Memory, item: Item) -> None:
     key, peers = item.fact.key, item.peers
     if peers is None or memory.as_kueue:
         return
+    if not memory.named and "QuotaReserved" not in item.fact.conditions:
+        return
     if item.preempting and memory.claims.of(key) is not None:
         return
-    waits = _waits_for_victims(item.fact)
     marked = memory.named.get(item.fact.uid, ())
-    if waits is False or not (waits or marked):
-        return
-    charges = memory.ledger.charges
-    memory.claims.put(key, peers.queue, (one for one in marked if one in charges))
-    memory.standing[key] = None
+    leaving = [one for one in marked if one in memory.ledger.charges]
+    waits = _waits_for_victims(item.fact)
+    if waits is None:
+        waits = bool(leaving if _was_skipped(item.fact) else marked)
+    if waits:
+        memory.claims.put(key, peers.queue, leaving)
+        memory.standing[key] = None
 
 
 _FOR_SOMETHING_ELSE = frozenset(
@@ -82,13 +85,19 @@ _FOR_SOMETHING_ELSE = frozenset(
 
 
 def _waits_for_victims(fact: WorkloadFact) -> bool | None:
-    """Say whether a status says that its workload waits for others to leave; None if neither.
-
-    Who fitted until others of its round came first keeps its claim, and its status says of none.
-    """
+    """Say whether a status says that its workload waits for others to leave; None if neither."""
     said = fact.conditions.get("QuotaReserved")
-    if said is None or said.status or said.message == NO_LONGER_FITS:
+    if said is None or said.status or _was_skipped(fact):
         return None
     if said.reason == Reason.WAITING_FOR_PREEMPTED:
         return True
     return False if said.reason in _FOR_SOMETHING_ELSE else None
+
+
+def _was_skipped(fact: WorkloadFact) -> bool:
+    """Say whether others of its round came before a workload that would have fitted.
+
+    A preemptor goes on waiting then, and its status says of no victims.
+    """
+    said = fact.conditions.get("QuotaReserved")
+    return said is not None and said.message == NO_LONGER_FITS

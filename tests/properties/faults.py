@@ -350,7 +350,7 @@ FAULTS = [
         contended=True,
     ),
     Fault(
-        "Nor that it waits for them no longer",
+        "A new leader does not hear that a preemptor waits for victims no longer",
         "queueing.state.marks:_waits_for_victims",
         lambda waits: lambda fact: waits(fact) or None,
         second_look.a_second_look_decides_what_a_new_engine_does,

@@ -207,7 +207,7 @@ def test_facts(law: Law, mode: str) -> None:
 
 BROKEN_ONCE = {
     "classical": (10023, 10113, 10270, 18652, 50165, 50515, 200259),
-    "fair sharing": (10405, 10654, 10735, 11608, 51265, 200493),
+    "fair sharing": (10405, 10654, 10735, 11608, 51265, 200493, 700775),
     "taking turns": (10136, 11566, 11608, 51178),
 }
 """Lives in which an engine once decided otherwise than a new one, or did not come to an end."""
