@@ -3,7 +3,13 @@
 Policies can go in a circle: one queue reclaims what it lends, and is preempted in turn because it
 then borrows. Rule: nobody is preempted twice for the same preemptor until something changes from
 outside: quota, an end that frees some, either of the two. Pairs are finite, so preemption ends.
+
+For a preemptor that still waits for one of its victims, an end counts when the last has left. A
+victim that left before may be back already, on quota beyond what the preemptor claims: without
+this, each end of other work in the tree would have it preempted once more.
 """
+
+from collections.abc import Callable
 
 from queueing.core.names import Uid
 
@@ -11,10 +17,12 @@ from queueing.core.names import Uid
 class Feuds:
     """Preemptions within one tree of cohorts since its last change from outside."""
 
-    __slots__ = ("_victims",)
+    __slots__ = ("_put_off", "_victims")
 
     def __init__(self) -> None:
         self._victims: dict[Uid, dict[Uid, None]] = {}
+        self._put_off: dict[Uid, None] = {}
+        """Preemptors for which something has ended, that wait for victims still."""
 
     def __len__(self) -> int:
         return len(self._victims)
@@ -32,6 +40,19 @@ class Feuds:
         victims.pop(victim, None)
         if not victims:
             self._victims.pop(preemptor, None)
+
+    def settle(self, is_leaving: Callable[[Uid], bool], *, ended: bool) -> None:
+        """Forget the preemptions of whoever waits for no victim any more.
+
+        Either something has `ended` in the tree, which counts for all, or a victim has left, which
+        counts for those for whom something ended before.
+        """
+        if ended:
+            self._put_off = dict.fromkeys(self._victims)
+        for preemptor in list(self._put_off):
+            if not any(map(is_leaving, self._victims.get(preemptor, ()))):
+                del self._put_off[preemptor]
+                self._victims.pop(preemptor, None)
 
     def victims_of(self, preemptor: Uid) -> frozenset[Uid]:
         return frozenset(self._victims.get(preemptor, ()))

@@ -27,8 +27,8 @@ def give_back(memory: Memory, key: Key) -> None:
         memory.victim_changed(key)
     queue = charge.holder.queue
     memory.releases[queue] = memory.releases.get(queue, 0) + 1
-    if memory.feuds and not _was_preempted(memory, key):
-        memory.make_peace(queue)
+    if memory.feuds:
+        memory.make_peace(queue, ended=not _was_preempted(memory, key))
     touch_charged(memory, charge)
 
 

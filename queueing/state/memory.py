@@ -253,11 +253,20 @@ class Memory:
             if first.peers.queue == peers.queue:
                 self.ledger.tidings.release(peers.queue, other.wants)
 
-    def make_peace(self, queue: QueueName) -> None:
-        """Note that a tree changed from outside: who was preempted may be again."""
+    def make_peace(self, queue: QueueName, *, ended: bool) -> None:
+        """Note that something ended in a tree, or a victim left: see `feuds`."""
         root = self.roots.get(queue)
-        if root is not None:
-            self.feuds.pop(root, None)
+        feuds = self.feuds.get(root) if root is not None else None
+        if root is None or feuds is None:
+            return
+        feuds.settle(self.is_leaving, ended=ended)
+        if not feuds:
+            del self.feuds[root]
+
+    def is_leaving(self, uid: Uid) -> bool:
+        """Say whether a workload was evicted and still holds quota."""
+        charge = self.ledger.charges.get(self.uids.get(uid, Key("")))
+        return charge is not None and charge.holder.evicted
 
     def victim_changed(self, victim: Key, *, spared: bool = False) -> None:
         """Note that a victim gave its quota back, or is `spared`: its preemptor tries again."""

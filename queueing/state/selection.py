@@ -13,7 +13,7 @@ from typing import NamedTuple
 from queueing.core.admissibility import Refusal, refusal
 from queueing.core.decisions import Decision, Wait
 from queueing.core.facts import ClusterQueueFact
-from queueing.core.names import FlavorResource, Key, QueueName, Uid, namespace_of
+from queueing.core.names import FlavorResource, QueueName, Uid, namespace_of
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Head
 from queueing.state.contest import Entrant, entrants_of, winners_of
@@ -212,8 +212,7 @@ def _spared(memory: Memory, item: Item, name: QueueName) -> frozenset[Uid]:
     if feuds is None:
         return frozenset()
     before = feuds.victims_of(item.fact.uid)
-    leaving = (memory.ledger.charges.get(memory.uids.get(uid, Key(""))) for uid in before)
-    return before - {one.holder.uid for one in leaving if one is not None and one.holder.evicted}
+    return frozenset(uid for uid in before if not memory.is_leaving(uid))
 
 
 def has_turn(memory: Memory, queue: PendingQueue, selection: Selection) -> bool:

@@ -132,6 +132,42 @@ def test_queues_that_take_from_each_other_in_a_circle_come_to_rest() -> None:
     cluster.engine.check()
 
 
+def test_ends_of_other_work_do_not_preempt_a_victim_again_that_is_back_before_its_preemptor() -> (
+    None
+):
+    lower = PreemptionPolicy.LOWER_PRIORITY
+    policy = preemption(within=lower, reclaim=lower)
+    queues = [
+        cluster_queue(name, {"default": {"cpu": 3_000}}, cohort="all", preemption=policy)
+        for name in ("main", "other", "third")
+    ]
+    cluster = ObedientCluster(world(*queues))
+    cluster.observe(admitted("low", {"cpu": 2_000}))
+    cluster.observe(
+        admitted("borrows", {"cpu": 4_000}, queue="other", local_queue="team/other", created=1.0)
+    )
+    ends = [f"ends-{number}" for number in range(4)]
+    cluster.observe(
+        admitted(ends[0], {"cpu": 3_000}, queue="third", local_queue="team/third", created=2.0)
+    )
+    for name in ends[1:]:
+        cluster.observe(workload(name, {"cpu": 3_000}, local_queue="team/third", created=2.5))
+    cluster.observe(workload("high", {"cpu": 3_000}, priority=1, created=3.0))
+    cluster.cycle()
+    assert set(cluster.draining()) == {"team/low", "team/borrows"}
+    cluster.drain(Key("team/low"))
+    cluster.cycle()
+    assert "team/low" in cluster.running(), "beside what is claimed there is room"
+    for name in ends[:-1]:
+        cluster.finish(Key(f"team/{name}"))
+        cluster.cycle()
+    assert cluster.draining() == ["team/borrows"], "it is not worth preempting again"
+    cluster.drain(Key("team/borrows"))
+    cluster.rest()
+    assert {"team/high", "team/low"} <= set(cluster.running())
+    cluster.engine.check()
+
+
 def test_the_message_of_a_victim_names_its_preemptor() -> None:
     text = "Preempted to accommodate a workload (UID: 4b1f-2, JobUID: 77) due to reclamation"
     assert preemptor_of(text) == "4b1f-2"
