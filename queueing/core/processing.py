@@ -164,7 +164,8 @@ def _admit(entry: Entry, ledger: Ledger) -> Ruling:
         barred = allowance.bars(head.workload, head.queue, assignment.usage)
         if barred is not None:
             return _retry(entry, Mode.SKIPPED, *barred)
-        allowance.take(head.workload, head.queue, assignment.usage)
+        demoted = entry.demoted is not None
+        allowance.take(head.workload, head.queue, assignment.usage, demoted=demoted)
     pod_sets = assignment.pod_sets()
     admit = Admit(
         workload=head.workload.key,

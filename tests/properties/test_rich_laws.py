@@ -17,6 +17,7 @@ from tests.properties.profiles import SEEDS, Law
 from tests.properties.test_claim_laws import nobody_is_evicted_twice_for_the_same_head
 from tests.properties.test_contended_laws import CASES, try_law
 from tests.properties.test_rebuild_laws import (
+    a_budget_changes_the_pace_only,
     a_rebuilt_engine_decides_the_same,
     nothing_is_left_to_admit_after_a_cycle,
 )
@@ -78,6 +79,12 @@ BROKEN_ONCE = [
         "taking turns",
         24,
         id="two who search by turns let a cycle end",
+    ),
+    pytest.param(
+        a_budget_changes_the_pace_only,
+        "as Kueue",
+        77000015,
+        id="who runs beyond one budget takes nothing from another that does not block",
     ),
 ]
 """Lives in which a law once did not hold."""

@@ -95,14 +95,23 @@ class Allowance:
         return None
 
     def take(
-        self, workload: WorkloadFact, queue: QueueName, usage: Mapping[FlavorResource, int]
+        self,
+        workload: WorkloadFact,
+        queue: QueueName,
+        usage: Mapping[FlavorResource, int],
+        *,
+        demoted: bool,
     ) -> None:
-        """Hold what a run may cost, in every budget that covers it; count it in the rules."""
+        """Hold what a run may cost, in every budget that covers it; count it in the rules.
+
+        One that is `demoted` runs beyond a budget, and holds something only in those that block.
+        """
         if queue in self.restraints:
             self.restraints[queue].take(workload, usage)
         cost, seconds = self._cost(workload, queue, usage), seconds_of(workload)
         for limit in self.limits(queue, workload.local_queue):
-            if seconds is not None and _covers(limit, cost, seconds):
+            holds = limit.blocks or not demoted
+            if holds and seconds is not None and _covers(limit, cost, seconds):
                 limit.left -= cost * seconds
 
     def _cost(
