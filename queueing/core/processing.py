@@ -105,8 +105,8 @@ def _rule(entry: Entry, ledger: Ledger, *, overlaps: bool, deferred: bool) -> Ru
     if not ledger.fits(entry):
         return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, NO_LONGER_FITS)
     if entry.targets and not ledger.may_free(entry):
-        entry.targets = []  # it takes nothing, and so keeps nothing from others either
-        return _retry(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, TOO_MANY_LEAVE)
+        idle = replace(entry, targets=[])  # it takes nothing, and so keeps nothing from others
+        return _retry(idle, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, TOO_MANY_LEAVE)
     if entry.targets:
         return _preempt(entry, ledger)
     return _admit(entry, ledger)

@@ -99,31 +99,75 @@ def decide_round(entries: Sequence[Entry], world: World) -> list[Judgement]:
     and, where credits bend fair-share weights, a head that would borrow while a queue that was
     served in this round has the smaller share still (`Precedence`).
 
-    Of several entries of one queue, the first that is given is decided first.
+    Of several entries of one queue, the first that is given is decided first, and so may hold up
+    others until its own place. If it gets nothing there, it held them up in vain, and entries of
+    other queues were decided too early. Then the round is decided anew without it.
     On return the tree holds the usage of every Admit and is otherwise as it was.
     """
-    judgements: list[Judgement] = []
-    with world.tree.attempt():
-        ledger, precedence = Ledger(world), Precedence(world.tree)
-        for entry in _ordered(entries, world):
-            assignment = entry.assignment
-            if entry.head.patient and assignment.fits and not ledger.fits(entry):
-                continue
-            borrows = assignment.fits and assignment.borrow > 0
-            if borrows and precedence.stands_back(entry.node, entry.usage):
-                continue
-            ruling = rule(entry, ledger)
-            judgements.append(_judgement(ruling, assignment.borrow))
-            if entry.head.queue in world.followed and isinstance(ruling.decision, Admit):
-                precedence.served(entry.node, entry.usage)
-    for judgement in judgements:
+    in_vain: list[Judgement] = []
+    while True:
+        decided = _Pass(world)
+        idle = decided.run(entries)
+        if idle is None:
+            break
+        uid = idle.head.workload.uid
+        in_vain.extend(one for one in decided.judgements if one.head.workload.uid == uid)
+        entries = [one for one in entries if one is not idle]
+    for judgement in decided.judgements:
         if isinstance(judgement.decision, Admit):
             world.tree.add_usage(judgement.head.queue, judgement.usage)
-    return judgements
+    return [*decided.judgements, *in_vain]
 
 
-def _ordered(entries: Sequence[Entry], world: World) -> Iterator[Entry]:
-    """Order entries: least borrowing, highest priority, longest queued, uid; or by fair shares."""
+class _Pass:
+    """Decides the entries of a round once."""
+
+    __slots__ = ("_ledger", "_precedence", "_world", "judgements")
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._ledger, self._precedence = Ledger(world), Precedence(world.tree)
+        self.judgements: list[Judgement] = []
+
+    def run(self, entries: Sequence[Entry]) -> Entry | None:
+        """Decide all, and return None, or up to one that held up others in vain, and return it.
+
+        Then nothing is taken from budgets; the tree is as it was in any case.
+        """
+        allowance = self._world.allowance
+        if allowance is not None:
+            allowance.begin_round()
+        with self._world.tree.attempt():
+            for entry, holds_up in _ordered(entries, self._world):
+                if not self._gets_something(entry) and holds_up:
+                    if allowance is not None:
+                        allowance.undo_round()
+                    return entry
+        return None
+
+    def _gets_something(self, entry: Entry) -> bool:
+        """Decide an entry; say whether it is admitted, or waits for what others leave to it."""
+        world, assignment = self._world, entry.assignment
+        if entry.head.patient and assignment.fits and not self._ledger.fits(entry):
+            return False
+        borrows = assignment.fits and assignment.borrow > 0
+        if borrows and self._precedence.stands_back(entry.node, entry.usage):
+            return False
+        ruling = rule(entry, self._ledger)
+        self.judgements.append(_judgement(ruling, assignment.borrow))
+        decision = ruling.decision
+        if isinstance(decision, Wait):
+            return bool(ruling.preemptions) or decision.mode is Mode.DEFERRED_FIT
+        if entry.head.queue in world.followed:
+            self._precedence.served(entry.node, entry.usage)
+        return True
+
+
+def _ordered(entries: Sequence[Entry], world: World) -> Iterator[tuple[Entry, bool]]:
+    """Order entries: least borrowing, highest priority, longest queued, uid; or by fair shares.
+
+    With each comes whether others of its queue had to wait for it.
+    """
     settings = world.settings
     if settings.fair_sharing is not None:
         return _in_order_of_queues(_fairly_ordered(entries, world, settings.fair_sharing), entries)
@@ -136,7 +180,9 @@ def _ordered(entries: Sequence[Entry], world: World) -> Iterator[Entry]:
     return _in_order_of_queues(iter(sorted(entries, key=key)), entries)
 
 
-def _in_order_of_queues(ordered: Iterator[Entry], given: Sequence[Entry]) -> Iterator[Entry]:
+def _in_order_of_queues(
+    ordered: Iterator[Entry], given: Sequence[Entry]
+) -> Iterator[tuple[Entry, bool]]:
     """Keep the entries of one queue in the order given, whatever the common order says.
 
     One that comes too early waits until those given before it have come. These do not move up to
@@ -146,19 +192,20 @@ def _in_order_of_queues(ordered: Iterator[Entry], given: Sequence[Entry]) -> Ite
     for entry in reversed(given):
         queues.setdefault(entry.head.queue, []).append(entry)
     if len(queues) == len(given):
-        return ordered
+        return ((entry, False) for entry in ordered)
     return _each_after_its_own(ordered, queues)
 
 
 def _each_after_its_own(
     ordered: Iterator[Entry], queues: Mapping[QueueName, list[Entry]]
-) -> Iterator[Entry]:
+) -> Iterator[tuple[Entry, bool]]:
     passed: set[int] = set()
     for entry in ordered:
         passed.add(id(entry))
         line = queues[entry.head.queue]
         while line and id(line[-1]) in passed:
-            yield line.pop()
+            first = line.pop()
+            yield first, bool(line) and id(line[-1]) in passed
 
 
 def _goes_first(entry: Entry, settings: Settings) -> bool:

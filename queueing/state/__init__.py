@@ -15,11 +15,11 @@ for its turn (`lanes`), those that wait for an amount of quota (`shelf`), each w
 (`stands`). `openness` and `lines` remember what holds of a queue until objects change.
 
 A cycle. `driver` runs rounds: `selection` takes the heads, `succession` replaces those that nothing
-can help, `queueing.core.rounds` decides, `settlement` takes the decisions in, `giving_up` says who
-keeps its turn, and `parking` notes what would help who was not admitted. `tidings` collects what
-changed, `wakes` makes those ready again whom it may help. Without a judgement, by numbers known
-beforehand: `hopeless` (cannot be helped), `prospects`, `footing` and, without a look at every
-head, `contest` (will be admitted), `supply` (the most that could be had).
+can help, `queueing.core.rounds` decides, `settlement` takes the decisions in, and `parking` notes
+what would help who was not admitted, and who keeps its turn. `tidings` collects what changed,
+`wakes` makes those ready again whom it may help. Without a judgement, by numbers known beforehand:
+`hopeless` (cannot be helped), `prospects`, `footing` and, without a look at every head, `contest`
+(will be admitted), `supply` (the most that could be had).
 
 Preemption between rounds. `claims` holds who waits for whose quota, `marks` restores that from
 statuses, `standing` keeps others off it, `feuds` ends preemption to and fro. Fairness between

@@ -21,10 +21,9 @@ from queueing.core.rounds import Judgement
 from queueing.core.sharing import beside_claims, parts_of, shared_by
 from queueing.core.usage import assigned_usage
 from queueing.state.charges import Charge
-from queueing.state.giving_up import give_up
 from queueing.state.holding import touch_charged
 from queueing.state.memory import Memory
-from queueing.state.parking import go_on_from, settle, unstick
+from queueing.state.parking import go_on_from, settle, stay_or_give_up, unstick
 from queueing.state.peers import Item, peers_of
 from queueing.state.prospects import Foregone
 from queueing.state.selection import Selection, is_patient
@@ -47,7 +46,8 @@ def settle_all(
         memory.ready.difference_update(memory.members[root])
     for item in _losers(memory, selection, judgements, settling.moved):
         settling.tell_too_late(item)
-    give_up(memory, settling.skipped, selection.companions, settling.moved)
+    for item in settling.skipped:
+        stay_or_give_up(memory, item, settling.moved)
     _wake_overtaken(memory, judgements, settling.overtaken)
     return settling.decided
 

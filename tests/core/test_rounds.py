@@ -318,6 +318,7 @@ def test_a_head_does_not_get_the_place_of_a_lesser_one_of_its_queue() -> None:
     arena = Arena(
         cluster_queue("a", {"one": {"cpu": quota(1)}}, cohort="c"),
         cluster_queue("b", {"one": {"cpu": quota(2)}}, cohort="c"),
+        cluster_queue("lends", {"one": {"cpu": quota(3)}}, cohort="c"),
     )
     judgements = arena.round(
         job("large", "a", 3, created=2),
@@ -327,3 +328,26 @@ def test_a_head_does_not_get_the_place_of_a_lesser_one_of_its_queue() -> None:
     assert [one.decision.workload for one in judgements] == [
         f"team/{name}" for name in ("other", "large", "within-quota")
     ]
+
+
+LARGE = job("large", "left", 4, priority=3)
+BEHIND = job("behind", "left", 2)
+OTHER = job("other", "right", 3, priority=5)
+
+
+@pytest.mark.parametrize(
+    ("heads", "want"),
+    [
+        pytest.param([LARGE, BEHIND], ["large"], id="one behind another waits for it"),
+        pytest.param([LARGE, OTHER], ["other"], id="who gets nothing leaves all to others"),
+        pytest.param([BEHIND, OTHER], ["behind"], id="who borrows less goes first"),
+        pytest.param([LARGE, BEHIND, OTHER], ["behind"], id="also behind one that gets nothing"),
+    ],
+)
+def test_who_gets_nothing_holds_up_nobody_of_its_queue(
+    heads: list[WorkloadFact], want: list[str]
+) -> None:
+    arena = Arena(queue("left", 2, "all"), queue("right", 2, "all"))
+    judgements = arena.round(*heads)
+    assert names(judgements, Admit) == want
+    assert len(judgements) == len(heads)

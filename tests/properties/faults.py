@@ -207,11 +207,11 @@ FAULTS = [
         contended=True,
     ),
     Fault(
-        "Who gets nothing holds up one that stands behind it, and nobody is tried without that one",
-        "queueing.state.giving_up:_holds_up",
-        always(answer=False),
+        "Who gets nothing holds up those of its queue that come after it",
+        "queueing.core.rounds:_Pass._gets_something",
+        lambda right: lambda self, entry: right(self, entry) or True,
         rebuild.nothing_is_left_to_admit_after_a_cycle,
-        seed=3957,
+        seed=5000,
         contended=True,
     ),
     Fault(

@@ -48,19 +48,16 @@ EVERYWHERE: list[Law] = [
     usage_is_the_sum_of_live_reservations_at_every_node,
 ]
 BUT_KUEUE: list[Law] = [
+    a_finished_cycle_leaves_nobody_to_the_next,
     a_new_leader_keeps_the_claims_that_are_marked,
     a_rebuilt_engine_decides_the_same,
     nobody_is_evicted_twice_for_the_same_head,
     nobody_waits_and_is_waited_for,
-]
-PREEMPTING: list[Law] = [
-    a_finished_cycle_leaves_nobody_to_the_next,
     nothing_is_left_to_admit_after_a_cycle,
 ]
-"""Where LocalQueues take turns it is preemption by priority again, as in the first mode."""
 CASES = [
     pytest.param(law, mode, id=f"{law.__name__}, {mode}")
-    for laws, modes in ((EVERYWHERE, MODES), (BUT_KUEUE, QUEUEING), (PREEMPTING, MODES[:2]))
+    for laws, modes in ((EVERYWHERE, MODES), (BUT_KUEUE, QUEUEING))
     for law in laws
     for mode in modes
 ]
@@ -122,6 +119,36 @@ BROKEN_ONCE = [
         "fair sharing",
         77000004,
         id="nor does one that is gated hear that preemption would not help any more",
+    ),
+    pytest.param(
+        nothing_is_left_to_admit_after_a_cycle,
+        "classical",
+        5000,
+        id="who gets nothing held up one that stands",
+    ),
+    pytest.param(
+        a_finished_cycle_leaves_nobody_to_the_next,
+        "taking turns",
+        5000,
+        id="so where LocalQueues take turns",
+    ),
+    pytest.param(
+        nothing_is_left_to_admit_after_a_cycle,
+        "classical",
+        240747638,
+        id="each of three takes the place of the next",
+    ),
+    pytest.param(
+        a_finished_cycle_leaves_nobody_to_the_next,
+        "classical",
+        240747638,
+        id="so in a single cycle",
+    ),
+    pytest.param(
+        nothing_is_left_to_admit_after_a_cycle,
+        "fair sharing",
+        31000020,
+        id="by shares who gets nothing holds up others, too",
     ),
     pytest.param(
         nobody_is_evicted_twice_for_the_same_head,

@@ -6,6 +6,7 @@ execution time. Invariant: what is spent and what is held never exceed a grant b
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 from queueing.core.credits.facts import HOUR, MICRO
@@ -30,6 +31,10 @@ class Limit:
     ends_at: int
     blocks: bool = True
     unit: str = "GPUh"
+
+    def give_back(self, amount: int) -> None:
+        """Let an amount be left again that was taken in vain."""
+        self.left += amount
 
 
 Limits = Callable[[QueueName, Key | None], Sequence[Limit]]
@@ -61,6 +66,17 @@ class Allowance:
     """Where workloads of high priority may not borrow."""
     has_barred: bool = False
     """Whether a budget told anybody to wait."""
+    _undo: list[Callable[[], None]] = field(default_factory=list)
+    """What gives back all that was taken in this round."""
+
+    def begin_round(self) -> None:
+        """Let `undo_round` give back what is taken from here on."""
+        self._undo.clear()
+
+    def undo_round(self) -> None:
+        """Give back what the round took: it is decided anew."""
+        while self._undo:
+            self._undo.pop()()
 
     def concerns(self, queue: QueueName, door: Key | None) -> bool:
         """Say whether a rule or a budget speaks of workloads of a queue and a LocalQueue."""
@@ -106,13 +122,16 @@ class Allowance:
 
         One that is `demoted` runs beyond a budget, and holds something only in those that block.
         """
-        if queue in self.restraints:
-            self.restraints[queue].take(workload, usage)
+        restraint = self.restraints.get(queue)
+        if restraint is not None:
+            restraint.take(workload, usage)
+            self._undo.append(partial(restraint.give_back, workload, usage))
         cost, seconds = self._cost(workload, queue, usage), seconds_of(workload)
         for limit in self.limits(queue, workload.local_queue):
             holds = limit.blocks or not demoted
             if holds and seconds is not None and _covers(limit, cost, seconds):
                 limit.left -= cost * seconds
+                self._undo.append(partial(limit.give_back, cost * seconds))
 
     def _cost(
         self, workload: WorkloadFact, queue: QueueName, usage: Mapping[FlavorResource, int]

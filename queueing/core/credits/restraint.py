@@ -57,6 +57,11 @@ class Restraint:
             add(self._taken, usage)
             self.on_take(QueueName(self.node.name))
 
+    def give_back(self, workload: WorkloadFact, usage: Usage) -> None:
+        """Count a workload no longer that was let in in vain."""
+        if self.concerns(workload.priority):
+            add(self._taken, usage, -1)
+
     def forget_taken(self) -> dict[FlavorResource, int]:
         """Return all that was held as the cycle ended; who was let in is charged by now, or not."""
         whole = dict(self.held)

@@ -1,4 +1,6 @@
-"""What an admission takes from budgets and rules."""
+"""What an admission takes from budgets and rules, and what is given back of it."""
+
+import pytest
 
 from queueing.core.credits.allowance import Allowance, Limit
 from queueing.core.credits.prices import Prices
@@ -42,3 +44,24 @@ def test_who_runs_beyond_a_budget_takes_only_from_those_that_block() -> None:
     made.take(job(), QUEUE, USAGE, demoted=True)
     assert hard.left < GRANT
     assert soft.left == GRANT
+
+
+@pytest.mark.parametrize("demoted", [False, True])
+def test_a_round_that_is_decided_anew_gives_everything_back(*, demoted: bool) -> None:
+    made, hard, soft = allowance()
+    made.begin_round()
+    made.take(job(), QUEUE, USAGE, demoted=demoted)
+    assert made.bars(job(), QUEUE, USAGE)
+    made.undo_round()
+    assert (hard.left, soft.left) == (GRANT, GRANT)
+    assert not made.bars(job(), QUEUE, USAGE)
+
+
+def test_what_earlier_rounds_took_stays_taken() -> None:
+    made, hard, _ = allowance()
+    made.begin_round()
+    made.take(job(), QUEUE, USAGE, demoted=False)
+    left = hard.left
+    made.begin_round()
+    made.undo_round()
+    assert hard.left == left
