@@ -14,6 +14,7 @@ MAPPED = [
     "serving",
     *(f"cli/{one}" for one in ("local", "production", "usage")),
     *(f"controller/{one.parent.name}" for one in CONTROLLER.glob("*/__init__.py")),
+    *(f"state/{one}" for one in ("answers", "cycle", "intake", "memory", "queues", "usage")),
 ]
 PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md", "README.md")
 LINK = re.compile(r"\[[^\]]*\]\(([^)#:]+)(?:#[^)]*)?\)")

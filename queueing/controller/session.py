@@ -51,7 +51,7 @@ from queueing.kube.window import PATIENCE_SHARE, Window
 from queueing.kube.workqueue import WorkQueue
 from queueing.kube.writer import LIMITS, WriteClass, Writer
 from queueing.state.engine import Engine
-from queueing.state.views import Changed
+from queueing.state.memory.views import Changed
 from queueing.translate.wire import queues
 
 logger = logging.getLogger(__name__)

@@ -22,15 +22,16 @@ from queueing.core.facts import (
 )
 from queueing.core.names import CohortName, Key, QueueName
 from queueing.core.settings import Settings
-from queueing.state import invariants, reports
-from queueing.state.driver import run_cycle, run_round
-from queueing.state.excess import exceeds
-from queueing.state.intake import forget_workload, observe_workload
-from queueing.state.memory import Memory
-from queueing.state.outcomes import take_outcome
-from queueing.state.surroundings import drop_object, put_object
-from queueing.state.views import Changed, CohortView, PendingItem, QueueView
-from queueing.state.waits import wait_of
+from queueing.state import invariants
+from queueing.state.answers import reports
+from queueing.state.answers.excess import exceeds
+from queueing.state.answers.waits import wait_of
+from queueing.state.cycle.driver import run_cycle, run_round
+from queueing.state.intake.outcomes import take_outcome
+from queueing.state.intake.surroundings import drop_object, put_object
+from queueing.state.intake.workloads import forget_workload, observe_workload
+from queueing.state.memory.memory import Memory
+from queueing.state.memory.views import Changed, CohortView, PendingItem, QueueView
 
 
 class Engine:

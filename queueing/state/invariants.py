@@ -1,13 +1,13 @@
 """Everything that must hold between two calls of the engine."""
 
 from queueing.core.names import FlavorResource, Key, QueueName
-from queueing.state.charges import Tally
-from queueing.state.ledger import Ledger
-from queueing.state.memory import Memory
-from queueing.state.pending import PendingQueue
-from queueing.state.ranks import Rank
-from queueing.state.stands import Stand
-from queueing.state.turns import Turns
+from queueing.state.memory.memory import Memory
+from queueing.state.queues.pending import PendingQueue
+from queueing.state.queues.stands import Stand
+from queueing.state.usage.charges import Tally
+from queueing.state.usage.ledger import Ledger
+from queueing.state.usage.ranks import Rank
+from queueing.state.usage.turns import Turns
 
 
 def check(memory: Memory) -> None:

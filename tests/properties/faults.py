@@ -152,7 +152,7 @@ def _without_its_shape(right: Any) -> Any:
 FAULTS = [
     Fault(
         "What is refused stays charged",
-        "queueing.state.outcomes:give_back",
+        "queueing.state.intake.outcomes:give_back",
         always(None),
         usage.usage_is_the_sum_of_live_reservations_at_every_node,
     ),
@@ -185,21 +185,21 @@ FAULTS = [
     ),
     Fault(
         "Nobody hears that quota was given back",
-        "queueing.state.ledger:Tidings.release",
+        "queueing.state.usage.ledger:Tidings.release",
         always(None),
         rebuild.nothing_is_left_to_admit_after_a_cycle,
         seed=15,
     ),
     Fault(
         "Who stands does not look at what the last round left",
-        "queueing.state.driver:try_again",
+        "queueing.state.cycle.driver:try_again",
         always(answer=False),
         rebuild.nothing_is_left_to_admit_after_a_cycle,
         seed=50515,
     ),
     Fault(
         "Who is kept off is not told of one more who stands",
-        "queueing.state.wakes:wake_kept_off",
+        "queueing.state.cycle.wakes:wake_kept_off",
         always(None),
         rebuild.nothing_is_left_to_admit_after_a_cycle,
         FAIR,
@@ -216,7 +216,7 @@ FAULTS = [
     ),
     Fault(
         "Who was kept off is not told of admissions in the same cycle",
-        "queueing.state.standing:_of_those_kept_off",
+        "queueing.state.cycle.standing:_of_those_kept_off",
         always(()),
         rebuild.a_finished_cycle_leaves_nobody_to_the_next,
         FAIR,
@@ -225,7 +225,7 @@ FAULTS = [
     ),
     Fault(
         "Nobody hears of new victims",
-        "queueing.state.ledger:Tidings.welcome",
+        "queueing.state.usage.ledger:Tidings.welcome",
         always(None),
         rebuild.a_rebuilt_engine_decides_the_same,
         TURNS,
@@ -233,7 +233,7 @@ FAULTS = [
     ),
     Fault(
         "Who is kept off is not told that the other is overtaken",
-        "queueing.state.settlement:note_overtaken",
+        "queueing.state.cycle.settlement:note_overtaken",
         always(None),
         rebuild.a_rebuilt_engine_decides_the_same,
         seed=151,
@@ -241,7 +241,7 @@ FAULTS = [
     ),
     Fault(
         "A preemptor does not hear that a victim is spared",
-        "queueing.state.memory:Memory.victim_changed",
+        "queueing.state.memory.memory:Memory.victim_changed",
         lambda right: lambda self, victim, **_: right(self, victim),
         rebuild.a_rebuilt_engine_decides_the_same_while_others_stand,
         seed=400147,
@@ -255,14 +255,14 @@ FAULTS = [
     ),
     Fault(
         "A budget cuts the heads of a tree in two",
-        "queueing.state.driver:select",
+        "queueing.state.cycle.driver:select",
         _cut_to_the_budget,
         rebuild.a_budget_changes_the_pace_only,
         seed=1,
     ),
     Fault(
         "What is given back is not taken off the tree",
-        "queueing.state.ledger:Ledger._withdraw",
+        "queueing.state.usage.ledger:Ledger._withdraw",
         lambda _: lambda self, charge: self._take(charge),
         kueue.who_waits_is_all_that_a_new_engine_must_know,
         KUEUE,
@@ -270,7 +270,7 @@ FAULTS = [
     ),
     Fault(
         "An old engine counts what was given back, and a new one does not",
-        "queueing.state.ledger:Ledger._withdraw",
+        "queueing.state.usage.ledger:Ledger._withdraw",
         lambda _: lambda self, charge: self._take(charge),
         second_look.a_second_look_decides_what_a_new_engine_does,
         FAIR,
@@ -278,7 +278,7 @@ FAULTS = [
     ),
     Fault(
         "Nobody remembers who preempted whom",
-        "queueing.state.feuds:Feuds.victims_of",
+        "queueing.state.memory.feuds:Feuds.victims_of",
         always(frozenset()),
         rest.comes_to_rest,
         TURNS,
@@ -287,7 +287,7 @@ FAULTS = [
     ),
     Fault(
         "Claims do not hear that their victims are gone",
-        "queueing.state.memory:Memory.victim_changed",
+        "queueing.state.memory.memory:Memory.victim_changed",
         always(None),
         rest.all_that_ended_leaves_nothing,
         seed=41,
@@ -302,7 +302,7 @@ FAULTS = [
     ),
     Fault(
         "A preemption is remembered only when it happens again",
-        "queueing.state.feuds:Feuds.note",
+        "queueing.state.memory.feuds:Feuds.note",
         _from_the_second_time_on,
         rest.nobody_is_preempted_twice_for_the_same_head,
         TURNS,
@@ -311,7 +311,7 @@ FAULTS = [
     ),
     Fault(
         "Turns of LocalQueues pass the owner of a claim",
-        "queueing.state.claims:Claims.owners_in",
+        "queueing.state.memory.claims:Claims.owners_in",
         always(answer=()),
         rest.nobody_is_preempted_twice_for_the_same_head,
         TURNS,
@@ -320,7 +320,7 @@ FAULTS = [
     ),
     Fault(
         "The first preemption of a pair is forgotten",
-        "queueing.state.feuds:Feuds.note",
+        "queueing.state.memory.feuds:Feuds.note",
         _from_the_second_time_on,
         claims.nobody_is_evicted_twice_for_the_same_head,
         TURNS,
@@ -328,21 +328,21 @@ FAULTS = [
     ),
     Fault(
         "Whoever is admitted keeps the claim",
-        "queueing.state.claims:Claims.drop",
+        "queueing.state.memory.claims:Claims.drop",
         always(answer=False),
         claims.nobody_waits_and_is_waited_for,
         seed=13,
     ),
     Fault(
         "A new leader does not read the marks of victims",
-        "queueing.state.marks:preemptor_of",
+        "queueing.state.intake.marks:preemptor_of",
         always(None),
         claims.a_new_leader_keeps_the_claims_that_are_marked,
         seed=9,
     ),
     Fault(
         "A new leader does not hear from a preemptor that it waits for victims of others",
-        "queueing.state.marks:_waits_for_victims",
+        "queueing.state.intake.marks:_waits_for_victims",
         always(None),
         second_look.a_second_look_decides_what_a_new_engine_does,
         TURNS,
@@ -351,7 +351,7 @@ FAULTS = [
     ),
     Fault(
         "A new leader does not hear that a preemptor waits for victims no longer",
-        "queueing.state.marks:_waits_for_victims",
+        "queueing.state.intake.marks:_waits_for_victims",
         lambda waits: lambda fact: waits(fact) or None,
         second_look.a_second_look_decides_what_a_new_engine_does,
         TURNS,
@@ -360,7 +360,7 @@ FAULTS = [
     ),
     Fault(
         "Nobody remembers who preempted whom, with costs, limits and runtimes",
-        "queueing.state.feuds:Feuds.victims_of",
+        "queueing.state.memory.feuds:Feuds.victims_of",
         always(frozenset()),
         claims.costs_limits_and_runtimes_leave_nobody_behind,
         FAIR,
@@ -368,13 +368,13 @@ FAULTS = [
     ),
     Fault(
         "The bound on what can be had leaves out victims",
-        "queueing.state.supply:Supply._most_with_victims",
+        "queueing.state.cycle.supply:Supply._most_with_victims",
         lambda _: lambda self, name, one, _: self.most(name, one, None),
         supply.whoever_cannot_be_covered_is_neither_admitted_nor_preempts,
     ),
     Fault(
         "Nobody on a shelf is ever found",
-        "queueing.state.shelf:Shelf.first",
+        "queueing.state.queues.shelf:Shelf.first",
         always(None),
         shortcuts.shortcuts_change_nothing,
         seed=15,
@@ -387,7 +387,7 @@ FAULTS = [
     ),
     Fault(
         "LocalQueues take turns by chance",
-        "queueing.state.turns:Turns.usage",
+        "queueing.state.usage.turns:Turns.usage",
         _by_chance,
         turns.the_same_facts_at_the_same_times_give_the_same_decisions,
         TURNS,
@@ -395,7 +395,7 @@ FAULTS = [
     ),
     Fault(
         "A reservation that contradicts its spec charges nothing",
-        "queueing.state.holding:holder_of",
+        "queueing.state.intake.holding:holder_of",
         _without_its_shape,
         bad_input.a_broken_object_harms_nobody_else,
         rare=GENTLE,

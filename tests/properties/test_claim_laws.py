@@ -14,7 +14,7 @@ from queueing.core.facts import ClusterQueueFact, Condition, Fact, WorkloadFact
 from queueing.core.names import Key
 from queueing.core.settings import Settings
 from queueing.core.stakes import Stake
-from queueing.state.claims import preemptor_of
+from queueing.state.memory.claims import preemptor_of
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Event, Life

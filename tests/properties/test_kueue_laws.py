@@ -8,10 +8,10 @@ else holds in that mode has its laws beside those of the other modes.
 
 import pytest
 
-from queueing.state.joining import isolate
-from queueing.state.memory import Memory
-from queueing.state.stands import Stand
-from queueing.state.wakes import wake_waiting
+from queueing.state.cycle.wakes import wake_waiting
+from queueing.state.intake.joining import isolate
+from queueing.state.memory.memory import Memory
+from queueing.state.queues.stands import Stand
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Life

@@ -11,10 +11,10 @@ from queueing.core.names import Key
 from queueing.core.nomination import World, nominate
 from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.rounds import Judgement, judge_round
-from queueing.state.memory import Memory
-from queueing.state.openness import is_active
-from queueing.state.selection import head_of
-from queueing.state.wakes import wake_waiting
+from queueing.state.cycle.openness import is_active
+from queueing.state.cycle.selection import head_of
+from queueing.state.cycle.wakes import wake_waiting
+from queueing.state.memory.memory import Memory
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Life

@@ -8,10 +8,10 @@ import pytest
 
 from queueing.core.decisions import Admit, Cycle, Decision, Preempt, Wait
 from queueing.core.names import QueueName, Uid
-from queueing.state.driver import _take_credits, take_turns
-from queueing.state.feuds import Feuds
-from queueing.state.memory import Memory
-from queueing.state.wakes import wake_waiting
+from queueing.state.cycle.driver import _take_credits, take_turns
+from queueing.state.cycle.wakes import wake_waiting
+from queueing.state.memory.feuds import Feuds
+from queueing.state.memory.memory import Memory
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Life

@@ -8,8 +8,8 @@ waits for whom to leave is read from the objects.
 
 import pytest
 
-from queueing.state.driver import _take_credits
-from queueing.state.memory import Memory
+from queueing.state.cycle.driver import _take_credits
+from queueing.state.memory.memory import Memory
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Life

@@ -15,12 +15,12 @@ from queueing.core.quota.node import Node
 from queueing.core.reasons import describe_missing
 from queueing.core.rounds import World, judge_round
 from queueing.core.settings import Settings
-from queueing.state.contest import entrants_of, winners_of
-from queueing.state.memory import Memory
-from queueing.state.openness import is_active
-from queueing.state.peers import Item
-from queueing.state.prospects import Prospect, foregone, look_at, prospects_of
-from queueing.state.selection import head_of
+from queueing.state.cycle.contest import entrants_of, winners_of
+from queueing.state.cycle.openness import is_active
+from queueing.state.cycle.prospects import Prospect, foregone, look_at, prospects_of
+from queueing.state.cycle.selection import head_of
+from queueing.state.memory.memory import Memory
+from queueing.state.queues.peers import Item
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Life

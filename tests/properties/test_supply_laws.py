@@ -4,11 +4,11 @@ import pytest
 
 from queueing.core.decisions import Admit
 from queueing.core.rounds import Judgement, World, judge_round
-from queueing.state.memory import Memory
-from queueing.state.openness import is_active
-from queueing.state.peers import Item
-from queueing.state.selection import head_of
-from queueing.state.supply import Supply
+from queueing.state.cycle.openness import is_active
+from queueing.state.cycle.selection import head_of
+from queueing.state.cycle.supply import Supply
+from queueing.state.memory.memory import Memory
+from queueing.state.queues.peers import Item
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Life

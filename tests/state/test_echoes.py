@@ -10,8 +10,8 @@ from queueing.core.holders import holder_of
 from queueing.core.names import FlavorName, FlavorResource, Key, PodSetName, ResourceName
 from queueing.core.settings import Settings
 from queueing.core.stakes import Stake
-from queueing.state.charges import Charge, is_same
 from queueing.state.engine import Engine
+from queueing.state.usage.charges import Charge, is_same
 from queueing.testing.builders import (
     admitted,
     assignment,

@@ -4,7 +4,7 @@ from queueing.core.facts import CheckFact, Fact, FlavorFact, LocalQueueFact, Sto
 from queueing.core.names import CohortName, FlavorName, FlavorResource, Key, QueueName, ResourceName
 from queueing.core.settings import FairSharing, Settings
 from queueing.state.engine import Engine
-from queueing.state.views import Charged
+from queueing.state.memory.views import Charged
 from queueing.testing.builders import (
     admitted,
     check_rule,

@@ -5,7 +5,7 @@ from hypothesis import settings as tries
 from hypothesis import strategies as st
 
 from queueing.core.ordering import QueueKey
-from queueing.state.shelf import SIZE, Shelf
+from queueing.state.queues.shelf import SIZE, Shelf
 
 steps = st.lists(
     st.tuples(st.sampled_from(("add", "discard", "find")), st.integers(0, 400), st.integers(0, 9)),

@@ -7,7 +7,7 @@ import pytest
 from queueing.core.facts import LocalQueueFact
 from queueing.core.names import FlavorName, FlavorResource, Key, QueueName, ResourceName
 from queueing.core.settings import AdmissionFairSharing
-from queueing.state.turns import Turns
+from queueing.state.usage.turns import Turns
 
 CPU = ResourceName("cpu")
 CORES = FlavorResource(FlavorName("default"), CPU)

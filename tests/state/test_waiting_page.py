@@ -10,11 +10,11 @@ from queueing.core.facts import PreemptionPolicy, WorkloadFact
 from queueing.core.names import Key, name_of
 from queueing.core.settings import Settings
 from queueing.sim import transitions
-from queueing.state.driver import run_cycle
-from queueing.state.intake import observe_workload
-from queueing.state.memory import Memory
-from queueing.state.peers import Item, peers_of
-from queueing.state.surroundings import put_object
+from queueing.state.cycle.driver import run_cycle
+from queueing.state.intake.surroundings import put_object
+from queueing.state.intake.workloads import observe_workload
+from queueing.state.memory.memory import Memory
+from queueing.state.queues.peers import Item, peers_of
 from queueing.testing.builders import (
     cluster_queue,
     cohort,
@@ -148,7 +148,7 @@ def test_the_picture_names_functions_that_are_there() -> None:
         if not any(
             f"\ndef {name}(" in file.read_text()
             for package in ("state", "core")
-            for file in (ROOT / "queueing" / package).glob(f"{module}.py")
+            for file in (ROOT / "queueing" / package).rglob(f"{module}.py")
         )
     ]
     assert len(named) > 8
@@ -156,6 +156,6 @@ def test_the_picture_names_functions_that_are_there() -> None:
 
 
 def test_every_module_that_the_page_names_is_there() -> None:
-    named = set(re.findall(r"`(\w+\.py)`", PAGE))
+    named = set(re.findall(r"`([\w/]+\.py)`", PAGE))
     assert len(named) > 10
     assert [one for one in named if not (ROOT / "queueing" / "state" / one).exists()] == []

@@ -3,8 +3,8 @@ from typing import Any
 import msgspec
 
 from queueing.core.names import CohortName, FlavorName, FlavorResource, ResourceName
-from queueing.state.turns import UsageHistory
-from queueing.state.views import Active, Charged, CohortView, QueueView
+from queueing.state.memory.views import Active, Charged, CohortView, QueueView
+from queueing.state.usage.turns import UsageHistory
 from queueing.translate.inbound import queues as inbound
 from queueing.translate.inbound.manifests import read
 from queueing.translate.outbound.queues import (

@@ -21,7 +21,7 @@ from queueing.kube.errors import KubeError
 from queueing.kube.resources import CLUSTER_QUEUES, COHORTS, LOCAL_QUEUES, Target
 from queueing.kube.writer import WriteClass, Writer
 from queueing.state.engine import Engine
-from queueing.state.views import Changed
+from queueing.state.memory.views import Changed
 from queueing.translate.outbound.queues import (
     cluster_queue_status,
     cohort_status,

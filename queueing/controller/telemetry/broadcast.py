@@ -16,7 +16,7 @@ from queueing.core.names import QueueName, name_of, namespace_of
 from queueing.serving.frames import Frame, PendingRow
 from queueing.serving.publisher import Publisher
 from queueing.state.engine import Engine
-from queueing.state.views import PendingItem
+from queueing.state.memory.views import PendingItem
 from queueing.translate.times import timestamp
 
 STANDING_EVERY_S = 0.25

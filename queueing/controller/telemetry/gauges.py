@@ -26,7 +26,7 @@ from queueing.core.names import (
 )
 from queueing.observe.metrics import Family, Metrics
 from queueing.state.engine import Engine
-from queueing.state.views import Changed, Charged, QueueView
+from queueing.state.memory.views import Changed, Charged, QueueView
 from queueing.translate.inbound.queues import cluster_queue as cluster_queue_fact
 
 TURN = 64

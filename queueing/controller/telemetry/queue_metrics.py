@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from queueing.core.names import Key, QueueName
 from queueing.observe.metrics import Family, Metrics
-from queueing.state.views import QueueView
+from queueing.state.memory.views import QueueView
 from queueing.translate.wire.workloads import Workload
 
 

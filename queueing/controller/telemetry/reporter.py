@@ -19,7 +19,7 @@ from queueing.observe.logs import decision as log_decision
 from queueing.observe.metrics import Exposition, Metrics
 from queueing.observe.trace_ids import trace_id_of
 from queueing.state.engine import Engine
-from queueing.state.views import Changed
+from queueing.state.memory.views import Changed
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 

@@ -16,10 +16,10 @@ from queueing.core.credits.prices import Prices
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
-from queueing.state.charges import Charge
 from queueing.state.credits.accounts import Accounts, leaver_record
 from queueing.state.credits.purse import Purse
 from queueing.state.credits.terms import Terms
+from queueing.state.usage.charges import Charge
 
 Door = tuple[QueueName, Key | None]
 

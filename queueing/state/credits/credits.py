@@ -21,7 +21,6 @@ from queueing.core.facts import WorkloadFact
 from queueing.core.fair_sharing.patience import Patiences
 from queueing.core.names import CohortName, Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
-from queueing.state.charges import Charge
 from queueing.state.credits import accounts, grants
 from queueing.state.credits.accounts import Accounts
 from queueing.state.credits.agenda import Agenda, Give, Happening
@@ -36,6 +35,7 @@ from queueing.state.credits.shares import Bending, Undisturbed
 from queueing.state.credits.stored import Stored
 from queueing.state.credits.terms import Terms
 from queueing.state.credits.usages import Usages
+from queueing.state.usage.charges import Charge
 
 
 class Credits:

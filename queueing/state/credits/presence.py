@@ -11,10 +11,10 @@ from queueing.core.credits.facts import LeaverRecord
 from queueing.core.credits.holding import Holding, Runs, ended_at, holding_of, released_at, runs_of
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, Uid
-from queueing.state.charges import Charge
 from queueing.state.credits.accounts import recalled
 from queueing.state.credits.agenda import Agenda, Ran
 from queueing.state.credits.shares import Undisturbed
+from queueing.state.usage.charges import Charge
 
 _HOW_IT_ENDS = Holding._fields.index("until")
 """All before it is the same as long as a holding lasts."""

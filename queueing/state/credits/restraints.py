@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from queueing.core.credits.restraint import Restraint, Usage, add
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.quota.tree import QuotaTree
-from queueing.state.charges import Charge
 from queueing.state.credits.terms import Terms
+from queueing.state.usage.charges import Charge
 
 
 @dataclass(slots=True)

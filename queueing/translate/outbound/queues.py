@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
-from queueing.state.turns import UsageHistory
-from queueing.state.views import Charged, CohortView, QueueView
+from queueing.state.memory.views import Charged, CohortView, QueueView
+from queueing.state.usage.turns import UsageHistory
 from queueing.translate.outbound.conditions import Conditions
 from queueing.translate.times import timestamp
 from queueing.translate.wire import queues as wire

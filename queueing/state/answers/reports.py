@@ -1,0 +1,160 @@
+"""Views of the memory, made when somebody asks."""
+
+from collections.abc import Iterable, Mapping
+
+from queueing.core.names import CohortName, FlavorResource, Key, QueueName
+from queueing.core.quota.node import Node
+from queueing.state.memory.memory import Memory
+from queueing.state.memory.views import Active, Changed, Charged, CohortView, PendingItem, QueueView
+from queueing.state.queues.peers import peers_of
+from queueing.state.queues.stands import Count, Stand
+from queueing.state.usage.turns import UsageHistory
+
+NOBODY = Count()
+GONE = Active(status=False, reason="Unknown", message="Can't admit new workloads")
+
+
+def cluster_queue(memory: Memory, name: QueueName) -> QueueView | None:
+    """Return the counts and usage of a ClusterQueue, None when there is no such queue."""
+    active = memory.objects.activity(name)
+    if active is None:
+        return None
+    node = memory.tree.queue(name)
+    queue = memory.queues.get(name)
+    tally = memory.ledger.tally(name)
+    held = sum(memory.counted.get(door, 0) for door in memory.objects.doors.get(name, {}))
+    return QueueView(
+        name=name,
+        pending_active=0 if queue is None else queue.active,
+        pending_inadmissible=held + (0 if queue is None else queue.inadmissible),
+        reserving=tally.reserving,
+        admitted=tally.admitted,
+        reservation=_charged(node, tally.reserved, borrowing=True),
+        usage=_charged(node, tally.used, borrowing=True),
+        active=active,
+        weighted_share=memory.share(node),
+    )
+
+
+def local_queue(memory: Memory, key: Key) -> QueueView | None:
+    """Return the counts and usage of a LocalQueue, None when there is no such queue."""
+    active = memory.objects.door(key)
+    if active is None:
+        return None
+    name = memory.objects.local_queues[key].cluster_queue
+    queue = memory.queues.get(name)
+    count = NOBODY if queue is None else queue.doors.get(key, NOBODY)
+    tally = memory.ledger.tally_behind(key)
+    node = memory.tree.queue(name) if memory.tree.has_queue(name) else None
+    return QueueView(
+        name=key,
+        pending_active=count.size - count.inadmissible,
+        pending_inadmissible=count.inadmissible + memory.counted.get(key, 0),
+        reserving=tally.reserving,
+        admitted=tally.admitted,
+        reservation=_charged(node, tally.reserved, borrowing=False),
+        usage=_charged(node, tally.used, borrowing=False),
+        active=active,
+        history=_history(memory, key),
+    )
+
+
+def _history(memory: Memory, key: Key) -> UsageHistory | None:
+    """Return the usage history of a LocalQueue whose ClusterQueue goes by it."""
+    queue = memory.objects.queues.get(memory.objects.local_queues[key].cluster_queue)
+    turns = memory.ledger.turns
+    if turns is None or queue is None or not queue.admission_fair_sharing:
+        return None
+    return turns.history(key)
+
+
+def cohort(memory: Memory, name: CohortName) -> CohortView | None:
+    """Return quota and usage of a cohort, also of one that exists by being named only."""
+    node = memory.tree.cohort(name)
+    if node is None:
+        return None
+    resources = sorted(node.resources())
+    return CohortView(
+        name=name,
+        parent=None if node.parent is None else CohortName(node.parent.name),
+        quota={one: node.quota(one) for one in resources},
+        nominal={one: node.nominal(one) for one in resources},
+        usage={
+            one: Charged(total=node.usage(one), borrowed=node.borrowed(one)) for one in resources
+        },
+        weighted_share=memory.share(node),
+    )
+
+
+def pending(memory: Memory, name: QueueName) -> tuple[PendingItem, ...]:
+    """Return the pending workloads of a ClusterQueue, in its order."""
+    queue = memory.queues.get(name)
+    if queue is None:
+        return ()
+    known = [item for peers in queue.peers.values() for item in peers.items()]
+    items = sorted(zip(queue.lanes.places(known), known, strict=True))
+    behind: dict[Key | None, int] = {}
+    found = []
+    for position, (_, item) in enumerate(items):
+        door = item.fact.local_queue
+        place = behind.get(door, 0)
+        behind[door] = place + 1
+        found.append(
+            PendingItem(
+                key=item.fact.key,
+                priority=item.fact.priority,
+                local_queue=door,
+                position_in_cluster_queue=position,
+                position_in_local_queue=place,
+                inadmissible=peers_of(item).stand is Stand.PARKED,
+            )
+        )
+    return tuple(found)
+
+
+def shapes(memory: Memory, name: QueueName) -> tuple[int, int]:
+    """Count the peers of a ClusterQueue that are in the queue, and those that are set aside."""
+    queue = memory.queues.get(name)
+    if queue is None:
+        return 0, 0
+    parked = sum(peers.stand is Stand.PARKED for peers in queue.peers.values())
+    return len(queue.peers) - parked, parked
+
+
+def changed(memory: Memory) -> Changed:
+    """Return, sorted, whose views may differ since the last call."""
+    touched = memory.touched
+    cohorts = {
+        CohortName(above.name)
+        for name in touched.charged
+        if memory.tree.has_queue(name)
+        for above in memory.tree.queue(name).ancestors()
+    }
+    told = Changed(
+        cluster_queues=tuple(sorted(touched.queues)),
+        local_queues=tuple(sorted(touched.doors)),
+        cohorts=tuple(sorted(cohorts)),
+    )
+    touched.queues.clear()
+    touched.doors.clear()
+    touched.charged.clear()
+    return told
+
+
+def _charged(
+    node: Node | None, sums: Mapping[FlavorResource, int], *, borrowing: bool
+) -> dict[FlavorResource, Charged]:
+    """List every flavor-resource that has a quota or is charged; only a cohort lends."""
+    named: Iterable[FlavorResource] = sums if node is None else {**_quotas(node), **sums}
+    lends = borrowing and node is not None and node.parent is not None
+    return {
+        one: Charged(
+            total=sums.get(one, 0),
+            borrowed=max(0, sums.get(one, 0) - node.quota(one)) if node and lends else 0,
+        )
+        for one in sorted(named)
+    }
+
+
+def _quotas(node: Node) -> dict[FlavorResource, None]:
+    return dict.fromkeys(node.resources())

@@ -1,0 +1,73 @@
+"""Why a pending workload waits: by its last judgement, or because it has not had its turn."""
+
+from dataclasses import replace
+
+from queueing.core.decisions import Reason, Requeue, Wait
+from queueing.core.names import Key, QueueName
+from queueing.state.memory.memory import Memory
+from queueing.state.queues.peers import Item, Peers, peers_of
+from queueing.state.queues.stands import Stand
+
+
+def wait_of(memory: Memory, key: Key) -> Wait | None:
+    """Return why a workload waits; None when it does not."""
+    held = memory.held.get(key)
+    if held is not None:
+        return held.wait
+    item = memory.items.get(key)
+    return None if item is None else current_wait(memory, item)
+
+
+def current_wait(memory: Memory, item: Item) -> Wait:
+    """Return why an item of a queue waits: what was found for it or for one judged alike."""
+    peers = peers_of(item)
+    name = peers.queue
+    if not _is_active(memory, peers):
+        return suspended(item, name)
+    if peers.stand is Stand.READY:
+        return _not_head(item, name) if item.wait is None else item.wait
+    found = item.wait or peers.wait
+    if found is None:
+        return _not_head(item, name)
+    if found.workload == item.fact.key and found.uid == item.fact.uid:
+        return found
+    return replace(found, workload=item.fact.key, uid=item.fact.uid)
+
+
+def standing_wait(memory: Memory, item: Item) -> Wait:
+    """Return where an item stands that a round did not judge: set aside, or behind a head.
+
+    One who was judged before and is in the queue again keeps its reason, and nothing else.
+    """
+    found, peers = current_wait(memory, item), item.peers
+    if peers is None or peers.stand is Stand.PARKED or not _is_active(memory, peers):
+        return found
+    return replace(found, requeue=Requeue.NOT_HEAD, mode=None, nominated=(), targets=())
+
+
+def _is_active(memory: Memory, peers: Peers) -> bool:
+    active = memory.objects.activity(peers.queue)
+    return active is not None and active.status
+
+
+def suspended(item: Item, name: QueueName) -> Wait:
+    """Say that the queue is inactive."""
+    return Wait(
+        workload=item.fact.key,
+        uid=item.fact.uid,
+        cluster_queue=name,
+        requeue=Requeue.INADMISSIBLE,
+        reason=Reason.SUSPENDED,
+        message=f"ClusterQueue {name} is inactive",
+    )
+
+
+def _not_head(item: Item, name: QueueName) -> Wait:
+    return Wait(
+        workload=item.fact.key,
+        uid=item.fact.uid,
+        cluster_queue=name,
+        requeue=Requeue.NOT_HEAD,
+        reason=Reason.PENDING_EVALUATION,
+        message="Waiting for its turn in the queue",
+    )

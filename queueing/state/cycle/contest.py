@@ -1,0 +1,193 @@
+"""Who of a tree of plain waiters a round admits, found with few of them looked at.
+
+After a release nearly every queue of a tree has somebody whom it could help. The round takes these
+heads in an order, and gives to each who still fits, until less is left than the least that anybody
+asks; those who come later in that order need not even be known. So each queue takes part with the
+best place that anybody of it could have, and its head is looked up when that place is reached.
+
+This holds where all who wait are plain: nothing but the lack of one amount keeps them from being
+admitted, and nothing is noted of those whom the round passes over. All queues are just below the
+root, of which they use the same flavor-resource, and none keeps any of it to itself: so what one
+takes is what is left less for all others. Any other tree is looked at as a whole (`prospects`).
+"""
+
+from collections.abc import Iterable, Iterator
+from heapq import heapify, heappop, heappush
+from math import inf
+from typing import NamedTuple
+
+from queueing.core.fair_sharing.order import FlatOrder
+from queueing.core.names import FlavorResource, QueueName, Uid
+from queueing.core.quota.cell import Cell
+from queueing.core.quota.node import Node
+from queueing.state.cycle.openness import is_let_in, lines_among
+from queueing.state.cycle.prospects import Foregone, answer_to, order_of, outline_of
+from queueing.state.memory.memory import Memory
+from queueing.state.queues.footing import Place
+from queueing.state.queues.lines import Line
+from queueing.state.queues.peers import Item, Peers, peers_of
+
+Entrant = tuple[Place, int, Line, float]
+"""The best place that anybody of a queue could have, a number, and how much is available there."""
+
+Head = tuple[Place, Item, Line]
+"""The first of a line who is covered, with his own place."""
+
+
+class Contest(NamedTuple):
+    """How a contest ended."""
+
+    winners: list[Foregone]
+    """Whom the round admits, in its order."""
+    is_last: bool
+    """Whether less is left then than anybody asks, so that the tree has no other round."""
+
+
+def is_plain(memory: Memory, peers: Peers, lacks: list[tuple[FlavorResource, int]]) -> bool:
+    """Say whether nothing but this lack keeps peers from being admitted, each as any other."""
+    rules = memory.objects.rules[peers.queue]
+    outline = outline_of(peers, rules.offer, memory.settings.quota_check)
+    if len(lacks) != 1 or outline.only_way is None or outline.wanted != tuple(lacks):
+        return False
+    if peers.demand.claims or not rules.never_preempts:
+        return False
+    return all(item.is_usual for item in peers.items())
+
+
+def entrants_of(memory: Memory, root: Node, names: Iterable[QueueName]) -> list[Entrant] | None:
+    """Return those of some queues of a tree that have a head, None where not all are plain.
+
+    Queues that have none are not looked at again.
+    """
+    if not _may_contest(memory, root):
+        return None
+    order, sorts = order_of(memory), memory.settings.priority_sorting_within_cohort
+    found: list[Entrant] = []
+    above, free = None, 0
+    for line in lines_among(memory, names):
+        if line is None or line.above is None or line.above is not (above or line.above):
+            return None
+        if above is None:
+            above, free = line.above, _free(line.above)
+        usage, shelf = line.cell.usage, line.shelf
+        available = min(free, line.most - usage)
+        if available < shelf.least:
+            memory.ready.discard(line.queue.name)
+            continue
+        if line.queue.odd or not (line.is_open or _is_open(memory, line)):
+            return None
+        if order is not None and len(line.node.cells) > 1:
+            return None  # its share depends on more than it uses of one thing
+        seen = usage, shelf.changes, root.generation
+        if line.seen != seen:
+            line.seen, line.best = seen, _best_place(line, root, order, sorts=sorts)
+        found.append((line.best, len(found), line, available))
+    return found
+
+
+def winners_of(memory: Memory, root: Node, entrants: list[Entrant]) -> Contest | None:
+    """Let the entrants of a tree contend for what is free; None where it has to be judged."""
+    order = order_of(memory)
+    left = _free(entrants[0][2].above) if entrants else 0
+    least = min((line.shelf.least for _, _, line, _ in entrants), default=inf)
+    heapify(entrants)
+    heads: list[Head] = []
+    winners: list[Head] = []
+    while left >= least and (entrants or heads):
+        if heads and (not entrants or heads[0][0] < entrants[0][0]):
+            one = heappop(heads)
+            amount = _asked_by(one[1])
+            if amount <= left:
+                left -= amount
+                winners.append(one)
+            continue
+        _, _, line, available = heappop(entrants)
+        if line.shelf.least > left:
+            continue
+        item = line.first(available)
+        if item is None:
+            return None
+        if _asked_by(item) <= left:
+            if not _fits_plainly(memory, line, item):
+                return None
+            heappush(heads, (_place_of(memory, root, line, item, order), item, line))
+    return Contest([_foregone(memory, root, *one) for one in winners], left < least)
+
+
+def _may_contest(memory: Memory, root: Node) -> bool:
+    """Say whether the places and the winners of a round depend on nothing but what is asked."""
+    if memory.settings.block_admission_until_pods_ready:
+        return False
+    if memory.credits.allowance is not None or memory.credits.bends:
+        return False
+    return not any(memory.roots.get(one) is root for one in _queues_of_standing(memory))
+
+
+def _asked_by(item: Item) -> int:
+    """Return the one amount that an item lacked where it waits."""
+    ((_, amount),) = peers_of(item).lacks
+    return amount
+
+
+def _queues_of_standing(memory: Memory) -> Iterator[QueueName]:
+    for key in memory.standing:
+        peers = memory.items[key].peers
+        if peers is not None:
+            yield peers.queue
+
+
+def _free(above: Cell | None) -> int:
+    return 0 if above is None else above.quota - above.usage
+
+
+def _is_open(memory: Memory, line: Line) -> bool:
+    """Say whether all who stand in a line are let in; once they are, until objects change."""
+    name, doors = line.queue.name, memory.open_doors
+    line.is_open = all((name, door) in doors for door in line.queue.doors)
+    return line.is_open
+
+
+def _best_place(line: Line, root: Node, order: FlatOrder | None, *, sorts: bool) -> Place:
+    """Return a place that is not after that of anybody in a line.
+
+    As if the first of all asked for the least of all: who asks for more borrows no less, and has no
+    smaller share.
+    """
+    _, _, priority, timestamp, uid = line.shelf.front
+    last = (priority, timestamp, Uid(uid)) if sorts else (0, -inf, Uid(""))
+    return _place(line, root, order, int(line.shelf.least), last)
+
+
+def _place_of(memory: Memory, root: Node, line: Line, item: Item, order: FlatOrder | None) -> Place:
+    fact = item.fact
+    priority = -fact.priority if memory.settings.priority_sorting_within_cohort else 0
+    return _place(line, root, order, _asked_by(item), (priority, item.timestamp, fact.uid))
+
+
+def _place(
+    line: Line, root: Node, order: FlatOrder | None, asked: int, last: tuple[int, float, Uid]
+) -> Place:
+    """Return the place of one of a line who asks so much; `last` decides between equals."""
+    cell = line.cell
+    borrowed = cell.usage + asked - cell.quota
+    if order is None:
+        return (root.height if borrowed > 0 else 0, *last)
+    return order.place_by_one(line.node, line.only[0].resource, borrowed, last)
+
+
+def _fits_plainly(memory: Memory, line: Line, item: Item) -> bool:
+    """Say whether one who is covered needs no judgement: he asks for what he lacked, as usual."""
+    if item.progress is not None or item.preempting:
+        return False
+    if not is_let_in(memory, item, line.queue.name):
+        return False
+    peers = peers_of(item)
+    outline = outline_of(peers, line.rules.offer, memory.settings.quota_check)
+    return outline.wanted == tuple(peers.lacks) and not peers.demand.claims
+
+
+def _foregone(memory: Memory, root: Node, place: Place, item: Item, line: Line) -> Foregone:
+    cell, asked = line.cell, _asked_by(item)
+    level = root.height if cell.quota < cell.usage + asked else 0
+    answer = answer_to(memory, (root.generation, level), item, line.rules, line.node)
+    return Foregone(place, item, [(cell, asked)], *answer)

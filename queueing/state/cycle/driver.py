@@ -1,0 +1,351 @@
+"""One cycle: rounds until no head is left that another try could help.
+
+Every cycle ends. In each round, each tree does at least one of three things: it admits somebody, it
+sets somebody aside until something changes, or it advances somebody's search over flavors, of which
+there are finitely many. If none of these happens, everybody who was judged in it is set aside.
+"""
+
+from collections.abc import Mapping, Sequence
+from heapq import heappop
+
+from queueing.core.decisions import BARRED, Cycle, Decision
+from queueing.core.names import QueueName
+from queueing.core.preemption.limits import Bound
+from queueing.core.quota.node import Node
+from queueing.core.recall import Recall, Recalls
+from queueing.core.rounds import Entry, World, decide_round, judge_round, nominations
+from queueing.state.answers.waits import standing_wait, suspended
+from queueing.state.cycle.openness import is_active
+from queueing.state.cycle.selection import (
+    Selection,
+    has_turn,
+    head_of,
+    head_queue,
+    heads_of_all,
+    is_patient,
+    select,
+)
+from queueing.state.cycle.settlement import settle_all
+from queueing.state.cycle.standing import may_try_again, try_again
+from queueing.state.cycle.succession import Succession, hand_on, withhold
+from queueing.state.cycle.wakes import wake_waiting
+from queueing.state.intake.joining import enqueue, leave
+from queueing.state.intake.local_queues import credited, rank_local_queues
+from queueing.state.intake.workloads import place
+from queueing.state.memory.memory import Memory
+from queueing.state.queues.stands import Stand
+
+
+def run_cycle(memory: Memory, now: float, budget: int | None) -> Cycle:
+    """Run rounds until all is judged, or until `budget` heads were."""
+    _begin(memory, now)
+    rounds: list[tuple[Decision, ...]] = []
+    judged = 0
+    told = _announce(memory)
+    while True:
+        left = None if budget is None else max(0, budget - judged)
+        selection = select(memory, left)
+        judged += selection.heads
+        finished = not (selection.heads or selection.decisions)
+        found: list[Decision] = []
+        if selection.items or selection.foregone:
+            limit = None if budget is None else max(selection.heads, budget - judged)
+            found = _judge(memory, selection, now, limit)
+            judged += selection.successors
+        decided = [*told, *selection.decisions, *found]
+        told = []
+        if decided:
+            rounds.append(tuple(decided))
+        wake_waiting(memory)
+        if finished and hand_on(memory):
+            wake_waiting(memory)
+            continue
+        if finished and try_again(memory):
+            continue
+        if finished or (budget is not None and judged >= budget):
+            break
+    return _cycle(memory, now, rounds, judged)
+
+
+def run_round(memory: Memory, now: float) -> Cycle:
+    """Run exactly one round, as one Kueue cycle, and tell of every pending workload."""
+    _begin(memory, now)
+    for queue in memory.queues.values():
+        for peers in list(queue.waiting):
+            if peers.stand is not Stand.PARKED:
+                memory.wake_peers(peers)
+    memory.announcements.clear()
+    selection = heads_of_all(memory)
+    decided = list(selection.decisions)
+    if selection.items:
+        decided += _judge_once(memory, selection, now)
+    seen = {one.workload for one in decided if not hasattr(one, "preemptor")}
+    for name in sorted(memory.queues):
+        items = [item for peers in memory.queues[name].peers.values() for item in peers.items()]
+        for item in sorted(items, key=memory.queues[name].lanes.place):
+            if item.fact.key not in seen:
+                decided.append(standing_wait(memory, item))
+    decided += [memory.held[key].wait for key in sorted(memory.held)]
+    wake_waiting(memory)
+    return _cycle(memory, now, [tuple(decided)], len(selection.items))
+
+
+def _cycle(memory: Memory, now: float, rounds: list[tuple[Decision, ...]], judged: int) -> Cycle:
+    timers = memory.timers
+    while timers and timers[0][1] not in memory.held:
+        heappop(timers)
+    protected = memory.protected
+    while protected and protected[0][1] not in memory.ledger.charges:
+        heappop(protected)
+    return Cycle(
+        number=memory.cycles,
+        now=now,
+        rounds=tuple(rounds),
+        judged=judged,
+        finished=_is_finished(memory),
+        wake_at=_wake_at(memory),
+    )
+
+
+def _is_finished(memory: Memory) -> bool:
+    selection = Selection()
+    if memory.withheld or any(may_try_again(memory)):
+        return False
+    return not any(
+        has_turn(memory, memory.queues[name], selection)
+        for name in sorted(memory.ready)
+        if name in memory.queues
+    )
+
+
+def _begin(memory: Memory, now: float) -> None:
+    memory.cycles += 1
+    memory.recalls.clear()
+    memory.clock = max(memory.clock, now)
+    while memory.timers and memory.timers[0][0] <= memory.clock:
+        _, key = heappop(memory.timers)
+        fact = memory.workloads.get(key)
+        if fact is not None and key in memory.held:
+            enqueue(memory, fact)
+    for key, delay in memory.delays.items():
+        fact = memory.workloads.get(key)
+        if fact is not None:
+            memory.punished[key] = memory.clock + delay
+            place(memory, fact)
+    memory.delays.clear()
+    take_turns(memory)
+    _take_credits(memory)
+    _end_protection(memory)
+    wake_waiting(memory)
+
+
+def _take_credits(memory: Memory) -> None:
+    """Bring the credit ledgers up to date: shares may differ, and whom they may take."""
+    credit, fair = memory.credits, memory.settings.fair_sharing is not None
+    charges = memory.ledger.charges
+    changed = credit.advance(memory.tree, memory.workloads, charges, now=memory.clock, bends=fair)
+    memory.reshaped |= changed
+    rank_local_queues(memory)
+    _take_budgets(memory)
+    for key in credit.wakes(memory.clock):
+        charge = memory.ledger.charges.get(key)
+        if charge is not None:
+            memory.ledger.tidings.welcome(charge.holder)
+
+
+def _end_protection(memory: Memory) -> None:
+    """Welcome those as possible victims who have run for their minimum runtime."""
+    protected = memory.protected
+    while protected and protected[0][0] <= memory.clock:
+        charge = memory.ledger.charges.get(heappop(protected)[1])
+        if charge is not None:
+            memory.ledger.tidings.welcome(charge.holder)
+
+
+def _take_budgets(memory: Memory) -> None:
+    """Work out what budgets leave; let those be judged again who may be covered now."""
+    news = memory.credits.allow(memory.tree, memory.ledger.charges, memory.workloads)
+    for key in news.reclassified:
+        fact = memory.workloads.get(key)
+        if fact is not None and fact.holds_quota:
+            place(memory, fact)
+    if news.regrouped:
+        for key in list(memory.items):
+            fact = memory.workloads[key]
+            leave(memory, key)
+            enqueue(memory, fact)
+    loosened = memory.credits.restrain(memory.tree, memory.ledger.charges)
+    if loosened or news.loosened:
+        for queue in memory.queues.values():
+            for peers in list(queue.waiting):
+                if peers.wait is not None and peers.wait.reason in BARRED:
+                    memory.wake_peers(peers)
+
+
+def take_turns(memory: Memory) -> None:
+    """Bring the usage histories of LocalQueues up to date: others may be the heads now."""
+    turns = memory.ledger.turns
+    if turns is None:
+        return
+    for key in turns.advance(memory.clock):
+        door = memory.objects.local_queues.get(key)
+        if door is not None:
+            memory.ready.add(door.cluster_queue)
+            memory.touch(None, key)
+
+
+def _wake_at(memory: Memory) -> float | None:
+    """Return when, at the earliest, time alone may change a decision."""
+    turns = memory.ledger.turns
+    times = [memory.timers[0][0]] if memory.timers else []
+    if turns is not None and turns.next_at is not None:
+        times.append(turns.next_at)
+    credited = memory.credits.next_at()
+    if credited is not None and memory.items:
+        times.append(credited)
+    if memory.protected and memory.items:
+        times.append(memory.protected[0][0])
+    return min(times, default=None)
+
+
+def _announce(memory: Memory) -> list[Decision]:
+    """Return, once, the reasons of workloads that no round will decide on."""
+    told: list[Decision] = []
+    for key in memory.announcements:
+        item = memory.items.get(key)
+        if key in memory.held:
+            told.append(memory.held[key].wait)
+        elif item is not None and item.peers is not None:
+            name = item.peers.queue
+            if not is_active(memory, name):
+                told.append(suspended(item, name))
+    memory.announcements.clear()
+    for decision in told:
+        memory.stories.add(decision.workload, memory.clock, decision)
+    return told
+
+
+def _judge(memory: Memory, selection: Selection, now: float, limit: int | None) -> list[Decision]:
+    """Judge one round; a hopeless head gives its turn to the next of its queue.
+
+    If there are more than `limit` hopeless heads, the round is left undecided. They are set aside
+    all the same, and a later round begins without them.
+    """
+    if memory.as_kueue:
+        return _judge_once(memory, selection, now)
+    roots = {memory.roots[name] for name in selection.queues()} if memory.withheld else ()
+    if not selection.items:
+        hand_on(memory, roots)
+        return settle_all(memory, (), selection, now)
+    world, succession = (
+        _world(memory, selection),
+        Succession(memory, selection, now=now, limit=limit),
+    )
+    entries: list[Entry] = []
+    for entry in nominations(succession.heads(), world, succession.after, succession.along()):
+        if succession.is_cut:
+            break
+        entries.append(entry)
+    told = succession.end()
+    if succession.is_cut:
+        withhold(memory)
+        return told
+    hand_on(memory, roots)
+    if selection.companions:
+        entries = _by_queue(memory, entries)
+    return [*told, *settle_all(memory, decide_round(entries, world), selection, now)]
+
+
+def _by_queue(memory: Memory, entries: Sequence[Entry]) -> list[Entry]:
+    """Put the entries of each queue in the order in which they are decided.
+
+    What budgets let in only where nobody else wants to comes after claims of its queue.
+    """
+    queues: dict[QueueName, list[Entry]] = {}
+    for entry in entries:
+        queues.setdefault(entry.head.queue, []).append(entry)
+    found: list[Entry] = []
+    for name, line in queues.items():
+        if len(line) > 1:
+            items = [memory.items[entry.head.workload.key] for entry in line]
+            places = zip(line, memory.queues[name].lanes.places(items), strict=True)
+            ordered = sorted(places, key=lambda one: (one[0].demoted is not None, one[1]))
+            line = [entry for entry, _ in ordered]
+        found += line
+    return found
+
+
+def _judge_once(memory: Memory, selection: Selection, now: float) -> list[Decision]:
+    """Judge each head once, as one cycle of Kueue does."""
+    heads = [head_of(memory, item, patient=is_patient(item)) for item in selection.items]
+    heads += [head_of(memory, item) for item in selection.companions]
+    return settle_all(memory, judge_round(heads, _world(memory, selection)), selection, now)
+
+
+def _world(memory: Memory, selection: Selection) -> World:
+    bounds = _bounds(memory)
+    return World(
+        tree=memory.tree,
+        rules=memory.objects.rules,
+        holders=memory.ledger,
+        settings=memory.settings,
+        now=memory.clock,
+        bounds=bounds,
+        unready=_unready(memory),
+        patience=memory.credits.patience,
+        followed=_followed(memory),
+        allowance=memory.credits.allowance,
+        recalls=_recalls(memory, selection, bounds),
+        credited=credited(memory),
+    )
+
+
+def _recalls(memory: Memory, selection: Selection, bounds: Mapping[Node, Bound]) -> Recalls | None:
+    """Return what earlier rounds of this cycle found in the trees in which somebody stands.
+
+    None where rulings depend on more: limits and budgets are used up by what takes nothing.
+    """
+    settings = memory.settings
+    if memory.as_kueue or bounds or memory.credits.allowance is not None:
+        return None
+    if settings.block_admission_until_pods_ready:
+        return None
+    for item in selection.companions:
+        memory.recalls.setdefault(memory.roots[head_queue(item)], Recall())
+    return memory.recalls
+
+
+def _followed(memory: Memory) -> frozenset[QueueName]:
+    """Return the queues in which others wait behind the head, while credits bend any weight."""
+    if not memory.credits.bends:
+        return frozenset()
+    queues = (memory.queues.get(name) for name in memory.ready)
+    return frozenset(one.name for one in queues if one is not None and one.active > 1)
+
+
+def _bounds(memory: Memory) -> dict[Node, Bound]:
+    """Return the limits of preemption, each with how many are leaving; none in Kueue mode."""
+    objects, tree = memory.objects, memory.tree
+    if memory.as_kueue or not (objects.limited_queues or objects.limited_cohorts):
+        return {}
+    limited = [(tree.queue(name), most) for name, most in objects.limited_queues.items()]
+    for cohort, most in objects.limited_cohorts.items():
+        node = tree.cohort(cohort)
+        if node is not None and not tree.in_cycle(node):
+            limited.append((node, most))
+    return {node: Bound(most, _leaving(memory, node)) for node, most in limited}
+
+
+def _leaving(memory: Memory, node: Node) -> int:
+    leaving = memory.ledger.leaving
+    below = (node,) if node.is_queue else memory.tree.queues_of(node)
+    return sum(leaving.get(QueueName(one.name), 0) for one in below) if leaving else 0
+
+
+def _unready(memory: Memory) -> frozenset[Node]:
+    """Return the roots in which admission has to wait for pods, where it does that at all."""
+    if not memory.settings.block_admission_until_pods_ready:
+        return frozenset()
+    charges = (memory.ledger.charges.get(key) for key in memory.unready)
+    roots = (memory.roots.get(one.holder.queue) for one in charges if one is not None)
+    return frozenset(root for root in roots if root is not None)

@@ -1,0 +1,269 @@
+"""What happens to a workload that was judged and not admitted.
+
+It gets a state (`Stand`), a reason, and a note of the events that make another try worthwhile:
+either the amounts that it lacks (it waits on a shelf), or several events of which any may help (it
+is hopeful). docs/concepts/waiting.md shows this by an example.
+"""
+
+from collections.abc import Iterable
+
+from queueing.core.decisions import BARRED, Mode, Requeue, Wait
+from queueing.core.names import FlavorResource, ResourceName
+from queueing.core.ordering import queue_key
+from queueing.core.quota.node import Node
+from queueing.core.reasons import TOO_MANY_LEAVE
+from queueing.core.rounds import Judgement
+from queueing.state.cycle.contest import is_plain
+from queueing.state.cycle.standing import note_beginning, note_place
+from queueing.state.cycle.wakes import preempts
+from queueing.state.intake.joining import has_peers, isolate
+from queueing.state.memory.feuds import Feuds
+from queueing.state.memory.memory import Memory
+from queueing.state.queues.peers import Item, Peers, peers_of
+from queueing.state.queues.stands import Expects, Stand
+
+PODS = ResourceName("pods")
+TRIES_MAX = 256
+"""Tries in a row of one workload over its flavors; more than one queue can have of them."""
+
+
+def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None:
+    """Let an item that was not admitted wait, and note what would help it.
+
+    `wait` is its reason. An item whose search has flavors left keeps its turn, and nothing else
+    is noted.
+    """
+    known, item.wait = item.wait, wait
+    go_on_from(memory, item, judgement)
+    item.preempting = bool(judgement.preemptions)
+    if not judgement.preemptions:
+        unstick(memory, item)
+    if judgement.progress is not None and not _goes_in_circles(memory, item):
+        item.tries += 1
+        return
+    if judgement.preemptions and _evict_all(memory, judgement):
+        memory.ledger.tidings.claimed[judgement.head.queue] = None
+    note_place(memory, item, judgement, known)
+    item.wants = judgement.usage
+    peers = peers_of(item)
+    if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES) or wait.requeue is Requeue.IMMEDIATE:
+        strict = memory.objects.is_strict(peers.queue)
+        sticky = memory.as_kueue and not strict and bool(judgement.preemptions)
+        peers = _alone(memory, item, sticky=sticky)
+    peers.wait = wait
+    _stand(memory, peers, _stand_of(memory, peers, wait))
+    if memory.as_kueue and peers.stand is Stand.PARKED:
+        _park_equals(memory, peers, wait)
+    if judgement.preemptions or _stands_up(peers, wait):
+        note_beginning(memory, item)
+        memory.standing[item.fact.key] = None
+        memory.claims.drop(item.fact.key)
+    else:
+        memory.step_down(item.fact.key)
+    if not memory.as_kueue:
+        if wait.mode is Mode.DEFERRED_FIT:
+            memory.claims.put(item.fact.key, peers.queue, ())
+        if wait.reason not in BARRED:
+            _note_hopes(memory, peers, item, judgement)
+        elif _has_choice(memory, peers):
+            # What bars it in one flavor may not in another: it goes there when this one is taken.
+            memory.queues[peers.queue].hope(
+                peers, _resources(memory, peers), expects=Expects.ADMISSION
+            )
+    item.tries = 0
+
+
+def _goes_in_circles(memory: Memory, item: Item) -> bool:
+    """Say whether a search over flavors is where it was at an earlier try; then it begins anew.
+
+    That happens where several pod sets stop at different flavors by turns, so that they never try
+    the same step together. Positions are compared with the one at the last power of two of tries.
+    """
+    if item.tries >= TRIES_MAX:
+        again = True
+    elif item.tries & (item.tries - 1):
+        again = item.progress == item.landmark and not memory.as_kueue
+    else:
+        item.landmark, again = item.progress, False
+    if again and not memory.as_kueue:
+        item.progress = None
+    return again
+
+
+def stay_or_give_up(memory: Memory, item: Item, moved: set[Node]) -> None:
+    """Let a head that others got in the way of keep its turn, or set it aside.
+
+    It keeps its turn if its tree is among `moved`: then somebody was admitted or parked there, and
+    the next round differs. If nothing moved it would lose in the same way again.
+    """
+    if item.peers is None or memory.roots[item.peers.queue] in moved:
+        return
+    peers = _alone(memory, item, sticky=False)
+    peers.wait = item.wait
+    _stand(memory, peers, _aside(memory, peers))
+    memory.queues[peers.queue].hope(peers, _resources(memory, peers), expects=Expects.CHANGE)
+    memory.kept_off[peers.queue] = None
+
+
+def go_on_from(memory: Memory, item: Item, judgement: Judgement) -> None:
+    """Remember at which flavors the next try begins, and how many releases it has seen."""
+    item.progress = judgement.progress
+    item.progress_at = memory.releases.get(judgement.head.queue, 0)
+
+
+def unstick(memory: Memory, item: Item) -> None:
+    """Return an item to its ordinary place in the queue: its preemptions are over."""
+    if item.order == queue_key(item.fact, item.timestamp, sticky=True):
+        isolate(memory, item)
+
+
+def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:
+    """Park, as Kueue does, those of other LocalQueues that ask the same with equal priority."""
+    queue = memory.queues[peers.queue]
+    if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES) or not has_peers(memory, queue.name):
+        return
+    if wait.reason in BARRED:
+        return
+    for other in list(queue.peers.values()):
+        if (
+            other.stand is not Stand.PARKED
+            and other.priority == peers.priority
+            and other.demand.shape == peers.demand.shape
+        ):
+            other.wait = wait
+            for item in other.items():
+                item.wait = None
+            _stand(memory, other, Stand.PARKED)
+
+
+def _evict_all(memory: Memory, judgement: Judgement) -> bool:
+    """Note that victims are to leave, and for whom; say whether any of them was not leaving yet."""
+    news = False
+    root = memory.roots[judgement.head.queue]
+    feuds = memory.feuds.setdefault(root, Feuds())
+    for preemption in judgement.preemptions:
+        if memory.ledger.evict(preemption.workload):
+            memory.recalls.pop(root, None)
+            news = True
+        first = feuds.note(preemption.preemptor_uid, preemption.uid)
+        if first and preemption.workload in memory.ledger.evicting:
+            memory.ledger.evicting[preemption.workload][preemption.preemptor_uid] = None
+    return news
+
+
+def _stands_up(peers: Peers, wait: Wait) -> bool:
+    """Say whether peers that preempt nobody stand: those behind are kept off what they wait for."""
+    if wait.mode is Mode.NO_CANDIDATES:
+        return peers.stand is Stand.BLOCKING
+    return wait.mode is Mode.DEFERRED_FIT
+
+
+def _alone(memory: Memory, item: Item, *, sticky: bool) -> Peers:
+    isolate(memory, item, sticky=sticky)
+    return peers_of(item)
+
+
+def _stand(memory: Memory, peers: Peers, stand: Stand) -> None:
+    memory.queues[peers.queue].settle(peers, stand)
+    memory.touch(peers.queue, peers.local_queue)
+
+
+def _stand_of(memory: Memory, peers: Peers, wait: Wait) -> Stand:
+    if wait.message == TOO_MANY_LEAVE:
+        return Stand.BLOCKING  # else a storm has everybody behind it judged to no avail
+    return _aside(memory, peers) if wait.requeue is Requeue.IMMEDIATE else Stand.PARKED
+
+
+def _aside(memory: Memory, peers: Peers) -> Stand:
+    """Return BLOCKING if those behind may not pass peers that wait for others, else ASIDE."""
+    strict = memory.objects.is_strict(peers.queue)
+    return Stand.BLOCKING if strict or memory.as_kueue else Stand.ASIDE
+
+
+def _note_hopes(memory: Memory, peers: Peers, item: Item, judgement: Judgement) -> None:
+    """Note what may help peers: amounts where these are known, else events."""
+    queue = memory.queues[peers.queue]
+    node = memory.tree.queue(queue.name)
+    if judgement.preemptions:
+        victims = (one.workload for one in judgement.preemptions)
+        charged = (key for key in victims if key in memory.ledger.charges)
+        memory.claims.put(item.fact.key, queue.name, charged)
+        _note_ways(memory, peers, judgement)
+        return
+    if peers.stand is Stand.PARKED and _knows_its_lacks(memory, item, judgement):
+        lacks = [(one.resource, one.asked) for one in judgement.lacks if not one.capacity]
+        if all(node.available(resource) < asked for resource, asked in lacks):
+            queue.lack(peers, lacks, plain=is_plain(memory, peers, lacks))
+            return
+    lacking = (one.resource for one in judgement.lacks)
+    queue.hope(peers, (*lacking, *_resources(memory, peers)), expects=_expected(memory, peers))
+    if queue.fickle:
+        memory.fickle[queue.name] = None
+
+
+def _expected(memory: Memory, peers: Peers) -> Expects:
+    """Return which events, beside a release, may change the result of another try.
+
+    An admission does where it sends a pod set to another flavor. It does, too, where it makes the
+    preemption useless for which somebody waits to be ungated: that one takes another flavor then,
+    or fewer pods.
+    """
+    has_choice, demand = _has_choice(memory, peers), peers.demand
+    is_gated = peers.wait is not None and peers.wait.mode is Mode.PREEMPT
+    if has_choice and len(demand.pod_sets) > 1:
+        return Expects.ADMISSION
+    if is_gated and (has_choice or demand.may_shrink):
+        return Expects.ADMISSION
+    return Expects.VICTIM if memory.settings.fair_sharing is None else Expects.CHANGE
+
+
+def _has_choice(memory: Memory, peers: Peers) -> bool:
+    """Say whether the queue has more than one flavor of anything."""
+    groups = memory.objects.queues[peers.queue].groups
+    return any(len(one.flavors) > 1 for one in groups)
+
+
+def _note_ways(memory: Memory, peers: Peers, judgement: Judgement) -> None:
+    """Wake a preemptor when all that it asks is free, in its flavor or in another one."""
+    node = memory.tree.queue(peers.queue)
+    ways = tuple(_resources(memory, peers))
+    demand = judgement.head.demand
+    asked = {resource.resource: amount for resource, amount in judgement.usage.items()}
+    known = [(one, asked[one.resource]) for one in ways if one.resource in asked]
+    lacks = [(one, amount) for one, amount in known if node.available(one) < amount]
+    is_simple = not (len(demand.pod_sets) > 1 or demand.may_shrink or demand.claims)
+    if not is_simple or len(lacks) < len(known):
+        memory.queues[peers.queue].hope(peers, ways, expects=Expects.RELEASE)
+    else:
+        memory.queues[peers.queue].lack(peers, lacks)
+
+
+def _knows_its_lacks(memory: Memory, item: Item, judgement: Judgement) -> bool:
+    """Say whether nothing but covering one of its lacks can help an item.
+
+    Something else may help where it could preempt, where fewer pods would do, where an earlier try
+    passed over flavors, or where one pod set's flavor depends on what another pod set got; and who
+    shares claims lacks less than it asks, by as much as others are charged for them.
+    """
+    demand = judgement.head.demand
+    return not (
+        preempts(memory.objects.queues[judgement.head.queue].preemption)
+        or len(demand.pod_sets) > 1
+        or demand.may_shrink
+        or demand.claims
+        or item.tries
+    )
+
+
+def _resources(memory: Memory, peers: Peers) -> Iterable[FlavorResource]:
+    """Return every flavor-resource of the queue that the peers could use."""
+    asked = {name for one in peers.demand.pod_sets for name in one.pod_set.requests}
+    asked.add(PODS)
+    groups = memory.objects.queues[peers.queue].groups
+    return [
+        FlavorResource(flavor.flavor, resource)
+        for group in groups
+        for flavor in group.flavors
+        for resource in group.covered
+        if resource in asked
+    ]

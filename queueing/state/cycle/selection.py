@@ -1,0 +1,363 @@
+"""Which heads are judged in the next round.
+
+Trees of quota are independent, so a round takes whole trees, as many as the budget allows. With the
+heads of a tree, those who stand in it are judged again (`companions`): preemptors, and heads that
+block their queue because they found no victims. They keep others off what they wait for.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from queueing.core.admissibility import Refusal, refusal
+from queueing.core.decisions import Decision, Wait
+from queueing.core.facts import ClusterQueueFact
+from queueing.core.names import FlavorResource, QueueName, Uid, namespace_of
+from queueing.core.quota.node import Node
+from queueing.core.rounds import Head
+from queueing.state.cycle.contest import Entrant, entrants_of, winners_of
+from queueing.state.cycle.openness import is_active, is_let_in, line_of
+from queueing.state.cycle.prospects import Foregone, Prospect, foregone, prospects_of
+from queueing.state.cycle.supply import Supply
+from queueing.state.intake.joining import isolate
+from queueing.state.memory.memory import Memory
+from queueing.state.queues.peers import Item, Peers, peers_of
+from queueing.state.queues.pending import PendingQueue
+from queueing.state.queues.shelf import Shelf
+from queueing.state.queues.stands import BLOCKING, PARKED
+
+
+@dataclass(slots=True)
+class Selection:
+    """What one round looks at."""
+
+    items: list[Item] = field(default_factory=list)
+    heads: int = 0
+    """How many heads were looked at, including those that need no judgement."""
+    successors: int = 0
+    """How many heads took the turn of a hopeless one."""
+    foregone: list[Foregone] = field(default_factory=list)
+    """Heads that the round admits for certain; no other head of their trees is admitted."""
+    spent: list[Node] = field(default_factory=list)
+    """Trees in which nobody has a turn any more once the foregone are admitted."""
+    companions: list[Item] = field(default_factory=list)
+    decisions: list[Decision] = field(default_factory=list)
+    """Reasons of heads that must not be judged, for a namespace that does not match, say."""
+    supplies: dict[Node, Supply] = field(default_factory=dict)
+    """The most that can be had in each tree, as this round begins."""
+
+    def queues(self) -> set[QueueName]:
+        """Return the queues whose turn it is."""
+        foregone = {one.admit.cluster_queue for one in self.foregone}
+        return {head_queue(one) for one in self.items} | foregone
+
+    def supply(self, memory: Memory, queue: QueueName) -> Supply:
+        """Return what can be had in the tree of a queue."""
+        root = memory.roots[queue]
+        found = self.supplies.get(root)
+        if found is None:
+            found = self.supplies[root] = Supply(memory, root)
+        return found
+
+
+def select(memory: Memory, budget: int | None) -> Selection:
+    """Take the heads of the next round, of as many trees as `budget` heads allow, at least one."""
+    selection = Selection()
+    taken: dict[Node, list[Item]] = {}
+    plain: dict[Node, list[Prospect]] = {}
+    for root, names in _in_turn(memory, budget):
+        look = _look(memory, root, names, selection)
+        heads = selection.heads + look.heads
+        if budget is not None and heads > budget and selection.heads and look.heads:
+            memory.cursor = root.path()
+            break
+        selection.heads = heads
+        if look.entrants is not None:
+            contest = winners_of(memory, root, look.entrants)
+            if contest is not None:
+                selection.foregone.extend(contest.winners)
+                if contest.is_last:
+                    selection.spent.append(root)
+                continue
+            look = _look_at_all(memory, root, names, selection)
+        if look.items:
+            taken[root] = look.items
+            if look.prospects is not None:
+                plain[root] = look.prospects
+    if memory.standing and taken:
+        selection.companions = _companions(memory, taken)
+    among = {memory.roots[head_queue(item)] for item in selection.companions}
+    for root, items in taken.items():
+        winners = None
+        if root not in among:
+            winners = foregone(memory, root, items, plain.get(root))
+        if winners is None:
+            selection.items.extend(items)
+        else:
+            selection.foregone.extend(winners)
+    return selection
+
+
+class _Look(NamedTuple):
+    """The heads of a tree, as far as they need to be known."""
+
+    heads: int
+    entrants: list[Entrant] | None
+    """The queues that have one, where all who wait are plain."""
+    items: list[Item]
+    prospects: list[Prospect] | None
+    """Of the items, where all are plain waiters in lines."""
+
+
+def _look(memory: Memory, root: Node, names: list[QueueName], selection: Selection) -> _Look:
+    entrants = entrants_of(memory, root, names)
+    if entrants is None:
+        return _look_at_all(memory, root, names, selection)
+    return _Look(len(entrants), entrants, [], None)
+
+
+def _look_at_all(memory: Memory, root: Node, names: list[QueueName], selection: Selection) -> _Look:
+    prospects = prospects_of(memory, root, names)
+    if prospects is None:
+        items = _heads_of_tree(memory, names, selection)
+    else:
+        items = [item for _, item, _ in prospects]
+    return _Look(len(items), None, items, prospects)
+
+
+def _in_turn(memory: Memory, budget: int | None) -> Iterable[tuple[Node, list[QueueName]]]:
+    """Group the queues that may have a head by tree; with a budget go on where it ran out."""
+    trees: dict[Node, list[QueueName]] = {}
+    for name in sorted(memory.ready):
+        root = memory.roots.get(name)
+        if root is None:
+            memory.ready.discard(name)
+        else:
+            trees.setdefault(root, []).append(name)
+    if budget is None:
+        return trees.items()
+    ordered = sorted(trees.items(), key=lambda one: one[0].path())
+    start = bisect_left(ordered, memory.cursor, key=lambda one: one[0].path())
+    return ordered[start:] + ordered[:start]
+
+
+def _heads_of_tree(memory: Memory, names: list[QueueName], selection: Selection) -> list[Item]:
+    """Take the heads of some queues; those that have none are not looked at again."""
+    items = []
+    for name in names:
+        queue = memory.queues.get(name)
+        head = None if queue is None else judgeable_head(memory, queue, selection)
+        if head is not None:
+            items.append(head)
+        elif queue is None or not memory.as_kueue or not has_turn(memory, queue, selection):
+            memory.ready.discard(name)
+    return items
+
+
+def head_queue(item: Item) -> QueueName:
+    """Return the queue of an item that is in one."""
+    return peers_of(item).queue
+
+
+def heads_of_all(memory: Memory) -> Selection:
+    """Take the head of every active queue, also one that blocks it: one Kueue cycle."""
+    selection = Selection()
+    for name in sorted(memory.queues):
+        head = judgeable_head(memory, memory.queues[name], selection, once=True)
+        if head is not None:
+            selection.items.append(head)
+    return selection
+
+
+def head_of(memory: Memory, item: Item, *, patient: bool = False) -> Head:
+    """Make the head by which an item is judged.
+
+    A `patient` one gets no decision if others of the round take what it would have fitted in.
+    """
+    peers = peers_of(item)
+    if patient and item.head is not None and item.head.workload is item.fact:
+        return item.head
+    spared: frozenset[Uid] = frozenset()
+    if memory.feuds and not memory.as_kueue:
+        spared = _spared(memory, item, peers.queue)
+    head = Head(
+        workload=item.fact,
+        queue=peers.queue,
+        demand=peers.demand,
+        timestamp=item.timestamp,
+        progress=item.progress if _is_current(memory, item, peers) else None,
+        spared=spared,
+        preempting=item.preempting,
+        patient=patient,
+    )
+    if patient and not spared and item.progress is None:
+        item.head = head
+    return head
+
+
+def is_patient(item: Item) -> bool:
+    """Say whether a selected item is judged on its shelf, since its lack seems to be covered."""
+    return item.peers is not None and item.peers.stand is PARKED
+
+
+def _is_current(memory: Memory, item: Item, peers: Peers) -> bool:
+    """Say whether nothing was released in the queue since an item's last try."""
+    return item.progress_at == memory.releases.get(peers.queue, 0)
+
+
+def _spared(memory: Memory, item: Item, name: QueueName) -> frozenset[Uid]:
+    """Return whom an item must not preempt again, without victims that are still leaving."""
+    feuds = memory.feuds.get(memory.roots[name])
+    if feuds is None:
+        return frozenset()
+    before = feuds.victims_of(item.fact.uid)
+    return frozenset(uid for uid in before if not memory.is_leaving(uid))
+
+
+def has_turn(memory: Memory, queue: PendingQueue, selection: Selection) -> bool:
+    """Say whether a queue has a head to judge, or somebody on a shelf who may be helped."""
+    return is_active(memory, queue.name) and (
+        queue.head() is not None or _covered(memory, queue, selection) is not None
+    )
+
+
+def judgeable_head(
+    memory: Memory, queue: PendingQueue, selection: Selection, *, once: bool = False
+) -> Item | None:
+    """Return the head of a queue; one that must not be judged is set aside with its reason.
+
+    In Kueue mode, or with `once`, that uses up the queue's turn in this round.
+    """
+    if not is_active(memory, queue.name):
+        return None
+    line = line_of(memory, queue)
+    if line is not None:
+        free = line.cell.available()
+        if free < line.shelf.least:
+            return None
+        first = line.first(free)
+        if first is not None and is_let_in(memory, first, queue.name):
+            return first
+    fact = memory.objects.queues[queue.name]
+    while (item := _next(memory, queue, selection)) is not None:
+        peers = item.peers
+        if peers is not None and peers.doubtful and not _still_covered(memory, peers, selection):
+            queue.park_again(peers)
+            if queue.fickle:
+                memory.fickle[queue.name] = None
+            memory.touch(queue.name, peers.local_queue)
+            continue
+        refused = _refusal(memory, item, fact)
+        if refused is None:
+            return item
+        selection.decisions.append(_set_aside(memory, item, refused))
+        if once or memory.as_kueue:
+            return None
+    return None
+
+
+def _next(memory: Memory, queue: PendingQueue, selection: Selection) -> Item | None:
+    """Return the head, or one on a shelf that comes before it and may be helped now.
+
+    If the whole lack of the latter is known, it is judged on its shelf and stays there if others
+    are faster. Otherwise it is made READY first.
+    """
+    peers = _covered(memory, queue, selection)
+    if peers is None:
+        return queue.head()
+    if peers.stand is PARKED and peers.lacks:
+        return peers.top()
+    memory.wake_peers(peers, doubtful=True)
+    return queue.head()
+
+
+def _covered(memory: Memory, queue: PendingQueue, selection: Selection) -> Peers | None:
+    """Return the first peers on shelves that may be helped; None if others come before them."""
+    only = queue.shelves.only
+    if only is not None and queue.lanes.usage_of is None and queue.name in memory.roots:
+        return _covered_on(only, memory, queue)
+    if not queue.shelves or queue.name not in memory.roots:
+        return None
+    supply = selection.supply(memory, queue.name)
+    bound = supply.bound(queue.name)
+    while (peers := queue.covered(bound)) is not None:
+        missing = None if peers.lacks else supply.missing(peers)
+        if missing is None:
+            return peers
+        queue.despair(peers, missing)
+    return None
+
+
+def _covered_on(
+    only: tuple[FlavorResource, Shelf[Peers]], memory: Memory, queue: PendingQueue
+) -> Peers | None:
+    """Return the same as `_covered` for a queue with one shelf, without turns of LocalQueues."""
+    resource, shelf = only
+    found = shelf.first(memory.tree.queue(queue.name).cell(resource).available())
+    if found is None:
+        return None
+    first = queue.lanes.front() if queue.lanes.heaps else None
+    place, peers = found
+    return peers if first is None or place <= first.order else None
+
+
+def _still_covered(memory: Memory, peers: Peers, selection: Selection) -> bool:
+    """Say whether a try is still worthwhile: others may have taken what peers were woken for."""
+    if not peers.lacks:
+        return selection.supply(memory, peers.queue).may_cover(peers)
+    node = memory.tree.queue(peers.queue)
+    return any(node.available(resource) >= asked for resource, asked in peers.lacks)
+
+
+def _refusal(memory: Memory, item: Item, queue: ClusterQueueFact) -> Refusal | None:
+    """Return why an item must not be judged; a LocalQueue that lets it in is remembered."""
+    if is_let_in(memory, item, queue.name):
+        return None
+    fact = item.fact
+    namespace = memory.objects.namespaces.get(namespace_of(fact.key))
+    refused = refusal(fact, queue, queue_inactive=False, namespace=namespace)
+    if refused is None and not fact.checks and not fact.misconfigured:
+        memory.open_doors.add((queue.name, fact.local_queue))
+    return refused
+
+
+def _set_aside(memory: Memory, item: Item, refused: Refusal) -> Wait:
+    """Let an item that must not be judged wait, apart from its peers; return the reason."""
+    isolate(memory, item)
+    peers = peers_of(item)
+    wait = Wait(
+        workload=item.fact.key,
+        uid=item.fact.uid,
+        cluster_queue=peers.queue,
+        requeue=refused.requeue,
+        reason=refused.reason,
+        message=refused.message,
+    )
+    item.wait = peers.wait = wait
+    inadmissible = wait.requeue is not wait.requeue.IMMEDIATE
+    memory.queues[peers.queue].settle(peers, PARKED if inadmissible else BLOCKING)
+    memory.touch(peers.queue, peers.local_queue)
+    return wait
+
+
+def _companions(memory: Memory, trees: Mapping[Node, list[Item]]) -> list[Item]:
+    found = []
+    for key in sorted(memory.standing):
+        item = memory.items[key]
+        peers = item.peers
+        if peers is None or not is_active(memory, peers.queue):
+            continue
+        heads = trees.get(memory.roots[peers.queue], ())
+        if not heads or any(one is item for one in heads):
+            continue
+        if _keeps_its_place(memory, item, peers):
+            found.append(item)
+    return found
+
+
+def _keeps_its_place(memory: Memory, item: Item, peers: Peers) -> bool:
+    """Say whether no other of its queue must go first; where one passes another, none must."""
+    if memory.objects.is_strict(peers.queue) or memory.as_kueue:
+        return memory.queues[peers.queue].lanes.front() is item
+    return True

@@ -1,0 +1,168 @@
+"""Standing workloads: they wait, and keep those after them off what they wait for.
+
+Two sorts of workloads stand: preemptors whose victims still hold quota, and heads that block their
+queue because they found nobody to preempt. Both are judged again in every round of their tree,
+along with its heads.
+
+One more try. A round judges those who stand before it is known what the round admits, so they
+never see the result of a tree's last round. That matters to a preemptor that would also fit in
+another flavor, or with fewer pods: it waits for its victims only while these are enough, and an
+admission may have taken part of that. So when no head is left in a tree and its last round admitted
+somebody, such workloads are judged once more. In Kueue mode they are not, because there no
+admission wakes anybody.
+
+Those who fitted and were kept off get one, too, when no head is left and somebody of their tree was
+admitted after they were judged: by that one that stands may find other victims, or by shares go
+after them.
+"""
+
+from collections.abc import Collection, Iterator
+
+from queueing.core.decisions import Wait
+from queueing.core.names import FlavorResource
+from queueing.core.outline import Part
+from queueing.core.quota.node import Node
+from queueing.core.rounds import Judgement
+from queueing.state.cycle.openness import is_active
+from queueing.state.cycle.prospects import outline_of
+from queueing.state.memory.memory import Memory
+from queueing.state.queues.peers import Item, Peers
+from queueing.state.queues.stands import Stand
+
+
+def has_another_way(memory: Memory, peers: Peers) -> bool:
+    """Say whether peers may fit without anybody leaving: in another flavor, or with fewer pods.
+
+    Each part of the demand is compared with the free quota by itself, though several parts may
+    compete for the same. So False is certain, and True is not.
+    """
+    if peers.demand.may_shrink:
+        return True
+    rules = memory.objects.rules[peers.queue]
+    node = memory.tree.queue(peers.queue)
+    outline = outline_of(peers, rules.offer, memory.settings.quota_check)
+    return all(_is_covered(part, node) for part in outline.parts)
+
+
+def _is_covered(part: Part, node: Node) -> bool:
+    if part.uncovered is not None:
+        return False
+    return all(
+        any(
+            obstacle is None
+            and all(
+                amount <= node.available(option.resources[name])
+                for name, amount in ask.amounts_in(option.name)
+            )
+            for option, obstacle in zip(ask.group.options, ask.obstacles, strict=True)
+        )
+        for ask in part.asks
+    )
+
+
+def note_round(memory: Memory, judged: Collection[Node], admitted: Collection[Node]) -> None:
+    """Keep `unsettled` up to date: trees with an admission that those who stand did not see."""
+    for root in judged:
+        if root not in admitted:
+            memory.unsettled.pop(root, None)
+    if memory.standing and not memory.as_kueue:
+        memory.unsettled.update(dict.fromkeys(admitted))
+    if memory.kept_off and not memory.as_kueue:
+        memory.filled.update(dict.fromkeys(admitted))
+
+
+def try_again(memory: Memory) -> bool:
+    """Wake those who get one more try; say whether there are any."""
+    found = list(may_try_again(memory))
+    memory.unsettled.clear()
+    memory.filled.clear()
+    for peers in found:
+        memory.wake_peers(peers)
+    return bool(found)
+
+
+def may_try_again(memory: Memory) -> Iterator[Peers]:
+    """Yield those who did not see the last admissions of their tree, and could use them."""
+    yield from _of_those_who_stand(memory)
+    yield from _of_those_kept_off(memory)
+
+
+def _of_those_who_stand(memory: Memory) -> Iterator[Peers]:
+    for key in memory.standing if memory.unsettled else ():
+        peers = memory.items[key].peers
+        if peers is None or peers.stand is Stand.READY or not is_active(memory, peers.queue):
+            continue
+        if memory.roots[peers.queue] in memory.unsettled and has_another_way(memory, peers):
+            yield peers
+
+
+def _of_those_kept_off(memory: Memory) -> Iterator[Peers]:
+    """Yield those who fitted but for others, if an admission may have moved these aside since."""
+    for name in memory.kept_off if memory.filled else ():
+        queue, root = memory.queues.get(name), memory.roots.get(name)
+        if queue is not None and root in memory.filled and is_active(memory, name):
+            yield from (one for one in queue.kept_off if has_another_way(memory, one))
+
+
+def give_way(memory: Memory, item: Item, resources: Collection[FlavorResource]) -> None:
+    """Wake those whom an item kept off some resources, because for now it does so no longer.
+
+    It does this once between two facts. Otherwise two workloads that keep each other off by turns
+    would never let a cycle end.
+    """
+    key = item.fact.key
+    if resources and item.peers is not None and (key, False) not in memory.stepped_down:
+        memory.stepped_down[key, False] = None
+        memory.ledger.tidings.release(item.peers.queue, resources)
+
+
+def note_beginning(memory: Memory, item: Item) -> None:
+    """Note that an item is about to stand: that may help others who are kept off.
+
+    Like stepping down, this counts once between two facts.
+    """
+    key, peers = item.fact.key, item.peers
+    if peers is not None and key not in memory.standing and (key, True) not in memory.stepped_down:
+        memory.ledger.tidings.claimed[peers.queue] = None
+
+
+def wake_kept_off(memory: Memory, roots: Collection[Node | None]) -> None:
+    """Wake those in some trees who would fit, were it not for others that stand.
+
+    Somebody began to stand there. Its victims may leave enough room for all, and with fair sharing
+    those who were kept off may go first now.
+    """
+    for name in list(memory.kept_off):
+        queue, root = memory.queues.get(name), memory.roots.get(name)
+        if queue is None or not queue.kept_off:
+            del memory.kept_off[name]
+        elif root is not None and root in roots and is_active(memory, name):
+            for peers in list(queue.kept_off):
+                if has_another_way(memory, peers):
+                    memory.wake_peers(peers, doubtful=True)
+
+
+def note_place(memory: Memory, item: Item, judgement: Judgement, known: Wait | None) -> None:
+    """Note that an item that stands was judged as the head of its queue.
+
+    If it now waits for something else, those whom it kept off what it wanted before are woken.
+    """
+    if item.fact.key in memory.standing and not memory.as_kueue:
+        memory.overtaken.pop(item.fact.key, None)
+        now = judgement.decision
+        mode = now.mode if isinstance(now, Wait) else None
+        if known is None or known.mode is not mode or item.wants != judgement.usage:
+            give_way(memory, item, item.wants)
+
+
+def note_overtaken(memory: Memory, item: Item, *, overtaken: bool) -> None:
+    """Note whether others come before an item that stands, so that it keeps nobody off for now.
+
+    When that begins, those whom it kept off are woken.
+    """
+    key = item.fact.key
+    if not overtaken:
+        memory.overtaken.pop(key, None)
+    elif key in memory.standing and key not in memory.overtaken and not memory.as_kueue:
+        memory.overtaken[key] = None
+        give_way(memory, item, item.wants)

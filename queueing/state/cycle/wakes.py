@@ -1,0 +1,283 @@
+"""Which waiting workloads become ready again after what happened.
+
+A workload waits on what blocks it, and only such an event wakes it:
+
+- A release of quota wakes nobody who lacks a known amount. Instead each queue of the tree finds, on
+  its shelves, the first workload whose whole lack is available now.
+- A release, or a new possible victim, wakes a workload that preemption may help, if the free quota
+  and all that its possible victims hold would be enough. If not, it waits on a shelf for that sum.
+- A workload that would fit, were it not for others that stand, is woken when one more begins to.
+- A change of quotas, cohorts, flavors or checks wakes everybody who waits in the queues it reaches.
+
+In Kueue mode each event of Kueue's list wakes all waiters of the tree.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from heapq import nsmallest
+
+from queueing.core.decisions import Reason
+from queueing.core.facts import Preemption, PreemptionPolicy
+from queueing.core.names import FlavorResource, QueueName, namespace_of
+from queueing.core.quota.node import Node
+from queueing.core.reasons import TOO_MANY_LEAVE
+from queueing.state.cycle.standing import wake_kept_off
+from queueing.state.cycle.supply import Supply
+from queueing.state.memory.memory import Memory
+from queueing.state.queues.peers import Peers
+from queueing.state.queues.stands import Expects
+from queueing.state.usage.tidings import Tidings
+
+
+def wake_waiting(memory: Memory) -> None:
+    """Make everybody READY whom the changes since the last call may help."""
+    if memory.reshaped:
+        _reshape(memory)
+    for name in memory.refitted:
+        _note_activity(memory, name)
+        for member in _reach(memory, name):
+            _wake_all(memory, member)
+    memory.refitted.clear()
+    for namespace in memory.relabelled:
+        _wake_namespace(memory, namespace)
+    memory.relabelled.clear()
+    if memory.pods_turned_ready:
+        memory.pods_turned_ready = False
+        _wake_for_pods_ready(memory)
+    _spread_tidings(memory, memory.ledger.take_tidings())
+    _wake_claimants(memory)
+
+
+def _spread_tidings(memory: Memory, tidings: Tidings) -> None:
+    """Wake whom quota that was given back may help, and what others hold from now on."""
+    _wake_users(memory, tidings)
+    if memory.as_kueue:
+        for root, news in _by_root(memory, tidings).items():
+            for name in memory.members[root] if news.released is not None else ():
+                _wake_all(memory, name)
+    else:
+        for root, news in _by_root(memory, tidings).items():
+            _spread(memory, root, news)
+        if memory.fickle and tidings.admitted:
+            _wake_fickle(memory, {memory.roots.get(name) for name in tidings.admitted})
+        if memory.kept_off and tidings.claimed:
+            wake_kept_off(memory, {memory.roots.get(name) for name in tidings.claimed})
+
+
+def _reshape(memory: Memory) -> None:
+    """Work out anew which queues share a tree, and wake the trees that are not what they were."""
+    memory.reshaped = False
+    memory.roots = {}
+    memory.members = {}
+    for name in sorted(memory.objects.queues):
+        root = memory.tree.queue(name).root()
+        memory.roots[name] = root
+        memory.members.setdefault(root, []).append(name)
+        _note_activity(memory, name)
+    before, memory.generations = memory.generations, {}
+    memory.feuds = {root: one for root, one in memory.feuds.items() if root in memory.members}
+    for root, names in memory.members.items():
+        memory.generations[root] = root.generation
+        if before.get(root) != root.generation:
+            memory.feuds.pop(root, None)
+            for name in names:
+                memory.ready.add(name)
+                _wake_all(memory, name)
+
+
+def _note_activity(memory: Memory, name: QueueName) -> None:
+    """Let a queue that is active have its turn; tell those in one that no longer is.
+
+    Its view and those of its LocalQueues differ with it, whatever object made the difference.
+    """
+    active, before = memory.objects.activity(name), memory.active.pop(name, None)
+    if active is not None:
+        memory.active[name] = active
+    if before is not None and active is not before and active != before:
+        memory.touch(name, None)
+        memory.touched.doors.update(memory.objects.doors.get(name, {}))
+    if active is not None and active.status:
+        memory.ready.add(name)
+    elif before is None or before.status:
+        _send_off(memory, name)
+    if active is None or active.status:
+        memory.ledger.asleep.discard(name)
+    else:
+        memory.ledger.asleep.add(name)
+
+
+def _send_off(memory: Memory, name: QueueName) -> None:
+    """Tell those in a queue that became inactive, and whom they kept off until now."""
+    for peers in memory.queue(name).peers.values():
+        for item in peers.items():
+            memory.announcements[item.fact.key] = None
+            if item.fact.key in memory.standing and not memory.as_kueue:
+                memory.ledger.tidings.release(name, item.wants)
+
+
+def _reach(memory: Memory, name: QueueName) -> Iterable[QueueName]:
+    root = memory.roots.get(name)
+    if memory.as_kueue and root is not None:
+        return memory.members[root]
+    return (name,)
+
+
+def _wake_all(memory: Memory, name: QueueName) -> None:
+    queue = memory.queues.get(name)
+    if queue is not None:
+        for peers in list(queue.waiting):
+            memory.wake_peers(peers)
+
+
+def _wake_users(memory: Memory, tidings: Tidings) -> None:
+    """Wake those who use claims that somebody holds now: they are charged less for them."""
+    for name, claims in tidings.joined.items():
+        queue = memory.queues.get(name)
+        for peers in list(queue.waiting) if queue is not None else ():
+            if not claims.isdisjoint(peers.demand.claims):
+                memory.wake_peers(peers)
+
+
+def _wake_namespace(memory: Memory, namespace: str) -> None:
+    for queue in memory.queues.values():
+        for peers in list(queue.waiting):
+            if peers.local_queue is not None and namespace_of(peers.local_queue) == namespace:
+                memory.wake_peers(peers)
+
+
+def _wake_for_pods_ready(memory: Memory) -> None:
+    if not memory.settings.block_admission_until_pods_ready:
+        return
+    for queue in memory.queues.values():
+        for peers in list(queue.waiting):
+            if peers.wait is not None and peers.wait.reason is Reason.WAITING_FOR_PODS_READY:
+                memory.wake_peers(peers)
+
+
+@dataclass(slots=True)
+class News:
+    """What happened to quota in one tree."""
+
+    released: dict[FlavorResource, None] | None = None
+    """What was given back; None when nobody gave anything back."""
+    newcomers: dict[QueueName, int] = field(default_factory=dict)
+    """Lowest priority of those who became possible victims, by queue."""
+
+    least: list[tuple[int, QueueName]] = field(default_factory=list)
+    """The two queues with the lowest of these."""
+
+    def lowest(self, *, but: QueueName) -> int | None:
+        """Return the lowest priority of new victims in other queues; None when there are none."""
+        return next((priority for priority, name in self.least if name != but), None)
+
+
+def _by_root(memory: Memory, tidings: Tidings) -> dict[Node, News]:
+    """Gather what happened by the tree in which it did; a queue that is gone frees nothing."""
+    found: dict[Node, News] = {}
+    for name, resources in tidings.released.items():
+        root = memory.roots.get(name)
+        if root is not None:
+            news = found.setdefault(root, News())
+            news.released = {**(news.released or {}), **resources}
+    for name, lowest in tidings.newcomers.items():
+        root = memory.roots.get(name)
+        if root is not None:
+            found.setdefault(root, News()).newcomers[name] = lowest
+    for news in found.values():
+        news.least = nsmallest(2, ((lowest, name) for name, lowest in news.newcomers.items()))
+    return found
+
+
+def _spread(memory: Memory, root: Node, news: News) -> None:
+    """Tell the queues of a tree: whoever may be helped is woken, or is found in its turn."""
+    supply = Supply(memory, root)
+    queues, ready, released = memory.queues, memory.ready, news.released is not None
+    for name in memory.members[root]:
+        queue = queues.get(name)
+        if queue is None:
+            continue
+        for peers in list(queue.hopeful) if queue.hopeful else ():
+            missing = supply.missing(peers)
+            if missing is not None:
+                queue.despair(peers, missing)
+            elif _concerns(memory, peers, news):
+                memory.wake_peers(peers, doubtful=True)
+        shelves = queue.shelves
+        # New victims help nobody on an only shelf: what is available counts there.
+        if (released and shelves.only is not None) or (shelves.only is None and shelves):
+            ready.add(name)
+
+
+def _wake_fickle(memory: Memory, roots: set[Node | None]) -> None:
+    """Wake those in some trees whom an admission may help."""
+    for name in list(memory.fickle):
+        queue, root = memory.queues.get(name), memory.roots.get(name)
+        if queue is None or not queue.fickle:
+            del memory.fickle[name]
+        elif root is not None and root in roots:
+            supply = Supply(memory, root)
+            for peers in list(queue.fickle):
+                if supply.may_cover(peers):
+                    memory.wake_peers(peers, doubtful=True)
+
+
+def _concerns(memory: Memory, peers: Peers, news: News) -> bool:
+    """Say whether what happened is what hopeful peers wait for."""
+    if (news.released is not None or news.newcomers) and _awaits_departures(memory, peers):
+        return True
+    if news.released and not peers.hope.isdisjoint(news.released):
+        return True
+    if peers.expects is Expects.RELEASE or not news.newcomers:
+        return False
+    if peers.expects >= Expects.CHANGE:
+        return True
+    name = peers.queue
+    policies = memory.objects.queues[name].preemption
+    own, others = news.newcomers.get(name), news.lowest(but=name)
+    return _may_take(policies.within_cluster_queue, peers, own) or _may_take(
+        policies.reclaim_within_cohort, peers, others
+    )
+
+
+def _awaits_departures(memory: Memory, peers: Peers) -> bool:
+    """Say whether too many were leaving when peers would have preempted: of whatever they hold."""
+    limited = memory.objects.limited_queues or memory.objects.limited_cohorts
+    wait = peers.wait
+    return bool(limited) and wait is not None and wait.message == TOO_MANY_LEAVE
+
+
+def _may_take(policy: PreemptionPolicy, peers: Peers, priority: int | None) -> bool:
+    """Say whether a policy lets peers preempt one of this priority, None for nobody."""
+    if priority is None:
+        return False
+    match policy:
+        case PreemptionPolicy.NEVER:
+            return False
+        case PreemptionPolicy.LOWER_PRIORITY:
+            return priority < peers.priority
+        case PreemptionPolicy.LOWER_OR_NEWER_EQUAL_PRIORITY:
+            return priority <= peers.priority
+        case PreemptionPolicy.ANY:
+            return True
+
+
+def _wake_claimants(memory: Memory) -> None:
+    """Wake a preemptor whose victims are all gone, or for whom there is enough already."""
+    for owner in memory.drained:
+        claim = memory.claims.of(owner)
+        item = memory.items.get(owner)
+        if claim is None or item is None or not memory.tree.has_queue(claim.queue):
+            continue
+        node = memory.tree.queue(claim.queue)
+        wanted = item.wants.items()
+        if not claim.victims or all(node.available(one) >= asked for one, asked in wanted):
+            memory.wake(item)
+    memory.drained.clear()
+
+
+def preempts(policies: Preemption) -> bool:
+    """Say whether a queue may preempt at all."""
+    return (
+        policies.within_cluster_queue is not PreemptionPolicy.NEVER
+        or policies.reclaim_within_cohort is not PreemptionPolicy.NEVER
+    )

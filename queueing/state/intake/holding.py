@@ -1,0 +1,206 @@
+"""Quota that a workload holds by its status: how it is charged, and how it is given back."""
+
+from dataclasses import replace
+from heapq import heappush
+
+from queueing.core.credits.allowance import LOWEST_PRIORITY
+from queueing.core.facts import WorkloadFact
+from queueing.core.holders import Holder, holder_of
+from queueing.core.names import Key, QueueName
+from queueing.core.usage import is_charged
+from queueing.state.intake.marks import note_mark, unmark
+from queueing.state.memory.memory import Memory
+from queueing.state.usage.charges import Charge
+
+
+def give_back(memory: Memory, key: Key) -> None:
+    """Release what a workload holds, and the claim of its preemptor with it."""
+    charge = memory.ledger.discharge(key)
+    memory.assumed_from.pop(key, None)
+    memory.unknown.discard(key)
+    if charge is None:
+        return
+    if memory.credits.any:
+        memory.credits.stir(key)
+    _turn_ready(memory, key)
+    if memory.standing:  # else nobody claims what others hold
+        memory.victim_changed(key)
+    queue = charge.holder.queue
+    memory.releases[queue] = memory.releases.get(queue, 0) + 1
+    if memory.feuds:
+        memory.make_peace(queue, ended=not _was_preempted(memory, key))
+    touch_charged(memory, charge)
+
+
+def _was_preempted(memory: Memory, key: Key) -> bool:
+    """Say whether a workload gives its quota back because it was preempted."""
+    fact = memory.workloads.get(key)
+    evicted = None if fact is None else fact.conditions.get("Evicted")
+    ended = fact is None or fact.is_true("Finished")
+    return not ended and evicted is not None and evicted.reason == "Preempted"
+
+
+def touch_charged(memory: Memory, charge: Charge) -> None:
+    """Note that usage changed."""
+    holder, touched = charge.holder, memory.touched
+    touched.queues.add(holder.queue)
+    touched.charged.add(holder.queue)
+    if holder.local_queue is not None:
+        touched.doors.add(holder.local_queue)
+
+
+def hold_quota(memory: Memory, fact: WorkloadFact) -> None:
+    """Charge a workload for what its status says that it holds."""
+    old = memory.ledger.charges.get(fact.key)
+    if old is not None and _says_what_was_assumed(memory, fact, old):
+        _confirm(memory, fact, old)
+    else:
+        _charge(memory, fact)
+
+
+def _says_what_was_assumed(memory: Memory, fact: WorkloadFact, old: Charge) -> bool:
+    """Say whether a status tells of the very admission that was assumed, and of nothing besides.
+
+    That is how nearly every admission becomes a fact. False also where it would take a closer look:
+    where devices, claims, checkpoints, reclaimed pods or earlier evictions may have a say.
+    """
+    key, holder, decision, admission = fact.key, old.holder, old.decision, fact.admission
+    if decision is None or admission is None or key in memory.unknown:
+        return False
+    if "Evicted" in fact.conditions or "Preempted" in fact.conditions or key in memory.named_by:
+        return False
+    if holder.evicted or fact.stake is not None or memory.credits.is_demoted(fact.uid):
+        return False
+    if fact.reclaimable or fact.given or fact.beside:
+        return False
+    for one in fact.pod_sets:
+        if one.devices:
+            return False
+    return (
+        old.admitted == fact.is_true("Admitted")
+        and fact.local_queue == holder.local_queue
+        and fact.priority == holder.priority
+        and fact.created == holder.timestamp
+        and fact.uid == holder.uid
+        and admission.cluster_queue == holder.queue
+        and admission.pod_sets == decision.pod_sets
+        and is_charged(admission.pod_sets, holder.usage)
+    )
+
+
+def _confirm(memory: Memory, fact: WorkloadFact, assumed: Charge) -> None:
+    """Let a fact stand where an assumption stood that it says the same as, but for the time."""
+    key, known = fact.key, assumed.holder
+    holder = Holder(
+        key=key,
+        uid=fact.uid,
+        queue=known.queue,
+        local_queue=known.local_queue,
+        priority=known.priority,
+        timestamp=known.timestamp,
+        reserved_at=fact.conditions["QuotaReserved"].changed,
+        evicted=False,
+        usage=known.usage,
+    )
+    memory.assumed_from.pop(key, None)
+    charge = Charge(holder, assumed.admitted)
+    memory.ledger.confirm(assumed, charge)
+    if memory.credits.any:
+        memory.credits.stir(key)
+    touch_charged(memory, charge)
+    _follow_readiness(memory, fact, admitted=charge.admitted)
+
+
+def _charge(memory: Memory, fact: WorkloadFact) -> None:
+    """Charge a workload for what is read from its status."""
+    key = fact.key
+    memory.assumed_from.pop(key, None)
+    if key in memory.unknown:
+        memory.unknown.discard(key)
+        _spare_unless_evicted(memory, fact)
+    admitted = fact.is_true("Admitted")
+    holder = holder_of(fact, memory.settings)
+    if memory.credits.is_demoted(fact.uid):
+        holder = replace(holder, priority=LOWEST_PRIORITY)
+    charge = Charge(holder, admitted)
+    old = memory.ledger.charges.get(key)
+    if old is not None and _doors(old) != _doors(charge):
+        touch_charged(memory, old)
+    memory.ledger.charge(charge)
+    if memory.credits.any:
+        memory.credits.stir(key)
+    if old is not None and old.holder.priority != charge.holder.priority:
+        memory.victim_reranked(key)
+    touch_charged(memory, charge)
+    _note_protection(memory, charge.holder, old)
+    _follow_readiness(memory, fact, admitted=admitted)
+    if old is not None and old.holder.evicted and not charge.holder.evicted:
+        _spare(memory, fact)
+    note_mark(memory, fact)
+
+
+def _note_protection(memory: Memory, holder: Holder, old: Charge | None) -> None:
+    """Note when a workload becomes a possible victim, if that is a matter of time."""
+    stake = holder.stake
+    if stake is None or memory.as_kueue or (old is not None and old.holder.stake == stake):
+        return
+    started = holder.reserved_at if stake.started is None else stake.started
+    until = started + stake.minimum_runtime_s
+    if until > memory.clock:
+        heappush(memory.protected, (until, holder.key))
+
+
+def _doors(charge: Charge) -> tuple[QueueName, Key | None]:
+    return charge.holder.queue, charge.holder.local_queue
+
+
+def _spare(memory: Memory, fact: WorkloadFact) -> None:
+    """Note that a victim stays after all: whoever waited for its room is judged again.
+
+    A victim that could not be stopped is not chosen again by the same preemptor. One that did not
+    have to be stopped (`Withdrawn`) may be.
+    """
+    key = fact.key
+    memory.victim_changed(key, spared=True)
+    evicted = fact.conditions.get("Evicted")
+    if evicted is not None and evicted.reason == "Withdrawn":
+        for feuds in memory.feuds.values():
+            feuds.forget(fact.uid)
+    unmark(memory, key)
+
+
+def _follow_readiness(memory: Memory, fact: WorkloadFact, *, admitted: bool) -> None:
+    """Note whether others wait for the pods of a workload: as in Kueue once it holds quota.
+
+    Outside of Kueue mode only once its checks are ready, as it has no pods before.
+    """
+    if (admitted or memory.as_kueue) and not fact.is_true("PodsReady"):
+        memory.unready.add(fact.key)
+    else:
+        _turn_ready(memory, fact.key)
+
+
+def _turn_ready(memory: Memory, key: Key) -> None:
+    """Note that nobody waits any longer for the pods of a workload to be ready."""
+    if key in memory.unready:
+        memory.unready.discard(key)
+        memory.pods_turned_ready = True
+
+
+def _spare_unless_evicted(memory: Memory, fact: WorkloadFact) -> None:
+    """Take back an eviction whose write had no clear outcome, if the status shows none."""
+    if fact.is_true("Evicted") or fact.key not in memory.ledger.evicting:
+        return
+    take_back_eviction(memory, fact)
+
+
+def take_back_eviction(memory: Memory, victim: WorkloadFact) -> None:
+    """Note that an eviction was not written: nobody was preempted, and who counted on it goes on.
+
+    Earlier preemptions of the same victim stay remembered.
+    """
+    preemptors = memory.ledger.spare(victim.key)
+    memory.victim_changed(victim.key, spared=True)
+    for feuds in memory.feuds.values():
+        for preemptor in preemptors:
+            feuds.retract(preemptor, victim.uid)

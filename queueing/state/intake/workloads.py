@@ -1,0 +1,104 @@
+"""Where a workload stands, from what is known of it: holding quota, in a queue, or in none.
+
+Invariant: after `place` a workload is charged, or pending in one queue, or held, or none of these
+(finished, going away); never two.
+"""
+
+from queueing.core.facts import WorkloadFact
+from queueing.core.names import Key
+from queueing.state.intake.holding import give_back, hold_quota
+from queueing.state.intake.joining import enqueue, is_over, leave
+from queueing.state.intake.marks import note_mark, unmark
+from queueing.state.memory.memory import Memory
+
+
+def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
+    """Take in what the cluster says of a workload."""
+    key = fact.key
+    old = memory.workloads.get(key)
+    same = old is not None and old.conditions == fact.conditions and old == fact
+    if same and key not in memory.unknown:
+        return
+    memory.stepped_down.clear()
+    memory.searching.clear()
+    if old is not None and old.uid != fact.uid:
+        forget_workload(memory, key)
+        old = None
+    if old is None:
+        memory.uids[fact.uid] = key
+    if old is None or old.local_queue != fact.local_queue:
+        _index(memory, key, old, fact)
+    if memory.feuds and old is not None and _is_another_ask(old, fact):
+        for feuds in memory.feuds.values():
+            feuds.forget(fact.uid)
+    if not same:
+        memory.refusals.pop(key, None)
+        memory.punished.pop(key, None)
+    memory.workloads[key] = fact
+    place(memory, fact)
+
+
+def forget_workload(memory: Memory, key: Key) -> None:
+    """Take in that a workload is no more."""
+    old = memory.workloads.pop(key, None)
+    if old is None:
+        return
+    memory.stepped_down.clear()
+    memory.searching.clear()
+    memory.uids.pop(old.uid, None)
+    _index(memory, key, old, None)
+    leave(memory, key)
+    give_back(memory, key)
+    unmark(memory, key)
+    memory.refusals.pop(key, None)
+    memory.punished.pop(key, None)
+    memory.stories.forget(key)
+
+
+def place(memory: Memory, fact: WorkloadFact) -> None:
+    """Put a workload where its fact says that it belongs."""
+    key = fact.key
+    charge = memory.ledger.charges.get(key)
+    if fact.holds_quota:
+        if charge is None:
+            leave(memory, key)
+        hold_quota(memory, fact)
+        return
+    if charge is not None and charge.decision is not None and _may_be_older(memory, fact):
+        return
+    give_back(memory, key)
+    note_mark(memory, fact)
+    if charge is None or not is_over(fact):
+        enqueue(memory, fact)
+
+
+def _may_be_older(memory: Memory, fact: WorkloadFact) -> bool:
+    """Say whether a fact without quota may be older than the admission that was assumed.
+
+    It is younger when the outcome was unknown and this is the answer, and when it tells of
+    something that can only have come after: an end, or another eviction.
+    """
+    key = fact.key
+    before = memory.assumed_from.get(key)
+    if key in memory.unknown or before is None:
+        return False
+    if fact.is_true("Finished") or fact.deleting or not fact.active:
+        return False
+    return (
+        fact.conditions.get("Evicted") == before.conditions.get("Evicted")
+        and fact.requeue_count == before.requeue_count
+    )
+
+
+def _is_another_ask(old: WorkloadFact, new: WorkloadFact) -> bool:
+    return (old.priority, old.pod_sets) != (new.priority, new.pod_sets)
+
+
+def _index(memory: Memory, key: Key, old: WorkloadFact | None, new: WorkloadFact | None) -> None:
+    if old is not None and old.local_queue is not None:
+        behind = memory.behind.get(old.local_queue, {})
+        behind.pop(key, None)
+        if not behind:
+            memory.behind.pop(old.local_queue, None)
+    if new is not None and new.local_queue is not None:
+        memory.behind.setdefault(new.local_queue, {})[key] = None

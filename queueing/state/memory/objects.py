@@ -1,0 +1,245 @@
+"""The objects around the workloads, as last told, and what is compiled from them.
+
+Invariant: a fact equal to the known one changes nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any, TypeVar
+
+from queueing.core.admissibility import inactivity
+from queueing.core.credits.part import weights_of
+from queueing.core.facts import (
+    CheckFact,
+    ClusterQueueFact,
+    CohortFact,
+    FlavorFact,
+    Gone,
+    Kind,
+    LocalQueueFact,
+    NamespaceFact,
+    StopPolicy,
+    Strategy,
+    TopologyFact,
+)
+from queueing.core.names import CheckName, CohortName, FlavorName, Key, QueueName
+from queueing.core.queue_rules import Catalog, QueueRules, compile_rules
+from queueing.core.quota.tree import QuotaTree
+from queueing.state.memory.views import Active
+
+_Name = TypeVar("_Name", QueueName, CohortName)
+
+ObjectFact = (
+    ClusterQueueFact
+    | CohortFact
+    | LocalQueueFact
+    | FlavorFact
+    | CheckFact
+    | TopologyFact
+    | NamespaceFact
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ripple:
+    """What a change of an object may reach."""
+
+    queues: tuple[QueueName, ...] = ()
+    """ClusterQueues whose rules or activity may differ."""
+    local_queues: tuple[Key, ...] = ()
+    namespace: str | None = None
+    structure: bool = False
+    """The quota tree changed: every queue of the touched roots may have more."""
+
+
+STILL = Ripple()
+READY = Active(status=True, reason="Ready", message="Can admit new workloads")
+
+
+@dataclass(slots=True)
+class Objects:
+    """ClusterQueues, cohorts, LocalQueues, flavors, checks, topologies and namespaces."""
+
+    tree: QuotaTree
+    queues: dict[QueueName, ClusterQueueFact] = field(default_factory=dict)
+    cohorts: dict[CohortName, CohortFact] = field(default_factory=dict)
+    local_queues: dict[Key, LocalQueueFact] = field(default_factory=dict)
+    flavors: dict[FlavorName, FlavorFact] = field(default_factory=dict)
+    checks: dict[CheckName, CheckFact] = field(default_factory=dict)
+    topologies: dict[str, TopologyFact] = field(default_factory=dict)
+    namespaces: dict[str, NamespaceFact] = field(default_factory=dict)
+    rules: dict[QueueName, QueueRules] = field(default_factory=dict)
+    doors: dict[QueueName, dict[Key, None]] = field(default_factory=dict)
+    """LocalQueues by the ClusterQueue that they name."""
+    limited_queues: dict[QueueName, int] = field(default_factory=dict)
+    limited_cohorts: dict[CohortName, int] = field(default_factory=dict)
+    """Those that limit how many are preempted at once, and the limit."""
+    _activity: dict[QueueName, Active] = field(default_factory=dict)
+    _catalog: Catalog = field(default_factory=Catalog)
+
+    def put(self, fact: ObjectFact) -> Ripple:
+        """Note an object and say what the change may reach."""
+        table, name = self._place(fact)
+        if table.get(name) == fact:
+            return STILL
+        old = table.get(name)
+        table[name] = fact
+        return self._changed(old, fact)
+
+    def drop(self, gone: Gone) -> Ripple:
+        """Forget an object and say what the change may reach."""
+        table = self._tables()[gone.kind]
+        old = table.pop(gone.name, None)
+        return STILL if old is None else self._changed(old, None)
+
+    def is_strict(self, name: QueueName) -> bool:
+        """Say whether the head of a queue keeps those behind it waiting (StrictFIFO)."""
+        queue = self.queues.get(name)
+        return queue is not None and queue.strategy is Strategy.STRICT_FIFO
+
+    def activity(self, name: QueueName) -> Active | None:
+        """Return the Active condition of a ClusterQueue, None when there is no such queue."""
+        known = self._activity.get(name)
+        if known is not None:
+            return known
+        fact = self.queues.get(name)
+        if fact is None:
+            return None
+        found = inactivity(
+            fact,
+            flavors=self.flavors,
+            checks=self.checks,
+            topologies=self.topologies,
+            cyclic=self.tree.in_cycle(self.tree.queue(name)),
+        )
+        active = READY if found is None else Active(status=False, reason=found[0], message=found[1])
+        self._activity[name] = active
+        return active
+
+    def door(self, key: Key) -> Active | None:
+        """Return the Active condition of a LocalQueue, None when there is no such queue."""
+        fact = self.local_queues.get(key)
+        if fact is None:
+            return None
+        if fact.stop_policy is not StopPolicy.NONE:
+            return Active(status=False, reason="Stopped", message="LocalQueue is stopped")
+        behind = self.activity(fact.cluster_queue)
+        if behind is not None and behind.status:
+            return Active(
+                status=True, reason="Ready", message="Can submit new workloads to localQueue"
+            )
+        reason = "ClusterQueueDoesNotExist" if behind is None else "ClusterQueueIsInactive"
+        return Active(
+            status=False, reason=reason, message="Can't submit new workloads to clusterQueue"
+        )
+
+    def sharers(self) -> dict[QueueName, dict[str, int]]:
+        """Return the namespaces of each queue whose LocalQueues take turns, and their weights."""
+        doors, known = self.doors, self.local_queues
+        return {
+            name: weights_of((key, known[key].fair_weight) for key in doors.get(name, {}))
+            for name, fact in self.queues.items()
+            if fact.admission_fair_sharing
+        }
+
+    def _tables(self) -> dict[Kind, dict[Any, Any]]:
+        return {
+            Kind.CLUSTER_QUEUE: self.queues,
+            Kind.COHORT: self.cohorts,
+            Kind.LOCAL_QUEUE: self.local_queues,
+            Kind.FLAVOR: self.flavors,
+            Kind.CHECK: self.checks,
+            Kind.TOPOLOGY: self.topologies,
+            Kind.NAMESPACE: self.namespaces,
+        }
+
+    def _place(self, fact: ObjectFact) -> tuple[dict[Any, Any], str]:
+        kind, name = _PLACES[type(fact)]
+        return self._tables()[kind], name(fact)
+
+    def _changed(self, old: ObjectFact | None, new: ObjectFact | None) -> Ripple:
+        match new if new is not None else old:
+            case ClusterQueueFact(name=name):
+                return self._queue_changed(name)
+            case CohortFact(name=name):
+                return self._cohort_changed(name)
+            case LocalQueueFact():
+                return self._door_changed(old, new)
+            case FlavorFact(name=name):
+                return self._reach(lambda queue: _names_flavor(queue, name), recompile=True)
+            case CheckFact(name=check):
+                return self._reach(lambda queue: any(one.name == check for one in queue.checks))
+            case TopologyFact(name=topology):
+                using = {one.name for one in self.flavors.values() if one.topology == topology}
+                return self._reach(lambda queue: any(_names_flavor(queue, one) for one in using))
+            case NamespaceFact(name=namespace):
+                return Ripple(namespace=namespace)
+            case _:
+                raise AssertionError(f"no such object: {new or old}")
+
+    def _queue_changed(self, name: QueueName) -> Ripple:
+        fact = self.queues.get(name)
+        _limit(self.limited_queues, name, fact)
+        if fact is None:
+            self.rules.pop(name, None)
+            self.tree.drop_queue(name)
+        else:
+            self.tree.put_queue(fact)
+            self.rules[name] = compile_rules(fact, self.flavors, self._catalog)
+        self._activity.clear()
+        return Ripple(queues=(name,), structure=True)
+
+    def _cohort_changed(self, name: CohortName) -> Ripple:
+        fact = self.cohorts.get(name)
+        _limit(self.limited_cohorts, name, fact)
+        if fact is None:
+            self.tree.drop_cohort(name)
+        else:
+            self.tree.put_cohort(fact)
+        self._activity.clear()
+        return Ripple(structure=True)
+
+    def _door_changed(self, old: ObjectFact | None, new: ObjectFact | None) -> Ripple:
+        reached: dict[Key, None] = {}
+        for fact in (old, new):
+            if isinstance(fact, LocalQueueFact):
+                self.doors.get(fact.cluster_queue, {}).pop(fact.key, None)
+                reached[fact.key] = None
+        if isinstance(new, LocalQueueFact):
+            self.doors.setdefault(new.cluster_queue, {})[new.key] = None
+        return Ripple(local_queues=tuple(reached))
+
+    def _reach(
+        self, concerns: Callable[[ClusterQueueFact], bool], *, recompile: bool = False
+    ) -> Ripple:
+        reached = [name for name, queue in self.queues.items() if concerns(queue)]
+        for name in reached:
+            self._activity.pop(name, None)
+            if recompile:
+                self.rules[name] = compile_rules(self.queues[name], self.flavors, self._catalog)
+        return Ripple(queues=tuple(reached))
+
+
+def _limit(
+    limits: dict[_Name, int], name: _Name, fact: ClusterQueueFact | CohortFact | None
+) -> None:
+    """Note the limit of a queue or cohort, or that it has none."""
+    limits.pop(name, None)
+    if fact is not None and fact.preemptions_max is not None:
+        limits[name] = fact.preemptions_max
+
+
+def _names_flavor(queue: ClusterQueueFact, flavor: FlavorName) -> bool:
+    return any(one.flavor == flavor for group in queue.groups for one in group.flavors)
+
+
+_PLACES: dict[type[ObjectFact], tuple[Kind, Callable[[Any], str]]] = {
+    ClusterQueueFact: (Kind.CLUSTER_QUEUE, attrgetter("name")),
+    CohortFact: (Kind.COHORT, attrgetter("name")),
+    LocalQueueFact: (Kind.LOCAL_QUEUE, attrgetter("key")),
+    FlavorFact: (Kind.FLAVOR, attrgetter("name")),
+    CheckFact: (Kind.CHECK, attrgetter("name")),
+    TopologyFact: (Kind.TOPOLOGY, attrgetter("name")),
+    NamespaceFact: (Kind.NAMESPACE, attrgetter("name")),
+}

@@ -1,0 +1,129 @@
+"""Who of a queue comes next: those that compete for its turn, in their order.
+
+They are one heap, or one per LocalQueue where LocalQueues take turns. Heaps delete lazily: an entry
+counts while its peers compete, and while its order is that of their first item.
+
+Where LocalQueues take turns, the owner of a claim keeps its own: nobody who would be behind it if
+they took none goes before it. Else one whose LocalQueue used less would take what the owner's
+victims left, and be preempted for it in turn, as it is the lesser one.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from heapq import heapify, heappop, heappush
+
+from queueing.core.names import Key
+from queueing.state.queues.peers import Item, Order, Peers
+
+Lane = list[tuple[Order, Peers]]
+Place = tuple[float, Order]
+
+
+class Lanes:
+    """The lanes of one queue, over peers that the queue adds and removes.
+
+    Invariant: all who compete can be reached from a lane, at the place of their first item.
+    """
+
+    __slots__ = ("_claimants", "_peers", "heaps", "usage_of")
+
+    def __init__(
+        self,
+        peers: Mapping[Hashable, Peers],
+        claimants: Callable[[], Iterable[Item]] = tuple,
+    ) -> None:
+        self._peers = peers
+        self._claimants = claimants
+        self.heaps: dict[Key | None, Lane] = {}
+        """By LocalQueue where these take turns, else all in one."""
+        self.usage_of: Callable[[Key | None], float] | None = None
+        """By what LocalQueues take turns, the smallest first; None when they do not."""
+
+    def front(self) -> Item | None:
+        """Return the head of the queue, or the one that blocks it."""
+        if self.usage_of is None:
+            lane = self.heaps.get(None)
+            if lane is None:
+                return None
+            first = _first(lane)
+            if first is None:
+                del self.heaps[None]
+            return first
+        found: tuple[float, Order, Item] | None = None
+        for door in list(self.heaps):
+            item = _first(self.heaps[door])
+            if item is None:
+                del self.heaps[door]
+            elif found is None or (self.usage_of(door), item.order) < found[:2]:
+                found = self.usage_of(door), item.order, item
+        if found is None:
+            return None
+        keeping = (one for one in self._claimants() if one.peers is not None and one.peers.competes)
+        first = min(keeping, key=_order, default=found[2])
+        return first if first.order < found[1] else found[2]
+
+    def place(self, item: Item) -> Place:
+        """Return what the queue is sorted by, but for claims."""
+        door = item.fact.local_queue
+        return (0.0 if self.usage_of is None else self.usage_of(door)), item.order
+
+    def places(self, items: Sequence[Item]) -> list[Place]:
+        """Return what some of the queue are sorted by, among each other.
+
+        The owner of a claim has the turn of the first LocalQueue that it must not come after.
+        """
+        found = [self.place(item) for item in items]
+        owners = set(map(id, self._claimants())) if self.usage_of is not None else ()
+        return [
+            (min(usage for usage, other in found if other >= order), order)
+            if id(item) in owners
+            else (own, order)
+            for item, (own, order) in zip(items, found, strict=True)
+        ]
+
+    def is_passed_by(self, front: Item, place: Place) -> bool:
+        """Say whether one at another place comes before the one that is first so far."""
+        if place > self.place(front):
+            return False
+        return place[1] <= front.order or all(one is not front for one in self._claimants())
+
+    def door_of(self, peers: Peers) -> Key | None:
+        """Return whose lane the peers are in."""
+        return None if self.usage_of is None else peers.local_queue
+
+    def enter(self, peers: Peers, top: Item) -> None:
+        """Let peers compete at the place of their first item."""
+        door = None if self.usage_of is None else peers.local_queue
+        lane = self.heaps.setdefault(door, [])
+        if len(lane) > 2 * len(self._peers) + 16:
+            self._rebuild()
+        else:
+            heappush(lane, (top.order, peers))
+
+    def divide(self, usage_of: Callable[[Key | None], float] | None) -> None:
+        """Let LocalQueues take turns by this, or none."""
+        self.usage_of = usage_of
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        self.heaps = {}
+        for peers in self._peers.values():
+            top = peers.top()
+            if top is not None and peers.competes:
+                self.heaps.setdefault(self.door_of(peers), []).append((top.order, peers))
+        for lane in self.heaps.values():
+            heapify(lane)
+
+
+def _order(item: Item) -> Order:
+    return item.order
+
+
+def _first(lane: Lane) -> Item | None:
+    """Return the first item of a lane, dropping what does not compete any more."""
+    while lane:
+        order, peers = lane[0]
+        top = peers.top()
+        if top is not None and top.order is order and peers.competes:
+            return top
+        heappop(lane)
+    return None

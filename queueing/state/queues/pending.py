@@ -1,0 +1,248 @@
+"""The pending workloads of one ClusterQueue, and which of them is worth judging.
+
+They are grouped into `Peers`. A group competes for the queue's turn (`Lanes`), or it waits for what
+its last judgement lacked: on a shelf for an amount (`Shelves`), or hopeful, for one of several
+events. docs/concepts/waiting.md shows this by an example.
+
+Invariant: a `Peers` is in exactly one queue, and the counts of a queue are the sizes of its peers.
+On a shelf are only peers that wait, at the place of their first.
+"""
+
+from collections.abc import Callable, Hashable, Iterable
+from heapq import heappush
+
+from queueing.core.decisions import Mode
+from queueing.core.names import FlavorResource, Key, QueueName
+from queueing.core.usage import Demand
+from queueing.state.queues.lanes import Lanes
+from queueing.state.queues.peers import Item, Peers, peers_of
+from queueing.state.queues.shelf import Bound, Shelves, Slot
+from queueing.state.queues.stands import PARKED, Count, Expects, Stand
+
+
+class PendingQueue:
+    """The pending workloads of one ClusterQueue."""
+
+    __slots__ = (
+        "doors",
+        "fickle",
+        "hopeful",
+        "inadmissible",
+        "kept_off",
+        "lanes",
+        "name",
+        "odd",
+        "peers",
+        "shelves",
+        "size",
+        "waiting",
+    )
+
+    def __init__(self, name: QueueName, claimants: Callable[[], Iterable[Item]] = tuple) -> None:
+        self.name = name
+        self.peers: dict[Hashable, Peers] = {}
+        self.lanes = Lanes(self.peers, claimants)
+        """Who competes for the turn of the queue."""
+        self.size = 0
+        self.inadmissible = 0
+        self.doors: dict[Key | None, Count] = {}
+        self.waiting: dict[Peers, None] = {}
+        """Peers that are not READY, in the order in which they were judged."""
+        self.hopeful: dict[Peers, None] = {}
+        """The part of `waiting` for which no amount is known: see `Peers.hope` and `expects`."""
+        self.fickle: dict[Peers, None] = {}
+        """The part of `hopeful` that even an admission of another may help."""
+        self.kept_off: dict[Peers, None] = {}
+        """The part of `hopeful` that would fit, had not others of the round come first."""
+        self.shelves: Shelves[Peers] = Shelves()
+        """The part of `waiting` that needs an amount of a flavor-resource before another try."""
+        self.odd = 0
+        """How many of those on shelves are not `plain`."""
+
+    @property
+    def active(self) -> int:
+        return self.size - self.inadmissible
+
+    def add(self, item: Item, token: Hashable, demand: Demand) -> bool:
+        """Put an item among its peers and say whether it is now their first."""
+        peers = self.peers.get(token)
+        if peers is None:
+            peers = self.peers[token] = Peers(self.name, token, demand, item.fact)
+        before = peers.top()
+        item.peers = peers
+        heappush(peers.heap, (item.order, item))
+        peers.size += 1
+        self._count(peers, 1)
+        if peers.plain and not item.is_usual:
+            peers.plain = False
+            self.odd += 1
+        if before is not None and before.order < item.order:
+            return False
+        self._offer(peers)
+        return True
+
+    def remove(self, item: Item) -> None:
+        """Take an item out; its peers go when they are empty."""
+        peers = peers_of(item)
+        was_top = peers.top() is item
+        item.peers = None
+        peers.size -= 1
+        self._count(peers, -1)
+        if not peers.size:
+            del self.peers[peers.token]
+            self._forget_waiting(peers)
+        elif was_top:
+            self._offer(peers)
+
+    def head(self) -> Item | None:
+        """Return the first item whose peers are READY, None when a BLOCKING one comes first."""
+        first = self.lanes.front()
+        if first is None or first.peers is None or first.peers.stand is not Stand.READY:
+            return None
+        return first
+
+    def divide(self, usage_of: Callable[[Key | None], float] | None) -> None:
+        """Let LocalQueues take turns, the least `usage_of` first; None: one order for all."""
+        if usage_of != self.lanes.usage_of:
+            self.lanes.divide(usage_of)
+            for peers in self.waiting:
+                self._move(peers)
+
+    def settle(self, peers: Peers, stand: Stand) -> None:
+        """Give peers that were judged their state; what they waited for before is forgotten."""
+        peers.lacks = []
+        peers.doubtful = False
+        self._take_off_shelves(peers)
+        competed = peers.competes
+        self._stand(peers, stand)
+        self.waiting[peers] = None
+        if not competed:
+            self._offer(peers)  # one that was judged where it waited may block its queue now
+
+    def lack(
+        self, peers: Peers, lacks: list[tuple[FlavorResource, int]], *, plain: bool = False
+    ) -> None:
+        """Put peers on shelves until one of these amounts is available; none of them is now."""
+        peers.lacks = lacks
+        self._forget_hope(peers)
+        self._file(peers, lacks, None, plain=plain)
+
+    def despair(self, peers: Peers, missing: Iterable[tuple[FlavorResource, int]]) -> None:
+        """Put hopeful peers on shelves until one of these is met, possible victims included."""
+        self._forget_hope(peers)
+        self._file(peers, missing, peers.priority)
+
+    def park_again(self, peers: Peers) -> None:
+        """Park peers again that became READY for something that others have taken since."""
+        lacks = peers.lacks
+        self.settle(peers, Stand.PARKED)
+        if lacks:
+            self.lack(peers, lacks)
+        else:
+            self._note_hope(peers)
+
+    def covered(self, bound: Bound) -> Peers | None:
+        """Return the first peers on a shelf for whom there is enough.
+
+        None also when others come before them, who are READY or block the queue.
+        """
+        best = self.shelves.first(bound, self.lanes.usage_of)
+        if best is None:
+            return None
+        if not self.lanes.heaps:
+            return best[2]
+        first = self.lanes.front()
+        return best[2] if first is None or self.lanes.is_passed_by(first, best[:2]) else None
+
+    def hope(self, peers: Peers, resources: Iterable[FlavorResource], *, expects: Expects) -> None:
+        """Let peers be woken by any release of these resources, and by the events of `expects`."""
+        peers.hope = frozenset(resources)
+        peers.expects = expects
+        self._note_hope(peers)
+
+    def wake(self, peers: Peers, *, doubtful: bool = False) -> bool:
+        """Make the peers READY; say whether they were not."""
+        if not doubtful or peers.stand is Stand.PARKED:
+            peers.doubtful = doubtful
+        if peers.stand is Stand.READY:
+            return False
+        self._stand(peers, Stand.READY)
+        self._forget_waiting(peers)
+        self._offer(peers)
+        return True
+
+    def _count(self, peers: Peers, number: int) -> None:
+        door = self.doors.get(peers.local_queue)
+        if door is None:
+            door = self.doors[peers.local_queue] = Count()
+        door.size += number
+        self.size += number
+        if peers.stand is PARKED:
+            door.inadmissible += number
+            self.inadmissible += number
+        if not door.size:
+            del self.doors[peers.local_queue]
+
+    def _stand(self, peers: Peers, stand: Stand) -> None:
+        number = (stand is PARKED) - (peers.stand is PARKED)
+        if number:
+            self.inadmissible += number * peers.size
+            self.doors[peers.local_queue].inadmissible += number * peers.size
+        peers.stand = stand
+
+    def _note_hope(self, peers: Peers) -> None:
+        self.hopeful[peers] = None
+        if peers.expects is Expects.ADMISSION:
+            self.fickle[peers] = None
+        if peers.wait is not None and peers.wait.mode is Mode.SKIPPED:
+            self.kept_off[peers] = None
+
+    def _forget_hope(self, peers: Peers) -> None:
+        self.hopeful.pop(peers, None)
+        self.fickle.pop(peers, None)
+        self.kept_off.pop(peers, None)
+
+    def _forget_waiting(self, peers: Peers) -> None:
+        self.waiting.pop(peers, None)
+        self._forget_hope(peers)
+        self._take_off_shelves(peers)
+
+    def _take_off_shelves(self, peers: Peers) -> None:
+        if self.shelves.take(peers):
+            self.odd -= not peers.plain
+        peers.plain = False
+
+    def _file(
+        self,
+        peers: Peers,
+        asked: Iterable[tuple[FlavorResource, int]],
+        priority: int | None,
+        *,
+        plain: bool = False,
+    ) -> None:
+        """Put peers on shelves, at the queue place of their first item."""
+        top = peers.top()
+        if top is None:
+            raise AssertionError(f"{self.name}: nobody is there to wait")
+        door = self.lanes.door_of(peers)
+        slots = ((Slot(door, resource, priority), amount) for resource, amount in asked)
+        self._take_off_shelves(peers)
+        self.shelves.put(peers, slots, top.order)
+        peers.plain = plain
+        self.odd += not plain
+
+    def _move(self, peers: Peers) -> None:
+        """Correct the place of peers on their shelves: their first item changed."""
+        filing, top = self.shelves.filing(peers), peers.top()
+        if filing is not None and top is not None:
+            door = self.lanes.door_of(peers)
+            slots = [(slot._replace(door=door), asked) for slot, asked in filing.asked.items()]
+            self.shelves.put(peers, slots, top.order)
+
+    def _offer(self, peers: Peers) -> None:
+        """Enter peers, at the place of their first item, where they compete or wait."""
+        top, filing = peers.top(), self.shelves.filing(peers)
+        if filing is not None and top is not None and filing.place is not top.order:
+            self._move(peers)
+        if top is not None and peers.competes:
+            self.lanes.enter(peers, top)

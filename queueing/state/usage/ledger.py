@@ -1,0 +1,384 @@
+"""Who holds quota: what facts say, and what was decided and is not yet a fact.
+
+Invariants: a workload is charged at most once, to one queue; the usage of a queue in the tree is
+the sum over its charges; quota is given back by a fact or a refusal, never by a guess.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from queueing.core.holders import Holder, Ranked, rank
+from queueing.core.names import FlavorResource, Key, QueueName, Uid
+from queueing.core.quota.tree import QuotaTree
+from queueing.core.sharing import Commons
+from queueing.state.usage.charges import Charge, Tally, is_running, is_same, together
+from queueing.state.usage.ranks import Rank
+from queueing.state.usage.rolls import ByPriority, Roll
+from queueing.state.usage.sharing import Users
+from queueing.state.usage.tidings import Tidings
+from queueing.state.usage.turns import Turns
+
+NOBODY = rank(())
+
+
+class Ledger:
+    """Charges by workload, mirrored in the quota tree."""
+
+    __slots__ = (
+        "_behind",
+        "_rolls",
+        "asleep",
+        "charges",
+        "evicting",
+        "leaving",
+        "ranks",
+        "tidings",
+        "tree",
+        "turns",
+        "unranked",
+        "users",
+    )
+
+    def __init__(self, tree: QuotaTree, turns: Turns | None = None) -> None:
+        self.tree = tree
+        self.turns = turns
+        """Usage histories; None without admission fair sharing."""
+        self.charges: dict[Key, Charge] = {}
+        self.users = Users(self.charges)
+        """Who uses claims that others may use, too."""
+        self.evicting: dict[Key, dict[Uid, None]] = {}
+        """Victims whose eviction was decided and that no fact shows as Evicted yet; for each, who
+        preempts it for the first time."""
+        self.leaving: dict[QueueName, int] = {}
+        """How many of each queue are evicted and still hold quota."""
+        self.ranks: dict[QueueName, Rank] = {}
+        """By what LocalQueues go first where credits have them in order."""
+        self.unranked: dict[QueueName, None] = {}
+        """Queues in which another LocalQueue may be first since somebody took note of that."""
+        self.tidings = Tidings()
+        self.asleep: set[QueueName] = set()
+        """Inactive queues: rounds see their quota and usage, but none of their workloads."""
+        self._rolls: dict[QueueName, Roll] = {}
+        """By queue; of those in which anybody holds anything."""
+        self._behind: dict[Key, dict[QueueName, Tally]] = {}
+        """The tallies of the rolls by LocalQueue, which may have led to several queues by turns."""
+
+    # What preemption asks (core.holders.Holders).
+
+    def holders(self, queue: QueueName) -> Iterable[Holder]:
+        """Return the workloads of a queue that may be preempted; none where it is inactive."""
+        if queue in self.asleep:
+            return ()
+        roll = self._rolls.get(queue)
+        if roll is None:
+            return ()
+        victims = roll.victims
+        return list(self.users.jointly(victims)) if queue in self.users else victims.values()
+
+    def ranked(self, queue: QueueName) -> Ranked:
+        """Return the same ranked; worked out when it is first asked for."""
+        if queue in self.asleep:
+            return NOBODY
+        roll = self._rolls.get(queue)
+        if roll is None:
+            return NOBODY
+        if roll.ranked is None:
+            roll.ranked = rank(self.holders(queue))
+        return roll.ranked
+
+    def exposed(self, queue: QueueName) -> ByPriority:
+        """Return what those hold who may be preempted; worked out when it is first asked for."""
+        roll = self._rolls.get(queue)
+        if roll is None:
+            return {}
+        if roll.exposed is None:
+            roll.exposed = {}
+            for holder in self.holders(queue):
+                for resource, amount in holder.usage.items():
+                    sums = roll.exposed.setdefault(resource, {})
+                    sums[holder.priority] = sums.get(holder.priority, 0) + amount
+        return roll.exposed
+
+    def local_usage(self, queue: QueueName, local_queue: Key) -> float:
+        """Return by what LocalQueues take turns in a queue; 0 where they do not."""
+        rank = self.ranks.get(queue)
+        if rank is not None:
+            return rank.key(local_queue)
+        return 0.0 if self.turns is None else self.turns.usage(local_queue)
+
+    def commons(self, queue: QueueName, claims: Iterable[str]) -> Commons | None:
+        """Return those claims that workloads of a queue hold to stay; None when there is none."""
+        return self.users.commons(queue, claims)
+
+    # What views ask.
+
+    def tallies(self) -> dict[QueueName, Tally]:
+        """Count and sum what is held in each queue, where anything is."""
+        return {queue: together(roll.tallies.values()) for queue, roll in self._rolls.items()}
+
+    def tally(self, queue: QueueName) -> Tally:
+        """Count and sum what is held in a queue."""
+        roll = self._rolls.get(queue)
+        return together(() if roll is None else roll.tallies.values())
+
+    def tallies_behind(self) -> dict[Key, Tally]:
+        """Count and sum what is held through each LocalQueue, where anything is."""
+        return {door: together(tallies.values()) for door, tallies in self._behind.items()}
+
+    def tally_behind(self, door: Key) -> Tally:
+        """Count and sum what is held through a LocalQueue."""
+        return together(self._behind.get(door, {}).values())
+
+    def held_in(self, queue: QueueName) -> Iterable[Holder]:
+        """Return all that is charged to a queue."""
+        return (one.holder for one in self._charged_to(queue))
+
+    # Changes.
+
+    def assume(self, charge: Charge, *, may_be_victim: bool) -> None:
+        """Note an admission whose usage the round already added to the tree."""
+        holder = charge.holder
+        self.tidings.admitted[holder.queue] = None
+        if holder.parts:
+            priced = self.users.priced(holder)
+            self.tree.remove_usage(holder.queue, holder.usage)
+            self.tree.add_usage(holder.queue, priced.usage)
+            charge = replace(charge, holder=priced)
+        self._put(charge, may_be_victim=may_be_victim)
+        if holder.parts:
+            self._price_others(charge)
+
+    def charge(self, charge: Charge) -> None:
+        """Charge a workload by a fact, in place of what was charged for it before."""
+        old = self.charges.get(charge.holder.key)
+        new = self._marked(charge)
+        if new.holder.parts:
+            new = replace(new, holder=self.users.priced(new.holder))
+        self._tell_arrival(old, new)
+        if old is not None and is_same(old, new):
+            if old.decision is None:
+                return
+            self._confirm(old, new)
+            self._price_others(new)
+            self.tidings.welcome(new.holder)
+            return
+        if old is not None:
+            self._withdraw(old)
+        self._enter(new)
+        self.tidings.welcome(new.holder)
+        if old is not None:
+            self._price_others(old)
+            self._tell_change(old, new)
+        self._price_others(new)
+
+    def confirm(self, old: Charge, new: Charge) -> None:
+        """Put a fact in place of the assumption that it says the same as."""
+        if self.turns is not None:
+            self._tell_arrival(old, new)
+        self._confirm(old, new)
+        self.tidings.welcome(new.holder)
+
+    def discharge(self, key: Key) -> Charge | None:
+        """Give back what a workload holds."""
+        if self.evicting:
+            self.evicting.pop(key, None)
+        charge = self.charges.get(key)
+        if charge is None:
+            return None
+        self._withdraw(charge)
+        self.tidings.release(charge.holder.queue, charge.holder.usage)
+        if charge.holder.parts:
+            self._price_others(charge)
+        return charge
+
+    def evict(self, key: Key) -> bool:
+        """Note that a victim's eviction was decided; say whether that is news.
+
+        It keeps its quota until a fact says so.
+        """
+        charge = self.charges.get(key)
+        if charge is None or charge.holder.evicted:
+            return False
+        self.evicting[key] = {}
+        self._mark(charge, evicted=True)
+        return True
+
+    def spare(self, key: Key) -> Iterable[Uid]:
+        """Take back `evict`, as it was not written; return who preempted it for the first time."""
+        charge = self.charges.get(key)
+        preemptors = self.evicting.pop(key, None)
+        if preemptors is not None and charge is not None:
+            self._mark(charge, evicted=False)
+        return preemptors or ()
+
+    def open_queue(self, name: QueueName) -> None:
+        """Charge the tree for what is held in a queue that was unknown so far."""
+        for charge in self._charged_to(name):
+            self.tree.add_usage(name, charge.holder.usage)
+
+    def take_tidings(self) -> Tidings:
+        """Return what happened since the last call, and start anew."""
+        told, self.tidings = self.tidings, Tidings()
+        return told
+
+    def _marked(self, charge: Charge) -> Charge:
+        """Carry a decided eviction over to what a fact says that does not know of it yet."""
+        key = charge.holder.key
+        if charge.holder.evicted:
+            self.evicting.pop(key, None)
+        elif key in self.evicting:
+            return replace(charge, holder=replace(charge.holder, evicted=True))
+        return charge
+
+    def _mark(self, charge: Charge, *, evicted: bool) -> None:
+        self._take(charge)
+        marked = replace(charge, holder=replace(charge.holder, evicted=evicted))
+        self._put(marked)
+        if marked.holder.parts:
+            self._price(marked.holder.key)
+            self._price_others(marked)
+
+    def _price_others(self, charge: Charge) -> None:
+        """Charge all who use the claims of one who came, changed or went what they have to bear.
+
+        Together they are charged what they were before, but for what the one adds or gives back.
+        """
+        holder = charge.holder
+        if not holder.parts:
+            return
+        if not holder.evicted and holder.key in self.charges:
+            joined = self.tidings.joined.setdefault(holder.queue, set())
+            joined.update(one.claim for one in holder.parts)
+        for key in self.users.beside(holder):
+            self._price(key)
+        roll = self._rolls.get(holder.queue)
+        if roll is not None:
+            roll.forget_sums()
+
+    def _price(self, key: Key) -> None:
+        charge = self.charges[key]
+        priced = self.users.priced(charge.holder)
+        if priced is charge.holder:
+            return
+        may_be_victim = key in self._rolls[priced.queue].victims
+        self._withdraw(charge)
+        self._enter(replace(charge, holder=priced), may_be_victim=may_be_victim)
+
+    def _enter(self, charge: Charge, *, may_be_victim: bool = True) -> None:
+        self._put(charge, may_be_victim=may_be_victim)
+        if self.tree.has_queue(charge.holder.queue):
+            self.tree.add_usage(charge.holder.queue, charge.holder.usage)
+
+    def _withdraw(self, charge: Charge) -> None:
+        self._take(charge)
+        if self.tree.has_queue(charge.holder.queue):
+            self.tree.remove_usage(charge.holder.queue, charge.holder.usage)
+
+    def _tell_change(self, old: Charge, new: Charge) -> None:
+        kept: Mapping[FlavorResource, int] = {}
+        if old.holder.queue == new.holder.queue:
+            kept = new.holder.usage
+        less = [one for one, had in old.holder.usage.items() if kept.get(one, 0) < had]
+        if less or old.holder.priority != new.holder.priority:
+            self.tidings.release(old.holder.queue, less)
+
+    def _tell_arrival(self, old: Charge | None, new: Charge) -> None:
+        """Turn the penalty of one that was not admitted so far, by facts, into history."""
+        door = new.holder.local_queue
+        if (
+            self.turns is None
+            or door is None
+            or old is None
+            or is_running(old)
+            or not is_running(new)
+        ):
+            return
+        if old.holder.local_queue == door:
+            self.turns.arrive(door, new.holder.usage)
+
+    def _confirm(self, old: Charge, new: Charge) -> None:
+        """Put a fact in place of the assumption that it confirms; no sum is another by that."""
+        holder = new.holder
+        self.charges[holder.key] = new
+        roll = self._rolls[holder.queue]
+        roll.charges[holder.key] = new
+        roll.victims[holder.key] = holder
+        roll.forget_sums()
+        if self.turns is not None and holder.local_queue is not None:
+            for one, sign in ((old, -1), (new, 1)):
+                runs = is_running(one)
+                self.turns.charge(holder.local_queue, holder.usage, runs=runs, sign=sign)
+
+    def _charged_to(self, queue: QueueName) -> Iterable[Charge]:
+        roll = self._rolls.get(queue)
+        return () if roll is None else roll.charges.values()
+
+    def _put(self, charge: Charge, *, may_be_victim: bool = True) -> None:
+        """Enter a charge in the roll of its queue; the tree is the caller's."""
+        holder = charge.holder
+        self.charges[holder.key] = charge
+        roll = self._rolls.get(holder.queue)
+        if roll is None:
+            roll = self._rolls[holder.queue] = Roll()
+        roll.charges[holder.key] = charge
+        if may_be_victim:
+            roll.victims[holder.key] = holder
+            roll.forget_sums()
+        door = holder.local_queue
+        tally = roll.tallies.get(door)
+        if tally is None:
+            tally = roll.tallies[door] = Tally()
+            if door is not None:
+                self._behind.setdefault(door, {})[holder.queue] = tally
+        tally.add(charge, 1)
+        if self._counts_more(holder):
+            self._follow(charge, 1)
+
+    def _take(self, charge: Charge) -> None:
+        """Take a charge out of the roll of its queue."""
+        holder = charge.holder
+        del self.charges[holder.key]
+        roll = self._rolls[holder.queue]
+        del roll.charges[holder.key]
+        roll.victims.pop(holder.key, None)
+        roll.forget_sums()
+        door = holder.local_queue
+        tally = roll.tallies[door]
+        tally.add(charge, -1)
+        if not tally.reserving:
+            del roll.tallies[door]
+            if door is not None:
+                _remove(self._behind, door, holder.queue)
+            if not roll.charges:
+                del self._rolls[holder.queue]
+        if self._counts_more(holder):
+            self._follow(charge, -1)
+
+    def _counts_more(self, holder: Holder) -> bool:
+        """Say whether a holder counts for more than sums: most do not."""
+        return bool(holder.parts or holder.evicted or self.ranks) or self.turns is not None
+
+    def _follow(self, charge: Charge, sign: int) -> None:
+        """Count a charge in, or with sign -1 out, for claims, departures, and turns."""
+        holder = charge.holder
+        if holder.parts:
+            self.users.note(holder, sign)
+        if holder.evicted:
+            self.leaving[holder.queue] = self.leaving.get(holder.queue, 0) + sign
+            if not self.leaving[holder.queue]:
+                del self.leaving[holder.queue]
+        if holder.local_queue is None:
+            return
+        if self.turns is not None:
+            runs = is_running(charge)
+            self.turns.charge(holder.local_queue, holder.usage, runs=runs, sign=sign)
+        rank = self.ranks.get(holder.queue)
+        if rank is not None:
+            rank.charge(holder.local_queue, holder.usage, sign)
+            self.unranked[holder.queue] = None
+
+
+def _remove(behind: dict[Key, dict[QueueName, Tally]], door: Key, queue: QueueName) -> None:
+    del behind[door][queue]
+    if not behind[door]:
+        del behind[door]
