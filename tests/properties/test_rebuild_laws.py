@@ -10,6 +10,7 @@ from queueing.core.decisions import Admit, Cycle, Decision, Preempt, Wait
 from queueing.core.names import QueueName, Uid
 from queueing.state.cycle.driver import _take_credits, take_turns
 from queueing.state.cycle.wakes import wake_waiting
+from queueing.state.engine import Engine
 from queueing.state.memory.feuds import Feuds
 from queueing.state.memory.memory import Memory
 from queueing.testing.happenings import play
@@ -37,6 +38,24 @@ def rebuilt(cluster: LivingCluster, spared: Collection[Uid] = ()) -> list[Done]:
     Whom somebody preempted before is not stored: it is carried over, and all else follows from the
     facts, also who waits for whose leaving. Nobody may preempt those who are `spared`.
     """
+    engine = _anew(cluster)
+    _spare(engine._memory, spared)
+    return done_in(engine.cycle(cluster.now))
+
+
+def rebuilt_with_claims(cluster: LivingCluster) -> list[Done]:
+    """Return what an engine would do now that is told, too, who waits for whose leaving."""
+    engine = _anew(cluster)
+    old, new = cluster.engine._memory, engine._memory
+    for marked in list(new.claims):
+        new.claims.drop(marked.owner)
+    for claim in old.claims:
+        new.claims.put(claim.owner, claim.queue, claim.victims)
+    new.standing = dict(old.standing)
+    return done_in(engine.cycle(cluster.now))
+
+
+def _anew(cluster: LivingCluster) -> Engine:
     old = cluster.engine._memory
     old.clock = max(old.clock, cluster.now)
     take_turns(old)  # statuses store usage histories as of the last look at them
@@ -50,8 +69,7 @@ def rebuilt(cluster: LivingCluster, spared: Collection[Uid] = ()) -> list[Done]:
     for root, feuds in old.feuds.items():
         if root.path() in names:
             new.feuds[names[root.path()]] = deepcopy(feuds)
-    _spare(new, spared)
-    return done_in(engine.cycle(cluster.now))
+    return engine
 
 
 def _spare(memory: Memory, uids: Collection[Uid]) -> None:
