@@ -142,10 +142,13 @@ def _decides_the_same(life: Life, *, also_while_others_stand: bool) -> None:
         play(cluster, step)
         cluster.answer()
         want = rebuilt(cluster)
+        stood = bool(cluster.engine._memory.standing)
         cycle = cluster.engine.cycle(cluster.now)
         # Whoever stands judges anew in a new engine, and may find other victims that came since;
         # the old one lets those leave that it has. What is decided in the end has its law above.
-        if is_known(cluster) and (also_while_others_stand or not cluster.engine._memory.standing):
+        if is_known(cluster) and (
+            also_while_others_stand or not (stood or cluster.engine._memory.standing)
+        ):
             assert done_in(cycle) == want
         cluster.write(cycle)
         come_to_an_end(cluster)

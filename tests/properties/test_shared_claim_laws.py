@@ -103,6 +103,16 @@ def test_who_shares_a_claim_lacks_only_what_it_adds() -> None:
     nothing_is_left_to_admit_after_a_cycle(sharing(seeded(1434728205, "classical")))
 
 
+def test_a_preemptor_hears_that_the_queue_of_its_victims_is_inactive() -> None:
+    """In this life one went on waiting for a victim that nobody may preempt any more."""
+    nothing_is_left_to_admit_after_a_cycle(sharing(seeded(701175834, "taking turns")))
+
+
+def test_who_shared_a_claim_with_one_that_ended_may_be_preempted_alone() -> None:
+    """In this life nobody who waits for a victim heard of that."""
+    a_rebuilt_engine_decides_the_same(sharing(seeded(2914224509, "classical")))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", QUEUEING)
 @pytest.mark.parametrize("law", LAWS)

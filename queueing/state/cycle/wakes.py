@@ -107,12 +107,17 @@ def _note_activity(memory: Memory, name: QueueName) -> None:
 
 
 def _send_off(memory: Memory, name: QueueName) -> None:
-    """Tell those in a queue that became inactive, and whom they kept off until now."""
+    """Tell those in a queue that became inactive, whom they kept off, and who waits for its own.
+
+    Whoever holds quota there is nobody's victim any more: a preemptor chooses anew.
+    """
     for peers in memory.queue(name).peers.values():
         for item in peers.items():
             memory.announcements[item.fact.key] = None
             if item.fact.key in memory.standing and not memory.as_kueue:
                 memory.ledger.tidings.release(name, item.wants)
+    for holder in memory.ledger.holders(name):
+        memory.wake_preemptors(holder.key)
 
 
 def _reach(memory: Memory, name: QueueName) -> Iterable[QueueName]:

@@ -130,7 +130,7 @@ def _charge(memory: Memory, fact: WorkloadFact) -> None:
     if memory.credits.any:
         memory.credits.stir(key)
     if old is not None and old.holder.priority != charge.holder.priority:
-        memory.victim_reranked(key)
+        memory.wake_preemptors(key)
     touch_charged(memory, charge)
     _note_protection(memory, charge.holder, old)
     _follow_readiness(memory, fact, admitted=admitted)

@@ -276,8 +276,8 @@ class Memory:
             if item is not None:
                 self.wake(item)
 
-    def victim_reranked(self, victim: Key) -> None:
-        """Wake the preemptors of a victim whose priority changed."""
+    def wake_preemptors(self, victim: Key) -> None:
+        """Wake those who wait for a victim that they might not choose again."""
         for owner in self.claims.owners_of(victim):
             item = self.items.get(owner)
             if item is not None:

@@ -246,11 +246,14 @@ class Ledger:
         holder = charge.holder
         if not holder.parts:
             return
-        if not holder.evicted and holder.key in self.charges:
+        stays = not holder.evicted and holder.key in self.charges
+        if stays:
             joined = self.tidings.joined.setdefault(holder.queue, set())
             joined.update(one.claim for one in holder.parts)
         for key in self.users.beside(holder):
             self._price(key)
+            if not stays and key != holder.key:  # it can be stopped alone now, and frees both parts
+                self.tidings.welcome(self.charges[key].holder)
         roll = self._rolls.get(holder.queue)
         if roll is not None:
             roll.forget_sums()
