@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Self
 
 from queueing.core.credits.facts import CreditFact
-from queueing.core.decisions import Admit, Cycle, Outcome, Preempt, Requeue, Verdict, Wait
+from queueing.core.decisions import Admit, Cycle, Outcome, Preempt, Verdict
 from queueing.core.facts import (
     Admission,
     CheckPhase,
@@ -32,6 +32,7 @@ from queueing.core.names import Key
 from queueing.core.settings import Settings
 from queueing.state.engine import Engine
 from queueing.testing.random_events import Life
+from queueing.testing.reasons import WaitingReasons
 
 RULES = LifeRules(pods_ready=None)
 CYCLES_MAX = 300
@@ -60,11 +61,7 @@ class LivingCluster:
         """Which write of the next cycle is refused."""
         self.lose: tuple[int, bool] | None = None
         """Of which write of the next cycle the outcome is unknown, and whether it is written."""
-        self.said: dict[Key, Condition] = {}
-        """Why workloads wait, as their statuses say. That is told to a new engine only: the one
-        that said so has nothing to learn from it."""
-        self.unsaid: dict[Key, Condition] = {}
-        """The same that is still to be written."""
+        self.reasons = WaitingReasons()
         self.late = False
         """Whether the engine is told of the next cycle's writes only after another step."""
         self.submitted = 0
@@ -96,7 +93,7 @@ class LivingCluster:
                 self.workloads[key] = fact
             case Gone(kind=Kind.WORKLOAD, name=name):
                 self.workloads.pop(Key(name), None)
-                self._unsay(Key(name))
+                self.reasons.forget(Key(name))
             case Gone(kind=kind, name=name):
                 self.objects.pop((kind.name, name), None)
             case _:
@@ -109,7 +106,7 @@ class LivingCluster:
         """Store a workload with other conditions, which are dated, and other fields."""
         dated = {one.type: replace(one, changed=self.now) for one in conditions}
         if "QuotaReserved" in dated:
-            self._unsay(fact.key)
+            self.reasons.forget(fact.key)
         made = replace(fact, conditions={**fact.conditions, **dated}, **changes)  # type: ignore[arg-type] # fields by name
         self.put(made)
         return made
@@ -117,14 +114,7 @@ class LivingCluster:
     def facts(self) -> list[Fact]:
         """Return all that is stored, as a new engine would be told."""
         objects = map(self._with_history, self.objects.values())
-        return [*objects, *map(self._with_reason, self.workloads.values())]
-
-    def _with_reason(self, fact: WorkloadFact) -> WorkloadFact:
-        """Return a workload with the reason to wait that its status says."""
-        said = self.said.get(fact.key)
-        if said is None or fact.holds_quota:
-            return fact
-        return replace(fact, conditions={**fact.conditions, said.type: said})
+        return [*objects, *map(self.reasons.added_to, self.workloads.values())]
 
     def _with_history(self, fact: Fact) -> Fact:
         """Return a LocalQueue with the usage history that its status stores."""
@@ -199,7 +189,7 @@ class LivingCluster:
             self.accounts = (*self.engine.credit_accounts(), *self.engine.credit_budgets())
             for account in self.accounts:
                 self.engine.observe_credit(account)
-        self._say(cycle)
+        self.reasons.note(cycle, late=self.late)
         writes = [one for one in cycle.decisions if _is_write(one)]
         for at, decision in enumerate(writes):
             if isinstance(decision, Admit | Preempt):
@@ -209,27 +199,6 @@ class LivingCluster:
         if not self.late:
             self.tell()
         self.late = self.late and not writes
-
-    def _say(self, cycle: Cycle) -> None:
-        """Write why workloads wait: with evictions for whom these are, all else as it comes."""
-        self.said.update(self.unsaid)
-        self.unsaid.clear()
-        found: dict[Key, Condition] = {}
-        preemptors: set[Key] = set()
-        for one in cycle.decisions:
-            if isinstance(one, Wait) and one.requeue is not Requeue.NOT_HEAD:
-                found[one.workload] = Condition(
-                    type="QuotaReserved", status=False, reason=one.reason, message=one.message
-                )
-            elif isinstance(one, Preempt) and not one.already_evicted:
-                preemptors.add(one.preemptor)
-        for key, reason in found.items():
-            late = self.late and key not in preemptors
-            (self.unsaid if late else self.said)[key] = reason
-
-    def _unsay(self, key: Key) -> None:
-        self.said.pop(key, None)
-        self.unsaid.pop(key, None)
 
     def settle(self, decision: Admit | Preempt, verdict: Verdict) -> None:
         """Let a write end, and tell the engine how."""
