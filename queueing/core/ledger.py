@@ -11,7 +11,6 @@ from queueing.core.quota.cell import Cell
 from queueing.core.quota.node import Node
 from queueing.core.quota.view import View
 from queueing.core.recall import Recall
-from queueing.core.settings import Compatibility
 
 
 class Ledger:
@@ -57,15 +56,12 @@ class Ledger:
         self._charge(root, cells, really=False)
 
     def admit(self, entry: Entry, *, has_checks: bool) -> None:
-        """Charge an admission, or a reservation: pods come only after its checks.
-
-        In Kueue mode they are waited for even so.
-        """
+        """Charge an admission, or a reservation that waits for checks."""
         usage = entry.usage
         cells = [(entry.node.cell(resource), amount) for resource, amount in usage.items()]
         root = entry.node.root()
         self._charge(root, cells, really=True)
-        if not has_checks or self.world.settings.compatibility is Compatibility.KUEUE:
+        if self.world.settings.expects_pods(admitted=not has_checks):
             self.admitted_in.add(root)
 
     def free(self, entry: Entry) -> None:

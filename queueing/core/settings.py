@@ -74,3 +74,10 @@ class Settings:
     explicit_reasons: bool = True
     """Give the granular reason of `QuotaReserved=False` instead of `Pending`."""
     block_admission_until_pods_ready: bool = False
+
+    def expects_pods(self, *, admitted: bool) -> bool:
+        """Say whether others wait for the pods of one that holds quota to be ready.
+
+        Pods come only after its checks, and until then nobody waits; in Kueue everybody does.
+        """
+        return admitted or self.compatibility is Compatibility.KUEUE

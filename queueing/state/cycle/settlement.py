@@ -285,7 +285,7 @@ def _assume(
     if memory.credits.any:
         memory.credits.stir(fact.key)
     memory.ledger.assume(charge, may_be_victim=memory.as_kueue)
-    if charge.admitted or memory.as_kueue:
+    if memory.settings.expects_pods(admitted=charge.admitted):
         memory.unready.add(fact.key)
     touch_charged(memory, charge)
     memory.ready.add(decision.cluster_queue)

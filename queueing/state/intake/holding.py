@@ -170,11 +170,8 @@ def _spare(memory: Memory, fact: WorkloadFact) -> None:
 
 
 def _follow_readiness(memory: Memory, fact: WorkloadFact, *, admitted: bool) -> None:
-    """Note whether others wait for the pods of a workload: as in Kueue once it holds quota.
-
-    Outside of Kueue mode only once its checks are ready, as it has no pods before.
-    """
-    if (admitted or memory.as_kueue) and not fact.is_true("PodsReady"):
+    """Note whether others wait for the pods of a workload."""
+    if memory.settings.expects_pods(admitted=admitted) and not fact.is_true("PodsReady"):
         memory.unready.add(fact.key)
     else:
         _turn_ready(memory, fact.key)
