@@ -1,9 +1,12 @@
 """What a workload is asked and how long it may take; a team's terms within an admin's bounds."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
+from typing import NamedTuple
+
+from typing_extensions import override
 
 from queueing.core.selectors import Selector
 
@@ -121,12 +124,24 @@ def _sooner(own: float | None, bound: float | None) -> float | None:
     return min((one for one in (own, bound) if one is not None), default=None)
 
 
-def problem(terms: Terms) -> str:
-    """Say why terms cannot be met by anybody, in the words of their definition, or nothing."""
+class Fault(NamedTuple):
+    """A field of a policy that breaks a rule, and the rule in the words of its definition."""
+
+    field: str
+    rule: str
+
+    @override
+    def __str__(self) -> str:
+        return f"spec.{self.field}: {self.rule}"
+
+
+def faults(terms: Terms) -> Iterator[Fault]:
+    """Tell why terms cannot be met by anybody."""
+    longest_s = None if terms.save_max_s == terms.save_s else terms.save_max_s  # that is told once
     for name, value in (
         ("ackDeadline", terms.ack_s),
         ("saveDeadline", terms.save_s),
-        ("saveDeadlineMax", terms.save_max_s),
+        ("saveDeadlineMax", longest_s),
         ("heartbeat", terms.heartbeat_s),
         ("terminationGrace", terms.grace_s),
         ("freshEnough", terms.fresh_s),
@@ -135,17 +150,16 @@ def problem(terms: Terms) -> str:
         ("idleAfter", terms.idle_after_s),
     ):
         if value is not None and not 0 < value <= DAY_S:
-            return f"spec.{name}: {name} must be longer than 0s and at most 24h"
+            yield Fault(name, f"{name} must be longer than 0s and at most 24h")
     if not 0 <= terms.minimum_runtime_s <= DAY_S:
-        return "spec.minimumRuntime: minimumRuntime must be at most 24h"
+        yield Fault("minimumRuntime", "minimumRuntime must be at most 24h")
     if terms.save_max_s < terms.save_s:
-        return "spec.saveDeadlineMax: saveDeadlineMax must not be shorter than saveDeadline"
+        yield Fault("saveDeadlineMax", "saveDeadlineMax must not be shorter than saveDeadline")
     if terms.heartbeat_s > terms.save_s:
-        return "spec.heartbeat: heartbeat must not be longer than saveDeadline"
+        yield Fault("heartbeat", "heartbeat must not be longer than saveDeadline")
     if terms.driver is Driver.HTTP and terms.http is None:
-        return "spec.http: driver HTTP needs http.port, where the pods listen"
+        yield Fault("http", "driver HTTP needs http.port, where the pods listen")
     if terms.driver is Driver.JOB and not terms.job:
-        return "spec.job: driver Job needs job.template, the Job that saves"
+        yield Fault("job", "driver Job needs job.template, the Job that saves")
     if terms.driver is Driver.EXEC and (terms.command is None or not terms.command.words):
-        return "spec.exec: driver Exec needs exec.command, what is run in the container"
-    return ""
+        yield Fault("exec", "driver Exec needs exec.command, what is run in the container")

@@ -8,7 +8,7 @@ from queueing.core.checkpoints.terms import (
     USUAL_DRIVERS,
     Driver,
     Terms,
-    problem,
+    faults,
     within,
 )
 from queueing.core.names import Key
@@ -56,8 +56,8 @@ class Policies:
                 terms=bounds.terms, policy=bounds.policy, retain=bounds.retain, complaint=complaint
             )
         held = within(own.terms, bounds.terms or UNBOUNDED_BY_ADMIN)
-        wrong = problem(held)
-        if wrong:
+        wrong = next(faults(held), None)
+        if wrong is not None:
             return Effective(complaint=f"CheckpointPolicy {own.policy} within its bounds: {wrong}")
         return Effective(
             terms=held, policy=own.policy, retain=own.retain, complaint=bounds.complaint

@@ -1,5 +1,7 @@
 """Policies and Checkpoints, as they are read."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 
 from queueing.core.checkpoints.phases import Phase
@@ -8,15 +10,19 @@ from queueing.core.checkpoints.terms import (
     Command,
     Driver,
     Endpoint,
+    Fault,
     OnFailure,
     Terms,
-    problem,
 )
+from queueing.core.checkpoints.terms import faults as core_faults
 from queueing.translate.checkpoints import wire
 from queueing.translate.problems import Problems
 from queueing.translate.selectors import selector
 from queueing.translate.times import seconds
 from queueing_api.config.duration import seconds_of
+
+_LEADER = "Leader"
+"""Who answers for all pods of a workload."""
 
 
 class BadTermsError(ValueError):
@@ -25,39 +31,51 @@ class BadTermsError(ValueError):
 
 def terms(found: wire.Terms) -> Terms:
     """Read terms. Raises BadTermsError."""
-    problems = Problems()
-    leader = selector(found.leader, "spec.leader", problems)
-    wants_leader = found.answer_from == "Leader"
-    if wants_leader and leader is None:
-        raise BadTermsError("spec.leader: answerFrom Leader needs leader, a selector of pods")
-    if problems.text():
-        raise BadTermsError(problems.text())
     try:
-        made = Terms(
-            driver=Driver(found.driver),
-            ack_s=seconds_of(found.ack_deadline),
-            save_s=seconds_of(found.save_deadline),
-            save_max_s=seconds_of(found.save_deadline_max or found.save_deadline),
-            heartbeat_s=seconds_of(found.heartbeat),
-            fresh_s=seconds_of(found.fresh_enough),
-            grace_s=seconds_of(found.termination_grace),
-            force_after_s=_perhaps(found.force_delete_after),
-            leader=leader if wants_leader else None,
-            refusal_limit=found.refusal_limit,
-            refusal_delay_s=seconds_of(found.refusal_delay_max),
-            on_failure=OnFailure(found.on_failure),
-            minimum_runtime_s=seconds_of(found.minimum_runtime),
-            idle_after_s=_perhaps(found.idle_after),
-            http=Endpoint(port=found.http.port, path=found.http.path) if found.http else None,
-            job=bytes(found.job.template) if found.job else b"",
-            command=_command(found.command),
-        )
+        made = _asked(found)
     except ValueError as error:
         raise BadTermsError(f"spec: {error}") from error
-    wrong = problem(made)
-    if wrong:
-        raise BadTermsError(wrong)
-    return made
+    wrong = next(_faults(found, made), None)
+    if wrong is not None:
+        raise BadTermsError(str(wrong))
+    problems = Problems()
+    leader = selector(found.leader, "spec.leader", problems)
+    if problems.text():
+        raise BadTermsError(problems.text())
+    return replace(made, leader=leader) if found.answer_from == _LEADER else made
+
+
+def faults(found: wire.Terms) -> Iterator[Fault]:
+    """Tell which rules terms break that the schema let in. Raises ValueError for others."""
+    return _faults(found, _asked(found))
+
+
+def _faults(found: wire.Terms, made: Terms) -> Iterator[Fault]:
+    if found.answer_from == _LEADER and found.leader is None:
+        yield Fault("leader", "answerFrom Leader needs leader, a selector of pods")
+    yield from core_faults(made)
+
+
+def _asked(found: wire.Terms) -> Terms:
+    """Read terms as if the answers of all pods counted."""
+    return Terms(
+        driver=Driver(found.driver),
+        ack_s=seconds_of(found.ack_deadline),
+        save_s=seconds_of(found.save_deadline),
+        save_max_s=seconds_of(found.save_deadline_max or found.save_deadline),
+        heartbeat_s=seconds_of(found.heartbeat),
+        fresh_s=seconds_of(found.fresh_enough),
+        grace_s=seconds_of(found.termination_grace),
+        force_after_s=_perhaps(found.force_delete_after),
+        refusal_limit=found.refusal_limit,
+        refusal_delay_s=seconds_of(found.refusal_delay_max),
+        on_failure=OnFailure(found.on_failure),
+        minimum_runtime_s=seconds_of(found.minimum_runtime),
+        idle_after_s=_perhaps(found.idle_after),
+        http=Endpoint(port=found.http.port, path=found.http.path) if found.http else None,
+        job=bytes(found.job.template) if found.job else b"",
+        command=_command(found.command),
+    )
 
 
 def _perhaps(text: str | None) -> float | None:
