@@ -6,11 +6,11 @@ back, so that a standby takes over at once.
 """
 
 import asyncio
-import contextlib
 import logging
 import os
 import signal
 import socket
+import threading
 import uuid
 from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
@@ -103,17 +103,19 @@ def _stop_on_signals(work: asyncio.Task[None]) -> None:
         logger.info("told to stop")
         work.cancel()
 
-    with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):
-        # Only the main thread takes signals; elsewhere whoever started us cancels us.
+    if threading.current_thread() is not threading.main_thread():
+        return  # only the main thread takes signals; whoever started us here cancels us
+    try:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop)
+    except NotImplementedError:
+        return  # Windows has no handlers on loops; Ctrl+C interrupts the loop itself
     work.add_done_callback(lambda _: _forget_signals(loop))
 
 
 def _forget_signals(loop: asyncio.AbstractEventLoop) -> None:
-    with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.remove_signal_handler(number)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.remove_signal_handler(number)
 
 
 class App:

@@ -45,12 +45,10 @@ class ExecDriver:
         clock: Clock,
         changed: Callable[[Key], None],
     ) -> None:
-        self._checkpoints, self._writes, self._clock, self._changed = (
-            checkpoints,
-            writes,
-            clock,
-            changed,
-        )
+        self._checkpoints = checkpoints
+        self._writes = writes
+        self._clock = clock
+        self._changed = changed
         self._runs: dict[Key, _Run] = {}
 
     def listen(self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint) -> None:
