@@ -1,20 +1,40 @@
 """What the controller tells its serving process: frames on a Unix socket.
 
-Metrics are told when they are asked for, all else when it changes.
+How things are is told when it changes; metrics, and who waits in a queue, when somebody asks.
 
-A frame is four bytes of length (big endian) and a JSON document. Every frame is complete in itself
-for the keys that it carries, so a lost connection is mended by sending the latest state again.
+A frame is four bytes of length (big endian) and a JSON document, in both directions. Every frame is
+complete in itself for the keys that it carries, so a lost connection is mended by sending the
+latest state again. Answers are for who asked: they are not kept.
 """
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import TypeVar
 
 import msgspec
 
+T = TypeVar("T")
+
 LENGTH_BYTES = 4
 FRAME_BYTES_MAX = 256 * 1024 * 1024
-ASK_FOR_METRICS = b"m"
-"""The one thing that the serving process says."""
+
+
+class PendingPart(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """A part of the list of pending workloads of one queue: just one of the two is named."""
+
+    cluster_queue: str = ""
+    local_queue: str = ""
+    """Namespace and name."""
+    offset: int = 0
+    limit: int = 0
+
+
+class Question(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """What the serving process says: it wants a list, or without one the metrics."""
+
+    pending: PendingPart | None = None
+    number: int = 0
+    """Under which a list is answered."""
 
 
 class PendingRow(msgspec.Struct, frozen=True, rename="camel"):
@@ -40,31 +60,34 @@ class Frame(msgspec.Struct, omit_defaults=True, rename="camel"):
     """Monotonic seconds of the controller's loop when it last turned."""
     metrics: str | None = None
     """The exposition text of the controller's own metrics."""
-    queues: dict[str, list[PendingRow] | None] | None = None
-    """Pending workloads per ClusterQueue; None means that the queue is gone."""
+    answers: dict[int, list[PendingRow] | None] | None = None
+    """Lists, by the number of the question; None means that there is no such queue."""
 
 
-SUBJECTS = tuple(name for name in Frame.__struct_fields__ if name != "queues")
+SUBJECTS = tuple(name for name in Frame.__struct_fields__ if name != "answers")
 """What a newer word replaces as a whole."""
 ENCODER = msgspec.json.Encoder()
-DECODER = msgspec.json.Decoder(Frame)
+NEWS = msgspec.json.Decoder(Frame)
+QUESTIONS = msgspec.json.Decoder(Question)
 
 
-def encode(frame: Frame) -> bytes:
-    """Return the frame as it goes over the socket."""
-    body = ENCODER.encode(frame)
+def encode(said: Frame | Question) -> bytes:
+    """Return what one side says as it goes over the socket."""
+    body = ENCODER.encode(said)
     return len(body).to_bytes(LENGTH_BYTES, "big") + body
 
 
-async def frames(reader: asyncio.StreamReader) -> AsyncIterator[Frame]:
-    """Yield frames until the other side closes; a torn last frame is dropped."""
+async def frames(
+    reader: asyncio.StreamReader, decoder: "msgspec.json.Decoder[T]"
+) -> AsyncIterator[T]:
+    """Yield what the other side says until it closes; a torn last frame is dropped."""
     while True:
         try:
             head = await reader.readexactly(LENGTH_BYTES)
             size = int.from_bytes(head, "big")
             if size > FRAME_BYTES_MAX:
                 raise ValueError(f"a frame of {size} bytes is not one of ours")
-            yield DECODER.decode(await reader.readexactly(size))
+            yield decoder.decode(await reader.readexactly(size))
         except asyncio.IncompleteReadError:
             return
 
@@ -75,13 +98,3 @@ def learn(known: Frame, new: Frame) -> None:
         told = getattr(new, subject)
         if told is not None:
             setattr(known, subject, told)
-    if new.queues is not None:
-        known.queues = {} if known.queues is None else known.queues
-        known.queues |= new.queues
-
-
-def forget_gone(known: Frame, new: Frame) -> None:
-    """Forget the queues of which a frame says that they are gone, once everybody was told."""
-    for name, rows in (new.queues or {}).items():
-        if rows is None and known.queues is not None:
-            known.queues.pop(name, None)

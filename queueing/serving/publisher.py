@@ -5,7 +5,7 @@ import contextlib
 from pathlib import Path
 from typing import NoReturn
 
-from queueing.serving.frames import ASK_FOR_METRICS, Frame, encode, forget_gone, learn
+from queueing.serving.frames import QUESTIONS, Frame, Question, encode, frames, learn
 
 RECONNECT_S = 0.5
 
@@ -14,7 +14,8 @@ class Publisher:
     """Keeps the latest of every subject and sends what changed.
 
     Invariant: `publish` never blocks; a serving process that is away or slow costs memory for one
-    merged frame, not for a queue of them. After a reconnect everything known is sent once.
+    merged frame, not for a queue of them. After a reconnect everything known is sent once, but for
+    answers to who asked before.
     """
 
     def __init__(self, path: Path) -> None:
@@ -24,12 +25,15 @@ class Publisher:
         self._news = asyncio.Event()
         self.asked_for_metrics = asyncio.Event()
         """Set when the serving process wants them; whoever answers clears it."""
+        self.questions: asyncio.Queue[Question] = asyncio.Queue()
+        """Lists that the serving process wants, each to be answered under its number."""
 
     def publish(self, frame: Frame) -> None:
         """Take news; a newer word on a subject replaces an older one."""
         learn(self._known, frame)
-        forget_gone(self._known, frame)
         learn(self._unsent, frame)
+        if frame.answers is not None:
+            self._unsent.answers = (self._unsent.answers or {}) | frame.answers
         self._news.set()
 
     async def run(self) -> None:
@@ -54,10 +58,8 @@ class Publisher:
 
     async def _speak(self, writer: asyncio.StreamWriter) -> NoReturn:
         """Send news as they come; raises OSError when the other side is gone."""
-        everything = Frame()
-        for frame in (self._known, self._unsent):
-            learn(everything, frame)
-        self._unsent = everything
+        self._unsent = Frame()
+        learn(self._unsent, self._known)
         self._news.set()
         while True:
             await self._news.wait()
@@ -69,5 +71,8 @@ class Publisher:
     async def _listen(self, reader: asyncio.StreamReader) -> None:
         """Hear questions until the other side is gone, which `_speak` notices by itself."""
         with contextlib.suppress(OSError):
-            while await reader.read(len(ASK_FOR_METRICS)):
-                self.asked_for_metrics.set()
+            async for question in frames(reader, QUESTIONS):
+                if question.pending is None:
+                    self.asked_for_metrics.set()
+                else:
+                    self.questions.put_nowait(question)

@@ -2,15 +2,36 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+import itertools
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from queueing.serving.frames import ASK_FOR_METRICS, Frame, PendingRow, frames
+from queueing.serving.frames import NEWS, Frame, PendingPart, PendingRow, Question, encode, frames
 
 CLOSE_S = 2.0
 PATIENCE_S = 5.0
-"""How long a scrape waits for the controller: a thousand queues take it 0.3 s at rest."""
+"""How long a question waits for the controller: metrics of 1,000 queues take it 0.3 s at rest."""
+SHARED_S = 1.0
+"""How long an answer is given to others who ask the same: many who look cost no more than one."""
+
+
+class NoAnswerError(RuntimeError):
+    """The controller is away, stuck, or still reads what there is."""
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A list that was asked for, and what came."""
+
+    number: int
+    came: asyncio.Event = field(default_factory=asyncio.Event)
+    answered_at: float | None = None
+    rows: Sequence[PendingRow] | None = None
+
+    def may_be_shared(self, now: float) -> bool:
+        """Say whether it is under way, or came just now."""
+        return self.answered_at is None or now - self.answered_at < SHARED_S
 
 
 @dataclass(slots=True)
@@ -24,10 +45,11 @@ class ReadModels:
     metrics: str = ""
     heard: float = 0.0
     """Loop time of the last frame: a controller that is stuck stops speaking."""
-    queues: dict[str, Sequence[PendingRow]] = field(default_factory=dict)
-    _ask: Callable[[bytes], None] | None = None
+    _ask: Callable[[Question], None] | None = None
     _asked: asyncio.Event | None = None
-    """Set when the answer comes that somebody waits for."""
+    """Set when the metrics come that somebody waits for."""
+    _lists: dict[PendingPart, _Asked] = field(default_factory=dict)
+    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     async def current_metrics(self, patience_s: float = PATIENCE_S) -> str:
         """Have the controller tell its metrics as they are now; what it told last if it does not.
@@ -38,13 +60,42 @@ class ReadModels:
             return self.metrics
         if self._asked is None:
             self._asked = asyncio.Event()
-            self._ask(ASK_FOR_METRICS)
+            self._ask(Question())
         try:
             async with asyncio.timeout(patience_s):
                 await self._asked.wait()
         except TimeoutError:
             self._asked = None  # the next one asks anew
         return self.metrics
+
+    async def pending(
+        self, part: PendingPart, patience_s: float = PATIENCE_S
+    ) -> Sequence[PendingRow] | None:
+        """Have the controller tell who waits in a queue; None when it knows of no such queue.
+
+        Raises NoAnswerError when it does not answer.
+        """
+        if self._ask is None:
+            raise NoAnswerError("the controller of this replica is away")
+        asked = self._asked_for(part, self._ask)
+        try:
+            async with asyncio.timeout(patience_s):
+                await asked.came.wait()
+        except TimeoutError:
+            if self._lists.get(part) is asked:
+                del self._lists[part]  # the next one asks anew
+        if asked.answered_at is None:
+            raise NoAnswerError("the controller does not answer in time")
+        return asked.rows
+
+    def _asked_for(self, part: PendingPart, ask: Callable[[Question], None]) -> _Asked:
+        now = asyncio.get_running_loop().time()
+        self._lists = {of: one for of, one in self._lists.items() if one.may_be_shared(now)}
+        asked = self._lists.get(part)
+        if asked is None:
+            asked = self._lists[part] = _Asked(next(self._numbers))
+            ask(Question(pending=part, number=asked.number))
+        return asked
 
     def take(self, frame: Frame, now: float) -> None:
         """Remember what a frame says."""
@@ -56,19 +107,22 @@ class ReadModels:
         if frame.metrics is not None:
             self.metrics = frame.metrics
             self._answered()
-        for name, rows in (frame.queues or {}).items():
-            if rows is None:
-                self.queues.pop(name, None)
-            else:
-                self.queues[name] = rows
+        if frame.answers:
+            for asked in self._lists.values():
+                if asked.number in frame.answers:
+                    asked.rows, asked.answered_at = frame.answers[asked.number], now
+                    asked.came.set()
 
     def lost(self) -> None:
         """Forget what only a live controller may claim."""
         self.connected = self.leading = self.ready = False
         self._ask = None
         self._answered()
+        for asked in self._lists.values():
+            asked.came.set()
+        self._lists = {}
 
-    def found(self, ask: Callable[[bytes], None]) -> None:
+    def found(self, ask: Callable[[Question], None]) -> None:
         """Hear of a controller, and how it can be asked."""
         self.connected, self._ask = True, ask
 
@@ -88,9 +142,9 @@ async def listening(path: Path, models: ReadModels) -> AsyncIterator[None]:
         if task is not None:
             talks.add(task)
             task.add_done_callback(talks.discard)
-        models.found(writer.write)
+        models.found(lambda question: writer.write(encode(question)))
         try:
-            async for frame in frames(reader):
+            async for frame in frames(reader, NEWS):
                 models.take(frame, asyncio.get_running_loop().time())
         except asyncio.CancelledError:
             # Only we cancel it, below. Python 3.11 takes the stream's task for finished with a

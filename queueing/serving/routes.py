@@ -8,16 +8,17 @@ from typing import Any
 
 import msgspec
 from aiohttp import web
+from msgspec.structs import replace
 
 from queueing.kube.resources import CLUSTER_QUEUES, LOCAL_QUEUES, Target
 from queueing.serving.finalizer_release import is_uninstallation
-from queueing.serving.read_models import ReadModels
+from queueing.serving.frames import PendingPart
+from queueing.serving.read_models import NoAnswerError, ReadModels
 from queueing.serving.visibility import (
     GROUP,
     VERSIONS,
     QueryError,
     group_document,
-    of_local_queue,
     read_window,
     resource_list,
     summary,
@@ -146,7 +147,7 @@ class Elsewhere:
     ask: Callable[[web.Request], Awaitable[web.Response | None]]
     """Has the leader's replica answer; None when nobody can."""
     exists: Callable[[Target], Awaitable[bool]]
-    """Says whether a queue is there of which nothing was told yet."""
+    """Says whether a queue is there that the controller does not know yet."""
 
 
 def visibility_application(
@@ -156,16 +157,29 @@ def visibility_application(
 
     async def of_cluster_queue(request: web.Request) -> web.StreamResponse:
         name = request.match_info["name"]
-        if name not in models.queues and not await elsewhere.exists(CLUSTER_QUEUES.at(name)):
-            return failure(404, "NotFound", f'clusterqueue.{GROUP} "{name}" not found')
-        return _page(request, list(models.queues.get(name, ())))
+        absent = failure(404, "NotFound", f'clusterqueue.{GROUP} "{name}" not found')
+        return await page(request, PendingPart(cluster_queue=name), CLUSTER_QUEUES.at(name), absent)
 
     async def of_local(request: web.Request) -> web.StreamResponse:
         namespace, name = request.match_info["namespace"], request.match_info["name"]
-        rows = of_local_queue(models.queues, namespace, name)
-        if not rows and not await elsewhere.exists(LOCAL_QUEUES.at(name, namespace)):
-            return failure(404, "NotFound", f'localqueue.{GROUP} "{name}" not found')
-        return _page(request, rows)
+        absent = failure(404, "NotFound", f'localqueue.{GROUP} "{name}" not found')
+        part = PendingPart(local_queue=f"{namespace}/{name}")
+        return await page(request, part, LOCAL_QUEUES.at(name, namespace), absent)
+
+    async def page(
+        request: web.Request, of: PendingPart, queue: Target, absent: web.Response
+    ) -> web.StreamResponse:
+        try:
+            window = read_window(request.query)
+        except QueryError as error:
+            return failure(400, "BadRequest", str(error))
+        try:
+            rows = await models.pending(replace(of, offset=window.offset, limit=window.limit))
+        except NoAnswerError as error:
+            return failure(503, "ServiceUnavailable", str(error))
+        if rows is None and not await elsewhere.exists(queue):
+            return absent
+        return document(summary(rows or (), request.match_info["version"]))
 
     guarded = partial(_led, models, allowed, elsewhere)
     application = web.Application()
@@ -195,14 +209,6 @@ def _led(models: ReadModels, allowed: Allowed, elsewhere: Elsewhere, handler: Ha
         return failure(503, "ServiceUnavailable", told)
 
     return answer
-
-
-def _page(request: web.Request, rows: list[Any]) -> web.StreamResponse:
-    try:
-        window = read_window(request.query)
-    except QueryError as error:
-        return failure(400, "BadRequest", str(error))
-    return document(summary(rows, request.match_info["version"], window))
 
 
 async def _groups(_request: web.Request) -> web.StreamResponse:

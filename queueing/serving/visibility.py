@@ -1,9 +1,9 @@
-"""`visibility.kueue.x-k8s.io`: who waits in a queue, and at which place, from the read models.
+"""`visibility.kueue.x-k8s.io`: who waits in a queue, and at which place, as the controller says.
 
 Pure: a path's parts and the query in, a document out; `routes` does the HTTP.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,28 +46,14 @@ def _number(query: Mapping[str, str], name: str, default: int) -> int:
     return int(text)
 
 
-def summary(rows: Iterable[PendingRow], version: str, window: Window) -> dict[str, Any]:
-    """Spell a PendingWorkloadsSummary of the rows inside the window."""
-    chosen = list(rows)[window.offset : window.offset + window.limit]
+def summary(rows: Iterable[PendingRow], version: str) -> dict[str, Any]:
+    """Spell a PendingWorkloadsSummary of some rows."""
     return {
         "kind": "PendingWorkloadsSummary",
         "apiVersion": f"{GROUP}/{version}",
         "metadata": {},
-        "items": [_item(row) for row in chosen],
+        "items": [_item(row) for row in rows],
     }
-
-
-def of_local_queue(
-    queues: Mapping[str, Sequence[PendingRow]], namespace: str, name: str
-) -> list[PendingRow]:
-    """Return the rows of one LocalQueue in its own order."""
-    rows = [
-        row
-        for cluster_queue in queues.values()
-        for row in cluster_queue
-        if row.namespace == namespace and row.local_queue == name
-    ]
-    return sorted(rows, key=lambda row: row.position_in_local_queue)
 
 
 def _item(row: PendingRow) -> dict[str, Any]:

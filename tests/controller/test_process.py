@@ -1,18 +1,23 @@
 import asyncio
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import aiohttp
 import msgspec
+import pytest
+from msgspec.structs import replace
 
 from queueing.clock import SystemClock
 from queueing.controller.app import App, Options
 from queueing.controller.telemetry.readiness import Readiness
 from queueing.kube.config import Cluster
 from queueing.kube.resources import LEASES
-from queueing.serving.read_models import ReadModels, listening
+from queueing.serving.frames import PendingPart, PendingRow
+from queueing.serving.read_models import NoAnswerError, ReadModels, listening
 from queueing.testing.ports import free_ports
+from queueing.translate.labels import QUEUE_NAME
 from queueing_api.config.load import from_document
 from tests.controller.harness import (
     CONFIGURATION,
@@ -26,6 +31,8 @@ from tests.controller.harness import (
 )
 
 ELECTION = {"leaderElect": True, "retryPeriod": "100ms"}
+CQ = PendingPart(cluster_queue="cq", limit=10)
+LQ = PendingPart(local_queue="team/lq", limit=10)
 ELSEWHERE = {"namespace": "elsewhere"}
 """The world's own controller competes for another lease, in a namespace that is not there."""
 
@@ -33,6 +40,23 @@ ELSEWHERE = {"namespace": "elsewhere"}
 async def eventually(holds: Callable[[], bool]) -> None:
     async with asyncio.timeout(30):
         while not holds():
+            await asyncio.sleep(0.02)
+
+
+async def listed(models: ReadModels, part: PendingPart) -> Sequence[PendingRow]:
+    found = await models.pending(part)
+    assert found is not None
+    return found
+
+
+async def known(models: ReadModels, jobs: set[str]) -> None:
+    """Wait until those who are told to wait are the Workloads of these Jobs."""
+    async with asyncio.timeout(30):
+        while True:
+            with suppress(NoAnswerError):
+                rows = await models.pending(CQ) or ()
+                if {str(row.owners[0]["name"]) for row in rows} == jobs:
+                    return
             await asyncio.sleep(0.02)
 
 
@@ -105,11 +129,38 @@ async def test_the_serving_process_hears_who_waits_and_how_things_are(world: Mak
             await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a"))
             await w.workload("a", true("Admitted"))
             await w.make(job("b"))
-            await eventually(lambda: models.ready and bool(models.queues.get("cq")))
-            (row,) = models.queues["cq"]
+            await known(models, {"b"})
+            await eventually(lambda: models.ready)
+            (row,) = await listed(models, CQ)
             assert (row.namespace, row.local_queue) == ("team", "lq")
             assert row.owners[0]["name"] == "b"
             assert "kueue_pending_workloads" in await models.current_metrics()
+
+
+async def test_who_waits_is_told_as_it_is_when_somebody_asks(
+    world: MakeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("queueing.serving.read_models.SHARED_S", 0.0)
+    models = ReadModels()
+    other = {**LOCAL_QUEUE, "metadata": {"name": "other", "namespace": "team"}}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "s"
+        async with listening(path, models), world(serving_socket=path) as w:
+            await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, other, job("first"))
+            await w.workload("first", true("Admitted"))
+            await w.make(job("a"), job("b", labels={QUEUE_NAME: "other"}), job("c"))
+            await known(models, {"a", "b", "c"})
+            rows = await listed(models, CQ)
+            assert [row.position_in_cluster_queue for row in rows] == [0, 1, 2]
+            assert await listed(models, replace(CQ, offset=1, limit=1)) == rows[1:2]
+            mine = [row for row in rows if row.local_queue == "lq"]
+            assert [row.position_in_local_queue for row in mine] == [0, 1]
+            assert await listed(models, LQ) == mine
+            assert await listed(models, replace(LQ, offset=1)) == mine[1:]
+            for absent in (replace(CQ, cluster_queue="none"), replace(LQ, local_queue="none/lq")):
+                assert await models.pending(absent) is None
+            await w.delete("Job", "a")
+            await known(models, {"b", "c"})
 
 
 async def test_the_serving_process_is_not_ready_before_somebody_leads(world: MakeWorld) -> None:

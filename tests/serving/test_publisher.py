@@ -1,14 +1,17 @@
 """The controller speaks, the serving process remembers."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
-from queueing.serving.frames import Frame, PendingRow
+import pytest
+
+from queueing.serving.frames import Frame, PendingPart, PendingRow, Question
 from queueing.serving.publisher import Publisher
-from queueing.serving.read_models import ReadModels, listening
+from queueing.serving.read_models import NoAnswerError, ReadModels, listening
 
 BOUND_S = 20.0
+TEAM = PendingPart(cluster_queue="team", limit=10)
 
 
 async def until(holds: Callable[[], bool]) -> None:
@@ -33,25 +36,12 @@ async def test_what_is_published_is_known_there(tmp_path: Path) -> None:
     async with listening(path, models), asyncio.TaskGroup() as group:
         publisher = Publisher(path)
         speaking = group.create_task(publisher.run())
-        publisher.publish(Frame(leading=True, queues={"team": [row("a")]}))
+        publisher.publish(Frame(leading=True, ready=False))
         publisher.publish(Frame(metrics="kueue_x 1\n"))
         await until(lambda: models.metrics == "kueue_x 1\n")
         speaking.cancel()
         assert models.leading
-        assert [one.name for one in models.queues["team"]] == ["a"]
-
-
-async def test_a_queue_that_is_gone_is_forgotten(tmp_path: Path) -> None:
-    path, models = tmp_path / "s", ReadModels()
-    async with listening(path, models), asyncio.TaskGroup() as group:
-        publisher = Publisher(path)
-        speaking = group.create_task(publisher.run())
-        publisher.publish(Frame(queues={"team": [row("a")], "other": []}))
-        await until(lambda: "team" in models.queues)
-        publisher.publish(Frame(queues={"team": None}))
-        await until(lambda: "team" not in models.queues)
-        speaking.cancel()
-        assert models.queues == {"other": []}
+        assert not models.ready
 
 
 async def test_a_serving_process_that_starts_anew_hears_everything(tmp_path: Path) -> None:
@@ -65,8 +55,9 @@ async def test_a_serving_process_that_starts_anew_hears_everything(tmp_path: Pat
             await until(lambda: first.ready)
         second = ReadModels()
         async with listening(path, second):
-            publisher.publish(Frame(queues={"team": [row("a")]}))
-            await until(lambda: "team" in second.queues)
+            publisher.publish(Frame(metrics="kueue_x 1\n"))
+            await until(lambda: second.metrics == "kueue_x 1\n")
+            assert second.leading
             assert second.ready
         speaking.cancel()
 
@@ -120,3 +111,113 @@ async def test_who_scrapes_gets_the_last_metrics_where_nobody_answers(tmp_path: 
         await until(publisher.asked_for_metrics.is_set)
         speaking.cancel()
         assert await asking == "kueue_x 1\n", "it went away meanwhile"
+
+
+class Questioned:
+    """The two ends of a socket, and the questions that reached the controller."""
+
+    def __init__(self, path: Path) -> None:
+        self.models = ReadModels()
+        self.publisher = Publisher(path)
+
+    async def next(self) -> Question:
+        async with asyncio.timeout(BOUND_S):
+            return await self.publisher.questions.get()
+
+    def answer(self, question: Question, rows: list[PendingRow] | None) -> None:
+        self.publisher.publish(Frame(answers={question.number: rows}))
+
+    def ask(self, part: PendingPart = TEAM) -> "asyncio.Task[Sequence[PendingRow] | None]":
+        return asyncio.create_task(self.models.pending(part, BOUND_S))
+
+
+@pytest.fixture
+async def ends(tmp_path: Path) -> AsyncIterator[Questioned]:
+    both = Questioned(tmp_path / "s")
+    async with listening(tmp_path / "s", both.models), asyncio.TaskGroup() as group:
+        speaking = group.create_task(both.publisher.run())
+        await until(lambda: both.models.connected)
+        yield both
+        speaking.cancel()
+
+
+async def test_who_waits_is_told_when_somebody_asks(ends: Questioned) -> None:
+    asking = ends.ask()
+    question = await ends.next()
+    assert question.pending == TEAM
+    ends.answer(question, [row("a")])
+    assert await asking == [row("a")]
+
+
+async def test_a_queue_that_the_controller_does_not_know_is_none(ends: Questioned) -> None:
+    asking = ends.ask()
+    ends.answer(await ends.next(), None)
+    assert await asking is None
+
+
+async def test_who_asks_the_same_at_once_or_just_after_shares_the_answer(ends: Questioned) -> None:
+    asking = [ends.ask() for _ in range(3)]
+    other = ends.ask(PendingPart(local_queue="default/door", limit=10))
+    first, second = await ends.next(), await ends.next()
+    ends.answer(second, [])
+    ends.answer(first, [row("a")])
+    assert await asyncio.gather(*asking) == [[row("a")]] * 3
+    assert await other == []
+    assert await ends.ask() == [row("a")]
+    assert ends.publisher.questions.empty()
+
+
+async def test_an_answer_is_not_shared_for_long(
+    ends: Questioned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("queueing.serving.read_models.SHARED_S", 0.0)
+    for name in ("a", "b"):
+        asking = ends.ask()
+        ends.answer(await ends.next(), [row(name)])
+        assert await asking == [row(name)]
+
+
+async def test_where_nobody_answers_in_time_the_next_one_asks_anew(ends: Questioned) -> None:
+    with pytest.raises(NoAnswerError):
+        await ends.models.pending(TEAM, 0.01)
+    late = await ends.next()
+    asking = ends.ask()
+    question = await ends.next()
+    ends.answer(late, [row("old")])
+    ends.answer(question, [row("new")])
+    assert await asking == [row("new")]
+
+
+async def test_who_waits_for_a_controller_that_goes_away_is_told_so(tmp_path: Path) -> None:
+    both = Questioned(tmp_path / "s")
+    async with listening(tmp_path / "s", both.models), asyncio.TaskGroup() as group:
+        speaking = group.create_task(both.publisher.run())
+        await until(lambda: both.models.connected)
+        asking = both.ask()
+        await both.next()
+        speaking.cancel()
+        with pytest.raises(NoAnswerError):
+            await asking
+    with pytest.raises(NoAnswerError):
+        await both.models.pending(TEAM, BOUND_S)
+
+
+async def test_answers_to_a_serving_process_that_is_gone_are_not_sent(tmp_path: Path) -> None:
+    path, both = tmp_path / "s", Questioned(tmp_path / "s")
+    async with asyncio.TaskGroup() as group:
+        speaking = group.create_task(both.publisher.run())
+        async with listening(path, both.models):
+            await until(lambda: both.models.connected)
+            with pytest.raises(NoAnswerError):
+                await both.models.pending(TEAM, 0.01)
+            old = await both.next()
+        both.answer(old, [row("old")])
+        both.models = ReadModels()
+        async with listening(path, both.models):
+            await until(lambda: both.models.connected)
+            asking = both.ask()
+            new = await both.next()
+            assert new.number == old.number, "a new process counts from the start"
+            both.answer(new, [row("new")])
+            assert await asking == [row("new")]
+        speaking.cancel()

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import ClientSession, web
 
 from queueing.kube.resources import Target
-from queueing.serving.frames import PendingRow
+from queueing.serving.frames import Frame, PendingRow, Question
 from queueing.serving.read_models import ReadModels
 from queueing.serving.routes import (
     Elsewhere,
@@ -77,8 +77,29 @@ def row(name: str, place: int, queue: str = "door", place_there: int = 1) -> Pen
 
 
 def known() -> ReadModels:
-    rows = [row("a", 0, place_there=0), row("b", 1, "side", 0), row("c", 2)]
-    return ReadModels(connected=True, leading=True, ready=True, queues={"team": rows})
+    """Return what the serving process knows while the controller knows two queues."""
+    models = ReadModels(leading=True, ready=True)
+    a, b, c = row("a", 0, place_there=0), row("b", 1, "side", 0), row("c", 2)
+    lists = {"team": [a, b, c], "default/door": [a, c]}
+
+    def answer(question: Question) -> None:
+        part = question.pending
+        if part is None:
+            frame = Frame(metrics="kueue_x 1\n")
+        else:
+            rows = lists.get(part.cluster_queue or part.local_queue)
+            chosen = rows and rows[part.offset : part.offset + part.limit]
+            frame = Frame(answers={question.number: chosen})
+        loop = asyncio.get_running_loop()
+        loop.call_soon(models.take, frame, loop.time())
+
+    models.found(answer)
+    return models
+
+
+def stuck() -> ReadModels:
+    """Return what is known while the controller leads, and has gone away."""
+    return ReadModels(leading=True)
 
 
 async def names(application: web.Application, path: str) -> list[str]:
@@ -150,6 +171,12 @@ async def test_who_waits_where(path: str, want: list[str]) -> None:
             f"{VISIBILITY}/clusterqueues/team/pendingworkloads",
             503,
             id="a replica that does not lead",
+        ),
+        pytest.param(
+            visibility_application(stuck(), everybody, WITH_A_LEADER),
+            f"{VISIBILITY}/clusterqueues/team/pendingworkloads",
+            503,
+            id="a leader that does not answer",
         ),
         pytest.param(metrics_application(known(), nobody), "/metrics", 403, id="metrics refused"),
         pytest.param(metrics_application(known(), everybody), "/metrics", 200, id="metrics"),

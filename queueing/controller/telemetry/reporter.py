@@ -14,7 +14,6 @@ from queueing.controller.telemetry.queue_metrics import QueueMetrics
 from queueing.controller.telemetry.readiness import Readiness
 from queueing.controller.telemetry.traces import WorkloadTraces
 from queueing.core.decisions import Admit, Cycle, Decision, Mode, Preempt, Wait
-from queueing.core.names import QueueName
 from queueing.observe.logs import decision as log_decision
 from queueing.observe.metrics import Exposition, Metrics
 from queueing.observe.trace_ids import trace_id_of
@@ -40,8 +39,6 @@ class Reporter:
     _gauges: Gauges | None = None
     _engine: Engine | None = None
     _objects: Objects | None = None
-    _listed: dict[QueueName, None] = field(default_factory=dict)
-    """Queues whose lists of pending workloads may have changed since they were last taken."""
 
     def elected(self, metrics: Metrics) -> None:
         """Hear that a term begins, with metrics of its own."""
@@ -61,7 +58,6 @@ class Reporter:
         self.metrics.leader.labels().set(0)
         readiness = self.readiness
         readiness.elected = readiness.leading = readiness.policies = readiness.injects = False
-        self._listed = {}
 
     def judged(self, cycle: Cycle, took_s: float) -> None:
         """Count a cycle that was decided, and how long that took."""
@@ -197,12 +193,9 @@ class Reporter:
             self.traces.closed(workload, job.annotations, now)
 
     def changed(self, changed: Changed) -> None:
-        """Remember views that changed, for gauges and read models."""
-        if self._engine is None:
-            return
+        """Remember views that changed, for gauges."""
         if self._gauges is not None:
             self._gauges.note(changed)
-        self._listed.update(dict.fromkeys(changed.cluster_queues))
 
     async def expose(self, accept: str = "") -> Exposition:
         """Return all metrics as they are now, in the format that the Accept header asks for."""
@@ -210,12 +203,12 @@ class Reporter:
             await self._gauges.bring_up_to_date()
         return await self.metrics.expose(accept)
 
-    def take_lists(self) -> tuple[Engine, Objects, list[QueueName]] | None:
-        """Return the queues whose pending workloads changed since the last call of this."""
+    @property
+    def memory(self) -> tuple[Engine, Objects] | None:
+        """What is known of who waits; None until the term's memory is complete."""
         if self._engine is None or self._objects is None:
             return None
-        names, self._listed = list(self._listed), {}
-        return self._engine, self._objects, names
+        return self._engine, self._objects
 
     @property
     def _queue_metrics(self) -> QueueMetrics:
