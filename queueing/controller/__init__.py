@@ -4,9 +4,9 @@ Invariants: only the holder of the Lease writes; every write that a decision res
 resourceVersion and is fenced; what was decided is in a Workload's status or did not happen, and
 every later step is found again from there. Called by `cli` (`queueing run`, `queueing dev`).
 
-The process. `app` waits for the Lease and runs one `session` for each term of leadership, by what
-`configuration` reads from the file. `admission_policies` are what the API server does by itself
-with Jobs and pods. `process` keeps it well.
+The process. `app` waits for the Lease and runs one `session` for each term of leadership;
+`composition` makes its parts, by what `configuration` reads from the file. `admission_policies` are
+what the API server does by itself with Jobs and pods. `process` keeps it well.
 
 In. `intake` takes watch events into `stores` (what was last seen of every object) and into facts
 for the engine.

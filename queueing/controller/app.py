@@ -22,6 +22,7 @@ from queueing import __version__
 from queueing.clock import Clock, SystemClock
 from queueing.controller.admission_policies.installation import install
 from queueing.controller.admission_policies.rendering import PolicyRules
+from queueing.controller.composition import Surroundings
 from queueing.controller.configuration import (
     controller_rules,
     lease_settings,
@@ -34,7 +35,7 @@ from queueing.controller.process.connection import report
 from queueing.controller.process.garbage_collection import postponed
 from queueing.controller.process.loop_lag import measure
 from queueing.controller.process.probes import listening
-from queueing.controller.session import Session, Surroundings
+from queueing.controller.session import Session
 from queueing.controller.telemetry.broadcast import Broadcast
 from queueing.controller.telemetry.reporter import Reporter
 from queueing.controller.telemetry.traces import WorkloadTraces

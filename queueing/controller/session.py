@@ -1,297 +1,73 @@
-"""One term of leadership: fresh memory from quorum lists, then decide and write until it ends.
-
-Nothing survives a term. A new leader knows only what the API server says, so that whatever an
-older one had assumed is either in the objects or did not happen.
-"""
+"""One term of leadership: list what the API server says, then decide and write until it ends."""
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from collections.abc import Coroutine, Iterator
 from functools import partial
 from typing import Any
 
-from queueing.clock import Clock
 from queueing.controller.checkpoints import composition as checkpoints
-from queueing.controller.configuration import ControllerRules
-from queueing.controller.credits import composition as credit_composition
-from queueing.controller.decisions.cycles import Cycles
-from queueing.controller.decisions.effects import Effects, Shell
-from queueing.controller.decisions.late_reservations import LateReservations
-from queueing.controller.devices import composition as device_composition
-from queueing.controller.gangs.reconciler import GangReconciler
+from queueing.controller.composition import Parts, Surroundings
 from queueing.controller.intake import watches
-from queueing.controller.intake.admin_objects import AdminObjects
-from queueing.controller.intake.pump import Attention, Pump
-from queueing.controller.jobs.dependencies import Dependencies
-from queueing.controller.jobs.quiescence import Quiescence
-from queueing.controller.jobs.reconciler import JobReconciler
-from queueing.controller.queues.finalizers import Finalizers
-from queueing.controller.queues.statuses import Statuses
-from queueing.controller.stores.checkpoints import CheckpointMemory
-from queueing.controller.stores.objects import Objects
-from queueing.controller.telemetry.reporter import Reporter
 from queueing.controller.workers import Workers
-from queueing.controller.workloads.reconciler import LifeDependencies, WorkloadReconciler
-from queueing.controller.workloads.waiting_reasons import WaitingReasons
-from queueing.controller.writing.deferral import Deferral
-from queueing.controller.writing.events import Events
-from queueing.controller.writing.leader_writes import LeaderWrites
-from queueing.core.decisions import Cycle
-from queueing.core.names import Key
-from queueing.core.settings import Compatibility
-from queueing.kube.backoff import Backoff
-from queueing.kube.client import Client
-from queueing.kube.events import EventRecorder
-from queueing.kube.outcome import MaySend
-from queueing.kube.pressure import Pressure
-from queueing.kube.reflector import WatchEvent
-from queueing.kube.window import PATIENCE_SHARE, Window
-from queueing.kube.workqueue import WorkQueue
-from queueing.kube.writer import LIMITS, WriteClass, Writer
-from queueing.state.engine import Engine
+from queueing.kube.writer import WriteClass
 from queueing.state.memory.views import Changed
-from queueing.translate.wire import queues
 
 logger = logging.getLogger(__name__)
 
 GANG_WORKERS = 4
-GANG_PATIENCE = Backoff(0.02, 5.0)
-"""Between looks at a gang whose writes fail: a partial start is never left alone for long."""
 DRAIN_S = 5.0
 """How long the writes under way may take when the term ends."""
 
 
-def _ignore() -> None:
-    """Do nothing when called."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What a term works with."""
-
-    client: Client
-    clock: Clock
-    may_send: MaySend
-    rules: ControllerRules
-    reporter: Reporter
-    injects: Callable[[], bool] = lambda: True
-    """Says whether the API server gives pods their claims when they are created."""
-    doubt: Callable[[], None] = _ignore
-    """Called when a pod was created without the claims that it should have got."""
-    listing: Callable[[], AbstractContextManager[None]] = nullcontext
-    """What surrounds the first lists of a term."""
-
-
 class Session:
-    """The composition of one term."""
+    """Runs the parts of one term."""
 
     def __init__(self, around: Surroundings) -> None:
         self._around, self._rules = around, around.rules
-        client, clock = around.client, around.clock
-        self.objects = Objects(checkpoints=CheckpointMemory(drivers=self._rules.drivers))
-        self.engine = Engine(self._rules.settings)
-        self.job_keys: WorkQueue[Key] = WorkQueue()
-        self.workload_keys: WorkQueue[Key] = WorkQueue()
-        self.gang_keys: WorkQueue[Key] = WorkQueue(GANG_PATIENCE)
-        self._pressure = Pressure()
-        self.deferral = Deferral(self._pressure, clock)
-        self._window = Window(
-            LIMITS[WriteClass.ADMISSION], slow_s=client.write_timeout_s * PATIENCE_SHARE
-        )
-        self.writer = Writer(pressed=self.deferral.was_pressed, window=self._window)
-        self._recorder = EventRecorder(
-            client, self.writer, clock, reporter=("queueing-controller", self._rules.identity)
-        )
-        self._events = Events(self._recorder, self._rules.settings.compatibility)
-        self.cycles = Cycles(
-            self.engine,
-            self._carry_out,
-            clock,
-            budget=self._rules.budget,
-            room=partial(self.writer.room, WriteClass.ADMISSION),
-        )
-        self.writer.ended = self.cycles.go_on
-        attention = self._make_attention()
-        self.pump = Pump(self.objects, self.engine, attention, self._rules.resources)
-        self._admin = AdminObjects(self.objects, self.pump, attention)
-        self.writes = self._make_writes()
-        self.credits = self._make_credits()
-        self.checkpoints = self._make_checkpoints()
-        self.devices = self._make_devices()
-        self._finalizers = Finalizers(self.objects, self.engine, self.writes)
-        self._waiting_reasons = WaitingReasons(
-            self.objects, self.writes, self._events, clock, reason_of=self.engine.waiting
-        )
-        late_reservations = LateReservations(self.objects, self.engine.exceeds)
-        self.effects = Effects(self._make_shell(late_reservations), self._waiting_reasons)
-        dependencies = self._make_dependencies(late_reservations)
-        shared = self.objects, self.writes, self._rules.jobs, dependencies
-        self._jobs = JobReconciler(*shared, self.job_keys)
-        self._gangs = GangReconciler(*shared, self.gang_keys)
-        self._workloads = self._make_workload_reconciler()
-        self._statuses = Statuses(
-            self.engine,
-            self.objects,
-            writes=self.writes,
-            writer=self.writer,
-            deferral=self.deferral,
-        )
-
-    def _make_attention(self) -> Attention:
-        return Attention(
-            job=self._attend_job,
-            workload=self._attend_workload,
-            gang=self.gang_keys.add,
-            finalizers=self._wake_finalizers,
-            cycle=self.cycles.wake,
-            cohort=self._events.cohort,
-        )
-
-    def _make_writes(self) -> LeaderWrites:
-        return LeaderWrites(
-            self._around.client,
-            self._around.may_send,
-            workload=self.pump.absorb_workload,
-            job=self.pump.absorb_job,
-            told=self._wrote,
-        )
-
-    def _make_credits(self) -> credit_composition.Credits:
-        """Make the credits; quota is given back only when they are written down."""
-        made = credit_composition.Credits(
-            credit_composition.Dependencies(
-                engine=self.engine,
-                writes=self.writes,
-                clock=self._around.clock,
-                wake=self.cycles.wake,
-                attend=self._attend_credited,
-                fair_sharing=self._rules.settings.fair_sharing is not None,
-            )
-        )
-        self.writes.covered = made.accounts.covered
-        self.writes.recorded = made.accounts.recorded
-        self.writes.preceded = made.accounts.preceded
-        return made
-
-    def _make_checkpoints(self) -> checkpoints.Checkpoints:
-        return checkpoints.Checkpoints(
-            checkpoints.Dependencies(
-                objects=self.objects,
-                writes=self.writes,
-                events=self._events,
-                clock=self._around.clock,
-                job=self.job_keys.add,
-                gang=self.gang_keys.add,
-                metrics=self._around.reporter.metrics,
-                traces=self._around.reporter.traces,
-                claimed=self.engine.is_claimed,
-                evicted=self._around.reporter.evicted,
-                saved=self.engine.observe_credit,
-                weigh_anew=self.pump.weigh_anew,
-                charge_anew=self.pump.charge_anew,
-            )
-        )
-
-    def _make_devices(self) -> device_composition.Devices:
-        memory = self.objects.devices
-        memory.configuration = self._rules.configuration
-        memory.by_labels = self._rules.settings.compatibility is not Compatibility.KUEUE
-        return device_composition.Devices(
-            device_composition.Dependencies(
-                objects=self.objects,
-                pump=self.pump,
-                writes=self.writes,
-                events=self._events,
-                now=self._around.clock.now,
-                injects=self._around.injects,
-                doubt=self._around.doubt,
-                namespace=self._rules.namespace,
-                exceeds=self.engine.exceeds,
-                evicted=self._around.reporter.evicted,
-                deferral=self.deferral,
-            )
-        )
-
-    def _make_shell(self, late_reservations: LateReservations) -> Shell:
-        return Shell(
-            objects=self.objects,
-            pump=self.pump,
-            writes=self.writes,
-            writer=self.writer,
-            events=self._events,
-            clock=self._around.clock,
-            settle=self.engine.settle,
-            claim=late_reservations.claim,
-            hold=self._finalizers.hold,
-            settled=self.credits.accounts.until_settled,
-            told=self._around.reporter.decided,
-        )
-
-    def _make_dependencies(self, late_reservations: LateReservations) -> Dependencies:
-        return Dependencies(
-            events=self._events,
-            reporter=self._around.reporter,
-            clock=self._around.clock,
-            late_reservations=late_reservations,
-            barrier=self.checkpoints.barrier,
-            devices=self.devices.start,
-            deferral=self.deferral,
-            quiescence=Quiescence(self.writes, self._around.clock),
-        )
-
-    def _make_workload_reconciler(self) -> WorkloadReconciler:
-        dependencies = LifeDependencies(
-            rules=self._rules.life,
-            clock=self._around.clock,
-            queue=self.workload_keys,
-            evicted=self._around.reporter.evicted,
-            confirmed=self._around.reporter.confirmed,
-        )
-        return WorkloadReconciler(self.objects, self.writes, self._events, dependencies)
+        self._parts = Parts(around)
 
     async def run(self) -> None:
         """Lead until cancelled; what is being written is written to its end."""
+        parts = self._parts
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self.writer.run(), name="writer")
+                group.create_task(parts.writer.run(), name="writer")
                 with self._around.listing():
                     await self._follow(group)
                 try:
                     await self._work()
                 finally:
-                    await self.credits.farewell()
-                    await self.writer.drain(DRAIN_S)
+                    await parts.credits.farewell()
+                    await parts.writer.drain(DRAIN_S)
         finally:
             self._around.reporter.left()
-            self._recorder.close()
-            self.job_keys.close()
-            self.workload_keys.close()
-            self.gang_keys.close()
-            self.checkpoints.close()
-            self.devices.close()
+            parts.recorder.close()
+            parts.job_keys.close()
+            parts.workload_keys.close()
+            parts.gang_keys.close()
+            parts.checkpoints.close()
+            parts.devices.close()
 
     async def _follow(self, group: asyncio.TaskGroup) -> None:
         """Start the reflectors and wait until each has listed everything."""
-        client = self._around.client
+        parts, client = self._parts, self._around.client
         # First what flavors and Workloads are judged by.
-        await self.devices.follow(group, client)
-        reflectors = list(watches.reflectors(client, self.pump, self._admin, self._on_flavor))
+        await parts.devices.follow(group, client)
+        reflectors = list(watches.reflectors(client, parts.pump, parts.admin, parts.on_flavor))
         for reflector, name in reflectors:
             group.create_task(reflector.run(), name=f"reflector {name}")
-        ours = [*self.checkpoints.reflectors(client), *self.credits.reflectors(client)]
+        ours = [*parts.checkpoints.reflectors(client), *parts.credits.reflectors(client)]
         for reflector, name in ours:
             group.create_task(reflector.run(), name=f"reflector {name}")
         for reflector, _ in reflectors:
             await reflector.synced.wait()
         for reflector, _ in ours:
             await checkpoints.is_known(reflector)
-        self.pump.weigh_anew()
-        self._around.reporter.synced(self.objects, self.engine)
-        logger.info(
-            "synced: %d workloads, %d jobs", len(self.objects.workloads), len(self.objects.jobs)
-        )
+        parts.pump.weigh_anew()
+        self._around.reporter.synced(parts.objects, parts.engine)
+        objects = parts.objects
+        logger.info("synced: %d workloads, %d jobs", len(objects.workloads), len(objects.jobs))
 
     async def _work(self) -> None:
         """Decide and write until cancelled."""
@@ -303,60 +79,32 @@ class Session:
 
     def _loops(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
         """Give what runs for ever by itself."""
+        parts = self._parts
         with_share = self._rules.settings.fair_sharing is not None
-        busy = partial(self.writer.is_busy, WriteClass.ADMISSION)
-        yield "cycles", self.cycles.run()
-        yield "unknown outcomes", self.effects.resolve()
-        yield "reasons to wait", self._waiting_reasons.run(busy, self.deferral.is_pressed)
-        yield "what can wait", self.deferral.run()
-        yield "finalizers", self._finalizers.run()
-        yield "credits", self.credits.run()
-        yield "statuses", self._statuses.run(self._told, with_share=with_share)
-        yield "devices", self.devices.run()
-        yield "templates of work that is over", self.devices.template_cleanup.run()
+        busy = partial(parts.writer.is_busy, WriteClass.ADMISSION)
+        yield "cycles", parts.cycles.run()
+        yield "unknown outcomes", parts.effects.resolve()
+        yield "reasons to wait", parts.waiting_reasons.run(busy, parts.deferral.is_pressed)
+        yield "what can wait", parts.deferral.run()
+        yield "finalizers", parts.finalizers.run()
+        yield "credits", parts.credits.run()
+        yield "statuses", parts.statuses.run(self._told, with_share=with_share)
+        yield "devices", parts.devices.run()
+        yield "templates of work that is over", parts.devices.template_cleanup.run()
 
     def _workers(self) -> Iterator[Workers]:
         """Give what works on keys."""
-        rules = self._rules
-        yield Workers("jobs", self.job_keys, self._jobs.look, rules.job_workers)
-        yield Workers("gangs", self.gang_keys, self._gangs.look, GANG_WORKERS)
-        yield from self.checkpoints.workers()
-        yield from self.devices.workers()
-        yield Workers("workloads", self.workload_keys, self._workloads.look, rules.workload_workers)
-
-    def _carry_out(self, cycle: Cycle, took_s: float) -> None:
-        self._around.reporter.judged(cycle, took_s)
-        self.effects.carry_out(cycle)
-
-    def _wrote(self, purpose: str, outcome: str, took_s: float) -> None:
-        self._pressure.took(took_s, self._around.clock.monotonic())
-        self._window.took(took_s)
-        self._around.reporter.wrote(purpose, outcome, took_s)
+        parts, rules = self._parts, self._rules
+        yield Workers("jobs", parts.job_keys, parts.jobs.look, rules.job_workers)
+        yield Workers("gangs", parts.gang_keys, parts.gangs.look, GANG_WORKERS)
+        yield from parts.checkpoints.workers()
+        yield from parts.devices.workers()
+        yield Workers(
+            "workloads", parts.workload_keys, parts.workloads.look, rules.workload_workers
+        )
 
     def _told(self, changed: Changed) -> None:
-        waiting = {kind.name.lower(): self.writer.waiting(kind) for kind in WriteClass}
-        self._around.reporter.behind(waiting, self._recorder.dropped)
+        parts = self._parts
+        waiting = {kind.name.lower(): parts.writer.waiting(kind) for kind in WriteClass}
+        self._around.reporter.behind(waiting, parts.recorder.dropped)
         self._around.reporter.changed(changed)
-
-    def _attend_workload(self, key: Key) -> None:
-        self.workload_keys.add(key)
-        self._waiting_reasons.expect(key)
-        self.checkpoints.workload_changed(key)
-        self.devices.workload_changed(key)
-
-    def _attend_credited(self, key: Key) -> None:
-        """Have a Workload looked at whose end is stored, and the Jobs that it belongs to."""
-        workload = self.objects.workloads.get(key)
-        if workload is not None:
-            self.pump.attend(workload)
-
-    def _attend_job(self, key: Key) -> None:
-        self.job_keys.add(key)
-        self.checkpoints.job_changed(key)
-
-    def _on_flavor(self, event: WatchEvent[queues.ResourceFlavor]) -> None:
-        self._admin.on_flavor(event)
-        self.devices.on_resource_flavor(event)
-
-    def _wake_finalizers(self) -> None:
-        self._finalizers.wake()

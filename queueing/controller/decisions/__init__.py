@@ -2,5 +2,5 @@
 
 Invariant: every write ends in one of three outcomes, and only a refused one is taken back.
 `cycles` is the loop that asks the engine whenever something changed, `effects` carries out what it
-decided, `late_reservations` are those that an earlier leader wrote too late.
+decided.
 """

@@ -13,6 +13,7 @@ from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.managed import JobRules
 from queueing.controller.jobs.priorities import resolve
 from queueing.controller.jobs.start_errors import DevicesRefusedError
+from queueing.controller.jobs.stopping import Stopping
 from queueing.controller.jobs.workload_writer import WorkloadWriter
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites
@@ -23,10 +24,9 @@ from queueing.kube.deletion import this_life
 from queueing.kube.errors import AlreadyExistsError, InvalidError
 from queueing.kube.resources import WORKLOADS
 from queueing.kube.workqueue import WorkQueue
-from queueing.translate.jobs import batch, gang_workload
+from queueing.translate.jobs import gang_workload
 from queueing.translate.jobs.injection import ConflictError
 from queueing.translate.outbound import workloads as outbound
-from queueing.translate.outbound.conditions import patch
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
@@ -49,7 +49,7 @@ class GangReconciler:
         self._events, self._reporter = dependencies.events, dependencies.reporter
         self._clock, self._late_reservations = dependencies.clock, dependencies.late_reservations
         self._barrier, self._devices = dependencies.barrier, dependencies.devices
-        self._quiescence, self._queue = dependencies.quiescence, queue
+        self._stopping, self._queue = Stopping(writes, dependencies), queue
         self._workload_writer = WorkloadWriter(writes, dependencies)
         self._membership = Membership(objects, writes, rules)
         self._waiting_reasons = WaitingReasons(
@@ -79,7 +79,7 @@ class GangReconciler:
                 await self._start(workload, parts, begun=action.begun)
             case actions.Stop(jobs=jobs, reason=reason):
                 if not any(self._barrier.holds(one, jobs) for one in gang.workloads):
-                    await self._stop(jobs, reason)
+                    await all_of(self._stopping.suspend(one, reason) for one in jobs)
             case actions.Restore(parts=parts):
                 await all_of(self._restore(gang, one) for one in parts)
             case actions.BreakUp(workload=workload, message=message):
@@ -179,31 +179,12 @@ class GangReconciler:
                 meta = self._objects.jobs[job].metadata
                 self._events.job(meta, step.wire_reason, step.message, warning=True)
 
-    async def _stop(self, jobs: Sequence[Job], reason: str) -> None:
-        async def one(job: Job) -> None:
-            self._quiescence.stopping(job)
-            await self._writes.patch_job(job, patch(job.metadata, {"spec": {"suspend": True}}))
-            self._events.job(job.metadata, "Stopped", reason)
-
-        await all_of(one(job) for job in jobs)
-
     async def _restore(self, gang: Gang, part: Part) -> None:
-        """Make the template what it was; the server allows that once the start time is gone."""
         if part.job is None:
             return
-        meta = part.job.metadata
-        wait_s = await self._quiescence.wait_s(part.job, part.view)
+        wait_s = await self._stopping.restore(part.job, part.view)
         if wait_s > 0:
             self._queue.add_after(gang.key, wait_s)
-            return
-        if part.job.status.start_time is not None:
-            body = patch(meta, {"status": {"startTime": None}})
-            await self._writes.patch_job(part.job, body, subresource="status")
-            return
-        body = patch(meta, {"spec": batch.undo(part.job, part.view)})
-        await self._writes.patch_job(part.job, body)
-        self._quiescence.forget(meta.key)
-        self._events.job(meta, "Stopped", "Pod template restored")
 
 
 _REASON = EvictionReason.GANG_INTERRUPTED

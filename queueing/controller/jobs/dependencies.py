@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from queueing.clock import Clock
-from queueing.controller.decisions.late_reservations import LateReservations
 from queueing.controller.jobs.quiescence import Quiescence
+from queueing.controller.workloads.late_reservations import LateReservations
 from queueing.controller.writing.deferral import Deferral
 from queueing.controller.writing.events import Events
 from queueing.translate.devices.realisation import PodChanges

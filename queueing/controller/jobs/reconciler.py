@@ -4,19 +4,16 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from queueing.controller.checkpoints.starting import warn_of_grace
 from queueing.controller.jobs import ancestry, ladder, prebuilt, solitary
-from queueing.controller.jobs.additions import additions
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.managed import JobRules, is_managed
 from queueing.controller.jobs.priorities import resolve
-from queueing.controller.jobs.start_errors import DevicesRefusedError
+from queueing.controller.jobs.starting import Starting
+from queueing.controller.jobs.stopping import Stopping
 from queueing.controller.jobs.workload_writer import WorkloadWriter
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites
-from queueing.core.lifecycle.steps import Cause, Condemn
 from queueing.core.names import Key
-from queueing.kube.client import Call
 from queueing.kube.deletion import this_life
 from queueing.kube.errors import AlreadyExistsError, InvalidError
 from queueing.kube.resources import WORKLOADS
@@ -29,7 +26,6 @@ from queueing.translate.jobs.composition import (
     max_execution_time,
     prebuilt_name,
 )
-from queueing.translate.jobs.injection import ConflictError
 from queueing.translate.marks import refusal_of, refused_marks
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.outbound.conditions import patch
@@ -50,10 +46,10 @@ class JobReconciler:
     ) -> None:
         self._objects, self._writes, self._rules = objects, writes, rules
         self._events, self._reporter = dependencies.events, dependencies.reporter
-        self._clock, self._late_reservations = dependencies.clock, dependencies.late_reservations
-        self._barrier, self._devices = dependencies.barrier, dependencies.devices
-        self._deferral, self._queue = dependencies.deferral, queue
-        self._quiescence = dependencies.quiescence
+        self._barrier, self._deferral = dependencies.barrier, dependencies.deferral
+        self._quiescence, self._queue = dependencies.quiescence, queue
+        self._starting = Starting(objects, writes, dependencies)
+        self._stopping = Stopping(writes, dependencies)
         self._workload_writer = WorkloadWriter(writes, dependencies)
 
     async def look(self, key: Key) -> None:
@@ -124,14 +120,11 @@ class JobReconciler:
             case ladder.Create():
                 await self._create(job)
             case ladder.Start(workload=workload):
-                await self._start(job, workload)
-            case ladder.Suspend(reason=reason) | ladder.Stop(reason=reason):
-                body: dict[str, Any] = {"spec": {"suspend": True}}
-                if isinstance(action, ladder.Stop):
-                    body["metadata"] = {"annotations": {labels.STOPPING: "true"}}
-                self._quiescence.stopping(job)
-                await self._writes.patch_job(job, patch(job.metadata, body))
-                self._events.job(job.metadata, "Stopped", reason)
+                await self._starting.start(job, workload)
+            case ladder.Suspend(reason=reason):
+                await self._stopping.suspend(job, reason)
+            case ladder.Stop(reason=reason):
+                await self._stopping.suspend(job, reason, {labels.STOPPING: "true"})
             case ladder.Restore(workload=workload):
                 await self._restore(job, workload)
             case ladder.Match(workload=workload):
@@ -168,58 +161,10 @@ class JobReconciler:
             self._events.job(job.metadata, "Unsupported", refusal_of(name), warning=True)
         self._events.job(job.metadata, "CreatedWorkload", f"Created Workload: {key}")
 
-    async def _start(self, job: Job, workload: Workload) -> None:
-        withdrawal = self._late_reservations.withdrawal(workload)
-        if withdrawal is not None:
-            body = outbound.evict(workload, withdrawal, self._clock.now())
-            await self._writes.patch_workload(workload, body)
-            message = withdrawal.message
-            self._events.workload(workload.metadata, "EvictedDueToPreempted", message, warning=True)
-            return
-        try:
-            added = additions(self._objects, job, workload)
-            changes = await self._devices.prepare(job, workload)
-            spec = batch.start(job, added.with_devices(changes))
-        except DevicesRefusedError as error:
-            await self._condemn(workload, error)
-            return
-        except ConflictError as error:
-            body = outbound.finish(workload, "FailedToStart", str(error), self._clock.now())
-            await self._writes.patch_workload(workload, body)
-            return
-        trace = job.metadata.annotations.get(labels.TRACE_PARENT, "")
-        began = self._clock.now()
-        body = patch(job.metadata, {"spec": spec})
-        await self._writes.patch_job(job, body, call=Call(traceparent=trace))
-        self._reporter.started(workload, began)
-        admission = workload.status.admission
-        queue = admission.cluster_queue if admission else ""
-        self._events.job(job.metadata, "Started", f"Admitted by clusterQueue {queue}")
-        warn_of_grace(self._objects, self._events, workload, [job])
-
-    async def _condemn(self, workload: Workload, error: DevicesRefusedError) -> None:
-        """Take a Workload out whose devices can never be had: somebody has to mend something."""
-        step = Condemn(cause=Cause(error.reason), message=error.message)
-        body = outbound.condemn(workload, step, self._clock.now())
-        await self._writes.patch_workload(workload, body)
-        self._events.workload(workload.metadata, error.reason, error.message, warning=True)
-
     async def _restore(self, job: Job, workload: Workload) -> None:
-        """Make the template what it was; the server allows that once the start time is gone."""
-        wait_s = await self._quiescence.wait_s(job, workload)
+        wait_s = await self._stopping.restore(job, workload)
         if wait_s > 0:
             self._queue.add_after(job.metadata.key, wait_s)
-            return
-        if job.status.start_time is not None:
-            body = patch(job.metadata, {"status": {"startTime": None}})
-            await self._writes.patch_job(job, body, subresource="status")
-            return
-        restored: dict[str, Any] = {"spec": batch.undo(job, workload)}
-        if labels.STOPPING in job.metadata.annotations:
-            restored["metadata"] = {"annotations": {labels.STOPPING: None}}
-        await self._writes.patch_job(job, patch(job.metadata, restored))
-        self._quiescence.forget(job.metadata.key)
-        self._events.job(job.metadata, "Stopped", "Pod template restored")
 
     async def _match(self, job: Job, workload: Workload) -> None:
         body = outbound.change_spec(workload, {"podSets": batch.pod_sets(job)})

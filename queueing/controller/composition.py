@@ -1,0 +1,273 @@
+"""The parts of one term of leadership, and which of them hears of what.
+
+Nothing survives a term. A new leader knows only what the API server says, so that whatever an
+older one had assumed is either in the objects or did not happen.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+
+from queueing.clock import Clock
+from queueing.controller.checkpoints import composition as checkpoints
+from queueing.controller.configuration import ControllerRules
+from queueing.controller.credits import composition as credit_composition
+from queueing.controller.decisions.cycles import Cycles
+from queueing.controller.decisions.effects import Effects, Shell
+from queueing.controller.devices import composition as device_composition
+from queueing.controller.gangs.reconciler import GangReconciler
+from queueing.controller.intake.admin_objects import AdminObjects
+from queueing.controller.intake.pump import Attention, Pump
+from queueing.controller.jobs.dependencies import Dependencies
+from queueing.controller.jobs.quiescence import Quiescence
+from queueing.controller.jobs.reconciler import JobReconciler
+from queueing.controller.queues.finalizers import Finalizers
+from queueing.controller.queues.statuses import Statuses
+from queueing.controller.stores.checkpoints import CheckpointMemory
+from queueing.controller.stores.objects import Objects
+from queueing.controller.telemetry.reporter import Reporter
+from queueing.controller.workloads.late_reservations import LateReservations
+from queueing.controller.workloads.reconciler import LifeDependencies, WorkloadReconciler
+from queueing.controller.workloads.waiting_reasons import WaitingReasons
+from queueing.controller.writing.deferral import Deferral
+from queueing.controller.writing.events import Events
+from queueing.controller.writing.leader_writes import LeaderWrites
+from queueing.core.decisions import Cycle
+from queueing.core.names import Key
+from queueing.core.settings import Compatibility
+from queueing.kube.backoff import Backoff
+from queueing.kube.client import Client
+from queueing.kube.events import EventRecorder
+from queueing.kube.outcome import MaySend
+from queueing.kube.pressure import Pressure
+from queueing.kube.reflector import WatchEvent
+from queueing.kube.window import PATIENCE_SHARE, Window
+from queueing.kube.workqueue import WorkQueue
+from queueing.kube.writer import LIMITS, WriteClass, Writer
+from queueing.state.engine import Engine
+from queueing.translate.wire import queues
+
+GANG_PATIENCE = Backoff(0.02, 5.0)
+"""Between looks at a gang whose writes fail: a partial start is never left alone for long."""
+
+
+def _ignore() -> None:
+    """Do nothing when called."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a term works with."""
+
+    client: Client
+    clock: Clock
+    may_send: MaySend
+    rules: ControllerRules
+    reporter: Reporter
+    injects: Callable[[], bool] = lambda: True
+    """Says whether the API server gives pods their claims when they are created."""
+    doubt: Callable[[], None] = _ignore
+    """Called when a pod was created without the claims that it should have got."""
+    listing: Callable[[], AbstractContextManager[None]] = nullcontext
+    """What surrounds the first lists of a term."""
+
+
+class Parts:
+    """Made once for a term; nothing runs yet."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around, self._rules = around, around.rules
+        client, clock = around.client, around.clock
+        self.objects = Objects(checkpoints=CheckpointMemory(drivers=self._rules.drivers))
+        self.engine = Engine(self._rules.settings)
+        self.job_keys: WorkQueue[Key] = WorkQueue()
+        self.workload_keys: WorkQueue[Key] = WorkQueue()
+        self.gang_keys: WorkQueue[Key] = WorkQueue(GANG_PATIENCE)
+        self._pressure = Pressure()
+        self.deferral = Deferral(self._pressure, clock)
+        self._window = Window(
+            LIMITS[WriteClass.ADMISSION], slow_s=client.write_timeout_s * PATIENCE_SHARE
+        )
+        self.writer = Writer(pressed=self.deferral.was_pressed, window=self._window)
+        self.recorder = EventRecorder(
+            client, self.writer, clock, reporter=("queueing-controller", self._rules.identity)
+        )
+        self._events = Events(self.recorder, self._rules.settings.compatibility)
+        self.cycles = Cycles(
+            self.engine,
+            self._carry_out,
+            clock,
+            budget=self._rules.budget,
+            room=partial(self.writer.room, WriteClass.ADMISSION),
+        )
+        self.writer.ended = self.cycles.go_on
+        attention = self._make_attention()
+        self.pump = Pump(self.objects, self.engine, attention, self._rules.resources)
+        self.admin = AdminObjects(self.objects, self.pump, attention)
+        self.writes = self._make_writes()
+        self.credits = self._make_credits()
+        self.checkpoints = self._make_checkpoints()
+        self.devices = self._make_devices()
+        self.finalizers = Finalizers(self.objects, self.engine, self.writes)
+        self.waiting_reasons = WaitingReasons(
+            self.objects, self.writes, self._events, clock, reason_of=self.engine.waiting
+        )
+        late_reservations = LateReservations(self.objects, self.engine.exceeds)
+        self.effects = Effects(self._make_shell(late_reservations), self.waiting_reasons)
+        dependencies = self._make_dependencies(late_reservations)
+        shared = self.objects, self.writes, self._rules.jobs, dependencies
+        self.jobs = JobReconciler(*shared, self.job_keys)
+        self.gangs = GangReconciler(*shared, self.gang_keys)
+        self.workloads = self._make_workload_reconciler()
+        self.statuses = Statuses(
+            self.engine,
+            self.objects,
+            writes=self.writes,
+            writer=self.writer,
+            deferral=self.deferral,
+        )
+
+    def _make_attention(self) -> Attention:
+        return Attention(
+            job=self._attend_job,
+            workload=self._attend_workload,
+            gang=self.gang_keys.add,
+            finalizers=self._wake_finalizers,
+            cycle=self.cycles.wake,
+            cohort=self._events.cohort,
+        )
+
+    def _make_writes(self) -> LeaderWrites:
+        return LeaderWrites(
+            self._around.client,
+            self._around.may_send,
+            workload=self.pump.absorb_workload,
+            job=self.pump.absorb_job,
+            told=self._wrote,
+        )
+
+    def _make_credits(self) -> credit_composition.Credits:
+        """Make the credits; quota is given back only when they are written down."""
+        made = credit_composition.Credits(
+            credit_composition.Dependencies(
+                engine=self.engine,
+                writes=self.writes,
+                clock=self._around.clock,
+                wake=self.cycles.wake,
+                attend=self._attend_credited,
+                fair_sharing=self._rules.settings.fair_sharing is not None,
+            )
+        )
+        self.writes.covered = made.accounts.covered
+        self.writes.recorded = made.accounts.recorded
+        self.writes.preceded = made.accounts.preceded
+        return made
+
+    def _make_checkpoints(self) -> checkpoints.Checkpoints:
+        return checkpoints.Checkpoints(
+            checkpoints.Dependencies(
+                objects=self.objects,
+                writes=self.writes,
+                events=self._events,
+                clock=self._around.clock,
+                job=self.job_keys.add,
+                gang=self.gang_keys.add,
+                metrics=self._around.reporter.metrics,
+                traces=self._around.reporter.traces,
+                claimed=self.engine.is_claimed,
+                evicted=self._around.reporter.evicted,
+                saved=self.engine.observe_credit,
+                weigh_anew=self.pump.weigh_anew,
+                charge_anew=self.pump.charge_anew,
+            )
+        )
+
+    def _make_devices(self) -> device_composition.Devices:
+        memory = self.objects.devices
+        memory.configuration = self._rules.configuration
+        memory.by_labels = self._rules.settings.compatibility is not Compatibility.KUEUE
+        return device_composition.Devices(
+            device_composition.Dependencies(
+                objects=self.objects,
+                pump=self.pump,
+                writes=self.writes,
+                events=self._events,
+                now=self._around.clock.now,
+                injects=self._around.injects,
+                doubt=self._around.doubt,
+                namespace=self._rules.namespace,
+                exceeds=self.engine.exceeds,
+                evicted=self._around.reporter.evicted,
+                deferral=self.deferral,
+            )
+        )
+
+    def _make_shell(self, late_reservations: LateReservations) -> Shell:
+        return Shell(
+            objects=self.objects,
+            pump=self.pump,
+            writes=self.writes,
+            writer=self.writer,
+            events=self._events,
+            clock=self._around.clock,
+            settle=self.engine.settle,
+            claim=late_reservations.claim,
+            hold=self.finalizers.hold,
+            settled=self.credits.accounts.until_settled,
+            told=self._around.reporter.decided,
+        )
+
+    def _make_dependencies(self, late_reservations: LateReservations) -> Dependencies:
+        return Dependencies(
+            events=self._events,
+            reporter=self._around.reporter,
+            clock=self._around.clock,
+            late_reservations=late_reservations,
+            barrier=self.checkpoints.barrier,
+            devices=self.devices.start,
+            deferral=self.deferral,
+            quiescence=Quiescence(self.writes, self._around.clock),
+        )
+
+    def _make_workload_reconciler(self) -> WorkloadReconciler:
+        dependencies = LifeDependencies(
+            rules=self._rules.life,
+            clock=self._around.clock,
+            queue=self.workload_keys,
+            evicted=self._around.reporter.evicted,
+            confirmed=self._around.reporter.confirmed,
+        )
+        return WorkloadReconciler(self.objects, self.writes, self._events, dependencies)
+
+    def _carry_out(self, cycle: Cycle, took_s: float) -> None:
+        self._around.reporter.judged(cycle, took_s)
+        self.effects.carry_out(cycle)
+
+    def _wrote(self, purpose: str, outcome: str, took_s: float) -> None:
+        self._pressure.took(took_s, self._around.clock.monotonic())
+        self._window.took(took_s)
+        self._around.reporter.wrote(purpose, outcome, took_s)
+
+    def _attend_workload(self, key: Key) -> None:
+        self.workload_keys.add(key)
+        self.waiting_reasons.expect(key)
+        self.checkpoints.workload_changed(key)
+        self.devices.workload_changed(key)
+
+    def _attend_credited(self, key: Key) -> None:
+        """Have a Workload looked at whose end is stored, and the Jobs that it belongs to."""
+        workload = self.objects.workloads.get(key)
+        if workload is not None:
+            self.pump.attend(workload)
+
+    def _attend_job(self, key: Key) -> None:
+        self.job_keys.add(key)
+        self.checkpoints.job_changed(key)
+
+    def on_flavor(self, event: WatchEvent[queues.ResourceFlavor]) -> None:
+        self.admin.on_flavor(event)
+        self.devices.on_resource_flavor(event)
+
+    def _wake_finalizers(self) -> None:
+        self.finalizers.wake()

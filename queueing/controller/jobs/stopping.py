@@ -1,0 +1,53 @@
+"""Suspends Jobs, those of gangs too, and makes their pod templates what they were before."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from queueing.controller.jobs.dependencies import Dependencies
+from queueing.controller.writing.leader_writes import LeaderWrites
+from queueing.translate import labels
+from queueing.translate.jobs import batch
+from queueing.translate.outbound.conditions import patch
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.workloads import Workload
+
+
+class Stopping:
+    """Does one write per call."""
+
+    def __init__(self, writes: LeaderWrites, dependencies: Dependencies) -> None:
+        self._writes, self._events = writes, dependencies.events
+        self._quiescence = dependencies.quiescence
+
+    async def suspend(
+        self, job: Job, reason: str, annotations: Mapping[str, str] | None = None
+    ) -> None:
+        """Suspend a Job and annotate it. Raises KubeError."""
+        fields: dict[str, Any] = {"spec": {"suspend": True}}
+        if annotations:
+            fields["metadata"] = {"annotations": annotations}
+        self._quiescence.stopping(job)
+        await self._writes.patch_job(job, patch(job.metadata, fields))
+        self._events.job(job.metadata, "Stopped", reason)
+
+    async def restore(self, job: Job, workload: Workload) -> float:
+        """Do the next write to give a suspended Job its template back. Raises KubeError.
+
+        Returns after how many seconds to call again if pods may still come; 0 once they do not.
+        The server lets a template change once the start time is gone, so that goes first.
+        """
+        wait_s = await self._quiescence.wait_s(job, workload)
+        if wait_s > 0:
+            return wait_s
+        meta = job.metadata
+        if job.status.start_time is not None:
+            body = patch(meta, {"status": {"startTime": None}})
+            await self._writes.patch_job(job, body, subresource="status")
+            return 0.0
+        restored: dict[str, Any] = {"spec": batch.undo(job, workload)}
+        if labels.STOPPING in meta.annotations:
+            restored["metadata"] = {"annotations": {labels.STOPPING: None}}
+        await self._writes.patch_job(job, patch(meta, restored))
+        self._quiescence.forget(meta.key)
+        self._events.job(meta, "Stopped", "Pod template restored")
+        return 0.0
