@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from queueing.clock import Clock
 from queueing.kube.backoff import Draw, draw
 from queueing.kube.client import WRITE_TIMEOUT_S
-from queueing.kube.errors import ConflictError, KubeError
+from queueing.kube.errors import ConflictError, KubeError, UnreachableError
 from queueing.kube.lease_record import LeaseRecord, LeaseStore
 
 logger = logging.getLogger(__name__)
@@ -125,12 +125,18 @@ class Lease:
 
     async def _acquire(self) -> float:
         """Wait until the lease is ours; returns the seconds to wait before leading."""
+        told = ""
         while True:
             try:
                 grace = await self._try_to_acquire()
-            except KubeError as error:
+            except (ConflictError, UnreachableError) as error:
+                # Another replica was faster, or the server is away, which is told elsewhere.
                 logger.debug("the lease cannot be had: %s", error)
                 grace = None
+            except KubeError as error:
+                if str(error) != told:
+                    logger.warning("the lease cannot be had, trying again: %s", error)
+                told, grace = str(error), None
             if grace is not None:
                 return grace
             await asyncio.sleep(self._pause_s())

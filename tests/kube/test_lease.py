@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from queueing.kube.client import Client
-from queueing.kube.errors import ConflictError, LostError, UnavailableError
+from queueing.kube.errors import ConflictError, LostError, NotFoundError, UnavailableError
 from queueing.kube.lease import Lease, LeaseSettings, Term
 from queueing.kube.lease_record import KubeLeaseStore, LeaseRecord
 
@@ -194,6 +194,30 @@ def test_a_few_failed_renewals_do_no_harm(in_virtual_time: Play) -> None:
         assert len(leader.log) == 2, "led without a break"
 
     in_virtual_time(scene)
+
+
+def test_why_the_lease_cannot_be_had_is_told_once(
+    in_virtual_time: Play, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scene(clock: Any) -> None:
+        store, leader = MemoryStore(), Leader(clock)
+
+        async def nowhere(what: str) -> None:
+            if what == "a":
+                raise NotFoundError('namespaces "kueue-system" not found')
+
+        store.fault = nowhere
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(lease(store, A, clock).run(leader))
+            await asyncio.sleep(60)
+            assert not leader.began.is_set()
+            store.fault = None
+            await leader.began.wait()
+            running.cancel()
+
+    in_virtual_time(scene)
+    told = [one.message for one in caplog.records if "cannot be had" in one.message]
+    assert told == ['the lease cannot be had, trying again: namespaces "kueue-system" not found']
 
 
 def test_a_renewal_whose_reply_was_lost_is_recognised(in_virtual_time: Play) -> None:

@@ -1,6 +1,6 @@
 """What the operator chose: the configuration files and the flags that override them, checked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,12 +128,10 @@ def read_choices(flags: Flags) -> Choices:
     if flags.namespace:
         changes["namespace"] = flags.namespace
     configuration = written.model_copy(update=changes)
-    unknown = unknown_gates(configuration)
-    if unknown:
-        raise UsageProblem(f"featureGates: unrecognized feature gate: {', '.join(unknown)}")
-    locked = locked_off(configuration.feature_gates)
-    if locked:
-        raise UsageProblem(f"featureGates: cannot be switched off: {', '.join(locked)}")
+    if unknown := unknown_gates(configuration):
+        raise _gate_problem(flags, unknown, "unrecognized feature gate")
+    if locked := locked_off(configuration.feature_gates):
+        raise _gate_problem(flags, locked, "cannot be switched off")
     return Choices(
         configuration=configuration,
         compatibility=Compatibility(
@@ -152,6 +150,17 @@ def parse_gates(text: str) -> dict[str, bool]:
             raise UsageProblem(f"--feature-gates: {part!r} must be NAME=true or NAME=false")
         gates[name] = value.lower() == "true"
     return gates
+
+
+def _gate_problem(flags: Flags, gates: Sequence[str], problem: str) -> UsageProblem:
+    """Say what is wrong with some gates, and where: by flag, or by file and line of the first."""
+    from queueing.sim.documents import load  # noqa: PLC0415 - slow to import
+
+    told = f"{problem}: {', '.join(gates)}"
+    if flags.feature_gates or flags.config is None:
+        return UsageProblem(f"--feature-gates: {told}")
+    (document,) = load([flags.config])
+    return UsageProblem(str(document.error(["featureGates", gates[0]], told)))
 
 
 def _read_ours(file: str) -> _Ours:

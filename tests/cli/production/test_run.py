@@ -45,7 +45,11 @@ def flags(**given: str) -> Flags:
         pytest.param("webhook: {port: 99999}\n", "webhook.port: ", id="a port out of range"),
         pytest.param("nonsense: 1\n", ":3: nonsense: unknown field", id="an unknown field"),
         pytest.param("integrations: {frameworks: [x]}\n", "frameworks[0]: ", id="a framework"),
-        pytest.param("featureGates: {Warp: true}\n", "unrecognized feature gate: Warp", id="gate"),
+        pytest.param(
+            "featureGates:\n  Warp: true\n",
+            "c.yaml:4: featureGates.Warp: unrecognized feature gate: Warp",
+            id="a gate",
+        ),
         pytest.param("webhook: [\n", "c.yaml:4: ", id="no YAML"),
         pytest.param("webhook: []\n", ":3: webhook: must be a mapping", id="a list"),
         pytest.param(
