@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from queueing.core.decisions import Admit, Preempt
 from queueing.core.facts import Admission, CheckPhase, CheckState, Condition, WorkloadFact
+from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.translate.outbound import messages
 
 _REQUEUES_AT_ONCE = frozenset({"Preempted", "NodeFailures", "FlavorMigration"})
@@ -51,6 +52,15 @@ def preempted(fact: WorkloadFact, decision: Preempt, *, now: float) -> WorkloadF
         for one, reason in reasons
     )
     return replace(fact, conditions=_with(fact, *changed))
+
+
+def evicted(fact: WorkloadFact, step: Evict, *, now: float) -> WorkloadFact:
+    """Return the workload as it is told to leave; it keeps its quota while its pods may run."""
+    told = Condition(
+        type="Evicted", status=True, reason=step.wire_reason, message=step.message, changed=now
+    )
+    active = fact.active and step.reason is not EvictionReason.DEACTIVATED
+    return replace(fact, active=active, conditions=_with(fact, told))
 
 
 def drained(fact: WorkloadFact, *, now: float) -> WorkloadFact:

@@ -24,6 +24,7 @@ from queueing.core.facts import (
     LocalQueueFact,
     WorkloadFact,
 )
+from queueing.core.lifecycle.rules import Doors, told_to_leave
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.settings import Settings
 from queueing.sim import transitions
@@ -112,13 +113,30 @@ class World:
             self.observe(transitions.preempted(before, decision, now=now))
 
     def drain(self, now: float) -> tuple[Key, ...]:
-        """Let the pods of evicted workloads end: quota comes back and they queue again."""
+        """Let the pods of evicted workloads end: quota comes back and they queue again.
+
+        Those leave, too, whom the controller would evict: deactivated, or of a stopped queue.
+        """
+        for one in tuple(self._workloads.values()):
+            step = told_to_leave(one, self._stops(one))
+            if step is not None:
+                self.observe(transitions.evicted(one, step, now=now))
         evicted = [
             one for one in self._workloads.values() if one.holds_quota and one.is_true("Evicted")
         ]
         for one in evicted:
             self.observe(transitions.drained(one, now=now))
         return tuple(one.key for one in evicted)
+
+    def _stops(self, workload: WorkloadFact) -> Doors:
+        """Read the stop policies of the LocalQueue, and of the queue that quota is held of."""
+        local = self._doors.get(workload.local_queue) if workload.local_queue else None
+        held = workload.admission.cluster_queue if workload.admission is not None else None
+        cluster = self.queues.get(held) if held is not None else None
+        return Doors(
+            local=local.stop_policy if local is not None else None,
+            cluster=cluster.stop_policy if cluster is not None else None,
+        )
 
     def usage(self) -> dict[str, dict[FlavorResource, int]]:
         """Sum the quota held per ClusterQueue, that of victims with running pods included."""

@@ -81,6 +81,20 @@ def judge(workload: WorkloadFact, doors: Doors, rules: LifeRules, now: float) ->
     return _judge_holder(workload, doors, rules, now)
 
 
+def told_to_leave(workload: WorkloadFact, doors: Doors) -> Evict | None:
+    """Return the eviction that a deactivation or a stopped queue asks for, whatever the time.
+
+    None for who holds no quota, or is on the way out already.
+    """
+    if not workload.holds_quota or workload.deleting or workload.is_true("Evicted"):
+        return None
+    if workload.active and not workload.is_true("DeactivationTarget"):
+        step = _stops(workload, doors, LifeRules(), 0.0).step
+    else:
+        step = _inactive(workload, LifeRules(), 0.0).step
+    return step if isinstance(step, Evict) else None
+
+
 def _judge_pending(workload: WorkloadFact, doors: Doors, rules: LifeRules, now: float) -> Life:
     """Let it return to its queue, or heed a check that failed once quota was given back.
 
