@@ -84,14 +84,23 @@ async def _everything(
 
 
 def _without_other_jobs(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Leave out Jobs without a Workload: what the controller made nothing of, a plan must not."""
+    """Leave out Jobs without a Workload: what the controller made nothing of, a plan must not.
+
+    Members of a gang stay: they may wait for a Job that is among the files.
+    """
     owned = {
         owner["uid"]
         for one in items
         if one["kind"] == "Workload"
         for owner in one["metadata"].get("ownerReferences", ())
     }
-    return [one for one in items if one["kind"] != "Job" or one["metadata"]["uid"] in owned]
+    return [
+        one
+        for one in items
+        if one["kind"] != "Job"
+        or one["metadata"]["uid"] in owned
+        or labels.GANG in one["metadata"].get("labels", {})
+    ]
 
 
 async def _all_of(client: Client, resource: Resource) -> list[dict[str, Any]]:

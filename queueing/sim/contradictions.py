@@ -29,7 +29,7 @@ def contradictions(facts: Iterable[object]) -> list[str]:
     """Return a sentence per queue that misses something, and for all that cannot be held so."""
     known = list(facts)
     queues = {one.name: one for one in known if isinstance(one, ClusterQueueFact)}
-    return [*_inactive(known), *_wrongly_held(known, queues)]
+    return [*_inactive(known), *_unattended(known), *_wrongly_held(known, queues)]
 
 
 def _inactive(known: Iterable[object]) -> Iterator[str]:
@@ -50,6 +50,19 @@ def _inactive(known: Iterable[object]) -> Iterator[str]:
             )
             if found is not None:
                 yield f"ClusterQueue {queue.name} is inactive: {found[1]}"
+
+
+def _unattended(known: Iterable[object]) -> Iterator[str]:
+    """Say of each check that makes a queue inactive what would make it active."""
+    known = list(known)
+    asked = {rule.name for one in known if isinstance(one, ClusterQueueFact) for rule in one.checks}
+    for check in known:
+        if isinstance(check, CheckFact) and check.name in asked and not check.active:
+            yield (
+                f"AdmissionCheck {check.name} is not active: its controller, {check.controller},"
+                " has not written the condition Active=True into its status; write it there to"
+                " plan as if it had"
+            )
 
 
 def _leads_in_a_circle(

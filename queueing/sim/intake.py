@@ -240,9 +240,8 @@ class _Reader:
             if owner.kind == "Job"
         }
         jobs = (job for job in self._wire("Job", Job) if job.metadata.key not in owned)
-        made = [reader.workload_of(job) for job in jobs]
+        everything = [*known, *reader.workloads_of(jobs)]
         self.warnings += reader.warnings
-        everything = [*known, *(one for one in made if one is not None)]
         everything.sort(key=lambda one: one.metadata.key)
         return [self._workload(one) for one in everything]
 
