@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import signal
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -81,6 +82,8 @@ def command(  # noqa: PLR0913 - one parameter per option
     try:
         place = Place(data=data, port=port)
         asyncio.run(_serve(place, objects, alone(written), samples=samples))
+    except asyncio.CancelledError:
+        click.echo("Stopped.")
     except AddressError as error:
         raise UsageProblem(f"{error}; choose another --port, or leave it out") from error
     except ApiFailure as error:
@@ -98,6 +101,7 @@ def _checked(documents: Iterable[Document]) -> list[Document]:
 async def _serve(
     place: Place, objects: list[Document], configuration: Configuration, *, samples: bool
 ) -> None:
+    _cancelled_by_sigterm()
     async with (
         local_cluster(place, objects) as server,
         _kubeconfig(server) as path,
@@ -105,7 +109,17 @@ async def _serve(
     ):
         click.echo(_welcome(server, path, samples=samples))
         await asyncio.wait([controller])
+        _cancelled_by_sigterm()
     click.echo("Stopped.")
+
+
+def _cancelled_by_sigterm() -> None:
+    """Let SIGTERM cancel what runs here, so that its folder goes, as Ctrl-C does by itself.
+
+    While the controller runs, it takes both signals for itself.
+    """
+    if task := asyncio.current_task():
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
 
 
 @asynccontextmanager

@@ -1,6 +1,10 @@
 import asyncio
 import json
+import os
 import socket
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -132,6 +136,21 @@ def test_a_port_that_is_taken_or_impossible_is_named_with_the_way_out() -> None:
     assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in found.stderr
     assert "--port" in found.stderr
     assert "0<=x<=65535" in CliRunner().invoke(cli, ["dev", "--port", "65536"]).stderr
+
+
+def test_a_start_that_is_ended_by_sigterm_leaves_no_folder_behind(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "queueing.cli.main", "dev", "--no-samples"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as started:
+        until = time.monotonic() + BOUND_S
+        while not list(tmp_path.iterdir()):
+            assert started.poll() is None, "it ended by itself"
+            assert time.monotonic() < until, "no folder appeared"
+            time.sleep(0.001)
+        started.terminate()
+        said, _ = started.communicate(timeout=BOUND_S)
+    assert (started.returncode, said.splitlines()[-1]) == (0, "Stopped.")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_samples_can_be_planned_as_they_are() -> None:
