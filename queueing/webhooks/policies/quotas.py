@@ -4,7 +4,7 @@ from typing import Final
 
 from queueing.webhooks.policies.demand import Demand, Policy
 
-_GROUPS: Final = {"groups": "object.spec.?resourceGroups.orValue([])"}
+_GROUPS: Final = {"groups": "object.?spec.?resourceGroups.orValue([])"}
 
 
 def _each_quota(holds: str) -> str:
@@ -83,7 +83,7 @@ FLAVORS_OF_CHECKS: Final = Policy(
     operations=("UPDATE",),
     variables={
         **_GROUPS,
-        "checks": "object.spec.?admissionChecksStrategy.?admissionChecks.orValue([])",
+        "checks": "object.?spec.?admissionChecksStrategy.?admissionChecks.orValue([])",
     },
     demands=(
         Demand(
