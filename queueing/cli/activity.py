@@ -46,7 +46,8 @@ def made(verb: str, epilog: str, explanation: str, *, active: bool) -> click.Com
             with reaching_it():
                 asyncio.run(set_active(kubeconfig, context, f"{namespace}/{name}", active=active))
         except NotFoundError as error:
-            raise UsageProblem(f"there is no {kind} {namespace}/{name}") from error
+            told = f"there is no {kind} {namespace}/{name}; name its namespace with -n"
+            raise UsageProblem(told) from error
         except KubeError as error:
             raise click.ClickException(str(error)) from error
         click.echo(f"workload {namespace}/{name} {_DONE[active]}")

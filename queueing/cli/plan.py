@@ -33,7 +33,7 @@ Exit codes: 0 when a plan was made, 2 when the input cannot be used.
 """
 
 
-NOTHING_WAITS = "Nothing waits: no pending Workload, and no suspended Job with a queue name."
+NOTHING_WAITS = "Nothing waits: no pending Workload, and no suspended Job that would get one."
 
 
 def _moment(_context: click.Context, _parameter: click.Parameter, text: str | None) -> float:

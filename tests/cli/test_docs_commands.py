@@ -24,6 +24,8 @@ PAGES = [
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\s*(?:\$ )?(?:kubectl )?queueing (.*?)(?:\s{3,}.*|\s+#.*|\s+[|>&].*)?$")
 INLINE = re.compile(r"`queueing ([^`]+)`")
+METRIC = re.compile(r"(?<![\w/.])(?:kueue|queueing)_[a-z_]+")
+PACKAGES = frozenset({"queueing_api", "queueing_checkpoint"})
 ENDS = frozenset({"…", "..."})
 
 each_page = pytest.mark.parametrize(
@@ -78,6 +80,13 @@ def test_every_target_of_make_and_every_folder_that_a_page_names_exists(page: Pa
     assert named - targets == set()
     places = re.findall(r"(?:-f|-k|of `|in `) ?((?:config|examples|charts)/[\w./-]*\w)", text)
     assert [one for one in places if not (ROOT / one).exists()] == []
+
+
+@each_page
+def test_every_metric_that_a_page_names_exists(page: Path) -> None:
+    known = set(METRIC.findall((ROOT / "docs" / "reference" / "metrics.md").read_text()))
+    named = {re.sub("_(bucket|count|sum)$", "", one) for one in METRIC.findall(page.read_text())}
+    assert {one for one in named if one.rstrip("_") not in PACKAGES} <= known
 
 
 @each_page
