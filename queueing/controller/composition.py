@@ -14,7 +14,7 @@ from queueing.controller.checkpoints import composition as checkpoints
 from queueing.controller.configuration import ControllerRules
 from queueing.controller.credits import composition as credit_composition
 from queueing.controller.decisions.cycles import Cycles
-from queueing.controller.decisions.effects import Effects, Shell
+from queueing.controller.decisions.effects import EffectDependencies, Effects
 from queueing.controller.devices import composition as device_composition
 from queueing.controller.gangs.reconciler import GangReconciler
 from queueing.controller.intake.admin_objects import AdminObjects
@@ -114,7 +114,9 @@ class Parts:
             self.objects, self.writes, self._events, clock, reason_of=self.engine.waiting
         )
         late_reservations = LateReservations(self.objects, self.engine.exceeds)
-        self.effects = Effects(self._make_shell(late_reservations), self.waiting_reasons)
+        self.effects = Effects(
+            self._make_effect_dependencies(late_reservations), self.waiting_reasons
+        )
         dependencies = self._make_dependencies(late_reservations)
         shared = self.objects, self.writes, self._rules.jobs, dependencies
         self.jobs = JobReconciler(*shared, self.job_keys)
@@ -203,8 +205,8 @@ class Parts:
             )
         )
 
-    def _make_shell(self, late_reservations: LateReservations) -> Shell:
-        return Shell(
+    def _make_effect_dependencies(self, late_reservations: LateReservations) -> EffectDependencies:
+        return EffectDependencies(
             objects=self.objects,
             pump=self.pump,
             writes=self.writes,

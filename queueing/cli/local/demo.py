@@ -65,13 +65,11 @@ async def _play(board: Board) -> bool:
     ):
         start = SystemClock().monotonic()
         with board:
-            async with _submitting(client, seen, start):
-                watching = asyncio.ensure_future(_watch(client, seen, board, start))
+            async with _submitting(client, seen, start), asyncio.TaskGroup() as group:
+                watching = group.create_task(_watch(client, seen, board, start))
                 await asyncio.wait(
                     [watching, controller], timeout=LIMIT_S, return_when=asyncio.FIRST_COMPLETED
                 )
-                if watching.done():
-                    watching.result()
                 watching.cancel()
             saved = await _list(client, resources.CHECKPOINTS)
         stopped = controller.done()

@@ -113,12 +113,11 @@ def _names(configuration: Configuration) -> tuple[str, ...]:
 
 async def _until_told(work: Coroutine[Any, Any, None]) -> None:
     """Run until SIGTERM or SIGINT."""
-    task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, task.cancel)
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(work)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, task.cancel)
 
 
 def _to_the_end(flags: Flags, work: Coroutine[Any, Any, None]) -> None:

@@ -17,7 +17,7 @@ from queueing.controller.checkpoints.idle import IdleReconciler
 from queueing.controller.checkpoints.intake import Intake
 from queueing.controller.checkpoints.nodes import Hearing, NodeReconciler
 from queueing.controller.checkpoints.policies import PolicyReconciler
-from queueing.controller.checkpoints.reconciler import CheckpointReconciler, Means
+from queueing.controller.checkpoints.reconciler import CheckpointReconciler, RequestDependencies
 from queueing.controller.checkpoints.telemetry import CheckpointTelemetry
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.traces import WorkloadTraces
@@ -82,7 +82,7 @@ class Checkpoints:
         )
         self.barrier = Barrier(dependencies.objects, dependencies.events, self.queue.add)
         self._exec = ExecDriver(checkpoints, dependencies.writes, dependencies.clock, self._changed)
-        means = Means(
+        needed = RequestDependencies(
             objects=dependencies.objects,
             writes=dependencies.writes,
             events=dependencies.events,
@@ -104,7 +104,7 @@ class Checkpoints:
             attend=self._attend,
             claimed=dependencies.claimed,
         )
-        self.reconciler = CheckpointReconciler(means)
+        self.reconciler = CheckpointReconciler(needed)
         self.nodes = NodeReconciler(
             dependencies.objects,
             dependencies.writes,

@@ -59,7 +59,7 @@ _LAST_WORDS = frozenset({Phase.SUSPENDING, Phase.DRAINED, Phase.RELEASED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class RequestDependencies:
     """What the reconciler works with."""
 
     objects: Objects
@@ -78,14 +78,19 @@ class Means:
 class CheckpointReconciler:
     """Looks at one Workload at a time; called by workers of a work queue."""
 
-    def __init__(self, means: Means) -> None:
-        self._means, self._checkpoints = means, means.objects.checkpoints
+    def __init__(self, dependencies: RequestDependencies) -> None:
+        self._objects, self._checkpoints = dependencies.objects, dependencies.objects.checkpoints
+        self._writes, self._events = dependencies.writes, dependencies.events
+        self._clock, self._queue = dependencies.clock, dependencies.queue
+        self._intake, self._notifier = dependencies.intake, dependencies.notifier
+        self._telemetry = dependencies.telemetry
+        self._claimed, self._attend = dependencies.claimed, dependencies.attend
         self._heard: dict[Key, Heard] = {}
         self._returned: dict[Key, float] = {}
 
     async def look(self, key: Key) -> None:
         """Do what is due. Raises KubeError to be called again later."""
-        workload = self._means.objects.workloads.get(key)
+        workload = self._objects.workloads.get(key)
         for seen in self._checkpoints.open_requests(key):
             alive = workload is not None and workload.metadata.uid == seen.workload_uid
             await self._go_on(seen, workload if alive else None)
@@ -100,58 +105,58 @@ class CheckpointReconciler:
 
     async def _begin(self, workload: Workload) -> None:
         """Make the Checkpoint before anybody is asked, under the name that all replicas give it."""
-        means, meta = self._means, workload.metadata
-        jobs = owners(means.objects, workload)
-        found = effective(means.objects, workload, jobs)
+        meta = workload.metadata
+        jobs = owners(self._objects, workload)
+        found = effective(self._objects, workload, jobs)
         if found.terms is None or not is_worth_asking(workload, jobs):
-            means.attend(workload)
+            self._attend(workload)
             return
         evicted = workload.status.true_condition("Evicted")
         epoch = outbound.epoch_of(workload)
         cause = Cause(evicted.reason if evicted is not None else "", preemptor_uid(workload))
         identity = outbound.request_id(workload, epoch)
-        now = means.clock.now()
-        patience_s = patience(means.objects, workload, found.terms, now)
+        now = self._clock.now()
+        patience_s = patience(self._objects, workload, found.terms, now)
         request = Request.made(identity, epoch, cause, terms=found.terms, now=now)
         request = request.hurried(patience_s)
         origin = outbound.Origin(workload=workload, jobs=tuple(jobs), policy=found.policy)
         target = CHECKPOINTS.within(meta.namespace)
         try:
-            means.intake.absorb(await means.writes.create(target, outbound.made(origin, request)))
+            self._intake.absorb(await self._writes.create(target, outbound.made(origin, request)))
         except AlreadyExistsError:
             at = CHECKPOINTS.at(outbound.name_of(workload, epoch), meta.namespace)
-            means.intake.absorb(await means.writes.client.get(at))
-        means.queue.add(meta.key)
-        means.telemetry.begun(workload, Record(request=request))
+            self._intake.absorb(await self._writes.client.get(at))
+        self._queue.add(meta.key)
+        self._telemetry.begun(workload, Record(request=request))
         for job in jobs:
             said = f"Asked to save before it is stopped: {cause.reason}"
-            means.events.job(job.metadata, "CheckpointRequested", said)
+            self._events.job(job.metadata, "CheckpointRequested", said)
             if found.complaint:
                 said = f"{found.complaint}; the terms of {found.policy} hold"
-                means.events.job(job.metadata, "CheckpointPolicyUnusable", said, warning=True)
+                self._events.job(job.metadata, "CheckpointPolicyUnusable", said, warning=True)
 
     async def _go_on(self, seen: SeenCheckpoint, workload: Workload | None) -> None:
-        means, before = self._means, seen.record
-        jobs = owners(means.objects, workload) if workload is not None else []
+        before = seen.record
+        jobs = owners(self._objects, workload) if workload is not None else []
         cause, choice = before.request.cause, before.request.terms.on_failure
         tries = choice is OnFailure.TRY_OTHER_VICTIM
         spared = self._checkpoints.spared_for(cause.preemptor) if tries else 0
         if before.phase in _LISTENS:
-            await means.notifier.listen(before, jobs, seen)
-        now = means.clock.now()
-        means.telemetry.halting(before, jobs, now)
+            await self._notifier.listen(before, jobs, seen)
+        now = self._clock.now()
+        self._telemetry.halting(before, jobs, now)
         record = settle(self._observed(seen, workload, jobs), now, spared_before=spared)
         if DUTIES[record.phase] is Duty.NOTIFY and notice_due_at(record) <= now:
             record = settle(await self._deliver(record, jobs, seen), now, spared_before=spared)
         if record != before:
             await self._store(seen, record)
             if workload is not None:
-                tell(means.events, workload, jobs, before, record)
-                means.telemetry.stepped(seen, workload, jobs, record, now)
+                tell(self._events, workload, jobs, before, record)
+                self._telemetry.stepped(seen, workload, jobs, record, now)
             if not record.is_open:
-                means.telemetry.forget(record)
+                self._telemetry.forget(record)
         if before.phase in _LISTENS and record.outcome in _IN_VAIN:
-            await means.notifier.give_up(record, seen.meta.namespace)
+            await self._notifier.give_up(record, seen.meta.namespace)
         if workload is None:
             return
         await self._do(seen, record, workload)
@@ -161,10 +166,10 @@ class CheckpointReconciler:
         self, seen: SeenCheckpoint, workload: Workload | None, jobs: Sequence[Job]
     ) -> Record:
         """Take all steps that Workload, Jobs and pods bring by now."""
-        record, now = seen.record, self._means.clock.now()
+        record, now = seen.record, self._clock.now()
         while record.is_open:
             happening = self._spoken(seen, record) or observe(
-                record, workload, jobs, World(self._means.objects, self._means.claimed)
+                record, workload, jobs, World(self._objects, self._claimed)
             )
             if happening is None or self._awaits_last_words(seen, record, happening):
                 return record
@@ -190,8 +195,8 @@ class CheckpointReconciler:
         pods, namespace = self._checkpoints.pods, seen.meta.namespace
         known = (pods.get(Key(f"{namespace}/{name}")) for name in record.asked)
         unsettled = any(pod is not None and not has_ended(pod) for pod in known)
-        since = self._returned.setdefault(seen.meta.key, self._means.clock.now())
-        return unsettled and self._means.clock.now() < since + LAST_WORDS_S
+        since = self._returned.setdefault(seen.meta.key, self._clock.now())
+        return unsettled and self._clock.now() < since + LAST_WORDS_S
 
     def _spoken(self, seen: SeenCheckpoint, record: Record) -> Happening | None:
         """Return what the pods together say to the request in its phase."""
@@ -208,13 +213,13 @@ class CheckpointReconciler:
         return None
 
     def _voices(self, seen: SeenCheckpoint, record: Record) -> Mapping[str, Voice]:
-        return self._means.notifier.voices(record, seen.meta.namespace)
+        return self._notifier.voices(record, seen.meta.namespace)
 
     async def _deliver(self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint) -> Record:
         """Ask the pods; what becomes of that is the next step."""
-        now = self._means.clock.now()
+        now = self._clock.now()
         try:
-            asked = await self._means.notifier.tell(record, jobs, seen)
+            asked = await self._notifier.tell(record, jobs, seen)
         except NoticeError as error:
             failed = notice_failed(record, str(error))
             if failed.attempts < NOTICES_MAX:
@@ -231,13 +236,13 @@ class CheckpointReconciler:
         """Write a record before anything follows from it, and let the barrier be asked again."""
         meta = seen.meta
         target = CHECKPOINTS.at(meta.name, meta.namespace, "status")
-        reply = await self._means.writes.patch(target, outbound.status(meta, record))
-        self._means.intake.absorb(reply)
+        reply = await self._writes.patch(target, outbound.status(meta, record))
+        self._intake.absorb(reply)
         logger.info("checkpoint %s: %s: %s", meta.key, record.phase, record.message)
         if not record.is_open:
             self._heard.pop(meta.key, None)
             self._returned.pop(meta.key, None)
-            self._means.notifier.forget(record, meta.namespace)
+            self._notifier.forget(record, meta.namespace)
             if not any(True for _ in self._checkpoints.open_workloads()):
                 self._checkpoints.preemptors.clear()
             await self._prune(seen)
@@ -246,20 +251,20 @@ class CheckpointReconciler:
         """Do what a phase asks for; all of it may have been done before."""
         match DUTIES[record.phase]:
             case Duty.STOP:
-                self._means.attend(workload)
+                self._attend(workload)
                 forced = force_at(record)
-                if forced is not None and forced <= self._means.clock.now():
-                    jobs = owners(self._means.objects, workload)
-                    gone = await self._means.notifier.remove_by_force(jobs)
+                if forced is not None and forced <= self._clock.now():
+                    jobs = owners(self._objects, workload)
+                    gone = await self._notifier.remove_by_force(jobs)
                     for name in gone:
                         said = f"Pod {name} outlived its grace and was removed by force"
-                        self._means.events.workload(
+                        self._events.workload(
                             workload.metadata, "CheckpointForced", said, warning=True
                         )
             case Duty.STAND_DOWN:
                 await self._let_stay(replace(seen, record=record), workload)
             case Duty.NOTHING | Duty.WAIT:
-                self._means.attend(workload)
+                self._attend(workload)
             case Duty.NOTIFY | Duty.LISTEN | Duty.DECIDE:
                 pass
 
@@ -268,13 +273,13 @@ class CheckpointReconciler:
         current = seen.record.request.epoch == outbound.epoch_of(workload)
         if not (current and is_leaving(workload)):
             return
-        jobs = owners(self._means.objects, workload)
-        await self._means.notifier.stand_down(seen.record, jobs, seen.meta.namespace)
+        jobs = owners(self._objects, workload)
+        await self._notifier.stand_down(seen.record, jobs, seen.meta.namespace)
         message = f"It stays: {seen.record.message}"
         failed = seen.record.outcome is not None
         reason = "Spared" if failed else "Withdrawn"
-        body = outbound.spare(workload, message, self._means.clock.now(), reason=reason)
-        await self._means.writes.patch_workload(workload, body)
+        body = outbound.spare(workload, message, self._clock.now(), reason=reason)
+        await self._writes.patch_workload(workload, body)
 
     async def _prune(self, seen: SeenCheckpoint) -> None:
         """Delete the oldest Checkpoints beyond what the policy keeps; never the last that saved."""
@@ -289,16 +294,16 @@ class CheckpointReconciler:
         for one in over[: max(len(over) - kept, 0)]:
             if not saved or one is not saved[-1]:
                 target = CHECKPOINTS.at(one.meta.name, one.meta.namespace)
-                await self._means.writes.delete(target)
+                await self._writes.delete(target)
 
     def _look_again(self, seen: SeenCheckpoint, record: Record) -> None:
         if not record.is_open:
             return
-        now = self._means.clock.now()
+        now = self._clock.now()
         polls = record.phase in _LISTENS and record.request.terms.driver is Driver.HTTP
         times = [now + (POLL_S if polls else LOOK_EVERY_S)]
         at = look_again_at(record)
         times += [at] if at is not None else []
         if record.phase is Phase.SELECTED:
             times.append(notice_due_at(record))
-        self._means.queue.add_after(seen.workload, max(min(times) - now, 0.01))
+        self._queue.add_after(seen.workload, max(min(times) - now, 0.01))

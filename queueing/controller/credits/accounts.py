@@ -36,7 +36,7 @@ API_VERSION = "queueing.dev/v1alpha1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class AccountDependencies:
     """What accounts are written with."""
 
     engine: Engine
@@ -50,8 +50,10 @@ class Means:
 class Accounts:
     """Knows which ledgers differ from what is stored."""
 
-    def __init__(self, means: Means) -> None:
-        self._means = means
+    def __init__(self, dependencies: AccountDependencies) -> None:
+        self._engine, self._writes = dependencies.engine, dependencies.writes
+        self._clock, self._intake = dependencies.clock, dependencies.intake
+        self._attend = dependencies.attend
         self._written: dict[str, CreditAccountFact] = {}
         self._last: dict[str, float] = {}
         self._waiting: dict[Key, None] = {}
@@ -59,14 +61,14 @@ class Accounts:
         self._changing: dict[Key, None] = {}
         self._asked: dict[str, None] = {}
         """Accounts that are to be written though nothing in them changed."""
-        self._budgets = Budgets(means.engine, means.writes, means.clock, means.intake)
-        self._usages = UsageRecords(means.engine, means.writes, means.clock, means.intake.usages)
+        self._budgets = Budgets(self._engine, self._writes, self._clock, self._intake)
+        self._usages = UsageRecords(self._engine, self._writes, self._clock, self._intake.usages)
         self.urgent = asyncio.Event()
         """Somebody waits for the next write."""
 
     def covered(self, key: Key) -> bool:
         """Say whether a Workload may be forgotten; if not, it is looked at again when it may."""
-        if self._means.engine.credits_cover(key):
+        if self._engine.credits_cover(key):
             self._waiting.pop(key, None)
             return True
         self._waiting[key] = None
@@ -74,7 +76,7 @@ class Accounts:
 
     def recorded(self, key: Key) -> bool:
         """Say whether an evicted Workload may give its quota back; if not, that is written now."""
-        if self._means.engine.credits_name(key):
+        if self._engine.credits_name(key):
             self._leaving.pop(key, None)
             return True
         self._leaving[key] = None
@@ -86,8 +88,8 @@ class Accounts:
 
         No status tells when it changed. A start after a crash counts it from the account on.
         """
-        since = floor(self._means.clock.now()) - max(self._lags(), default=0) - NEAR_S
-        behind = self._means.engine.credits_behind(key, since)
+        since = floor(self._clock.now()) - max(self._lags(), default=0) - NEAR_S
+        behind = self._engine.credits_behind(key, since)
         if not behind:
             return True
         self._changing[key] = None
@@ -97,7 +99,7 @@ class Accounts:
 
     async def until_settled(self, key: Key) -> bool:
         """Wait until what a Workload held before is written down; False when it takes long."""
-        engine, clock = self._means.engine, self._means.clock
+        engine, clock = self._engine, self._clock
         ends = clock.monotonic() + PATIENCE_S
         while not engine.credits_settled(key) and clock.monotonic() < ends:
             self.urgent.set()
@@ -111,13 +113,13 @@ class Accounts:
 
     def _lags(self) -> Iterator[int]:
         """Go over the seconds that the ledgers of each policy stay behind."""
-        for one in self._means.intake.policies.values():
+        for one in self._intake.policies.values():
             if not self._is_broken(one):
                 yield lag_of(translate.policy(one).horizon_s)
 
     def is_due(self) -> bool:
         """Say whether half a minute is over for any account."""
-        now, every_s = self._means.clock.monotonic(), self.every_s
+        now, every_s = self._clock.monotonic(), self.every_s
         accounts_due = not self._last or any(now - one >= every_s for one in self._last.values())
         others = self._budgets.is_due(every_s) or self._usages.is_due(every_s)
         return accounts_due or others
@@ -127,8 +129,8 @@ class Accounts:
 
         Rows of usage, which always differ, only with `rows_too`.
         """
-        now, every_s = self._means.clock.monotonic(), self.every_s
-        for record in self._means.engine.credit_accounts():
+        now, every_s = self._clock.monotonic(), self.every_s
+        for record in self._engine.credit_accounts():
             due = at_once or now - self._last.get(record.name, -EVERY_S) >= every_s
             if due:
                 self._last[record.name] = now
@@ -139,20 +141,20 @@ class Accounts:
         rows_now = rows_too or (at_once and bool(self._changing))
         await self._usages.write(every_s, at_once=rows_now, anyhow=anyhow)
         for key in list(self._waiting):
-            if self._means.engine.credits_cover(key):
+            if self._engine.credits_cover(key):
                 del self._waiting[key]
-                self._means.attend(key)
+                self._attend(key)
         changing, self._changing = self._changing, {}
         for key in changing:
-            self._means.attend(key)
+            self._attend(key)
         for key in list(self._leaving):
-            if self._means.engine.credits_name(key):
+            if self._engine.credits_name(key):
                 del self._leaving[key]
-                self._means.attend(key)
+                self._attend(key)
 
     async def fold(self) -> None:
         """Make rows of usage coarser that have aged."""
-        await self._usages.fold(self._means.intake.ages)
+        await self._usages.fold(self._intake.ages)
 
     def _differs(self, record: CreditAccountFact) -> bool:
         """Say whether a ledger says something new; also that nothing happened, if one waits."""
@@ -163,15 +165,15 @@ class Accounts:
         return passed_s >= UNCHANGED_S or replace(known, as_of=record.as_of) != record
 
     async def _write(self, record: CreditAccountFact) -> None:
-        name, intake = record.name, self._means.intake
+        name, intake = record.name, self._intake
         try:
             if name not in intake.accounts:
                 body = msgspec.json.encode(_new(record))
-                self._learn(await self._means.writes.create(CREDIT_ACCOUNTS.within(), body))
+                self._learn(await self._writes.create(CREDIT_ACCOUNTS.within(), body))
             meta = intake.accounts[name].metadata
             body = patch(meta, {"status": translate.account_status(record)})
             target = CREDIT_ACCOUNTS.at(name, subresource="status")
-            self._learn(await self._means.writes.patch(target, body))
+            self._learn(await self._writes.patch(target, body))
             self._written[name] = record
             self._asked.pop(name, None)
         except ConflictError:
@@ -184,16 +186,16 @@ class Accounts:
     async def _read(self, name: str) -> None:
         """Read an account that somebody else changed; the ledger in memory stays what counts."""
         try:
-            self._learn(await self._means.writes.client.get(CREDIT_ACCOUNTS.at(name)))
+            self._learn(await self._writes.client.get(CREDIT_ACCOUNTS.at(name)))
         except KubeError as error:
             logger.debug("CreditAccount %s cannot be read: %s", name, error)
-            self._means.intake.accounts.pop(name, None)
+            self._intake.accounts.pop(name, None)
 
     def _learn(self, reply: bytes) -> None:
-        self._means.intake.take_account(msgspec.json.decode(reply, type=wire.CreditAccount))
+        self._intake.take_account(msgspec.json.decode(reply, type=wire.CreditAccount))
 
     def _is_broken(self, found: wire.CreditPolicy) -> bool:
-        return f"policy/{found.metadata.name}" in self._means.intake.broken
+        return f"policy/{found.metadata.name}" in self._intake.broken
 
 
 def _new(record: CreditAccountFact) -> dict[str, object]:

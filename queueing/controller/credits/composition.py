@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from queueing.clock import Clock
-from queueing.controller.credits.accounts import Accounts, Means
+from queueing.controller.credits.accounts import AccountDependencies, Accounts
 from queueing.controller.credits.conditions import PolicyConditions
 from queueing.controller.credits.intake import Intake
 from queueing.controller.writing.leader_writes import LeaderWrites
@@ -49,7 +49,7 @@ class Credits:
         self._dependencies = dependencies
         self.intake = Intake(dependencies.engine.observe_credit, dependencies.wake)
         self.accounts = Accounts(
-            Means(
+            AccountDependencies(
                 engine=dependencies.engine,
                 writes=dependencies.writes,
                 clock=dependencies.clock,

@@ -37,7 +37,7 @@ RESOLVE_EVERY_S = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shell:
+class EffectDependencies:
     """What effects act through."""
 
     objects: Objects
@@ -62,8 +62,8 @@ class Shell:
 class Effects:
     """Carries out what the engine decided."""
 
-    def __init__(self, shell: Shell, waiting_reasons: WaitingReasons) -> None:
-        self._shell, self._waiting_reasons = shell, waiting_reasons
+    def __init__(self, dependencies: EffectDependencies, waiting_reasons: WaitingReasons) -> None:
+        self._dependencies, self._waiting_reasons = dependencies, waiting_reasons
         self._unknown: dict[Key, tuple[kube.Write, kube.Unknown]] = {}
 
     def carry_out(self, cycle: Cycle) -> None:
@@ -72,7 +72,7 @@ class Effects:
             match decision:
                 case Admit():
                     self._waiting_reasons.forget(decision.workload)
-                    self._shell.claim(decision.uid)
+                    self._dependencies.claim(decision.uid)
                     self._submit(decision.workload, partial(self._reserve, decision))
                 case Preempt(already_evicted=False):
                     self._submit(decision.workload, partial(self._preempt, decision))
@@ -88,16 +88,16 @@ class Effects:
         while True:
             await asyncio.sleep(RESOLVE_EVERY_S)
             for key, (write, unknown) in list(self._unknown.items()):
-                writes = self._shell.writes
+                writes = self._dependencies.writes
                 found = await kube.resolve(writes.client, write, unknown, rules=writes.rules)
                 if not isinstance(found, kube.Unknown) and await self._learn(key, write):
                     del self._unknown[key]
 
     def _submit(self, key: Key, job: Job) -> None:
-        self._shell.writer.submit(key, WriteClass.ADMISSION, job)
+        self._dependencies.writer.submit(key, WriteClass.ADMISSION, job)
 
     async def _reserve(self, decision: Admit) -> None:
-        if not await self._shell.settled(decision.workload):
+        if not await self._dependencies.settled(decision.workload):
             self._settle(decision, Verdict.REFUSED, "what it held before is not written down yet")
             return
         if not await self._is_kept(decision):
@@ -107,7 +107,7 @@ class Effects:
         if workload is None:
             self._settle(decision, Verdict.REFUSED, "the Workload is gone")
             return
-        now = self._shell.clock.now()
+        now = self._dependencies.clock.now()
         body = outbound.reserve(workload, decision, now)
         if await self._perform(decision, workload, body):
             self._announce_admission(decision, workload, now)
@@ -116,7 +116,7 @@ class Effects:
         """Make sure that what gives the quota cannot vanish under it."""
         flavors = {name for one in decision.pod_sets for name in one.flavors.values()}
         try:
-            return await self._shell.hold(decision.cluster_queue, sorted(flavors))
+            return await self._dependencies.hold(decision.cluster_queue, sorted(flavors))
         except KubeError as error:
             logger.info("%s cannot be held: %s", decision.cluster_queue, error)
             return False
@@ -127,24 +127,24 @@ class Effects:
         if victim is None:
             self._settle(decision, Verdict.REFUSED, "the Workload is gone")
             return
-        preemptor = self._shell.objects.workloads.get(decision.preemptor)
+        preemptor = self._dependencies.objects.workloads.get(decision.preemptor)
         job_uid = preemptor.metadata.labels.get(JOB_UID, "") if preemptor is not None else ""
         message = messages.preempted(decision, job_uid)
         step = Evict(reason=EvictionReason.PREEMPTED, message=message)
-        now = self._shell.clock.now()
+        now = self._dependencies.clock.now()
         body = outbound.evict(victim, step, now, preempted=decision.reason)
         if await self._perform(decision, victim, body):
-            events = self._shell.events
+            events = self._dependencies.events
             events.workload(victim.metadata, "Preempted", message)
             events.workload(victim.metadata, "EvictedDueToPreempted", message)
 
     def _current(self, decision: Admit | Preempt) -> Workload | None:
-        found = self._shell.objects.workloads.get(decision.workload)
+        found = self._dependencies.objects.workloads.get(decision.workload)
         return found if found is not None and found.metadata.life == decision.uid else None
 
     async def _perform(self, decision: Admit | Preempt, workload: Workload, body: bytes) -> bool:
         """Send the write of a decision and tell the engine; True when it took effect."""
-        writes = self._shell.writes
+        writes = self._dependencies.writes
         write = kube.Write(
             verb=kube.Verb.MERGE,
             target=workload_target(workload.metadata),
@@ -152,17 +152,17 @@ class Effects:
             precondition=workload.metadata.resource_version,
             took_effect=partial(_is_in, decision),
         )
-        began, since = self._shell.clock.now(), self._shell.clock.monotonic()
+        began, since = self._dependencies.clock.now(), self._dependencies.clock.monotonic()
         found = await kube.perform(
             writes.client, write, rules=writes.rules, may_send=writes.may_send
         )
-        took_s = self._shell.clock.monotonic() - since
+        took_s = self._dependencies.clock.monotonic() - since
         writes.told(type(decision).__name__.lower(), type(found).__name__.lower(), took_s)
         match found:
             case kube.Done(body=reply):
-                self._shell.pump.absorb_workload(reply)
+                self._dependencies.pump.absorb_workload(reply)
                 self._settle(decision, Verdict.DONE)
-                self._shell.told(decision, workload, began)
+                self._dependencies.told(decision, workload, began)
                 return True
             case kube.Refused(error=error):
                 if isinstance(error, ConflictError):
@@ -170,7 +170,7 @@ class Effects:
                 self._settle(decision, Verdict.REFUSED, str(error))
                 logger.info("%s was refused: %s", write.target.label, error)
             case kube.Unknown(error=error):
-                self._shell.pump.hold(decision.workload)
+                self._dependencies.pump.hold(decision.workload)
                 self._unknown[decision.workload] = (write, found)
                 self._settle(decision, Verdict.UNKNOWN, str(error))
                 logger.warning("%s may have been written: %s", write.target.label, error)
@@ -181,22 +181,23 @@ class Effects:
     async def _learn(self, key: Key, write: kube.Write) -> bool:
         """Read the object anew and let the engine hear of it; False when it cannot be read."""
         try:
-            reply = await self._shell.writes.client.get(replace(write.target, subresource=""))
+            target = replace(write.target, subresource="")
+            reply = await self._dependencies.writes.client.get(target)
         except NotFoundError:
             reply = b""
         except KubeError as error:
             logger.debug("%s cannot be read: %s", write.target.label, error)
             return False
         if reply:
-            self._shell.pump.absorb_workload(reply)
-        self._shell.pump.let_go(key)
+            self._dependencies.pump.absorb_workload(reply)
+        self._dependencies.pump.let_go(key)
         return True
 
     def _settle(self, decision: Admit | Preempt, verdict: Verdict, message: str = "") -> None:
-        self._shell.settle(Settlement(decision=decision, verdict=verdict, message=message))
+        self._dependencies.settle(Settlement(decision=decision, verdict=verdict, message=message))
 
     def _announce_admission(self, decision: Admit, workload: Workload, now: float) -> None:
-        events, meta = self._shell.events, workload.metadata
+        events, meta = self._dependencies.events, workload.metadata
         reserved = messages.reserved(decision, now - workload.queued_since)
         if decision.checks:
             events.reserved(meta, reserved)

@@ -79,6 +79,7 @@ class ExecDriver:
     def _begin(self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint, key: Key) -> None:
         self.end([key])
         self._checkpoints.said.pop(key, None)
+        # Held in `_runs`, not by a group: a command of a team must not end the term.
         task = asyncio.get_running_loop().create_task(self._run(record, jobs, seen, key))
         self._runs[key] = _Run(asking=record.asking_id, task=task)
 
