@@ -1,6 +1,8 @@
 """Several Jobs as one: together or not at all, whoever is deleted or killed in between."""
 
 import itertools
+import json
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -22,7 +24,7 @@ from e2e.objects import (
     local_queue,
     workload_priority,
 )
-from e2e.product import Controller
+from e2e.product import COMMAND, Controller
 from e2e.quota import wait_nothing_held
 from e2e.wire import Object
 from e2e.world import World
@@ -266,3 +268,40 @@ def test_a_gang_that_cannot_be_says_why_on_each_job(
         what=f"an Event {reason} about Job a",
     )
     assert reason in installed.kubectl("describe", "job", "a", "-n", space.namespace).stdout
+
+
+def test_a_plan_of_the_live_cluster_takes_the_missing_job_for_the_gang_that_waits(
+    space: World, installed: Cluster, controller: Controller
+) -> None:
+    make_queues(space)
+    space.make(member(space, "a"), member(space, "b"))
+    wait_jobs(
+        space,
+        lambda jobs: all(STATE in one["metadata"].get("annotations", {}) for one in jobs),
+        "each Job says that the gang is incomplete",
+    )
+
+    def planned(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+        """Plan on the cluster; the output is JSON."""
+        command = [COMMAND[0], "plan", "--live", f"--kubeconfig={installed.kubeconfig()}"]
+        return subprocess.run(
+            [*command, "-o", "json", *arguments],
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=HELD_S,
+            check=True,
+        )
+
+    told = f"gang {space.namespace}/g is incomplete, so its Jobs wait: 2 of 3 Jobs exist: a, b"
+    assert told in planned().stderr
+    plan = json.loads(planned("-f", "-", text=json.dumps(member(space, "c"))).stdout)
+    (admitted,) = [
+        one
+        for each in plan["rounds"]
+        for one in each["decisions"]
+        if one["workload"].startswith(f"{space.namespace}/")
+    ]
+    assert admitted["action"] == "Admit"
+    assert [one["name"] for one in admitted["podSetAssignments"]] == ["a", "b", "c"]
+    assert space.api.items("Workload", space.namespace) == []
