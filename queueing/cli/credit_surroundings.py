@@ -21,14 +21,14 @@ class Surroundings:
 
     def __init__(self, documents: Iterable[Document]) -> None:
         self._weights: dict[Name, Fraction] = {}
-        self._doors: dict[Name, list[str]] = {}
+        self._local_queues: dict[Name, list[str]] = {}
         self._budgets: dict[Name, list[dict[str, str]]] = {}
         budgets = []
         for one in sorted(documents, key=lambda each: (each.kind, each.title)):
             if one.kind in {"ClusterQueue", "Cohort"}:
                 self._weights[Name(one.kind, one.name)] = _weight(one.value)
             elif one.kind == "LocalQueue":
-                self._take_door(one.value)
+                self._take_local_queue(one.value)
             elif one.kind == "CreditBudget":
                 budgets.append(one.value)
         for budget in budgets:
@@ -42,18 +42,18 @@ class Surroundings:
         if weight is not None:
             bent = weight * number(str(child.get("weightFactor", "1")))
             found |= {"weight": f"{float(weight):.6g}", "bentWeight": f"{float(bent):.4g}"}
-        if queue and name in self._doors:
-            found["localQueues"] = self._doors[name]
+        if queue and name in self._local_queues:
+            found["localQueues"] = self._local_queues[name]
         if name in self._budgets:
             found["budgets"] = self._budgets[name]
         return found
 
-    def _take_door(self, value: Mapping[str, Any]) -> None:
+    def _take_local_queue(self, value: Mapping[str, Any]) -> None:
         """Take in a LocalQueue: a namespace weighs as much as its heaviest in a queue."""
         meta, spec = value["metadata"], value.get("spec") or {}
         place = Name("Namespace", str(meta.get("namespace", "")), str(spec.get("clusterQueue", "")))
         self._weights[place] = max(self._weights.get(place, Fraction(0)), _weight(value))
-        self._doors.setdefault(place, []).append(str(meta.get("name", "")))
+        self._local_queues.setdefault(place, []).append(str(meta.get("name", "")))
 
     def _take_budget(self, value: Mapping[str, Any]) -> None:
         """Take in a budget; that of a LocalQueue stands with its namespace."""
@@ -69,8 +69,8 @@ class Surroundings:
             home = holder.get("namespace", "")
             names = [
                 place
-                for place, doors in self._doors.items()
-                if place.name == home and holder["name"] in doors
+                for place, local_queues in self._local_queues.items()
+                if place.name == home and holder["name"] in local_queues
             ]
         for name in names:
             self._budgets.setdefault(name, []).append(entry)

@@ -31,7 +31,9 @@ class Stakes:
         policies = read("CheckpointPolicy", wire.CheckpointPolicy)
         self._policies = Policies({one.metadata.key: one for one in policies})
         self._queues = _by(read("ClusterQueue", queues.ClusterQueue), lambda one: one.metadata.name)
-        self._doors = _by(read("LocalQueue", queues.LocalQueue), lambda one: one.metadata.key)
+        self._local_queues = _by(
+            read("LocalQueue", queues.LocalQueue), lambda one: one.metadata.key
+        )
         self._jobs = _by(read("Job", Job), lambda one: one.metadata.key)
         self._records: dict[tuple[Key, str], list[Record]] = {}
         for one in read("Checkpoint", wire.Checkpoint):
@@ -54,8 +56,8 @@ class Stakes:
     def _queue_of(self, workload: Workload) -> queues.ClusterQueue | None:
         if workload.status.admission is not None:
             return self._queues.get(workload.status.admission.cluster_queue)
-        door = self._doors.get(f"{workload.metadata.namespace}/{workload.spec.queue_name}")
-        return self._queues.get(door.spec.cluster_queue) if door is not None else None
+        local = self._local_queues.get(workload.local_queue)
+        return self._queues.get(local.spec.cluster_queue) if local is not None else None
 
     def _note(self, found: wire.Checkpoint) -> None:
         """Learn from a request; in a file, as in a cluster, the uid tells one life from another."""

@@ -24,7 +24,7 @@ from queueing.core.facts import (
     LocalQueueFact,
     WorkloadFact,
 )
-from queueing.core.lifecycle.rules import Doors, told_to_leave
+from queueing.core.lifecycle.rules import StopPolicies, told_to_leave
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.settings import Settings
 from queueing.sim import transitions
@@ -128,12 +128,12 @@ class World:
             self.observe(transitions.drained(one, now=now))
         return tuple(one.key for one in evicted)
 
-    def _stops(self, workload: WorkloadFact) -> Doors:
+    def _stops(self, workload: WorkloadFact) -> StopPolicies:
         """Read the stop policies of the LocalQueue, and of the queue that quota is held of."""
         local = self._doors.get(workload.local_queue) if workload.local_queue else None
         held = workload.admission.cluster_queue if workload.admission is not None else None
         cluster = self.queues.get(held) if held is not None else None
-        return Doors(
+        return StopPolicies(
             local=local.stop_policy if local is not None else None,
             cluster=cluster.stop_policy if cluster is not None else None,
         )

@@ -26,7 +26,7 @@ from queueing.core.facts import (
     WorkloadFact,
 )
 from queueing.core.lifecycle import steps
-from queueing.core.lifecycle.rules import Doors, LifeRules, judge
+from queueing.core.lifecycle.rules import LifeRules, StopPolicies, judge
 from queueing.core.lifecycle.steps import Condemn, ConfirmAdmission, Deactivate, Evict
 from queueing.core.names import Key
 from queueing.core.settings import Settings
@@ -255,7 +255,7 @@ class LivingCluster:
         for key in sorted(self.workloads):
             for _ in range(4):
                 fact = self.workloads[key]
-                step = judge(fact, self._doors(fact), RULES, self.now).step
+                step = judge(fact, self._stops(fact), RULES, self.now).step
                 match step:
                     case ConfirmAdmission():
                         self.condition(fact, Condition(type="Admitted", status=True))
@@ -317,13 +317,13 @@ class LivingCluster:
                 return step
         raise NeverRestsError(f"no rest after {CYCLES_MAX} cycles: {self.preemptions[-6:]}")
 
-    def _doors(self, fact: WorkloadFact) -> Doors:
+    def _stops(self, fact: WorkloadFact) -> StopPolicies:
         """Read the stop policies of the queue it is in and of the queue it holds quota of."""
         local = self.objects.get((Kind.LOCAL_QUEUE.name, fact.local_queue or ""))
         door = local if isinstance(local, LocalQueueFact) else None
         name = fact.admission.cluster_queue if fact.admission else door and door.cluster_queue
         queue = self.objects.get((Kind.CLUSTER_QUEUE.name, name or ""))
-        return Doors(
+        return StopPolicies(
             local=None if door is None else door.stop_policy,
             cluster=queue.stop_policy if isinstance(queue, ClusterQueueFact) else None,
         )

@@ -222,11 +222,11 @@ def _partners(found: tuple[tuple[str, int], ...], unit: str) -> list[dict[str, A
 def leaver_entry(one: LeaverRecord) -> dict[str, Any]:
     """Spell what is written of one who is about to leave."""
     until = {} if one.until is None else {"until": timestamp(one.until)}
-    door = {} if one.local_queue is None else {"localQueue": one.local_queue}
+    came_by = {} if one.local_queue is None else {"localQueue": one.local_queue}
     ran = {} if one.runs_since is None else {"runsSince": timestamp(one.runs_since)}
     return {
         **until,
-        **door,
+        **came_by,
         **ran,
         **({"user": one.user} if one.user else {}),
         "uid": one.uid,

@@ -12,7 +12,7 @@ from queueing.core.facts import (
     WorkloadFact,
 )
 from queueing.core.lifecycle.phases import TRANSITIONS, Phase, phase_of
-from queueing.core.lifecycle.rules import Doors, Life, LifeRules, PodsReadyRules, judge
+from queueing.core.lifecycle.rules import Life, LifeRules, PodsReadyRules, StopPolicies, judge
 from queueing.core.lifecycle.steps import (
     Cause,
     Condemn,
@@ -26,7 +26,7 @@ from queueing.core.lifecycle.steps import (
 )
 from queueing.core.names import CheckName, Key, QueueName, Uid
 
-OPEN = Doors(local=StopPolicy.NONE, cluster=StopPolicy.NONE)
+OPEN = StopPolicies(local=StopPolicy.NONE, cluster=StopPolicy.NONE)
 NOW = 10_000.0
 HELD = Admission(cluster_queue=QueueName("cq"), pod_sets=())
 
@@ -65,8 +65,8 @@ def reserved(**more: Any) -> WorkloadFact:
     return workload(yes("QuotaReserved"), admission=HELD, **more)
 
 
-def live(fact: WorkloadFact, doors: Doors = OPEN, rules: LifeRules | None = None) -> Life:
-    return judge(fact, doors, rules or LifeRules(), NOW)
+def live(fact: WorkloadFact, stops: StopPolicies = OPEN, rules: LifeRules | None = None) -> Life:
+    return judge(fact, stops, rules or LifeRules(), NOW)
 
 
 @pytest.mark.parametrize(
@@ -149,51 +149,56 @@ def test_a_rejected_check_condemns_even_a_running_workload() -> None:
 
 
 @pytest.mark.parametrize(
-    ("doors", "fact", "want"),
+    ("stops", "fact", "want"),
     [
         pytest.param(
-            Doors(local=StopPolicy.NONE, cluster=StopPolicy.HOLD), running(), None, id="hold, run"
+            StopPolicies(local=StopPolicy.NONE, cluster=StopPolicy.HOLD),
+            running(),
+            None,
+            id="hold, run",
         ),
         pytest.param(
-            Doors(local=StopPolicy.NONE, cluster=StopPolicy.HOLD),
+            StopPolicies(local=StopPolicy.NONE, cluster=StopPolicy.HOLD),
             reserved(checks=(check(CheckPhase.PENDING),)),
             EvictionReason.CLUSTER_QUEUE_STOPPED,
             id="hold drops a reservation",
         ),
         pytest.param(
-            Doors(local=StopPolicy.HOLD, cluster=StopPolicy.NONE),
+            StopPolicies(local=StopPolicy.HOLD, cluster=StopPolicy.NONE),
             reserved(checks=(check(CheckPhase.READY),)),
             EvictionReason.LOCAL_QUEUE_STOPPED,
             id="hold drops a reservation whose checks are ready",
         ),
         pytest.param(
-            Doors(local=StopPolicy.NONE, cluster=StopPolicy.HOLD_AND_DRAIN),
+            StopPolicies(local=StopPolicy.NONE, cluster=StopPolicy.HOLD_AND_DRAIN),
             running(),
             EvictionReason.CLUSTER_QUEUE_STOPPED,
             id="drain",
         ),
         pytest.param(
-            Doors(local=StopPolicy.HOLD_AND_DRAIN, cluster=StopPolicy.NONE),
+            StopPolicies(local=StopPolicy.HOLD_AND_DRAIN, cluster=StopPolicy.NONE),
             running(),
             EvictionReason.LOCAL_QUEUE_STOPPED,
             id="drain the local queue",
         ),
-        pytest.param(Doors(local=None, cluster=None), running(), None, id="no such queues"),
+        pytest.param(StopPolicies(local=None, cluster=None), running(), None, id="no such queues"),
         pytest.param(
-            Doors(local=StopPolicy.NONE, cluster=None),
+            StopPolicies(local=StopPolicy.NONE, cluster=None),
             reserved(checks=(check(CheckPhase.READY),)),
             EvictionReason.CLUSTER_QUEUE_STOPPED,
             id="a reservation in a queue that is gone",
         ),
     ],
 )
-def test_a_stopped_queue(doors: Doors, fact: WorkloadFact, want: EvictionReason | None) -> None:
-    step = live(fact, doors).step
+def test_a_stopped_queue(
+    stops: StopPolicies, fact: WorkloadFact, want: EvictionReason | None
+) -> None:
+    step = live(fact, stops).step
     assert (step.reason if isinstance(step, Evict) else None) == want
 
 
 @pytest.mark.parametrize(
-    ("held", "doors", "more", "want"),
+    ("held", "stops", "more", "want"),
     [
         pytest.param("Deactivated", OPEN, {}, Return.REACTIVATED, id="switched on again"),
         pytest.param(
@@ -204,7 +209,7 @@ def test_a_stopped_queue(doors: Doors, fact: WorkloadFact, want: EvictionReason 
         ),
         pytest.param(
             "ClusterQueueStopped",
-            Doors(local=StopPolicy.NONE, cluster=StopPolicy.HOLD),
+            StopPolicies(local=StopPolicy.NONE, cluster=StopPolicy.HOLD),
             {},
             None,
             id="still stopped",
@@ -218,11 +223,11 @@ def test_a_stopped_queue(doors: Doors, fact: WorkloadFact, want: EvictionReason 
     ],
 )
 def test_a_workload_on_hold_returns_when_its_hold_ends(
-    held: str, doors: Doors, more: dict[str, Any], want: Return | None
+    held: str, stops: StopPolicies, more: dict[str, Any], want: Return | None
 ) -> None:
     fact = workload(yes("Evicted", held), no("Requeued", held), **more)
     assert phase_of(fact) is Phase.ON_HOLD
-    step = live(fact, doors).step
+    step = live(fact, stops).step
     assert (step.reason if isinstance(step, Requeue) else None) == want
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from queueing.core.credits.allowance import rates_of
-from queueing.core.credits.attribution import Doors, lent_by_door
+from queueing.core.credits.attribution import LocalQueueWeights, lent_by_local_queue
 from queueing.core.credits.facts import PART, CreditPolicyFact, Member, UsageRow
 from queueing.core.credits.folding import Resolution
 from queueing.core.credits.holding import Holding, holding_of, running_since
@@ -85,15 +85,17 @@ def _counted_once(records: Sequence[wire.UsageRecord]) -> tuple[Kept, ...]:
 
 
 def _of_records(found: Sources, by: str, between: tuple[int, int]) -> Iterable[Line]:
-    doors = _doors(found.world)
+    weights = _weights(found.world)
     for kept in found.within(*between):
         for row in kept.rows:
             if row.name.local_queue or by in {"queue", "flavor"}:
                 yield _line(row, _payer(row, by))
         if by in {"queue", "flavor"}:
             continue
-        for (_, door, resource), lent in lent_by_door(kept.rows, _with_users(kept, doors)).items():
-            payer = namespace_of(door) if by == "team" else NOBODY
+        for (_, local_queue, resource), lent in lent_by_local_queue(
+            kept.rows, _with_users(kept, weights)
+        ).items():
+            payer = namespace_of(local_queue) if by == "team" else NOBODY
             yield Line(
                 payer=payer,
                 resource=resource,
@@ -130,9 +132,9 @@ def _line(row: UsageRow, payer: str) -> Line:
     )
 
 
-def _with_users(kept: Kept, doors: Doors) -> Doors:
+def _with_users(kept: Kept, weights: LocalQueueWeights) -> LocalQueueWeights:
     """Add LocalQueues that are gone, but were used then."""
-    found = {queue: dict(ones) for queue, ones in doors.items()}
+    found = {queue: dict(ones) for queue, ones in weights.items()}
     for row in kept.rows:
         if "/" in row.name.local_queue:
             ones = found.setdefault(QueueName(row.name.holder.name), {})
@@ -140,7 +142,7 @@ def _with_users(kept: Kept, doors: Doors) -> Doors:
     return found
 
 
-def _doors(world: Intake) -> Doors:
+def _weights(world: Intake) -> LocalQueueWeights:
     found: dict[QueueName, dict[Key, Fraction]] = {}
     for one in world.facts:
         if isinstance(one, LocalQueueFact):

@@ -127,8 +127,7 @@ def _withdrawn(workload: Workload, world: World) -> str:
             opened = queue is not None and queue.spec.stop_policy != _DRAIN
             return "the ClusterQueue is open again" if opened else ""
         case EvictionReason.LOCAL_QUEUE_STOPPED:
-            door = f"{workload.metadata.namespace}/{workload.spec.queue_name}"
-            local = objects.local_queues.get(Key(door))
+            local = objects.local_queues.get(workload.local_queue)
             opened = local is not None and local.spec.stop_policy != _DRAIN
             return "the LocalQueue is open again" if opened else ""
         case EvictionReason.NODE_FAILURES:

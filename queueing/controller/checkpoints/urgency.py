@@ -12,7 +12,6 @@ from queueing.core.checkpoints.interruptions import time_to_save
 from queueing.core.checkpoints.terms import Terms
 from queueing.core.decisions import PreemptionReason
 from queueing.core.lifecycle.steps import EvictionReason
-from queueing.core.names import Key
 from queueing.translate.checkpoints import names
 from queueing.translate.checkpoints.nodes import named_in
 from queueing.translate.wire.workloads import Workload
@@ -52,8 +51,7 @@ def _reclaim_grace(objects: Objects, preemptor: Workload | None) -> float:
     """Return how long the queue waits whose quota is reclaimed."""
     if preemptor is None:
         return RECLAIM_GRACE_S
-    door = Key(f"{preemptor.metadata.namespace}/{preemptor.spec.queue_name}")
-    local = objects.local_queues.get(door)
+    local = objects.local_queues.get(preemptor.local_queue)
     queue = objects.cluster_queues.get(local.spec.cluster_queue) if local is not None else None
     if queue is None:
         return RECLAIM_GRACE_S

@@ -89,7 +89,7 @@ class Objects:
         for uid in owner_uids(found.metadata):
             self.workloads_by_owner.add(uid, key)
         self.workloads_by_namespace.add(found.metadata.namespace, key)
-        self.workloads_by_queue.add(_queue_of(found), key)
+        self.workloads_by_queue.add(found.local_queue, key)
         if found.status.admission is not None:
             self.holders_by_queue.add(found.status.admission.cluster_queue, key)
         self.gangs.put_workload(found)
@@ -108,7 +108,7 @@ class Objects:
         for uid in owner_uids(found.metadata):
             self.workloads_by_owner.drop(uid, key)
         self.workloads_by_namespace.drop(found.metadata.namespace, key)
-        self.workloads_by_queue.drop(_queue_of(found), key)
+        self.workloads_by_queue.drop(found.local_queue, key)
         if found.status.admission is not None:
             self.holders_by_queue.drop(found.status.admission.cluster_queue, key)
         self.gangs.drop_workload(found)
@@ -147,9 +147,9 @@ class Objects:
 
     def concerned_by(self, queue: str) -> Iterator[Key]:
         """Return the Workloads that come by a ClusterQueue, and those that hold quota of it."""
-        for door in self.local_queues.values():
-            if door.spec.cluster_queue == queue:
-                yield from self.workloads_by_queue[door.metadata.key]
+        for local in self.local_queues.values():
+            if local.spec.cluster_queue == queue:
+                yield from self.workloads_by_queue[local.metadata.key]
         yield from self.holders_by_queue[queue]
 
     def limits_in(self, namespace: str) -> LimitSummary:
@@ -166,7 +166,3 @@ class Objects:
 def _prebuilt_of(found: Job) -> Key | None:
     name = prebuilt_name(found.metadata)
     return Key(f"{found.metadata.namespace}/{name}") if name else None
-
-
-def _queue_of(found: Workload) -> Key:
-    return Key(f"{found.metadata.namespace}/{found.spec.queue_name}")

@@ -72,7 +72,7 @@ class Gauges:
     _tree: Tree = field(default_factory=Tree)
     _admitted: dict[str, int] = field(default_factory=dict)
     _due: dict[QueueName, None] = field(default_factory=dict)
-    _due_doors: dict[Key, None] = field(default_factory=dict)
+    _due_local_queues: dict[Key, None] = field(default_factory=dict)
     _due_cohorts: dict[CohortName, None] = field(default_factory=dict)
     """What is to be measured, those that changed first in front."""
     _measuring: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -80,7 +80,7 @@ class Gauges:
     def note(self, changed: Changed) -> None:
         """Remember what changed."""
         self._due |= dict.fromkeys(changed.cluster_queues)
-        self._due_doors |= dict.fromkeys(changed.local_queues)
+        self._due_local_queues |= dict.fromkeys(changed.local_queues)
         self._due_cohorts |= dict.fromkeys(changed.cohorts)
         workload_gauges.observe_releases(self.metrics, self.objects.workload_counts)
 
@@ -98,12 +98,12 @@ class Gauges:
         self._balances()
         tree = self._tree
         queues, self._due = self._due, {}
-        doors, self._due_doors = self._due_doors, {}
+        local_queues, self._due_local_queues = self._due_local_queues, {}
         for name in queues | dict.fromkeys(self._queues.next(tree.queues)):
             self._cluster_queue(name)
             self._due_cohorts |= dict.fromkeys(tree.above(name))
             yield
-        for key in doors:
+        for key in local_queues:
             self._local_queue(key)
             yield
         cohorts, self._due_cohorts = self._due_cohorts, {}

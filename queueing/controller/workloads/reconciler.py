@@ -15,7 +15,7 @@ from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.admissibility import applying_checks
 from queueing.core.facts import StopPolicy, WorkloadFact
 from queueing.core.lifecycle.phases import Phase, phase_of
-from queueing.core.lifecycle.rules import Doors, LifeRules, judge
+from queueing.core.lifecycle.rules import LifeRules, StopPolicies, judge
 from queueing.core.lifecycle.steps import (
     Cause,
     Condemn,
@@ -96,7 +96,7 @@ class WorkloadReconciler:
             body = outbound.follow_checks(workload, checks, now)
             await self._writes.patch_workload(workload, body)
             return
-        found = judge(fact, self._doors(fact), self._rules, now)
+        found = judge(fact, self._stops(fact), self._rules, now)
         if found.step is not None:
             if not self._may_tell_itself(key, found.step, now):
                 await self._do(workload, found.step)
@@ -201,14 +201,14 @@ class WorkloadReconciler:
             return None
         return applying_checks(cluster_queue(queue), fact.admission.pod_sets)
 
-    def _doors(self, fact: WorkloadFact) -> Doors:
+    def _stops(self, fact: WorkloadFact) -> StopPolicies:
         """Read the stop policies of the queue it is in and of the queue it holds quota of."""
         local = self._objects.local_queues.get(fact.local_queue) if fact.local_queue else None
         name = local.spec.cluster_queue if local is not None else ""
         if fact.admission is not None:
             name = fact.admission.cluster_queue
         cluster = self._objects.cluster_queues.get(name)
-        return Doors(
+        return StopPolicies(
             local=_policy(local.spec.stop_policy) if local is not None else None,
             cluster=_policy(cluster.spec.stop_policy) if cluster is not None else None,
         )

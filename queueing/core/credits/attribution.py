@@ -10,12 +10,12 @@ from fractions import Fraction
 from queueing.core.credits.facts import UsageRow
 from queueing.core.names import FlavorResource, Key, QueueName
 
-Doors = Mapping[QueueName, Mapping[Key, Fraction]]
+LocalQueueWeights = Mapping[QueueName, Mapping[Key, Fraction]]
 """The LocalQueues of each queue, and their weights."""
 
 
-def lent_by_door(
-    rows: Iterable[UsageRow], doors: Doors
+def lent_by_local_queue(
+    rows: Iterable[UsageRow], local_queues: LocalQueueWeights
 ) -> dict[tuple[QueueName, Key, FlavorResource], Fraction]:
     """Share out what queues lent in one stretch of time, in parts."""
     lent: dict[tuple[QueueName, FlavorResource], UsageRow] = {}
@@ -31,18 +31,19 @@ def lent_by_door(
             used[place] = used.get(place, 0) + row.used
     found: dict[tuple[QueueName, Key, FlavorResource], Fraction] = {}
     for (queue, resource), row in sorted(lent.items()):
-        weights = dict(doors.get(queue, {}))
+        weights = dict(local_queues.get(queue, {}))
         whole = sum(weights.values())
         if not whole:
             continue
         idle = {
-            door: max(
-                Fraction(0), row.quota * weight / whole - used.get((queue, door, resource), 0)
+            local_queue: max(
+                Fraction(0),
+                row.quota * weight / whole - used.get((queue, local_queue, resource), 0),
             )
-            for door, weight in weights.items()
+            for local_queue, weight in weights.items()
         }
         parts = idle if any(idle.values()) else weights
         total = sum(parts.values())
-        for door, part in sorted(parts.items()):
-            found[queue, door, resource] = row.lent * part / total
+        for local_queue, part in sorted(parts.items()):
+            found[queue, local_queue, resource] = row.lent * part / total
     return found

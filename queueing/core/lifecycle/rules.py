@@ -25,7 +25,7 @@ from queueing.core.lifecycle.steps import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doors:
+class StopPolicies:
     """Stop policies on the Workload's way; None where there is no such queue."""
 
     local: StopPolicy | None
@@ -61,10 +61,10 @@ class Life:
 NOTHING = Life()
 
 
-Rule = Callable[[WorkloadFact, Doors, LifeRules, float], Life]
+Rule = Callable[[WorkloadFact, StopPolicies, LifeRules, float], Life]
 
 
-def judge(workload: WorkloadFact, doors: Doors, rules: LifeRules, now: float) -> Life:
+def judge(workload: WorkloadFact, stops: StopPolicies, rules: LifeRules, now: float) -> Life:
     """Return the next step of a Workload, the first of the rules that has one."""
     if workload.is_true("Finished"):
         return _retire(workload.conditions["Finished"].changed, rules.keep_finished_s, now)
@@ -75,13 +75,13 @@ def judge(workload: WorkloadFact, doors: Doors, rules: LifeRules, now: float) ->
     if workload.is_true("DeactivationTarget"):
         return Life(step=Deactivate())
     if not workload.holds_quota:
-        return _judge_pending(workload, doors, rules, now)
+        return _judge_pending(workload, stops, rules, now)
     if workload.is_true("Evicted"):
         return NOTHING  # it drains: its job's controller releases the quota
-    return _judge_holder(workload, doors, rules, now)
+    return _judge_holder(workload, stops, rules, now)
 
 
-def told_to_leave(workload: WorkloadFact, doors: Doors) -> Evict | None:
+def told_to_leave(workload: WorkloadFact, stops: StopPolicies) -> Evict | None:
     """Return the eviction that a deactivation or a stopped queue asks for, whatever the time.
 
     None for who holds no quota, or is on the way out already.
@@ -89,26 +89,30 @@ def told_to_leave(workload: WorkloadFact, doors: Doors) -> Evict | None:
     if not workload.holds_quota or workload.deleting or workload.is_true("Evicted"):
         return None
     if workload.active and not workload.is_true("DeactivationTarget"):
-        step = _stops(workload, doors, LifeRules(), 0.0).step
+        step = _stops(workload, stops, LifeRules(), 0.0).step
     else:
         step = _inactive(workload, LifeRules(), 0.0).step
     return step if isinstance(step, Evict) else None
 
 
-def _judge_pending(workload: WorkloadFact, doors: Doors, rules: LifeRules, now: float) -> Life:
+def _judge_pending(
+    workload: WorkloadFact, stops: StopPolicies, rules: LifeRules, now: float
+) -> Life:
     """Let it return to its queue, or heed a check that failed once quota was given back.
 
     No flavors are looked for while a check has failed, and only an eviction asks it again.
     """
     if held_by(workload):
-        return _return(workload, doors, now)
-    return _checks(workload, doors, rules, now)
+        return _return(workload, stops, now)
+    return _checks(workload, stops, rules, now)
 
 
-def _judge_holder(workload: WorkloadFact, doors: Doors, rules: LifeRules, now: float) -> Life:
+def _judge_holder(
+    workload: WorkloadFact, stops: StopPolicies, rules: LifeRules, now: float
+) -> Life:
     times: list[float] = []
     for rule in _RULES:
-        life = rule(workload, doors, rules, now)
+        life = rule(workload, stops, rules, now)
         if life.step is not None:
             return life
         if life.look_again_at is not None:
@@ -137,25 +141,25 @@ def _inactive(workload: WorkloadFact, rules: LifeRules, now: float) -> Life:
     return NOTHING
 
 
-def _return(workload: WorkloadFact, doors: Doors, now: float) -> Life:
+def _return(workload: WorkloadFact, stops: StopPolicies, now: float) -> Life:
     """Let a Workload that was set aside queue again when what it waits for is over."""
     held = held_by(workload)
     if held.startswith("Deactivated"):
         return Life(step=Requeue(reason=Return.REACTIVATED))
     if held == EvictionReason.CLUSTER_QUEUE_STOPPED:
-        return _reopened(doors.cluster, Return.CLUSTER_QUEUE_RESTARTED)
+        return _reopened(stops.cluster, Return.CLUSTER_QUEUE_RESTARTED)
     if held == EvictionReason.LOCAL_QUEUE_STOPPED:
-        return _reopened(doors.local, Return.LOCAL_QUEUE_RESTARTED)
+        return _reopened(stops.local, Return.LOCAL_QUEUE_RESTARTED)
     if workload.requeue_at is not None and workload.requeue_at > now:
         return Life(look_again_at=workload.requeue_at)
     return Life(step=Requeue(reason=Return.BACKOFF_FINISHED))
 
 
-def _reopened(door: StopPolicy | None, reason: Return) -> Life:
-    return Life(step=Requeue(reason=reason)) if door is StopPolicy.NONE else NOTHING
+def _reopened(policy: StopPolicy | None, reason: Return) -> Life:
+    return Life(step=Requeue(reason=reason)) if policy is StopPolicy.NONE else NOTHING
 
 
-def _checks(workload: WorkloadFact, _: Doors, __: LifeRules, now: float) -> Life:
+def _checks(workload: WorkloadFact, _: StopPolicies, __: LifeRules, now: float) -> Life:
     states = {check.state for check in workload.checks}
     if CheckPhase.REJECTED in states:
         names = ",".join(
@@ -179,28 +183,28 @@ def _checks(workload: WorkloadFact, _: Doors, __: LifeRules, now: float) -> Life
     return NOTHING
 
 
-def _stops(workload: WorkloadFact, doors: Doors, __: LifeRules, ___: float) -> Life:
-    for door, reason, message in (
-        (doors.local, EvictionReason.LOCAL_QUEUE_STOPPED, "The LocalQueue is stopped"),
-        (doors.cluster, EvictionReason.CLUSTER_QUEUE_STOPPED, "The ClusterQueue is stopped"),
+def _stops(workload: WorkloadFact, stops: StopPolicies, __: LifeRules, ___: float) -> Life:
+    for policy, reason, message in (
+        (stops.local, EvictionReason.LOCAL_QUEUE_STOPPED, "The LocalQueue is stopped"),
+        (stops.cluster, EvictionReason.CLUSTER_QUEUE_STOPPED, "The ClusterQueue is stopped"),
     ):
-        held_back = door is StopPolicy.HOLD and not workload.is_true("Admitted")
-        if door is StopPolicy.HOLD_AND_DRAIN or held_back:
+        held_back = policy is StopPolicy.HOLD and not workload.is_true("Admitted")
+        if policy is StopPolicy.HOLD_AND_DRAIN or held_back:
             return Life(step=Evict(reason=reason, message=message))
-    if doors.cluster is None and not workload.is_true("Admitted"):
+    if stops.cluster is None and not workload.is_true("Admitted"):
         message = "The ClusterQueue is gone, so nothing is left to hold quota of"
         return Life(step=Evict(reason=EvictionReason.CLUSTER_QUEUE_STOPPED, message=message))
     return NOTHING
 
 
-def _confirmation(workload: WorkloadFact, _: Doors, __: LifeRules, ___: float) -> Life:
+def _confirmation(workload: WorkloadFact, _: StopPolicies, __: LifeRules, ___: float) -> Life:
     ready = all(check.state is CheckPhase.READY for check in workload.checks)
     if workload.is_true("Admitted") or not ready:
         return NOTHING
     return Life(step=ConfirmAdmission())
 
 
-def _execution_time(workload: WorkloadFact, _: Doors, __: LifeRules, now: float) -> Life:
+def _execution_time(workload: WorkloadFact, _: StopPolicies, __: LifeRules, now: float) -> Life:
     if workload.max_execution_s is None or not workload.is_true("Admitted"):
         return NOTHING
     left = workload.max_execution_s - workload.past_execution_s
@@ -211,7 +215,7 @@ def _execution_time(workload: WorkloadFact, _: Doors, __: LifeRules, now: float)
     return Life(step=Condemn(cause=Cause.MAXIMUM_EXECUTION_TIME_EXCEEDED, message=message))
 
 
-def _pods_ready(workload: WorkloadFact, _: Doors, rules: LifeRules, now: float) -> Life:
+def _pods_ready(workload: WorkloadFact, _: StopPolicies, rules: LifeRules, now: float) -> Life:
     ready = workload.conditions.get("PodsReady")
     started = workload.is_true("Admitted") and not workload.is_true("PodsReady")
     if rules.pods_ready is None or not started:

@@ -26,9 +26,9 @@ from queueing.state.credits.accounts import Accounts
 from queueing.state.credits.agenda import Agenda, Give, Happening
 from queueing.state.credits.books import Books
 from queueing.state.credits.budgets import Budgets, News
-from queueing.state.credits.doors import Doors
 from queueing.state.credits.grants import Grants
 from queueing.state.credits.presence import Presence
+from queueing.state.credits.queue_books import QueueBooks
 from queueing.state.credits.restraints import Restraints
 from queueing.state.credits.saves import Saves
 from queueing.state.credits.shares import Bending, Undisturbed
@@ -68,7 +68,7 @@ class Credits:
         self._agenda = Agenda()
         self._grants = Grants(self._agenda)
         self._books = Books(self._terms, self._accounts)
-        self.doors = Doors(self._terms, self._accounts)
+        self.doors = QueueBooks(self._terms, self._accounts)
         """The ledgers within queues."""
         self._budgets = Budgets(self._terms, self._books.counted)
         self._restraints = Restraints(self._terms)
@@ -81,7 +81,7 @@ class Credits:
             self._presence,
             self._accounts,
             books=self._books,
-            doors=self.doors,
+            queue_books=self.doors,
             also=(self._budgets, self._usages),
         )
         """What the stored accounts tell of workloads."""

@@ -7,15 +7,15 @@ from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.accounts import Accounts
 from queueing.state.credits.books import Books
 from queueing.state.credits.budgets import Budgets
-from queueing.state.credits.doors import Doors
 from queueing.state.credits.presence import Presence
+from queueing.state.credits.queue_books import QueueBooks
 from queueing.state.credits.usages import Usages
 
 
 class Stored:
     """Compares what statuses tell with all that is stored of ledgers, budgets and rows of usage."""
 
-    __slots__ = ("_accounts", "_books", "_budgets", "_doors", "_presence", "_usages")
+    __slots__ = ("_accounts", "_books", "_budgets", "_presence", "_queue_books", "_usages")
 
     def __init__(
         self,
@@ -23,11 +23,11 @@ class Stored:
         accounts: Accounts[CreditAccountFact],
         *,
         books: Books,
-        doors: Doors,
+        queue_books: QueueBooks,
         also: tuple[Budgets, Usages],
     ) -> None:
         self._presence, self._accounts = presence, accounts
-        self._books, self._doors = books, doors
+        self._books, self._queue_books = books, queue_books
         self._budgets, self._usages = also
 
     def covers(self, key: Key, tree: QuotaTree) -> bool:
@@ -71,7 +71,7 @@ class Stored:
 
     def _above(self, queue: QueueName, tree: QuotaTree) -> tuple[str, ...]:
         """Name the accounts that what is held in a queue counts in."""
-        return (*self._doors.above(queue), *self._books.above(queue, tree))
+        return (*self._queue_books.above(queue), *self._books.above(queue, tree))
 
     def _names(self, holding: Holding, tree: QuotaTree) -> bool:
         """Say whether every stored account above a holding tells as much of it as we know."""

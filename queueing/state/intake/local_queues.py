@@ -8,9 +8,9 @@ from queueing.state.usage.ranks import Plain, Rank
 
 def rank_local_queues(memory: Memory) -> None:
     """Have LocalQueues go by their balances as they are now: others may be the heads."""
-    ledger, doors = memory.ledger, memory.credits.doors
-    for name in doors.moved:
-        book = doors.by_queue.get(name)
+    ledger, books = memory.ledger, memory.credits.doors
+    for name in books.moved:
+        book = books.by_queue.get(name)
         queue = memory.queues.get(name)
         if book is None:
             ledger.ranks.pop(name, None)
@@ -26,7 +26,7 @@ def rank_local_queues(memory: Memory) -> None:
         memory.ready.add(name)
         for key in memory.objects.doors.get(name, {}):
             memory.touch(None, key)
-    doors.moved.clear()
+    books.moved.clear()
     memory.ready.update(ledger.unranked)
     ledger.unranked.clear()
 

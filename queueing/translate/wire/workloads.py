@@ -3,6 +3,7 @@
 
 from datetime import datetime
 
+from queueing.core.names import Key
 from queueing.translate.wire.meta import Condition, Meta, Resources, Wire
 from queueing.translate.wire.pods import PodTemplate, Toleration
 
@@ -173,3 +174,8 @@ class Workload(Wire, frozen=True):
     def queued_since(self) -> float:
         """When it began to queue: when it was made, or when it last came back."""
         return self.status.true_since("Requeued") or self.metadata.created
+
+    @property
+    def local_queue(self) -> Key:
+        """The LocalQueue that it names, be there one or not."""
+        return Key(f"{self.metadata.namespace}/{self.spec.queue_name}")

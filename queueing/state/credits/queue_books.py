@@ -24,7 +24,7 @@ Sharers = Mapping[QueueName, Mapping[str, int]]
 """Queues that let LocalQueues take turns; weights, in millionths, of the namespaces of these."""
 
 
-class Doors:
+class QueueBooks:
     """Every ledger within a queue, by the queue's name. Without any it costs nothing."""
 
     __slots__ = (
