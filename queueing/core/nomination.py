@@ -13,7 +13,7 @@ from queueing.core.flavors.partial import largest_that_fits
 from queueing.core.flavors.plain import plain_fit
 from queueing.core.flavors.search import Search
 from queueing.core.holders import Holders
-from queueing.core.names import QueueName, Uid
+from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.preemption.classical import classical_targets
 from queueing.core.preemption.limits import Bounds
@@ -88,23 +88,26 @@ def nominate(
 def _nominate_beside(head: Head, world: World, *, spared: frozenset[Uid]) -> Entry | None:
     """Nominate a head as if those who hold its claims already were not charged for them.
 
-    So it has room for the whole of what it asks exactly if there is room for what it adds. None
-    where nobody holds them, and where it would add something else than was made room for.
+    So it has room for the whole of what it asks exactly if there is room for what it adds. Where it
+    asks less than they are charged it is nominated once more, without what it really saves. None
+    where nobody holds its claims, and where that time it saves something else again.
     """
     commons = world.holders.commons(head.queue, sorted(head.demand.claims))
     if commons is None:
         return None
-    lifted = commons.lifted()
-    with world.tree.attempt():
-        world.tree.remove_usage(head.queue, lifted)
-        entry = _nominate(head, world, Borrowers(), spared=spared | commons.users)
     claims = shared_by(one.pod_set for one in head.demand.pod_sets)
-    saved = commons.saved(parts_of(claims, entry.assignment.pod_sets()))
-    usage = entry.assignment.usage
-    if any(saved.get(one, 0) != amount for one, amount in lifted.items() if usage.get(one)):
-        return None
-    entry.saved, entry.partners = saved, commons.users
-    return entry
+    lifted: Mapping[FlavorResource, int] = commons.lifted()
+    for _ in range(2):
+        with world.tree.attempt():
+            world.tree.remove_usage(head.queue, lifted)
+            entry = _nominate(head, world, Borrowers(), spared=spared | commons.users)
+        saved = commons.saved(parts_of(claims, entry.assignment.pod_sets()))
+        usage = entry.assignment.usage
+        if all(saved.get(one, 0) == amount for one, amount in lifted.items() if usage.get(one)):
+            entry.saved, entry.partners = saved, commons.users
+            return entry
+        lifted = saved
+    return None
 
 
 def _within_means(entry: Entry, allowance: Allowance) -> Entry:

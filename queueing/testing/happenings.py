@@ -1,22 +1,19 @@
 """What each event of `random_events` does to a `LivingCluster`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TypeVar
 
 from queueing.core.facts import (
     CheckPhase,
     ClusterQueueFact,
     CohortFact,
     Condition,
-    Fact,
     FlavorQuotas,
     Fungibility,
     Gone,
     Kind,
-    LocalQueueFact,
     Preemption,
     Quota,
     ResourceGroup,
@@ -26,11 +23,17 @@ from queueing.core.facts import (
 )
 from queueing.core.names import CohortName, Key, Uid, namespace_of
 from queueing.core.settings import Compatibility
-from queueing.testing.living import LivingCluster, place_of
+from queueing.testing.edits import EDITS, Handler
+from queueing.testing.living import LivingCluster
+from queueing.testing.picks import (
+    any_queue,
+    any_waiting,
+    any_workload,
+    doors_of,
+    pick,
+    take_away_or_return,
+)
 from queueing.testing.random_events import Event, Step
-
-T = TypeVar("T")
-Handler = Callable[[LivingCluster, Event], None]
 
 
 def play(cluster: LivingCluster, step: Step) -> None:
@@ -48,30 +51,12 @@ def submit(cluster: LivingCluster, fact: WorkloadFact) -> None:
     """Create a workload under the next free name, in a queue that exists if there is one."""
     space = namespace_of(fact.key)
     key = Key(f"{space}/job-{cluster.submitted:03}")
-    doors = [one.key for one in _doors(cluster) if namespace_of(one.key) == space]
+    doors = [one.key for one in doors_of(cluster) if namespace_of(one.key) == space]
     door = fact.local_queue
     if doors and door not in doors:
         door = doors[ord(fact.key[-1] if door is None else door[-1]) % len(doors)]
     cluster.submitted += 1
     cluster.put(replace(fact, key=key, uid=Uid(key), local_queue=door))
-
-
-def _doors(cluster: LivingCluster) -> list[LocalQueueFact]:
-    return [one for one in cluster.objects.values() if isinstance(one, LocalQueueFact)]
-
-
-def _pick(found: Sequence[T], event: Event) -> T | None:
-    return found[event.pick % len(found)] if found else None
-
-
-def _any_workload(cluster: LivingCluster, event: Event) -> WorkloadFact | None:
-    live = [key for key, one in cluster.workloads.items() if not one.is_true("Finished")]
-    key = _pick(sorted(live), event)
-    return None if key is None else cluster.workloads[key]
-
-
-def _any_queue(cluster: LivingCluster, event: Event) -> ClusterQueueFact | None:
-    return _pick(cluster.queues(), event)
 
 
 # Every day.
@@ -94,13 +79,13 @@ def _rest(cluster: LivingCluster, _: Event) -> None:
 
 
 def _finish(cluster: LivingCluster, event: Event) -> None:
-    key = _pick(cluster.running(), event)
+    key = pick(cluster.running(), event)
     if key is not None:
         cluster.finish(key)
 
 
 def _drain(cluster: LivingCluster, event: Event) -> None:
-    key = _pick(cluster.draining(), event)
+    key = pick(cluster.draining(), event)
     if key is not None:
         cluster.drain(key)
 
@@ -109,19 +94,19 @@ def _drain(cluster: LivingCluster, event: Event) -> None:
 
 
 def _gone(cluster: LivingCluster, event: Event) -> None:
-    key = _pick(sorted(cluster.workloads), event)
+    key = pick(sorted(cluster.workloads), event)
     if key is not None:
         cluster.put(Gone(Kind.WORKLOAD, key))
 
 
 def _priority(cluster: LivingCluster, event: Event) -> None:
-    fact = _any_workload(cluster, event)
+    fact = any_workload(cluster, event)
     if fact is not None and isinstance(event.to, int):
         cluster.put(replace(fact, priority=event.to))
 
 
 def _reclaim(cluster: LivingCluster, event: Event) -> None:
-    key = _pick(cluster.running(), event)
+    key = pick(cluster.running(), event)
     if key is None or not isinstance(event.to, int):
         return
     fact = cluster.workloads[key]
@@ -135,7 +120,7 @@ def _reclaim(cluster: LivingCluster, event: Event) -> None:
 
 def _check(cluster: LivingCluster, event: Event) -> None:
     asked = [key for key in cluster.running() if cluster.workloads[key].checks]
-    key = _pick(asked, event)
+    key = pick(asked, event)
     if key is not None and isinstance(event.to, str):
         fact = cluster.workloads[key]
         state = CheckPhase(event.to)
@@ -144,7 +129,7 @@ def _check(cluster: LivingCluster, event: Event) -> None:
 
 
 def _evict(cluster: LivingCluster, event: Event) -> None:
-    key = _pick(cluster.running(), event)
+    key = pick(cluster.running(), event)
     if key is not None and isinstance(event.to, int):
         fact = cluster.workloads[key]
         cluster.condition(
@@ -156,23 +141,21 @@ def _evict(cluster: LivingCluster, event: Event) -> None:
 
 
 def _deactivate(cluster: LivingCluster, event: Event) -> None:
-    fact = _any_workload(cluster, event)
+    fact = any_workload(cluster, event)
     if fact is not None:
         cluster.put(replace(fact, active=not fact.active))
 
 
 def _gate(cluster: LivingCluster, event: Event) -> None:
-    waiting = [one for one in cluster.workloads.values() if not one.holds_quota]
-    fact = _pick(sorted(waiting, key=lambda one: one.key), event)
+    fact = any_waiting(cluster, event)
     if fact is not None:
         gates = () if fact.admission_gates else ("gate",)
         cluster.put(replace(fact, admission_gates=gates))
 
 
 def _move(cluster: LivingCluster, event: Event) -> None:
-    waiting = [one for one in cluster.workloads.values() if not one.holds_quota]
-    fact = _pick(sorted(waiting, key=lambda one: one.key), event)
-    doors = _doors(cluster)
+    fact = any_waiting(cluster, event)
+    doors = doors_of(cluster)
     if fact is not None and doors and isinstance(event.to, int):
         cluster.put(replace(fact, local_queue=doors[event.to % len(doors)].key))
 
@@ -186,7 +169,7 @@ def _time(cluster: LivingCluster, event: Event) -> None:
 
 
 def _quota(cluster: LivingCluster, event: Event) -> None:
-    queue, made = _any_queue(cluster, event), event.to
+    queue, made = any_queue(cluster, event), event.to
     if queue is None or not queue.groups or not isinstance(made, Quota):
         return
     if queue.cohort is None:
@@ -203,13 +186,13 @@ def _quota(cluster: LivingCluster, event: Event) -> None:
 
 
 def _policy(cluster: LivingCluster, event: Event) -> None:
-    queue = _any_queue(cluster, event)
+    queue = any_queue(cluster, event)
     if queue is not None and isinstance(event.to, Preemption):
         cluster.put(replace(queue, preemption=event.to))
 
 
 def _fungibility(cluster: LivingCluster, event: Event) -> None:
-    queue = _any_queue(cluster, event)
+    queue = any_queue(cluster, event)
     if queue is not None and isinstance(event.to, Fungibility):
         cluster.put(replace(queue, fungibility=event.to))
 
@@ -218,19 +201,19 @@ def _weight(cluster: LivingCluster, event: Event) -> None:
     weighed = [
         one for one in cluster.objects.values() if isinstance(one, ClusterQueueFact | CohortFact)
     ]
-    fact = _pick(weighed, event)
+    fact = pick(weighed, event)
     if fact is not None and isinstance(event.to, Fraction):
         cluster.put(replace(fact, fair_weight=event.to, fair_divisor=None))
 
 
 def _stop(cluster: LivingCluster, event: Event) -> None:
-    queue = _any_queue(cluster, event)
+    queue = any_queue(cluster, event)
     if queue is not None and isinstance(event.to, str):
         cluster.put(replace(queue, stop_policy=StopPolicy(event.to)))
 
 
 def _stop_local(cluster: LivingCluster, event: Event) -> None:
-    door = _pick(_doors(cluster), event)
+    door = pick(doors_of(cluster), event)
     if door is not None and isinstance(event.to, str):
         cluster.put(replace(door, stop_policy=StopPolicy(event.to)))
 
@@ -238,7 +221,7 @@ def _stop_local(cluster: LivingCluster, event: Event) -> None:
 def _reparent(cluster: LivingCluster, event: Event) -> None:
     """Hang a cohort elsewhere, unless that would close a ring."""
     cohorts = {one.name: one for one in cluster.objects.values() if isinstance(one, CohortFact)}
-    fact = _pick(list(cohorts.values()), event)
+    fact = pick(list(cohorts.values()), event)
     parent = CohortName(event.to) if isinstance(event.to, str) else None
     above, left = parent, len(cohorts)
     while above in cohorts and fact is not None:
@@ -252,7 +235,7 @@ def _reparent(cluster: LivingCluster, event: Event) -> None:
 
 def _adopt(cluster: LivingCluster, event: Event) -> None:
     """Let a queue change its cohort; limits mean nothing without one."""
-    queue = _any_queue(cluster, event)
+    queue = any_queue(cluster, event)
     if queue is None:
         return
     if isinstance(event.to, str):
@@ -274,37 +257,22 @@ def _unlimited(group: ResourceGroup) -> ResourceGroup:
     )
 
 
-def _take_away_or_return(cluster: LivingCluster, event: Event, kind: Kind) -> None:
-    """Take an object away, or bring back one that was."""
-    lost = [one for place, one in cluster.removed.items() if place[0] == kind.name]
-    found: Fact | None = _pick(lost, event)
-    if found is not None:
-        del cluster.removed[place_of(found)]
-        cluster.put(found)
-        return
-    present = [one for place, one in cluster.objects.items() if place[0] == kind.name]
-    found = _pick(present, event)
-    if found is not None:
-        cluster.removed[place_of(found)] = found
-        cluster.put(Gone(kind, place_of(found)[1]))
-
-
 def _flavor(cluster: LivingCluster, event: Event) -> None:
-    _take_away_or_return(cluster, event, Kind.FLAVOR)
+    take_away_or_return(cluster, event, Kind.FLAVOR)
 
 
 def _queue(cluster: LivingCluster, event: Event) -> None:
-    _take_away_or_return(cluster, event, Kind.CLUSTER_QUEUE)
+    take_away_or_return(cluster, event, Kind.CLUSTER_QUEUE)
 
 
 def _cohort(cluster: LivingCluster, event: Event) -> None:
-    _take_away_or_return(cluster, event, Kind.COHORT)
+    take_away_or_return(cluster, event, Kind.COHORT)
 
 
 def _cohort_quota(cluster: LivingCluster, event: Event) -> None:
     """Let a cohort have this much of a flavor of its own, whatever it had."""
     found = [one for one in cluster.objects.values() if isinstance(one, CohortFact)]
-    fact, queue = _pick(found, event), _any_queue(cluster, event)
+    fact, queue = pick(found, event), any_queue(cluster, event)
     if fact is None or queue is None or not queue.groups or not isinstance(event.to, Quota):
         return
     group, made = queue.groups[0], event.to
@@ -315,13 +283,13 @@ def _cohort_quota(cluster: LivingCluster, event: Event) -> None:
 
 
 def _checks(cluster: LivingCluster, event: Event) -> None:
-    queue = _any_queue(cluster, event)
+    queue = any_queue(cluster, event)
     if queue is not None and isinstance(event.to, tuple):
         cluster.put(replace(queue, checks=event.to))
 
 
 def _strategy(cluster: LivingCluster, event: Event) -> None:
-    queue = _any_queue(cluster, event)
+    queue = any_queue(cluster, event)
     if queue is not None:
         strict = queue.strategy is Strategy.STRICT_FIFO
         other = Strategy.BEST_EFFORT_FIFO if strict else Strategy.STRICT_FIFO
@@ -383,5 +351,6 @@ _HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "unknown": _unknown,
         "late": _late,
         "restart": _restart,
+        **EDITS,
     }
 )

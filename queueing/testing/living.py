@@ -70,7 +70,7 @@ class LivingCluster:
         self.seen: Counter[str] = Counter()
         """How often what happened, for statistics."""
         self.terms: tuple[CreditFact, ...] = ()
-        """Credit policies and budgets, which nobody edits."""
+        """Credit policies and budgets."""
         self.accounts: tuple[CreditFact, ...] = ()
         """Credit ledgers as they were written last."""
         for fact in facts:
@@ -185,7 +185,7 @@ class LivingCluster:
 
     def write(self, cycle: Cycle) -> None:
         """Carry out what a cycle decided, write by write, as luck has it."""
-        if self.terms:
+        if self.terms or self.accounts:
             self.accounts = (*self.engine.credit_accounts(), *self.engine.credit_budgets())
             for account in self.accounts:
                 self.engine.observe_credit(account)

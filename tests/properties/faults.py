@@ -26,6 +26,7 @@ from tests.properties import test_preemption_laws as preemption
 from tests.properties import test_rebuild_laws as rebuild
 from tests.properties import test_rest_laws as rest
 from tests.properties import test_second_look_laws as second_look
+from tests.properties import test_shared_claim_laws as shared_claims
 from tests.properties import test_shortcut_laws as shortcuts
 from tests.properties import test_supply_laws as supply
 from tests.properties import test_turn_laws as turns
@@ -52,12 +53,14 @@ class Fault:
     seed: int = 0
     """A life of that mode in which the law is broken."""
     rare: Table = field(default_factory=lambda: EVERYTHING)
-    contended: bool = False
-    """Whether it takes lives in which cohorts are deep and everybody borrows."""
+    lives: Callable[[int, str], Life] | None = None
+    """Lives of another sort, by number and mode, if it takes these."""
 
     def life(self, seed: int) -> Life:
         """Return a life in which it may show."""
-        return contended(seed, self.mode) if self.contended else seeded(seed, self.mode, self.rare)
+        if self.lives is not None:
+            return self.lives(seed, self.mode)
+        return seeded(seed, self.mode, self.rare)
 
 
 def always(answer: object) -> Made:
@@ -204,7 +207,7 @@ FAULTS = [
         rebuild.nothing_is_left_to_admit_after_a_cycle,
         FAIR,
         seed=16,
-        contended=True,
+        lives=contended,
     ),
     Fault(
         "Who gets nothing holds up those of its queue that come after it",
@@ -212,7 +215,7 @@ FAULTS = [
         lambda right: lambda self, entry: right(self, entry) or True,
         rebuild.nothing_is_left_to_admit_after_a_cycle,
         seed=5000,
-        contended=True,
+        lives=contended,
     ),
     Fault(
         "Who was kept off is not told of admissions in the same cycle",
@@ -221,7 +224,7 @@ FAULTS = [
         rebuild.a_finished_cycle_leaves_nobody_to_the_next,
         FAIR,
         seed=5002,
-        contended=True,
+        lives=contended,
     ),
     Fault(
         "Nobody hears of new victims",
@@ -237,7 +240,7 @@ FAULTS = [
         always(None),
         rebuild.a_rebuilt_engine_decides_the_same_while_others_stand,
         seed=151,
-        contended=True,
+        lives=contended,
     ),
     Fault(
         "A preemptor does not hear that a victim is spared",
@@ -347,7 +350,7 @@ FAULTS = [
         second_look.statuses_tell_who_waits_for_whom,
         TURNS,
         seed=4,
-        contended=True,
+        lives=contended,
     ),
     Fault(
         "A new leader does not hear that a preemptor waits for victims no longer",
@@ -356,7 +359,7 @@ FAULTS = [
         second_look.statuses_tell_who_waits_for_whom,
         TURNS,
         seed=24,
-        contended=True,
+        lives=contended,
     ),
     Fault(
         "Nobody remembers who preempted whom, with costs, limits and runtimes",
@@ -399,6 +402,21 @@ FAULTS = [
         _without_its_shape,
         bad_input.a_broken_object_harms_nobody_else,
         rare=GENTLE,
+    ),
+    Fault(
+        "Each who uses a claim is charged for the whole of it",
+        "queueing.state.usage.sharing:Users.priced",
+        lambda _: lambda _self, holder: holder,
+        shared_claims.a_claim_is_charged_once,
+        lives=shared_claims.shared,
+    ),
+    Fault(
+        "Who uses a claim is judged as if nobody held it",
+        "queueing.core.nomination:_nominate_beside",
+        always(None),
+        shared_claims.nobody_preempts_one_whose_claim_it_uses,
+        seed=31,
+        lives=shared_claims.shared,
     ),
 ]
 

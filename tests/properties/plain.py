@@ -6,8 +6,16 @@ Everything is computed from scratch whenever it is asked for.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from queueing.core.facts import ClusterQueueFact, CohortFact, Fact, Quota, ResourceGroup
+from queueing.core.facts import (
+    ClusterQueueFact,
+    CohortFact,
+    Fact,
+    Quota,
+    ResourceGroup,
+    WorkloadFact,
+)
 from queueing.core.names import FlavorResource
+from queueing.core.usage import held_parts
 
 UNBOUND = 10**9
 NOTHING = Quota(nominal=0)
@@ -153,3 +161,18 @@ def _quotas(groups: tuple[ResourceGroup, ...]) -> dict[FlavorResource, Quota]:
         for flavor in group.flavors
         for name, quota in flavor.quotas
     }
+
+
+def held_together(held: Iterable[WorkloadFact]) -> dict[FlavorResource, int]:
+    """Count what workloads of one queue hold: what each has alone, each claim at its largest."""
+    total: dict[FlavorResource, int] = {}
+    largest: dict[tuple[str, FlavorResource], int] = {}
+    for fact in held:
+        own, parts = held_parts(fact)
+        for resource, amount in own.items():
+            total[resource] = total.get(resource, 0) + amount
+        for claim, resource, amount in parts:
+            largest[claim, resource] = max(amount, largest.get((claim, resource), 0))
+    for (_, resource), amount in largest.items():
+        total[resource] = total.get(resource, 0) + amount
+    return {one: amount for one, amount in total.items() if amount}

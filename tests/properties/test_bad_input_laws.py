@@ -23,19 +23,18 @@ from queueing.core.names import (
     CheckName,
     CohortName,
     FlavorName,
-    FlavorResource,
     Key,
     PodSetName,
     QueueName,
     ResourceName,
 )
-from queueing.core.usage import held_usage
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import GENTLE, Life
 from queueing.testing.random_worlds import MODES
+from tests.properties.plain import held_together
 from tests.properties.profiles import Law, hold, hold_at_length
-from tests.properties.test_usage_laws import is_told
+from tests.properties.test_usage_laws import holders_in, is_told
 
 GHOST = "ghost"
 CHECK = CheckName(GHOST)
@@ -128,17 +127,11 @@ def assert_everybody_is_charged_for_what_is_held(cluster: LivingCluster) -> None
     """See that usage is what statuses say; a write of which nobody knows the end stays charged."""
     if not is_told(cluster):
         return
-    want: dict[str, dict[FlavorResource, int]] = {}
-    for fact in cluster.workloads.values():
-        if fact.holds_quota and fact.admission is not None:
-            sums = want.setdefault(fact.admission.cluster_queue, {})
-            for resource, amount in held_usage(fact).items():
-                sums[resource] = sums.get(resource, 0) + amount
     for queue in cluster.queues():
         view = cluster.engine.cluster_queue(queue.name)
         assert view is not None
         got = {one: charged.total for one, charged in view.reservation.items() if charged.total}
-        assert got == {one: sum_ for one, sum_ in want.get(queue.name, {}).items() if sum_}
+        assert got == held_together(holders_in(cluster, queue.name))
 
 
 def a_broken_object_harms_nobody_else(life: Life) -> None:

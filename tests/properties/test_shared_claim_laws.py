@@ -6,18 +6,20 @@ import pytest
 
 from queueing.core.devices import DeviceAsk
 from queueing.core.facts import WorkloadFact
-from queueing.core.names import FlavorResource, QueueName, ResourceName
-from queueing.core.usage import held_parts
+from queueing.core.names import QueueName, ResourceName
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Event, Life, Step
+from tests.properties.plain import held_together
 from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length, seeded
+from tests.properties.test_preemption_laws import judgements, memories
 from tests.properties.test_rebuild_laws import (
     a_rebuilt_engine_decides_the_same,
     nothing_is_left_to_admit_after_a_cycle,
     the_order_of_arrival_is_irrelevant,
 )
 from tests.properties.test_rest_laws import all_that_ended_leaves_nothing, comes_to_rest
+from tests.properties.test_usage_laws import an_admission_takes_only_what_was_available
 
 CPU = ResourceName("cpu")
 CLAIMS = ("", "one", "one", "other")
@@ -27,6 +29,11 @@ def sharing(life: Life) -> Life:
     """Let most workloads ask for cores by one of a few claims."""
     steps = [_by_claims(step, at) for at, step in enumerate(life.steps)]
     return replace(life, steps=steps)
+
+
+def shared(seed: int, mode: str) -> Life:
+    """Return the life of a number, with claims that are shared."""
+    return sharing(seeded(seed, mode))
 
 
 def _by_claims(step: Step, at: int) -> Step:
@@ -55,22 +62,7 @@ def a_claim_is_charged_once(life: Life) -> None:
             held = [one for one in cluster.workloads.values() if _holds_in(one, queue.name)]
             if view is not None and not cluster.untold and not _assumed(cluster):
                 got = {one: used.total for one, used in view.reservation.items() if used.total}
-                assert got == once(held)
-
-
-def once(held: list[WorkloadFact]) -> dict[FlavorResource, int]:
-    """Count by hand what workloads of one queue hold together."""
-    total: dict[FlavorResource, int] = {}
-    largest: dict[tuple[str, FlavorResource], int] = {}
-    for fact in held:
-        own, parts = held_parts(fact)
-        for resource, amount in own.items():
-            total[resource] = total.get(resource, 0) + amount
-        for claim, resource, amount in parts:
-            largest[claim, resource] = max(amount, largest.get((claim, resource), 0))
-    for (_, resource), amount in largest.items():
-        total[resource] = total.get(resource, 0) + amount
-    return {one: amount for one, amount in total.items() if amount}
+                assert got == held_together(held)
 
 
 def _holds_in(fact: WorkloadFact, queue: QueueName) -> bool:
@@ -82,8 +74,24 @@ def _assumed(cluster: LivingCluster) -> bool:
     return any(one.decision is not None for one in charges)
 
 
+def nobody_preempts_one_whose_claim_it_uses(life: Life) -> None:
+    """By that nothing would get free, as the claim is held on: by the one who preempts."""
+    for _, memory in memories(life):
+        for judgement in list(judgements(memory)):
+            head, charges = judgement.head, memory.ledger.charges
+            claims = head.demand.claims
+            for one in judgement.preemptions if claims else ():
+                victim = charges[one.workload].holder
+                used = {(part.claim, part.resource) for part in victim.parts}
+                wanted = {(claim, cell) for claim in claims for cell in judgement.usage}
+                same_queue = victim.queue == head.queue and not victim.evicted
+                assert not same_queue or used.isdisjoint(wanted), victim.key
+
+
 LAWS = [
     pytest.param(a_claim_is_charged_once, id="a claim is charged once"),
+    pytest.param(an_admission_takes_only_what_was_available, id="only what was available"),
+    pytest.param(nobody_preempts_one_whose_claim_it_uses, id="nobody preempts a partner"),
     pytest.param(comes_to_rest, id="everything comes to rest"),
     pytest.param(all_that_ended_leaves_nothing, id="what ended leaves nothing"),
     pytest.param(a_rebuilt_engine_decides_the_same, id="a rebuilt engine decides the same"),
@@ -100,17 +108,23 @@ def test_workloads_that_share(law: Law, mode: str) -> None:
 
 def test_who_shares_a_claim_lacks_only_what_it_adds() -> None:
     """Once it waited for the whole of what it asks."""
-    nothing_is_left_to_admit_after_a_cycle(sharing(seeded(1434728205, "classical")))
+    nothing_is_left_to_admit_after_a_cycle(shared(1434728205, "classical"))
 
 
 def test_a_preemptor_hears_that_the_queue_of_its_victims_is_inactive() -> None:
     """In this life one went on waiting for a victim that nobody may preempt any more."""
-    nothing_is_left_to_admit_after_a_cycle(sharing(seeded(701175834, "taking turns")))
+    nothing_is_left_to_admit_after_a_cycle(shared(701175834, "taking turns"))
 
 
 def test_who_shared_a_claim_with_one_that_ended_may_be_preempted_alone() -> None:
     """In this life nobody who waits for a victim heard of that."""
-    a_rebuilt_engine_decides_the_same(sharing(seeded(2914224509, "classical")))
+    a_rebuilt_engine_decides_the_same(shared(2914224509, "classical"))
+
+
+@pytest.mark.parametrize("mode", ["classical", "taking turns"])
+def test_who_asks_less_of_a_claim_than_it_is_charged_preempts_no_partner(mode: str) -> None:
+    """In this life it was judged as if nobody held the claim, and preempted who did."""
+    nobody_preempts_one_whose_claim_it_uses(shared(1517970422, mode))
 
 
 @pytest.mark.slow

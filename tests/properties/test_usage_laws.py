@@ -1,27 +1,37 @@
 """Laws of usage: it is what workloads hold, and never more than the tree allowed."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import pytest
 from typing_extensions import override
 
 from queueing.core.decisions import Admit, Cycle, Preempt
-from queueing.core.names import CohortName, Key, QueueName
+from queueing.core.facts import Admission, Condition, WorkloadFact
+from queueing.core.names import CohortName, FlavorResource, Key, QueueName
 from queueing.core.settings import Compatibility
-from queueing.core.usage import assigned_usage, held_usage
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Life
 from queueing.testing.random_worlds import MODES
-from tests.properties.plain import Forest
+from tests.properties.plain import Forest, held_together
 from tests.properties.profiles import Law, hold, hold_at_length
+
+Held = Mapping[Key, WorkloadFact]
 
 
 def forest_of(cluster: LivingCluster) -> Forest:
     """Return what is stored, as a tree in which every queue holds what its workloads hold."""
     forest = Forest(cluster.facts())
-    for fact in cluster.workloads.values():
-        if fact.holds_quota and fact.admission is not None:
-            forest.hold(fact.admission.cluster_queue, held_usage(fact))
+    for name in forest.queues:
+        forest.hold(name, held_together(holders_in(cluster, QueueName(name))))
     return forest
+
+
+def holders_in(cluster: LivingCluster, queue: QueueName) -> list[WorkloadFact]:
+    """Return who holds quota of a queue."""
+    held = {key: one for key, one in cluster.workloads.items() if one.holds_quota}
+    return _held_in(held, queue)
 
 
 def is_told(cluster: LivingCluster) -> bool:
@@ -75,27 +85,46 @@ class Watched(LivingCluster):
 
     def _hold_against_the_tree(self, cycle: Cycle) -> None:
         forest = forest_of(self)
-        admitted = {
-            key: (fact.admission.cluster_queue, held_usage(fact))
-            for key, fact in self.workloads.items()
-            if fact.holds_quota and fact.admission is not None
-        }
+        held = {key: fact for key, fact in self.workloads.items() if fact.holds_quota}
         gone: set[Key] = set()
         for decision in cycle.decisions:
+            key = decision.workload
             if isinstance(decision, Admit):
-                usage = assigned_usage(decision.pod_sets)
-                for resource, amount in usage.items():
+                after = {**held, key: _as_admitted(self.workloads[key], decision)}
+                for resource, amount in _more(held, after, decision.cluster_queue).items():
                     free = max(0, forest.queue(decision.cluster_queue, resource).available())
-                    assert amount <= free, f"{decision.workload} takes {amount} of {free}"
-                forest.hold(decision.cluster_queue, usage)
-                admitted[decision.workload] = decision.cluster_queue, usage
-            elif isinstance(decision, Preempt) and decision.workload not in gone:
+                    assert amount <= free, f"{key} takes {amount} of {free}"
+            elif isinstance(decision, Preempt) and key not in gone and key in held:
                 # As Kueue does, a cycle may admit into the room that its victims will leave; also
                 # that of one whom an earlier round of it admitted.
-                held = admitted.get(decision.workload)
-                if held is not None and self.settings.compatibility is Compatibility.KUEUE:
-                    gone.add(decision.workload)
-                    forest.hold(*held, -1)
+                if self.settings.compatibility is not Compatibility.KUEUE:
+                    continue
+                gone.add(key)
+                after = {name: fact for name, fact in held.items() if name != key}
+            else:
+                continue
+            for name in forest.queues:
+                forest.hold(name, _more(held, after, name))
+            held = after
+
+
+def _as_admitted(fact: WorkloadFact, decision: Admit) -> WorkloadFact:
+    reserved = Condition(type="QuotaReserved", status=True)
+    admission = Admission(cluster_queue=decision.cluster_queue, pod_sets=decision.pod_sets)
+    return replace(
+        fact, admission=admission, conditions={**fact.conditions, "QuotaReserved": reserved}
+    )
+
+
+def _more(before: Held, after: Held, queue: str) -> dict[FlavorResource, int]:
+    """Return by how much more a queue is charged, less where it is negative."""
+    had, has = (held_together(_held_in(some, queue)) for some in (before, after))
+    amounts = {one: has.get(one, 0) - had.get(one, 0) for one in {**had, **has}}
+    return {one: amount for one, amount in amounts.items() if amount}
+
+
+def _held_in(held: Held, queue: str) -> list[WorkloadFact]:
+    return [one for one in held.values() if one.admission and one.admission.cluster_queue == queue]
 
 
 def an_admission_takes_only_what_was_available(life: Life) -> None:

@@ -1,6 +1,8 @@
 """A preemptor that waits for its victims follows what happens meanwhile."""
 
-from queueing.core.facts import FlavorPolicy, Fungibility, PreemptionPolicy
+from dataclasses import replace
+
+from queueing.core.facts import ClusterQueueFact, FlavorPolicy, Fungibility, PreemptionPolicy
 from queueing.core.names import Key
 from queueing.testing.builders import cluster_queue, cohort, preemption, workload
 from queueing.testing.obedient import ObedientCluster
@@ -114,3 +116,24 @@ def test_who_waits_behind_a_claim_is_judged_when_a_higher_claim_overtakes_it() -
     cluster.cycle()
     assert cluster.draining() == ["team/on-mine", "team/on-other"]
     assert "team/small" in cluster.running()
+
+
+def test_a_preemptor_that_its_queue_lets_in_no_more_waits_for_no_victim() -> None:
+    """So others may have what it waited for, and a new leader does not admit it."""
+    cluster = waiting_for_a_victim("spot")
+    victim = Key("team/victim")
+    assert cluster.engine.is_claimed(victim)
+    found = cluster.objects["ClusterQueue", "mine"]
+    assert isinstance(found, ClusterQueueFact)
+    cluster.observe(replace(found, namespace_selector=None))
+    cluster.cycle()
+    assert not cluster.engine.is_claimed(victim)
+    cluster.observe(workload("other", {"cpu": 5}, local_queue="team/other"))
+    cluster.cycle()
+    assert cluster.running() == ["team/other"]
+    cluster.finish(Key("team/other"))
+    cluster.restart()
+    cluster.observe(workload("another", {"cpu": 1}, local_queue="team/other"))
+    cluster.drain(victim)
+    cluster.rest()
+    assert cluster.running() == ["team/another"]

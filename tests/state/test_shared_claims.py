@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from queueing.core.credits.facts import CreditPolicyFact
 from queueing.core.devices import DeviceAsk, DeviceOffer
 from queueing.core.facts import (
     Condition,
@@ -13,18 +14,28 @@ from queueing.core.facts import (
     Strategy,
     WorkloadFact,
 )
-from queueing.core.names import FlavorName, FlavorResource, Key, PodSetName, QueueName, ResourceName
+from queueing.core.names import (
+    CohortName,
+    FlavorName,
+    FlavorResource,
+    Key,
+    PodSetName,
+    QueueName,
+    ResourceName,
+)
 from queueing.core.settings import Settings
 from queueing.sim.world import World
 from queueing.testing.builders import (
     cluster_queue,
     flavor,
+    groups,
     local_queue,
     namespace,
     pod_set,
     preemption,
     workload,
 )
+from tests.state.members import CORE_PRICES
 
 GPU = ResourceName("gpu")
 HELD = FlavorResource(FlavorName("default"), GPU)
@@ -37,6 +48,13 @@ def user(claim: str = "shared", *, gpus: int = 8, name: str = "main", count: int
     return replace(asked, devices=(ask,))
 
 
+MAIN = cluster_queue(
+    quotas={"default": {"gpu": 8, "cpu": 10}},
+    strategy=Strategy.BEST_EFFORT_FIFO,
+    preemption=LOWER,
+)
+
+
 def world(*workloads: WorkloadFact, gpus: int = 8, cpus: int = 10) -> World:
     together = {
         f"{size} of shared": DeviceOffer(amount=size, pods_max=256, together=True)
@@ -45,11 +63,7 @@ def world(*workloads: WorkloadFact, gpus: int = 8, cpus: int = 10) -> World:
     facts: list[Fact] = [
         namespace(),
         replace(flavor(), devices=together),
-        cluster_queue(
-            quotas={"default": {"gpu": gpus, "cpu": cpus}},
-            strategy=Strategy.BEST_EFFORT_FIFO,
-            preemption=LOWER,
-        ),
+        replace(MAIN, groups=groups({"default": {"gpu": gpus, "cpu": cpus}})),
         local_queue(),
         *workloads,
     ]
@@ -87,6 +101,17 @@ def test_whoever_comes_second_needs_no_quota_for_a_claim_that_is_held() -> None:
     assert admission.pod_sets[0].usage[GPU] == 8, "its status says what it may have to bear"
 
 
+def test_whoever_asks_less_of_a_claim_than_it_is_charged_adds_nothing() -> None:
+    """It needs nobody to leave, least of all one by whose leaving nothing would get free."""
+    made = world(job("a"))
+    made.cycle(1.0)
+    made.observe(job("b", user(gpus=4), at=1.0, priority=1))
+    made.cycle(2.0)
+    assert running(made) == ["team/a", "team/b"]
+    assert not any(one.is_true("Evicted") for one in made.workloads.values())
+    assert used(made) == 8
+
+
 def test_the_charge_passes_to_the_next_and_ends_with_the_last() -> None:
     made = world(job("a"), job("b", at=1.0), job("other", user("its own"), at=2.0))
     made.cycle(1.0)
@@ -99,6 +124,35 @@ def test_the_charge_passes_to_the_next_and_ends_with_the_last() -> None:
     made.cycle(11.0)
     assert running(made) == ["team/other"]
     assert used(made) == 8
+
+
+def test_whoever_takes_a_charge_over_may_borrow_no_more_than_before() -> None:
+    made = world(job("a"), job("b", at=1.0))
+    lender = cluster_queue("lender", {"default": {"gpu": 8, "cpu": 10}}, cohort="all")
+    for fact in (replace(MAIN, cohort=CohortName("all")), lender):
+        made.observe(fact)
+    made.cycle(1.0)
+    made.cycle(2.0)
+    made.engine.observe_credit(
+        CreditPolicyFact(name="rule", prices=CORE_PRICES, non_borrowing_min_priority=0)
+    )
+    made.cycle(3.0)
+    end(made, "a")
+    made.observe(job("other", user("its own"), at=3.0))
+    made.cycle(4.0)
+    assert running(made) == ["team/b"]
+    assert used(made) == 8
+
+
+def test_it_is_told_that_the_local_queue_of_whoever_takes_a_charge_over_is_another() -> None:
+    made = world(job("a"))
+    made.observe(local_queue("team/second"))
+    made.observe(replace(job("b", at=1.0), local_queue=Key("team/second")))
+    made.cycle(1.0)
+    made.cycle(2.0)
+    made.engine.changed()
+    end(made, "a")
+    assert "team/second" in made.engine.changed().local_queues
 
 
 def test_what_a_claim_lacks_for_is_not_what_waits_for_something_else() -> None:

@@ -323,7 +323,11 @@ def _refusal(memory: Memory, item: Item, queue: ClusterQueueFact) -> Refusal | N
 
 
 def _set_aside(memory: Memory, item: Item, refused: Refusal) -> Wait:
-    """Let an item that must not be judged wait, apart from its peers; return the reason."""
+    """Let an item that must not be judged wait, apart from its peers; return the reason.
+
+    It waits for nobody to leave any more.
+    """
+    memory.step_down(item.fact.key)
     isolate(memory, item)
     peers = peers_of(item)
     wait = Wait(
@@ -351,6 +355,8 @@ def _companions(memory: Memory, trees: Mapping[Node, list[Item]]) -> list[Item]:
         heads = trees.get(memory.roots[peers.queue], ())
         if not heads or any(one is item for one in heads):
             continue
+        if _refusal(memory, item, memory.objects.queues[peers.queue]) is not None:
+            continue  # it is told so when its turn comes
         if _keeps_its_place(memory, item, peers):
             found.append(item)
     return found

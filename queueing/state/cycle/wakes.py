@@ -116,7 +116,7 @@ def _send_off(memory: Memory, name: QueueName) -> None:
             memory.announcements[item.fact.key] = None
             if item.fact.key in memory.standing and not memory.as_kueue:
                 memory.ledger.tidings.release(name, item.wants)
-    for holder in memory.ledger.holders(name):
+    for holder in memory.ledger.held_in(name):
         memory.wake_preemptors(holder.key)
 
 

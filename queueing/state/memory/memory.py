@@ -7,6 +7,7 @@ from functools import partial
 from queueing.core.decisions import Wait
 from queueing.core.facts import WorkloadFact
 from queueing.core.fair_sharing.shares import weighted_share
+from queueing.core.holders import Holder
 from queueing.core.names import Key, QueueName, Uid
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
@@ -175,6 +176,7 @@ class Memory:
         made = cls(settings=settings, tree=tree, objects=Objects(tree), ledger=ledger)
         made.as_kueue = settings.compatibility is Compatibility.KUEUE
         made.credits.doors.sharers = made.objects.sharers
+        ledger.on_price = made.note_price
         return made
 
     def queue(self, name: QueueName) -> PendingQueue:
@@ -216,6 +218,12 @@ class Memory:
             self.touched.queues.add(queue)
         if door is not None:
             self.touched.doors.add(door)
+
+    def note_price(self, holder: Holder) -> None:
+        """Note that a workload is charged something else though nothing is new of itself."""
+        self.touch(holder.queue, holder.local_queue)
+        if self.credits.any:
+            self.credits.stir(holder.key)
 
     def share(self, node: Node) -> int:
         """Return the weighted share of a node, as status shows it; 0 without fair sharing."""

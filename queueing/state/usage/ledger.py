@@ -4,7 +4,7 @@ Invariants: a workload is charged at most once, to one queue; the usage of a que
 the sum over its charges; quota is given back by a fact or a refusal, never by a guess.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from queueing.core.holders import Holder, Ranked, rank
@@ -31,6 +31,7 @@ class Ledger:
         "charges",
         "evicting",
         "leaving",
+        "on_price",
         "ranks",
         "tidings",
         "tree",
@@ -56,6 +57,8 @@ class Ledger:
         self.unranked: dict[QueueName, None] = {}
         """Queues in which another LocalQueue may be first since somebody took note of that."""
         self.tidings = Tidings()
+        self.on_price: Callable[[Holder], None] | None = None
+        """Told of each who is charged something else because of those who share its claims."""
         self.asleep: set[QueueName] = set()
         """Inactive queues: rounds see their quota and usage, but none of their workloads."""
         self._rolls: dict[QueueName, Roll] = {}
@@ -266,6 +269,8 @@ class Ledger:
         may_be_victim = key in self._rolls[priced.queue].victims
         self._withdraw(charge)
         self._enter(replace(charge, holder=priced), may_be_victim=may_be_victim)
+        if self.on_price is not None:
+            self.on_price(priced)
 
     def _enter(self, charge: Charge, *, may_be_victim: bool = True) -> None:
         self._put(charge, may_be_victim=may_be_victim)
