@@ -7,6 +7,7 @@ Replies are not parsed here, so that a hot path decodes just what it uses. Failu
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import lru_cache
 from http import HTTPStatus
 from types import TracebackType
 from typing import Self
@@ -271,7 +272,7 @@ class Client:
             headers["Content-Type"] = request.content_type
         if call.traceparent:
             headers["traceparent"] = call.traceparent
-        query = f"?{urlencode(request.query)}" if request.query else ""
+        query = f"?{_encoded(tuple(request.query.items()))}" if request.query else ""
         return self._session.request(
             request.method,
             URL(f"{self.cluster.server}{request.path}{query}", encoded=True),
@@ -295,6 +296,12 @@ class Client:
                 self._session = open_session(self.cluster, self._user_agent)
             self._certificate = grant.certificate
         return grant
+
+
+@lru_cache(maxsize=64)
+def _encoded(query: tuple[tuple[str, str], ...]) -> str:
+    """Most requests are writes, whose queries are a handful."""
+    return urlencode(query)
 
 
 async def _chunks(response: aiohttp.ClientResponse, what: str) -> AsyncIterator[bytes]:

@@ -1,6 +1,7 @@
 """Seconds since the epoch ↔ the API server's timestamps (RFC 3339, whole seconds, UTC)."""
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
 
 def seconds(moment: datetime | None) -> float | None:
@@ -10,4 +11,10 @@ def seconds(moment: datetime | None) -> float | None:
 
 def timestamp(now: float) -> str:
     """Spell a time as `metav1.Time`; fractions of a second are cut off, as the server does."""
-    return datetime.fromtimestamp(int(now), tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _spelled(int(now))
+
+
+@lru_cache(maxsize=64)
+def _spelled(second: int) -> str:
+    """Most times that are spelled are those of the last few seconds."""
+    return datetime.fromtimestamp(second, tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

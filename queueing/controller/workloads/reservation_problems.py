@@ -9,7 +9,7 @@ from queueing.controller.stores.objects import Objects
 from queueing.core.contradictions import Offered, contradictions, indivisible, offered_by
 from queueing.core.facts import Admission, WorkloadFact
 from queueing.translate.inbound.queues import cluster_queue
-from queueing.translate.wire.queues import ClusterQueue
+from queueing.translate.wire.queues import ClusterQueueSpec
 
 
 class ReservationProblems:
@@ -17,7 +17,7 @@ class ReservationProblems:
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
-        self._offered: dict[str, tuple[ClusterQueue, Offered]] = {}
+        self._offered: dict[str, tuple[ClusterQueueSpec, Offered]] = {}
 
     def to(self, fact: WorkloadFact) -> str:
         """Return what is wrong with what a workload holds; empty when nothing is."""
@@ -38,8 +38,8 @@ class ReservationProblems:
             self._offered.pop(name, None)
             return None
         known = self._offered.get(name)
-        if known is None or known[0] is not queue:
-            known = self._offered[name] = queue, offered_by(cluster_queue(queue))
+        if known is None or known[0] != queue.spec:
+            known = self._offered[name] = queue.spec, offered_by(cluster_queue(queue))
         return known[1]
 
 

@@ -69,16 +69,14 @@ def object_to(workload: Workload, trouble: str, now: float) -> bytes | None:
     It stays one, and since when it is one: who holds quota is known by the condition's status.
     """
     admission = workload.status.admission
-    if admission is None:
+    said = next((one for one in workload.status.conditions if one.type == "QuotaReserved"), None)
+    if admission is None or said is None or said.status != "True":
+        return None
+    if not trouble and said.reason != Reason.MISCONFIGURED:
         return None
     conditions = _conditions(workload, now)
     _reserve(conditions, admission.cluster_queue, trouble)
-    said = next((one for one in workload.status.conditions if one.type == "QuotaReserved"), None)
-    if said is None or said.status != "True":
-        return None
     if trouble and said.message == conditions.message("QuotaReserved"):
-        return None
-    if not trouble and said.reason != Reason.MISCONFIGURED:
         return None
     return _status(workload, {}, conditions)
 
