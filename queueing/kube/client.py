@@ -22,6 +22,7 @@ from queueing.kube.credentials import Grant
 from queueing.kube.errors import KubeError, LostError, UnauthorizedError, error_of
 from queueing.kube.request import (
     JSON,
+    METADATA,
     PLAIN,
     READ_TIMEOUT_S,
     WRITE_TIMEOUT_S,
@@ -96,6 +97,14 @@ class Client:
     async def get(self, target: Target, call: Call = PLAIN) -> bytes:
         """Read one object from the quorum."""
         return await self.send(Request("GET", target.path), call)
+
+    async def get_metadata(self, target: Target, call: Call = PLAIN) -> bytes:
+        """Read an object's metadata as the server last saw them, maybe a little late.
+
+        That costs the server little however large the object is: it looks into its memory only.
+        """
+        latest = {"resourceVersion": "0"}
+        return await self.send(Request("GET", target.path, latest, accept=METADATA), call)
 
     async def list_page(
         self, target: Target, query: ListQuery | None = None, call: Call = PLAIN
@@ -270,6 +279,8 @@ class Client:
         headers = {"Authorization": grant.authorization} if grant.authorization else {}
         if request.body:
             headers["Content-Type"] = request.content_type
+        if request.accept:
+            headers["Accept"] = request.accept
         if call.traceparent:
             headers["traceparent"] = call.traceparent
         query = f"?{_encoded(tuple(request.query.items()))}" if request.query else ""

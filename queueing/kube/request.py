@@ -15,6 +15,7 @@ SETUP_TIMEOUT_S = 30.0
 """For what prepares the server and decides nothing, so that no Lease bounds it: before it answers,
 a server compiles every expression of an admission policy, which may take a second of its CPU."""
 JSON = "application/json"
+METADATA = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +88,8 @@ class Request:
     query: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     content_type: str = JSON
+    accept: str = ""
+    """What is asked for instead of the object in JSON."""
 
     @property
     def label(self) -> str:

@@ -10,13 +10,14 @@ import asyncio
 import base64
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
 
 from queueing.kube.client import Client
 from queueing.kube.errors import AlreadyExistsError, ConflictError, KubeError, NotFoundError
+from queueing.kube.objects import Identified
 from queueing.kube.resources import (
     API_SERVICES,
     CUSTOM_RESOURCE_DEFINITIONS,
@@ -73,11 +74,12 @@ async def keep(
 ) -> None:
     """Turn for ever: have a usable certificate, serve it, and have its CA trusted."""
     served: Certificates | None = None
+    trust = Trust(client)
     told = ""
     while True:
         try:
             held = await current(client, keeping, now())
-            await trust(client, held.ca)
+            await trust.spread(held.ca)
             if held != served:
                 use(held)
                 served = held
@@ -160,32 +162,49 @@ async def _store(
     await client.patch_merge(target, {"metadata": {"resourceVersion": version}, "data": data})
 
 
-async def trust(client: Client, ca: bytes) -> None:
-    """Put the CA into everything that calls us; what does not exist is not made."""
-    bundle = base64.b64encode(ca).decode()
-    for target in WEBHOOK_CONFIGURATIONS:
-        await _mend(client, target, lambda found: _webhooks_patch(found, bundle))
-    for target in CONVERTED:
-        await _mend(client, target, lambda found: _conversion_patch(found, bundle))
-    for target in AGGREGATED:
-        await _mend(client, target, lambda found: _service_patch(found, bundle))
+@dataclass(slots=True)
+class Trust:
+    """Puts a CA into everything that calls us; what does not exist is not made.
 
+    What was not written since it was found to trust the CA is not read again: all definitions
+    together are large, and every replica looks every few seconds.
+    """
 
-async def _mend(
-    client: Client,
-    target: Target,
-    patch_of: Callable[[dict[str, Any]], list[dict[str, Any]]],
-) -> None:
-    try:
-        found = msgspec.json.decode(await client.get(target))
-        patch = patch_of(found)
-        if patch:
+    client: Client
+    _ca: bytes = b""
+    _trusting: dict[Target, str] = field(default_factory=dict)
+    """The version of each that trusts the CA."""
+
+    async def spread(self, ca: bytes) -> None:
+        """Have everything trust the CA that does not."""
+        if ca != self._ca:
+            self._ca, self._trusting = ca, {}
+        bundle = base64.b64encode(ca).decode()
+        for target in WEBHOOK_CONFIGURATIONS:
+            await self._mend(target, lambda found: _webhooks_patch(found, bundle))
+        for target in CONVERTED:
+            await self._mend(target, lambda found: _conversion_patch(found, bundle))
+        for target in AGGREGATED:
+            await self._mend(target, lambda found: _service_patch(found, bundle))
+
+    async def _mend(
+        self, target: Target, patch_of: Callable[[dict[str, Any]], list[dict[str, Any]]]
+    ) -> None:
+        try:
+            seen = msgspec.json.decode(await self.client.get_metadata(target), type=Identified)
+            if self._trusting.get(target) == seen.metadata.resource_version:
+                return
+            found = msgspec.json.decode(await self.client.get(target))
             version = found["metadata"]["resourceVersion"]
-            test = {"op": "test", "path": "/metadata/resourceVersion", "value": version}
-            await client.patch_json(target, [test, *patch])
-            logger.info("%s trusts the serving certificate now", target.label)
-    except NotFoundError:
-        return
+            patch = patch_of(found)
+            if patch:
+                test = {"op": "test", "path": "/metadata/resourceVersion", "value": version}
+                await self.client.patch_json(target, [test, *patch])
+                logger.info("%s trusts the serving certificate now", target.label)
+            else:
+                self._trusting[target] = version
+        except NotFoundError:
+            return
 
 
 def _webhooks_patch(found: dict[str, Any], bundle: str) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from queueing.kube.errors import KubeError, NotFoundError
 from queueing.kube.resources import Target
 from queueing.serving.aggregator import read_aggregator
 from queueing.serving.authorization import Reviewer
-from queueing.serving.certificate_secret import Keeping, keep, trust
+from queueing.serving.certificate_secret import Keeping, Trust, keep
 from queueing.serving.forward import Forwarder
 from queueing.serving.identity import Identity, follow_files
 from queueing.serving.read_models import ReadModels, listening
@@ -133,7 +133,7 @@ def _look_after_certificate(
         turn = keep(client, options.keeping, SystemClock().now, identity.use)
         group.create_task(turn, name="certificate")
     elif options.certificates is not None:
-        told = partial(trust, client)
+        told = Trust(client).spread
         group.create_task(follow_files(identity, options.certificates, told))
 
 
