@@ -41,7 +41,11 @@ Examples:
     help="Part of the full size: workloads per queue in all but (d).",
 )
 @click.option(
-    "--jobs", type=int, default=200, show_default=True, help="Jobs in (d) and (d-claims)."
+    "--jobs",
+    type=click.IntRange(min=2),
+    default=200,
+    show_default=True,
+    help="Jobs in (d) and (d-claims), half of them in each of two turns.",
 )
 @click.option(
     "--out",
@@ -57,19 +61,26 @@ def main(scenarios: tuple[str, ...], scale: float, jobs: int, out: Path) -> None
     fit, (d) Jobs with pods on KWOK nodes, (d-claims) with a device for each pod. (e) is the core
     alone; e-sizes draws what a decision costs against the number pending, e-worst measures what may
     take longest, e-credits what a credit policy costs; credits simulates who is served how well.
+
+    Each scenario is told and written when it ends, so that an interrupt loses one at most.
     """
     results: list[Result] = []
     for name in scenarios or UNLESS_TOLD:
-        if name in ALONE:
-            results += ALONE[name](scale, out)
-        else:
-            from bench import on_a_cluster  # noqa: PLC0415 - needs the control plane
-
-            results.append(on_a_cluster.run(name, scale=scale, jobs=jobs))
-    click.echo(table(results))
+        click.echo(f"{name}: being measured ...", err=True)
+        found = _measured(name, scale, jobs, out)
+        click.echo(table(found))
+        results += found
+        write(results, out)
     click.echo(f"machine: {machine()}")
-    write(results, out)
     click.echo(f"written to {out}/results.json")
+
+
+def _measured(name: str, scale: float, jobs: int, out: Path) -> list[Result]:
+    if name in ALONE:
+        return ALONE[name](scale, out)
+    from bench import on_a_cluster  # noqa: PLC0415 - needs the control plane
+
+    return [on_a_cluster.run(name, scale=scale, jobs=jobs)]
 
 
 def _core(scale: float, _: Path) -> list[Result]:

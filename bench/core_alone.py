@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from bench.results import Result, percentile
 from queueing.controller.process.garbage_collection import postponed
@@ -25,6 +26,14 @@ COHORTS_OF = 100
 """Queues per cohort: 1,000 queues in 10 cohorts."""
 RUNTIMES_S = ((1_000, 0.2), (5_000, 0.5), (20_000, 1.0))
 """Up to so many milli-cpus, a workload runs for so long."""
+AIMS = MappingProxyType(
+    {
+        "decisions per CPU second": "at least 20,000",
+        "round over 1,000 heads, p99 CPU ms": "under 100",
+    }
+)
+PORTIONED_AIMS = MappingProxyType({"longest call, CPU ms": "under 50"})
+"""What is aimed at where the loop is let go between calls, as in the controller."""
 
 
 @dataclass(slots=True)
@@ -189,4 +198,5 @@ def run(world: Deep, settings: Settings, *, name: str, portion: int = ROUND) -> 
             "virtual seconds": this.time.now,
             "peak memory, MiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         },
+        aims=dict(AIMS if portion == ROUND else PORTIONED_AIMS),
     )

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+TIMES = "times the longer of floor and bound"
+"""What the aims of the scenarios on a control plane are about."""
 ROUNDING = 1e-9
 """0.99 times 100 is a little more than 99."""
 
@@ -21,6 +23,8 @@ class Result:
     admissions: Sequence[float] = ()
     curves: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """More rows of admission times to plot beside, by name."""
+    aims: Mapping[str, str] = field(default_factory=dict)
+    """What some of the numbers should be, by name."""
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -33,13 +37,20 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def table(results: Sequence[Result]) -> str:
-    """Lay the numbers out, one line each."""
+    """Lay the numbers out, one line each, and what they should be."""
     width = max(len(name) for one in results for name in one.numbers)
     lines: list[str] = []
     for one in results:
         lines.append(one.scenario)
-        lines += [f"  {name:<{width}}  {value:>14,.3f}" for name, value in one.numbers.items()]
+        for name, value in one.numbers.items():
+            aim = f"  (aim: {one.aims[name]})" if name in one.aims else ""
+            lines.append(f"  {name:<{width}}  {_spelled(value)}{aim}".rstrip())
     return "\n".join(lines)
+
+
+def _spelled(value: float) -> str:
+    """Give counts without decimals, all with the point in one column."""
+    return f"{value:>10,}    " if isinstance(value, int) else f"{value:>14,.3f}"
 
 
 def machine() -> dict[str, object]:

@@ -22,11 +22,20 @@ def test_percentile_is_the_nearest_rank(values: list[float], share: float, want:
 
 def test_results_are_a_table_a_file_and_a_picture(tmp_path: Path) -> None:
     result = Result(
-        scenario="x", numbers={"seconds": 2.0}, admissions=[0.5, 1.0], curves={"floor": [0.1]}
+        scenario="x",
+        numbers={"seconds": 2.0, "workloads": 1500},
+        admissions=[0.5, 1.0],
+        curves={"floor": [0.1]},
+        aims={"seconds": "under 3"},
     )
     write([result], tmp_path)
     document = json.loads((tmp_path / "results.json").read_text())
-    assert document["results"][0]["numbers"] == {"seconds": 2.0}
+    assert document["results"][0]["numbers"] == {"seconds": 2.0, "workloads": 1500}
+    assert document["results"][0]["aims"] == {"seconds": "under 3"}
     assert document["machine"]["cpus"] > 0
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
-    assert table([result]).splitlines() == ["x", "  seconds           2.000"]
+    assert table([result]).splitlines() == [
+        "x",
+        "  seconds             2.000  (aim: under 3)",
+        "  workloads       1,500",
+    ]
