@@ -285,7 +285,7 @@ def _covered(memory: Memory, queue: PendingQueue, selection: Selection) -> Peers
         missing = None if peers.lacks else supply.missing(peers)
         if missing is None:
             return peers
-        queue.despair(peers, missing)
+        queue.shelve(peers, missing)
     return None
 
 

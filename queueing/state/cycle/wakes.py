@@ -204,7 +204,7 @@ def _spread(memory: Memory, root: Node, news: News) -> None:
         for peers in list(queue.hopeful) if queue.hopeful else ():
             missing = supply.missing(peers)
             if missing is not None:
-                queue.despair(peers, missing)
+                queue.shelve(peers, missing)
             elif _concerns(memory, peers, news):
                 memory.wake_peers(peers, doubtful=True)
         shelves = queue.shelves

@@ -127,7 +127,7 @@ class PendingQueue:
         self._forget_hope(peers)
         self._file(peers, lacks, None, plain=plain)
 
-    def despair(self, peers: Peers, missing: Iterable[tuple[FlavorResource, int]]) -> None:
+    def shelve(self, peers: Peers, missing: Iterable[tuple[FlavorResource, int]]) -> None:
         """Put hopeful peers on shelves until one of these is met, possible victims included."""
         self._forget_hope(peers)
         self._file(peers, missing, peers.priority)
