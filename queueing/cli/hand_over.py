@@ -45,6 +45,7 @@ _POLICIES = (
     VALIDATING_POLICIES,
 )
 _ATTEMPTS = 5
+"""Tries to change one object that others change, too."""
 READ_S = 10.0
 
 

@@ -27,6 +27,7 @@ from queueing_api.config.v1beta2 import Configuration
 JOB_WORKERS = 24
 WORKLOAD_WORKERS = 8
 WRITE_SHARE = 0.2
+"""The longest timeout of a write, as a part of the lease's duration."""
 TIGHT_S = 60.0
 """Shorter limits of getting ready leave no room to tell it late."""
 GATES = "featureGates."

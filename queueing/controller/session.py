@@ -16,6 +16,7 @@ from queueing.state.memory.views import Changed
 logger = logging.getLogger(__name__)
 
 GANG_WORKERS = 4
+"""Gangs looked at at once."""
 DRAIN_S = 5.0
 """How long the writes under way may take when the term ends."""
 

@@ -50,6 +50,7 @@ __all__ = [
 
 _WHOLE_LIST_TIMEOUT_S = 120.0
 _SERVER_SHARE = 0.9
+"""The part of the timeout of a write after which the server itself gives up."""
 _WATCH_SILENCE_S = 150.0
 _FRAME_MAX = 2**20
 

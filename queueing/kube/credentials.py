@@ -16,6 +16,7 @@ logger = logging.getLogger(__name__)
 
 _RETRY_S = 10.0
 _USED_SHARE = 0.8
+"""The part of what is left of their life after which credentials are read again."""
 
 
 @dataclass(frozen=True, slots=True)

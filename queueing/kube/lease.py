@@ -24,6 +24,7 @@ LEASE_NAME = "c1f6bfd2.kueue.x-k8s.io"
 """The lease that Kueue itself holds, so that the two never lead in one cluster at a time."""
 
 _JITTER = 1.2
+"""What Kubernetes' own leader election stretches `retryPeriod` by, at the most."""
 _ATTEMPTS_PER_DEADLINE = 2
 _LOOKS_PER_RETRY = 4
 """A standby's clock starts when it sees a renewal: what it sees late, it takes over late."""

@@ -20,6 +20,7 @@ SEVERAL = 16
 SHARE = 0.1
 """What one write counts in the mean."""
 GROWTH = 1.0001
+"""What the best time grows by with each write: it doubles in about 7,000 of them."""
 
 
 @dataclass(slots=True)

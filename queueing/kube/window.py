@@ -9,6 +9,7 @@ one, or shrinks by a half, for as many writes as it lets through.
 from dataclasses import dataclass
 
 LEAST = 4
+"""Writes at once, however slow they are: some must end for it to hear that they are fast again."""
 PATIENCE_SHARE = 1 / 3
 """A write is slow that takes this part of its timeout: others of the same moment take longer."""
 SHRINKS_BY = 0.5

@@ -31,6 +31,7 @@ logger = logging.getLogger(__name__)
 PAGE = 500
 AT_ONCE = 16
 ATTEMPTS = 5
+"""Tries to change one object that others change, too."""
 HELD = (WORKLOADS, CLUSTER_QUEUES, RESOURCE_FLAVORS, ADMISSION_CHECKS, TOPOLOGIES)
 DEFINITION = f"{WORKLOADS.plural}.{WORKLOADS.group}"
 

@@ -37,6 +37,7 @@ from queueing.translate.jobs.gang import gang_key
 from queueing.translate.wire.workloads import Workload
 
 WORKERS = 4
+"""Workloads with requests to save that are looked at at once."""
 _LOOK_S = 0.02
 
 

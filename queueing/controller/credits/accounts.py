@@ -25,7 +25,9 @@ from queueing.translate.outbound.conditions import patch
 logger = logging.getLogger(__name__)
 
 EVERY_S = 30.0
+"""Least time between two writes of one account, with ledgers that are 5 s behind."""
 LOOK_S = 0.02
+"""Between two looks at whether what a workload held before is written down."""
 PATIENCE_S = 5.0
 """How long a second reservation waits for the account before it is put off."""
 NEAR_S = 5
@@ -108,7 +110,7 @@ class Accounts:
 
     @property
     def every_s(self) -> float:
-        """How often one account is written at most: more often under short horizons."""
+        """Seconds between two writes of one account, at least; fewer under short horizons."""
         return EVERY_S * min(self._lags(), default=5) / 5
 
     def _lags(self) -> Iterator[int]:
@@ -118,7 +120,7 @@ class Accounts:
                 yield lag_of(translate.policy(one).horizon_s)
 
     def is_due(self) -> bool:
-        """Say whether half a minute is over for any account."""
+        """Say whether any account may be written again."""
         now, every_s = self._clock.monotonic(), self.every_s
         accounts_due = not self._last or any(now - one >= every_s for one in self._last.values())
         others = self._budgets.is_due(every_s) or self._usages.is_due(every_s)

@@ -36,6 +36,7 @@ from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import Workload
 
 WORKERS = 4
+"""Workloads with claims that are looked at at once."""
 GATHER_S = 0.05
 """Slices of one pool come one after the other, and so do templates of users."""
 PAUSE_TIMES = 10.0

@@ -32,8 +32,11 @@ PATIENCE_UNTOLD_S = 5.0
 """The same for one that another stands for: most are admitted before, and need no write."""
 MESSAGE_EVERY_S = 30.0
 PER_SECOND_MAX = 25.0
+"""Reasons written in a second by a server at rest, with no admission under way."""
 WHEN_BUSY_PER_SECOND = 5.0
+"""The same while admissions are written."""
 WHEN_PRESSED_PER_SECOND = 1.0
+"""The same while the server is slower than it can be."""
 
 
 class StatusWriter(Protocol):

@@ -15,6 +15,7 @@ from queueing.core.credits.partners import Partners
 from queueing.core.names import FlavorName
 
 WEIGHT_UNIT = 1_000_000
+"""Parts of one in which fair-sharing weights are counted."""
 KEPT_HALF_LIVES = 3
 """How long the balance of a child that left waits for it."""
 

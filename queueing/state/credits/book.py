@@ -18,6 +18,7 @@ from queueing.core.quota.node import Node
 from queueing.state.credits.holds import Holds
 
 CLASS_UNIT = 1000
+"""Parts of one in which the factors of priority classes are counted."""
 REFUND_S = 900
 """For how long, at most, what was paid for lost work is given back."""
 
