@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import selectors
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import pytest
 from aiohttp import web
 from blockbuster import blockbuster_ctx
-from typing_extensions import override
 
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
@@ -115,57 +113,6 @@ async def server() -> AsyncIterator[ScriptedServer]:
 async def client(server: ScriptedServer) -> AsyncIterator[Client]:
     async with Client(Cluster.plain(server.url), "queueing/test", "queueing-test") as opened:
         yield opened
-
-
-class JumpingSelector(selectors.DefaultSelector):
-    """If nothing is ready, jump to the next timer instead of waiting for it."""
-
-    elapsed = 0.0
-
-    @override
-    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        ready = super().select(0)
-        if not ready and timeout is None:
-            raise RuntimeError("deadlock: every task waits and no timer is set")
-        if not ready:
-            self.elapsed += timeout or 0.0
-        return ready
-
-
-class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop whose time passes only while everybody waits."""
-
-    def __init__(self) -> None:
-        self.selector = JumpingSelector()
-        super().__init__(self.selector)
-
-    @override
-    def time(self) -> float:
-        return self.selector.elapsed
-
-
-class LoopClock:
-    """The clock of a machine whose time is that of the running loop."""
-
-    def now(self) -> float:
-        return 1_000_000.0 + self.monotonic()
-
-    def monotonic(self) -> float:
-        return asyncio.get_running_loop().time()
-
-
-@pytest.fixture
-def in_virtual_time() -> Callable[[Callable[[LoopClock], Awaitable[Any]]], Any]:
-    """Run an async function to its end in no real time."""
-
-    def run(scene: Callable[[LoopClock], Awaitable[Any]]) -> Any:
-        async def whole() -> Any:
-            return await scene(LoopClock())
-
-        with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-            return runner.run(whole())
-
-    return run
 
 
 @pytest.fixture

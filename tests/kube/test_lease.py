@@ -10,10 +10,10 @@ from queueing.kube.client import Client
 from queueing.kube.errors import ConflictError, LostError, NotFoundError, UnavailableError
 from queueing.kube.lease import Lease, LeaseSettings, Term
 from queueing.kube.lease_record import KubeLeaseStore, LeaseRecord
+from queueing.testing.virtual_time import LoopClock, in_no_time
 
 A = LeaseSettings(identity="a")
 B = LeaseSettings(identity="b")
-Play = Callable[[Callable[[Any], Awaitable[Any]]], Any]
 
 
 @dataclass
@@ -55,7 +55,7 @@ class MemoryStore:
 class Leader:
     """What `lead` does in these tests: note when it began and ended."""
 
-    clock: Any
+    clock: LoopClock
     log: list[str] = field(default_factory=list)
     terms: list[Term] = field(default_factory=list)
     began: asyncio.Event = field(default_factory=asyncio.Event)
@@ -72,12 +72,12 @@ class Leader:
             self.ended.set()
 
 
-def lease(store: MemoryStore, settings: LeaseSettings, clock: Any) -> Lease:
+def lease(store: MemoryStore, settings: LeaseSettings, clock: LoopClock) -> Lease:
     return Lease(store, settings, clock, draw=lambda: 0.0)
 
 
-def test_the_first_one_leads_at_once_and_keeps_the_lease(in_virtual_time: Play) -> None:
-    async def scene(clock: Any) -> None:
+def test_the_first_one_leads_at_once_and_keeps_the_lease() -> None:
+    async def scene(clock: LoopClock) -> None:
         store, leader = MemoryStore(), Leader(clock)
         mine = lease(store, A, clock)
         async with asyncio.TaskGroup() as group:
@@ -90,11 +90,11 @@ def test_the_first_one_leads_at_once_and_keeps_the_lease(in_virtual_time: Play) 
         assert leader.log == ["begin@0", "end@3600"]
         assert store.writes >= 1800, "renewed every two seconds"
 
-    in_virtual_time(scene)
+    in_no_time(scene)
 
 
-def test_a_released_lease_is_taken_without_waiting(in_virtual_time: Play) -> None:
-    async def scene(clock: Any) -> None:
+def test_a_released_lease_is_taken_without_waiting() -> None:
+    async def scene(clock: LoopClock) -> None:
         store, first, second = MemoryStore(), Leader(clock), Leader(clock)
         mine, other = lease(store, A, clock), lease(store, B, clock)
         async with asyncio.TaskGroup() as group:
@@ -110,13 +110,11 @@ def test_a_released_lease_is_taken_without_waiting(in_virtual_time: Play) -> Non
             new.cancel()
         assert store.held_by.index("") == store.held_by.index("b") - 1
 
-    in_virtual_time(scene)
+    in_no_time(scene)
 
 
-def test_after_a_crash_the_next_waits_for_the_end_and_for_the_last_write(
-    in_virtual_time: Play,
-) -> None:
-    async def scene(clock: Any) -> None:
+def test_after_a_crash_the_next_waits_for_the_end_and_for_the_last_write() -> None:
+    async def scene(clock: LoopClock) -> None:
         crashed = LeaseRecord(
             holder="a", duration_s=15, acquired=0, renewed=0, transitions=4, version="0"
         )
@@ -128,11 +126,11 @@ def test_after_a_crash_the_next_waits_for_the_end_and_for_the_last_write(
         assert 25 <= clock.monotonic() <= 28, "15 s of the lease, 10 s of a write"
         assert leader.terms == [Term("b", 5)]
 
-    in_virtual_time(scene)
+    in_no_time(scene)
 
 
-def test_a_leader_that_cannot_renew_stops_before_others_may_start(in_virtual_time: Play) -> None:
-    async def scene(clock: Any) -> None:
+def test_a_leader_that_cannot_renew_stops_before_others_may_start() -> None:
+    async def scene(clock: LoopClock) -> None:
         store, first, second = MemoryStore(), Leader(clock), Leader(clock)
         mine, other = lease(store, A, clock), lease(store, B, clock)
         async with asyncio.TaskGroup() as group:
@@ -155,11 +153,11 @@ def test_a_leader_that_cannot_renew_stops_before_others_may_start(in_virtual_tim
             old.cancel()
             new.cancel()
 
-    in_virtual_time(scene)
+    in_no_time(scene)
 
 
-def test_the_fence_closes_by_our_own_clock(in_virtual_time: Play) -> None:
-    async def scene(clock: Any) -> None:
+def test_the_fence_closes_by_our_own_clock() -> None:
+    async def scene(clock: LoopClock) -> None:
         store, leader = MemoryStore(), Leader(clock)
         mine = lease(store, A, clock)
         async with asyncio.TaskGroup() as group:
@@ -170,11 +168,11 @@ def test_the_fence_closes_by_our_own_clock(in_virtual_time: Play) -> None:
             assert not mine.fence.valid_for_longer_than(14.0)
             running.cancel()
 
-    in_virtual_time(scene)
+    in_no_time(scene)
 
 
-def test_a_few_failed_renewals_do_no_harm(in_virtual_time: Play) -> None:
-    async def scene(clock: Any) -> None:
+def test_a_few_failed_renewals_do_no_harm() -> None:
+    async def scene(clock: LoopClock) -> None:
         store, leader = MemoryStore(), Leader(clock)
         async with asyncio.TaskGroup() as group:
             running = group.create_task(lease(store, A, clock).run(leader))
@@ -193,13 +191,11 @@ def test_a_few_failed_renewals_do_no_harm(in_virtual_time: Play) -> None:
         assert leader.log[0] == "begin@0"
         assert len(leader.log) == 2, "led without a break"
 
-    in_virtual_time(scene)
+    in_no_time(scene)
 
 
-def test_why_the_lease_cannot_be_had_is_told_once(
-    in_virtual_time: Play, caplog: pytest.LogCaptureFixture
-) -> None:
-    async def scene(clock: Any) -> None:
+def test_why_the_lease_cannot_be_had_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    async def scene(clock: LoopClock) -> None:
         store, leader = MemoryStore(), Leader(clock)
 
         async def nowhere(what: str) -> None:
@@ -215,13 +211,13 @@ def test_why_the_lease_cannot_be_had_is_told_once(
             await leader.began.wait()
             running.cancel()
 
-    in_virtual_time(scene)
+    in_no_time(scene)
     told = [one.message for one in caplog.records if "cannot be had" in one.message]
     assert told == ['the lease cannot be had, trying again: namespaces "kueue-system" not found']
 
 
-def test_a_renewal_whose_reply_was_lost_is_recognised(in_virtual_time: Play) -> None:
-    async def scene(clock: Any) -> None:
+def test_a_renewal_whose_reply_was_lost_is_recognised() -> None:
+    async def scene(clock: LoopClock) -> None:
         store, leader = MemoryStore(), Leader(clock)
         async with asyncio.TaskGroup() as group:
             running = group.create_task(lease(store, A, clock).run(leader))
@@ -238,11 +234,11 @@ def test_a_renewal_whose_reply_was_lost_is_recognised(in_virtual_time: Play) -> 
         assert store.record is not None
         assert store.record.holder == "", "and it could be released"
 
-    in_virtual_time(scene)
+    in_no_time(scene)
 
 
-def test_a_lease_won_without_knowing_is_led_only_after_the_grace(in_virtual_time: Play) -> None:
-    async def scene(clock: Any) -> None:
+def test_a_lease_won_without_knowing_is_led_only_after_the_grace() -> None:
+    async def scene(clock: LoopClock) -> None:
         store, leader = MemoryStore(), Leader(clock)
 
         async def lose_the_reply() -> None:
@@ -257,11 +253,11 @@ def test_a_lease_won_without_knowing_is_led_only_after_the_grace(in_virtual_time
         assert clock.monotonic() >= A.write_timeout_s
         assert leader.terms == [Term("a", 0)]
 
-    in_virtual_time(scene)
+    in_no_time(scene)
 
 
-def test_a_lease_taken_by_another_ends_the_leadership_at_once(in_virtual_time: Play) -> None:
-    async def scene(clock: Any) -> None:
+def test_a_lease_taken_by_another_ends_the_leadership_at_once() -> None:
+    async def scene(clock: LoopClock) -> None:
         store, leader = MemoryStore(), Leader(clock)
         mine = lease(store, A, clock)
         async with asyncio.TaskGroup() as group:
@@ -275,13 +271,11 @@ def test_a_lease_taken_by_another_ends_the_leadership_at_once(in_virtual_time: P
             running.cancel()
         assert store.record.holder == "kueue", "what is not ours is not released"
 
-    in_virtual_time(scene)
+    in_no_time(scene)
 
 
-def test_a_leader_that_is_told_to_go_keeps_the_lease_until_it_is_done(
-    in_virtual_time: Play,
-) -> None:
-    async def scene(clock: Any) -> None:
+def test_a_leader_that_is_told_to_go_keeps_the_lease_until_it_is_done() -> None:
+    async def scene(clock: LoopClock) -> None:
         store, began = MemoryStore(), asyncio.Event()
         mine = lease(store, A, clock)
         valid: list[bool] = []
@@ -301,11 +295,11 @@ def test_a_leader_that_is_told_to_go_keeps_the_lease_until_it_is_done(
         assert valid == [True]
         assert store.held_by[-1] == ""
 
-    in_virtual_time(scene)
+    in_no_time(scene)
 
 
-def test_work_that_ends_by_itself_ends_the_run(in_virtual_time: Play) -> None:
-    async def scene(clock: Any) -> None:
+def test_work_that_ends_by_itself_ends_the_run() -> None:
+    async def scene(clock: LoopClock) -> None:
         store = MemoryStore()
 
         async def brief(_: Term) -> None:
@@ -315,11 +309,11 @@ def test_work_that_ends_by_itself_ends_the_run(in_virtual_time: Play) -> None:
         assert store.record is not None
         assert store.record.holder == ""
 
-    in_virtual_time(scene)
+    in_no_time(scene)
 
 
-def test_a_failure_of_the_leader_releases_and_is_raised(in_virtual_time: Play) -> None:
-    async def scene(clock: Any) -> None:
+def test_a_failure_of_the_leader_releases_and_is_raised() -> None:
+    async def scene(clock: LoopClock) -> None:
         store = MemoryStore()
 
         async def broken(_: Term) -> None:
@@ -330,7 +324,7 @@ def test_a_failure_of_the_leader_releases_and_is_raised(in_virtual_time: Play) -
         assert caught.group_contains(ZeroDivisionError)
         assert store.held_by == ["a", ""]
 
-    in_virtual_time(scene)
+    in_no_time(scene)
 
 
 @pytest.mark.parametrize(
