@@ -16,14 +16,13 @@ from queueing.core.facts import (
     TopologyFact,
     WorkloadFact,
 )
-from queueing.core.names import CheckName, FlavorName, QueueName, namespace_of
+from queueing.core.names import CheckName, FlavorName, namespace_of
 from queueing.core.selectors import selects
 
 __all__ = [
     "Refusal",
     "applying_checks",
     "inactivity",
-    "missing_queue",
     "refusal",
     "selects",
 ]
@@ -70,11 +69,6 @@ def inactivity(
         return None
     messages = ", ".join(message for _, message in found)
     return found[0][0], f"Can't admit new workloads: {messages}."
-
-
-def missing_queue(name: QueueName) -> Refusal:
-    """Refuse a workload whose ClusterQueue does not exist."""
-    return Refusal(Reason.MISCONFIGURED, f"ClusterQueue {name} not found", Requeue.NOT_QUEUED)
 
 
 def refusal(

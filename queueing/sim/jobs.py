@@ -8,7 +8,7 @@ import msgspec
 from queueing.core.names import Key
 from queueing.translate import labels
 from queueing.translate.jobs import batch, gang_workload
-from queueing.translate.jobs.composition import Origin, compose
+from queueing.translate.jobs.composition import Origin, compose, prebuilt_name
 from queueing.translate.jobs.gang import Incomplete, Whole, gang_key, verdict
 from queueing.translate.jobs.priority import (
     MissingClass,
@@ -53,9 +53,15 @@ class JobReader:
         """Return the Job's Workload; None when it would get none, or has one already."""
         job = self._defaulted(job)
         origin = Origin(kind=batch.KIND, metadata=job.metadata, labels_to_copy=self.labels_to_copy)
-        if Key(f"{job.metadata.namespace}/{origin.name}") in self.known:
+        named = prebuilt_name(job.metadata)
+        if Key(f"{job.metadata.namespace}/{named or origin.name}") in self.known:
             return None
-        priority = self._priority_of(job) if self._may_be_queued(job) else None
+        if not self._may_be_queued(job):
+            return None
+        if named:
+            self._warn(job, f"names the prebuilt Workload {named}, which is not given")
+            return None
+        priority = self._priority_of(job)
         if priority is None:
             return None
         return _made(compose(origin, batch.pod_sets(job), priority), job)

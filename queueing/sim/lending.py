@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from queueing.core.facts import ClusterQueueFact, CohortFact
+from queueing.core.fair_sharing.shares import weighted_share
 from queueing.core.names import CohortName, FlavorResource, QueueName
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
@@ -34,6 +35,9 @@ class Ledger:
 
     queues: Balances
     cohorts: Balances
+    queue_shares: Mapping[str, int]
+    """Weighted shares, as statuses show them with fair sharing: there without it, too."""
+    cohort_shares: Mapping[str, int]
 
 
 def balance(
@@ -62,6 +66,8 @@ def balance(
     return Ledger(
         queues={name: _balances(node, lent) for name, node in leaves.items()},
         cohorts={name: _balances(node, lent) for name, node in inner.items()},
+        queue_shares={name: weighted_share(node) for name, node in leaves.items()},
+        cohort_shares={name: weighted_share(node) for name, node in inner.items()},
     )
 
 

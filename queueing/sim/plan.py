@@ -1,6 +1,6 @@
 """What the engine would do with a set of facts, round after round, while time stands still."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from queueing.core.credits.facts import CreditFact
@@ -22,8 +22,8 @@ class Plan:
 
     rounds: tuple[tuple[Decision, ...], ...]
     ledger: Ledger
-    queue_shares: dict[str, float]
-    cohort_shares: dict[str, float]
+    queue_shares: Mapping[str, int]
+    cohort_shares: Mapping[str, int]
     stable: bool | None
     """Whether nothing more would change; None when a number of rounds was asked for."""
     explicit_reasons: bool = True
@@ -94,8 +94,12 @@ def _by_rounds(world: World, done: list[tuple[Decision, ...]], now: float) -> bo
         moves = _moves(decisions)
         if drained or moves:
             seen.clear()
-        elif _gist(decisions) in seen or (cycle.finished and not cycle.judged):
-            done[:] = done or [decisions]
+        elif _gist(decisions) in seen:
+            return True
+        elif cycle.finished and not cycle.judged:
+            told = set(map(_spelled, done[-1])) if done else set()
+            if not done or not told.issuperset(map(_spelled, decisions)):
+                done.append(decisions)  # a head that must not be judged is told all the same
             return True
         done.append(decisions)
         if not moves:
@@ -171,14 +175,18 @@ def _gist(decisions: Iterable[Decision]) -> tuple[object, ...]:
 
 def _plan(world: World, rounds: Sequence[tuple[Decision, ...]], *, stable: bool | None) -> Plan:
     engine = world.engine
-    queues = {name: engine.cluster_queue(QueueName(name)) for name in sorted(world.queues)}
     ledger = balance(world.queues.values(), world.cohorts.values(), usage=world.usage())
-    cohorts = {name: engine.cohort(CohortName(name)) for name in ledger.cohorts}
+    queue_shares, cohort_shares = dict(ledger.queue_shares), dict(ledger.cohort_shares)
+    if world.is_fair:  # credits may bend weights, of which only the engine knows
+        queues = {name: engine.cluster_queue(QueueName(name)) for name in queue_shares}
+        cohorts = {name: engine.cohort(CohortName(name)) for name in cohort_shares}
+        queue_shares = {name: view.weighted_share for name, view in queues.items() if view}
+        cohort_shares = {name: view.weighted_share for name, view in cohorts.items() if view}
     return Plan(
         rounds=tuple(rounds),
         ledger=ledger,
-        queue_shares={name: view.weighted_share for name, view in queues.items() if view},
-        cohort_shares={name: view.weighted_share for name, view in cohorts.items() if view},
+        queue_shares=queue_shares,
+        cohort_shares=cohort_shares,
         stable=stable,
         explicit_reasons=world.explicit_reasons,
     )

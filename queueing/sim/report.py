@@ -1,6 +1,5 @@
 """A plan as plain JSON values: the stable contract of `queueing plan -o json`."""
 
-import math
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -11,10 +10,6 @@ from queueing.core.names import FlavorResource
 from queueing.sim.lending import Balance
 from queueing.sim.plan import Plan
 from queueing_api.quantity import format_amount
-
-INFINITE_SHARE = 2**63 - 1
-"""What Kueue's status writes for a queue of weight zero that borrows."""
-
 
 _COARSE = MappingProxyType(
     dict.fromkeys((Reason.MISCONFIGURED, Reason.SUSPENDED, Reason.ON_HOLD), "Inadmissible")
@@ -38,8 +33,8 @@ def as_json(plan: Plan) -> dict[str, Any]:
         "usage": _balances(plan.ledger.queues),
         "cohorts": _balances(plan.ledger.cohorts),
         "weightedShare": {
-            "clusterQueues": {name: _share(one) for name, one in plan.queue_shares.items()},
-            "cohorts": {name: _share(one) for name, one in plan.cohort_shares.items()},
+            "clusterQueues": dict(plan.queue_shares),
+            "cohorts": dict(plan.cohort_shares),
         },
     }
     if plan.stable is not None:
@@ -115,7 +110,3 @@ def _balances(nodes: Mapping[str, Mapping[FlavorResource, Balance]]) -> dict[str
                 "lent": format_amount(resource, balance.lent),
             }
     return report
-
-
-def _share(share: float) -> int:
-    return INFINITE_SHARE if math.isinf(share) else math.ceil(share)

@@ -1,14 +1,14 @@
 """Where the workloads stand that a round did not judge."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from queueing.core.decisions import Admit, Decision, Reason, Requeue, Wait
+from queueing.core.decisions import Admit, Decision, Preempt, Reason, Requeue, Wait
 from queueing.core.facts import WorkloadFact
+from queueing.core.names import Key, QueueName
 from queueing.sim.world import World
 
-_BEHIND = {Requeue.IMMEDIATE: Requeue.NOT_HEAD}
-"""A workload that is to be tried again, and was not tried in this round, stood behind a head."""
+_IN_LINE = (Requeue.IMMEDIATE, Requeue.NOT_HEAD)
 
 
 class Standing:
@@ -35,11 +35,32 @@ class Standing:
             elif isinstance(one, Admit):
                 self._known.pop(one.workload, None)
         judged = {one.workload for one in decisions}
+        heads = self._heads(aside=frozenset(map(_queue_of, decisions)))
         others = (wait for key, wait in self._known.items() if key not in judged)
         return (
             *decisions,
-            *(replace(one, requeue=_BEHIND.get(one.requeue, one.requeue)) for one in others),
+            *(one if one.workload in heads else _behind(one) for one in others),
         )
+
+    def _heads(self, aside: Collection[QueueName | None]) -> frozenset[Key]:
+        """Return who is first in line in each queue, except in those that had another head."""
+        heads: dict[QueueName | None, Key] = {}
+        for key, wait in self._known.items():
+            if wait.requeue in _IN_LINE:
+                heads.setdefault(wait.cluster_queue, key)
+        return frozenset(key for queue, key in heads.items() if queue not in aside)
+
+
+def _queue_of(decision: Decision) -> QueueName | None:
+    """Return the queue whose head was judged when something was decided."""
+    if isinstance(decision, Preempt):
+        return decision.preemptor_queue
+    return decision.cluster_queue
+
+
+def _behind(wait: Wait) -> Wait:
+    """Say of one who is to be tried again, and was not in this round, that it was not its turn."""
+    return replace(wait, requeue=Requeue.NOT_HEAD) if wait.requeue in _IN_LINE else wait
 
 
 def _in_order(world: World) -> list[WorkloadFact]:

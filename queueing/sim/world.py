@@ -48,6 +48,7 @@ class World:
     def __init__(self, facts: Iterable[Fact | CreditFact], *, settings: Settings) -> None:
         self.engine = Engine(settings)
         self.explicit_reasons = settings.explicit_reasons
+        self.is_fair = settings.fair_sharing is not None
         self.queues: dict[QueueName, ClusterQueueFact] = {}
         self.cohorts: dict[str, CohortFact] = {}
         self._doors: dict[Key, LocalQueueFact] = {}

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from queueing.core.admissibility import applying_checks, inactivity, missing_queue, refusal
+from queueing.core.admissibility import applying_checks, inactivity, refusal
 from queueing.core.decisions import Reason, Requeue
 from queueing.core.facts import (
     CheckPhase,
@@ -12,7 +12,7 @@ from queueing.core.facts import (
     Strategy,
     WorkloadFact,
 )
-from queueing.core.names import FlavorName, QueueName
+from queueing.core.names import FlavorName
 from queueing.core.selectors import Requirement, Selector
 from queueing.testing.builders import (
     assignment,
@@ -176,11 +176,10 @@ def test_a_strict_queue_keeps_a_refused_head_but_not_one_of_a_foreign_namespace(
     assert (broken.requeue, foreign.requeue) == (Requeue.IMMEDIATE, Requeue.INADMISSIBLE)
 
 
-def test_inactive_and_missing_queues_are_named() -> None:
+def test_inactive_queues_are_named() -> None:
     inactive = refusal(workload(), cluster_queue("q"), queue_inactive=True, namespace=None)
     assert inactive is not None
     assert inactive.message == "ClusterQueue q is inactive"
-    assert missing_queue(QueueName("q")).message == "ClusterQueue q not found"
 
 
 def test_checks_apply_by_flavor() -> None:

@@ -1,3 +1,6 @@
+from dataclasses import replace
+from fractions import Fraction
+
 from queueing.core.facts import ClusterQueueFact, CohortFact, FlavorQuotas, Quota, ResourceGroup
 from queueing.core.names import CohortName, FlavorName, FlavorResource, QueueName, ResourceName
 from queueing.sim.lending import Balance, balance
@@ -70,3 +73,11 @@ def test_cohorts_that_are_only_named_and_those_without_members_are_listed() -> N
     ledger = balance([queue("a", 1)], [lonely], usage={})
     assert ledger.cohorts["lonely"][CPU].nominal == 3
     assert ledger.cohorts["pool"][CPU].nominal == 1
+
+
+def test_shares_are_told_as_statuses_show_them_with_fair_sharing() -> None:
+    """2.10: 1 of 3 borrowed is 333.3 thousandths, rounded up, and divided by the weight."""
+    queues = [queue("a", 1), replace(queue("b", 0), fair_weight=Fraction(2))]
+    ledger = balance([*queues, queue("c", 2)], [], usage=use(a=2, b=1))
+    assert ledger.queue_shares == {"a": 334, "b": 167, "c": 0}
+    assert ledger.cohort_shares == {"pool": 0}

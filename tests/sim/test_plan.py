@@ -15,8 +15,8 @@ from queueing.core.facts import (
     WorkloadFact,
 )
 from queueing.core.names import FlavorName, Key, QueueName
-from queueing.core.settings import Compatibility, Settings
-from queueing.sim.plan import LAPS_MAX, Plan, until_stable
+from queueing.core.settings import Compatibility, FairSharing, Settings
+from queueing.sim.plan import LAPS_MAX, Plan, fixed_rounds, until_stable
 from queueing.testing.builders import cluster_queue, pod_set, preemption, quota, workload
 
 Part = ClusterQueueFact | FlavorFact | LocalQueueFact | WorkloadFact
@@ -91,6 +91,20 @@ def test_every_pending_workload_is_told_of_once_in_every_round(
     for decisions in found.rounds:
         assert sorted(one.workload for one in decisions) == sorted(waiting)
         waiting = {one.workload for one in decisions if isinstance(one, Wait)}
+
+
+@pytest.mark.parametrize("fair", [None, FairSharing(strategies=("LessThanInitialShare",))])
+def test_a_plan_tells_shares_with_and_without_fair_sharing(fair: FairSharing | None) -> None:
+    parts: list[Part] = [
+        *flavors("default"),
+        cluster_queue("a", {"default": {"gpu": 4}}, cohort="c"),
+        cluster_queue("b", {"default": {"gpu": 4}}, cohort="c"),
+        door("a"),
+        workload("w", {"gpu": 5}, local_queue="team/a"),
+    ]
+    found = fixed_rounds(parts, settings=Settings(fair_sharing=fair), now=100.0, rounds=1)
+    assert found.queue_shares == {"a": 125, "b": 0}
+    assert found.cohort_shares == {"c": 0}
 
 
 def test_heads_that_only_step_aside_make_no_round_of_their_own() -> None:
