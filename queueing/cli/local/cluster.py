@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import queueing
+from queueing.apiserver.failures import ApiFailure
 from queueing.apiserver.server import EmbeddedServer, serve
 from queueing.apiserver.simulation.cluster import simulate
 from queueing.cli.local.webhooks import local_webhooks
@@ -28,6 +29,8 @@ SAMPLE_OBJECTS = (
     "checkpoint-policies.yaml",
     "nodes.yaml",
 )
+FIRST = ("CustomResourceDefinition", "Namespace")
+"""Kinds on which other objects depend."""
 NOWHERE = "0"
 """An address to listen on that means: do not listen."""
 
@@ -70,9 +73,17 @@ def alone(configuration: Configuration | None = None) -> Configuration:
 
 @asynccontextmanager
 async def local_cluster(place: Place, objects: Iterable[Document]) -> AsyncIterator[EmbeddedServer]:
-    """Run the API server and the nodes until the block ends; the objects are there at the start."""
+    """Run the API server and the nodes until the block ends; the objects are there at the start.
+
+    Raises ManifestError, naming file and line, for an object that the server does not take.
+    """
     async with serve(data=place.data, port=place.port) as server:
-        server.load([*crds(), _namespace("kueue-system"), *(one.value for one in objects)])
+        server.load([*crds(), _namespace("kueue-system")])
+        for one in sorted(objects, key=lambda one: one.kind not in FIRST):
+            try:
+                server.load([one.value])
+            except ApiFailure as failure:
+                raise one.error([], f"{one.title}: {failure}") from failure
         async with simulate(server.store):
             yield server
 

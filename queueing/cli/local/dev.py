@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from queueing.apiserver.failures import ApiFailure
 from queueing.apiserver.server import AddressError, EmbeddedServer
 from queueing.cli.local.cluster import (
     Place,
@@ -86,13 +85,17 @@ def command(  # noqa: PLR0913 - one parameter per option
         click.echo("Stopped.")
     except AddressError as error:
         raise UsageProblem(f"{error}; choose another --port, or leave it out") from error
-    except ApiFailure as error:
-        raise UsageProblem(f"an object of -f was refused: {error}") from error
+    except ManifestError as error:
+        raise UsageProblem(str(error)) from error
 
 
 def _checked(documents: Iterable[Document]) -> list[Document]:
     found = list(documents)
     for document in found:
+        if document.kind == "Configuration":
+            raise document.error(
+                [], "a Configuration is no object of a cluster: give it by --config"
+            )
         if is_known(document):
             check_shape(document)
     return [upgraded(document) for document in found]

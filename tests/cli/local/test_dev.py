@@ -54,6 +54,32 @@ def test_a_malformed_manifest_is_refused_with_its_line(
     assert want in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        pytest.param(
+            "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\n"
+            "metadata: {name: main, namespace: nowhere}\nspec: {clusterQueue: team}\n",
+            ':2: LocalQueue nowhere/main: namespaces "nowhere" not found',
+            id="a namespace that is not there",
+        ),
+        pytest.param(
+            "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n",
+            ":1: a Configuration is no object of a cluster: give it by --config",
+            id="a Configuration",
+        ),
+    ],
+)
+def test_an_object_that_the_server_does_not_take_is_named_with_its_line(
+    tmp_path: Path, text: str, want: str
+) -> None:
+    path = tmp_path / "more.yaml"
+    path.write_text(text)
+    result = CliRunner().invoke(cli, ["dev", "--no-samples", "-f", str(path)])
+    assert result.exit_code == 2
+    assert f"{path}{want}" in result.stderr
+
+
 async def test_a_sample_job_runs_to_its_end_on_the_local_cluster() -> None:
     job = next(one.value for one in sample_jobs() if one.name == "report-1")
     namespace = job["metadata"]["namespace"]
