@@ -34,12 +34,14 @@ from queueing_api.core.pod import Pod
 from queueing_api.kueue import v1beta1, v1beta2
 from queueing_api.kueue.convert import ConversionError, convert
 from queueing_api.queueing import v1alpha1
+from queueing_api.queueing.v1alpha1.credit_policy import DURATION_PATTERN
 from queueing_api.resource.v1 import (
     DeviceClass,
     ResourceClaim,
     ResourceClaimTemplate,
     ResourceSlice,
 )
+from queueing_api.wire import DNS_SUBDOMAIN_PATTERN
 
 KUEUE = "kueue.x-k8s.io"
 CONFIG = "config.kueue.x-k8s.io"
@@ -267,6 +269,16 @@ def _renamed(shape: Any, path: tuple[Step, ...]) -> Any:
 
 
 _NO_MAPPING = frozenset({"dict_type", "model_type", "model_attributes_type"})
+_TOLD_BARE = frozenset({"missing", "extra_forbidden", *_NO_MAPPING})
+"""Faults of which it does not help to show what is written."""
+_FORMS: Mapping[str, str] = MappingProxyType(
+    {
+        DURATION_PATTERN: "must be a duration such as 30s, 5m or 1h30m",
+        DNS_SUBDOMAIN_PATTERN: "must be of lower-case letters, digits, '-' and '.', with a letter"
+        " or a digit at both ends",
+    }
+)
+"""What a pattern asks for, in words."""
 _OF_THE_OLDER_VERSION: Mapping[str, str] = MappingProxyType(
     {
         "fairSharing.enable": "a field of v1beta1 only: here fair sharing is on where its block"
@@ -289,7 +301,9 @@ def _as_manifest_error(
         what = _OF_THE_OLDER_VERSION.get(spell(path), "unknown field")
     elif fault in _NO_MAPPING:
         what = "must be a mapping"
-    elif not isinstance(shown, dict | list) and repr(shown) not in what:
+    elif fault == "string_pattern_mismatch":
+        what = next((said for form, said in _FORMS.items() if f"'{form}'" in what), what)
+    if fault not in _TOLD_BARE and not isinstance(shown, dict | list) and repr(shown) not in what:
         what = f"{shown!r} {what}"
     return document.error(path, what)
 
