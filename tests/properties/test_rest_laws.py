@@ -65,10 +65,11 @@ def all_that_ended_leaves_nothing(life: Life) -> None:
 
 
 def hearing_everything_again_changes_nothing(life: Life) -> None:
+    """But for those who are held back after refusals: for them any news is a reason to try."""
     cluster = LivingCluster.of(life)
     for step in life.steps:
         play(cluster, step)
-    if not rests(cluster):
+    if not rests(cluster) or cluster.engine._memory.punished:
         return
     cluster.cycle()  # it hears of the credit ledgers that the last one wrote
     for _ in ("the reasons to wait, which it gave itself, are new in statuses", "all is known"):

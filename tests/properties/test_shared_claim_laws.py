@@ -12,6 +12,7 @@ from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Event, Life, Step
 from tests.properties.plain import held_together
 from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length, seeded
+from tests.properties.test_contended_laws import contended
 from tests.properties.test_preemption_laws import judgements, memories
 from tests.properties.test_rebuild_laws import (
     a_rebuilt_engine_decides_the_same,
@@ -119,6 +120,11 @@ def test_a_preemptor_hears_that_the_queue_of_its_victims_is_inactive() -> None:
 def test_who_shared_a_claim_with_one_that_ended_may_be_preempted_alone() -> None:
     """In this life nobody who waits for a victim heard of that."""
     a_rebuilt_engine_decides_the_same(shared(2914224509, "classical"))
+
+
+def test_who_shares_a_claim_with_one_just_admitted_is_preempted_by_nobody_alone() -> None:
+    """In this life an engine that judged somebody after that admission did so."""
+    a_rebuilt_engine_decides_the_same(sharing(contended(1347365688, "fair sharing")))
 
 
 @pytest.mark.parametrize("mode", ["classical", "taking turns"])

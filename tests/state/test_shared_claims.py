@@ -216,6 +216,18 @@ def test_nobody_leaves_where_one_who_shares_the_claim_must_not() -> None:
     assert not [key for key, one in made.workloads.items() if one.is_true("Evicted")]
 
 
+def test_nobody_leaves_alone_while_the_admission_of_one_who_shares_the_claim_is_written() -> None:
+    """The second has a priority that shields the first, from the cycle on that lets it in."""
+    made = world(job("a", user(), pod_set({"cpu": 1}, name="more")), cpus=3)
+    made.cycle(1.0)
+    made.observe(job("b", at=1.0, priority=9))
+    made.observe(job("urgent", pod_set({"cpu": 2}), at=2.0, priority=5))
+    for at in (2.0, 3.0):
+        made.cycle(at)
+        assert running(made) == ["team/a", "team/b"]
+        assert not [key for key, one in made.workloads.items() if one.is_true("Evicted")]
+
+
 def test_nobody_takes_over_a_claim_from_those_who_leave() -> None:
     made = world(job("a"), job("b", user(), at=1.0), cpus=1)
     made.cycle(1.0)

@@ -84,20 +84,18 @@ class Users:
     def jointly(self, victims: Mapping[Key, Holder]) -> Iterator[Holder]:
         """Show victims as they can be stopped: those who share a claim all together.
 
-        Where one of them cannot be stopped, what it shares is not to be had from the others.
+        Where one of them cannot be stopped yet, because its admission is not written, none can.
         """
         seen: set[Key] = set()
         for key, holder in victims.items():
             if key in seen:
                 continue
             party = self._party(holder)
+            seen.update(one.key for one in party)
             if len(party) == 1:
                 yield holder
             elif all(one.key in victims for one in party):
-                seen.update(one.key for one in party)
                 yield _as_one(party)
-            else:
-                yield replace(holder, usage=holder.own or {})
 
     def _party(self, holder: Holder) -> list[Holder]:
         """Return all who stay and are bound to each other by claims, in order of their keys."""
