@@ -17,7 +17,7 @@ from bench.bursts import (
     tenants,
 )
 from bench.credits import Story
-from bench.credits_page import BARS, RANDOM_BARS, table, table_of_draws, verdicts
+from bench.credits_tables import BARS, RANDOM_BARS, table, table_of_draws, verdicts
 from bench.credits_ways import ASKED, FIRST_OF_THREE, MODES, PLAIN, WAYS, by_part
 from queueing.core.credits.facts import Mode
 
