@@ -58,7 +58,7 @@ class Credits:
         "_undisturbed",
         "_usages",
         "any",
-        "doors",
+        "queue_books",
         "stored",
     )
 
@@ -68,7 +68,7 @@ class Credits:
         self._agenda = Agenda()
         self._grants = Grants(self._agenda)
         self._books = Books(self._terms, self._accounts)
-        self.doors = QueueBooks(self._terms, self._accounts)
+        self.queue_books = QueueBooks(self._terms, self._accounts)
         """The ledgers within queues."""
         self._budgets = Budgets(self._terms, self._books.counted)
         self._restraints = Restraints(self._terms)
@@ -81,7 +81,7 @@ class Credits:
             self._presence,
             self._accounts,
             books=self._books,
-            queue_books=self.doors,
+            queue_books=self.queue_books,
             also=(self._budgets, self._usages),
         )
         """What the stored accounts tell of workloads."""
@@ -150,7 +150,7 @@ class Credits:
     @property
     def _counts(self) -> bool:
         """Whether any policy counts, or did until now."""
-        ledgers = self._books.by_cohort or self.doors.by_queue
+        ledgers = self._books.by_cohort or self.queue_books.by_queue
         return self._terms.any or bool(ledgers) or self._budgets.any
 
     # Time ---------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ class Credits:
             self._started = True
             return False
         at = floor(now) - self._terms.lag_s
-        changed, divided = self._reshaped, self._reshaped or self.doors.stale
+        changed, divided = self._reshaped, self._reshaped or self.queue_books.stale
         if divided:
             if self._started:
                 # What happened before the change counts by the terms of then.
@@ -180,12 +180,12 @@ class Credits:
             if changed:
                 self._reshape(tree, workloads, at)
             else:
-                self.doors.refit(self._books.counted, at)
+                self.queue_books.refit(self._books.counted, at)
             self._altered_at = at
         self._catch_up(tree, workloads, charges, now)
         self._books.advance(at)
-        self.doors.advance(at)
-        self.doors.measure(at, anyhow=divided)
+        self.queue_books.advance(at)
+        self.queue_books.measure(at, anyhow=divided)
         self._budgets.advance(at)
         self._usages.advance(at)
         if bends:
@@ -244,8 +244,8 @@ class Credits:
             yield self._bending.next_tick
             if self._terms.holds and self._agenda.next_at is not None:
                 yield self._agenda.next_at
-        if self.doors.by_queue and self.doors.next_tick is not None:
-            yield self.doors.next_tick
+        if self.queue_books.by_queue and self.queue_books.next_tick is not None:
+            yield self.queue_books.next_tick
         if self._budgets.next_at is not None:
             yield self._budgets.next_at
             if self._agenda.next_at is not None:
@@ -261,7 +261,9 @@ class Credits:
         self._presence.follows_pods = self._terms.keeps_usage
         for stored in self._books.reshape(tree, at, started=self._started):
             self._presence.recall(stored.leavers)
-        for inner in self.doors.reshape(tree, self._books.counted, at=at, started=self._started):
+        for inner in self.queue_books.reshape(
+            tree, self._books.counted, at=at, started=self._started
+        ):
             self._presence.recall(inner.leavers)
         for purse in self._budgets.reshape(tree, at, started=self._started):
             self._presence.recall(purse.leavers)
@@ -281,7 +283,7 @@ class Credits:
         if holding is not None:
             saved = self._saves.last(holding.uid, holding.since, when)
             self._books.lose(holding, when, saved)
-            self.doors.lose(holding, when, saved)
+            self.queue_books.lose(holding, when, saved)
             self._usages.lose(holding, saved, when)
 
     def _let_happen(self, happening: Happening, tree: QuotaTree) -> None:
@@ -289,7 +291,7 @@ class Credits:
         events, ends = happening.events, self._presence.ends
         if self._usages.follows:
             self._usages.follow(events, self._books.counted, happening.when)
-        if not (self._budgets.follows or self.doors.by_queue):
+        if not (self._budgets.follows or self.queue_books.by_queue):
             events = self._books.follow(events, happening.when)
             for token in ends.keys() & happening.ended() if ends else ():
                 del ends[token]
@@ -303,16 +305,16 @@ class Credits:
                 grants.carry_out(event, self._books.by_cohort.values(), happening.when)
 
     def _count_out(self, token: int, when: int) -> None:
-        if self.doors.by_queue:
-            self.doors.count(self._books.counted.get(token), when, -1)
+        if self.queue_books.by_queue:
+            self.queue_books.count(self._books.counted.get(token), when, -1)
         if self._budgets.follows:
             self._budgets.count_out(token, when)
         self._books.count_out(token, when)
 
     def _count_in(self, token: int, holding: Holding, tree: QuotaTree, when: int) -> None:
         self._books.count_in(token, holding, when)
-        if self.doors.by_queue:
-            self.doors.count(holding, when, 1)
+        if self.queue_books.by_queue:
+            self.queue_books.count(holding, when, 1)
         if self._budgets.follows:
             self._budgets.count_in(token, holding, tree, when)
 
@@ -368,7 +370,7 @@ class Credits:
         """Return every ledger as it is to be stored: of cohorts by name, of queues by name."""
         leaving = list(self._presence.leaving(workloads))
         yield from accounts.records(self._books.by_cohort, leaving, self._grants.names())
-        yield from self.doors.records(leaving)
+        yield from self.queue_books.records(leaving)
 
     def usage(self, workloads: Mapping[Key, WorkloadFact]) -> Iterator[UsageRecordFact]:
         """Return the rows of every tree that are to be stored, its older hours first."""

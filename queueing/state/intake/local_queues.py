@@ -8,7 +8,7 @@ from queueing.state.usage.ranks import Plain, Rank
 
 def rank_local_queues(memory: Memory) -> None:
     """Have LocalQueues go by their balances as they are now: others may be the heads."""
-    ledger, books = memory.ledger, memory.credits.doors
+    ledger, books = memory.ledger, memory.credits.queue_books
     for name in books.moved:
         book = books.by_queue.get(name)
         queue = memory.queues.get(name)

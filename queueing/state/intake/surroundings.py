@@ -14,7 +14,7 @@ def put_object(memory: Memory, fact: ObjectFact) -> None:
     if ripple is STILL:
         return
     if isinstance(fact, LocalQueueFact):
-        memory.credits.doors.note_change()
+        memory.credits.queue_books.note_change()
     turns = memory.ledger.turns
     if turns is not None and isinstance(fact, LocalQueueFact):
         turns.open(fact)
@@ -35,7 +35,7 @@ def drop_object(memory: Memory, gone: Gone) -> None:
     if ripple is STILL:
         return
     if gone.kind is Kind.LOCAL_QUEUE:
-        memory.credits.doors.note_change()
+        memory.credits.queue_books.note_change()
         if memory.ledger.turns is not None:
             memory.ledger.turns.close(Key(gone.name))
     for name in ripple.queues:

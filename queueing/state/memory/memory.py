@@ -175,7 +175,7 @@ class Memory:
         ledger = Ledger(tree, None if shared is None else Turns(shared))
         made = cls(settings=settings, tree=tree, objects=Objects(tree), ledger=ledger)
         made.as_kueue = settings.compatibility is Compatibility.KUEUE
-        made.credits.doors.sharers = made.objects.sharers
+        made.credits.queue_books.sharers = made.objects.sharers
         ledger.on_price = made.note_price
         return made
 
