@@ -32,16 +32,19 @@ def _check_sums(memory: Memory) -> None:
     """Usage in the tree is the sum over the charges; what facts say is charged as they say."""
     ledger = memory.ledger
     tallies: dict[QueueName, Tally] = {}
-    doors: dict[Key, Tally] = {}
+    by_local_queue: dict[Key, Tally] = {}
     for charge in ledger.charges.values():
         holder = charge.holder
         fair = ledger.users.priced(holder) is holder
         _expect(fair, f"{holder.key} is charged wrongly for claims that others use")
         tallies.setdefault(holder.queue, Tally()).add(charge, 1)
         if holder.local_queue is not None:
-            doors.setdefault(holder.local_queue, Tally()).add(charge, 1)
+            by_local_queue.setdefault(holder.local_queue, Tally()).add(charge, 1)
     _expect(tallies == ledger.tallies(), "counts of ClusterQueues drifted from their charges")
-    _expect(doors == ledger.tallies_behind(), "counts of LocalQueues drifted from their charges")
+    _expect(
+        by_local_queue == ledger.tallies_behind(),
+        "counts of LocalQueues drifted from their charges",
+    )
     if ledger.turns is not None:
         _check_turns_of_local_queues(ledger, ledger.turns)
     for queue, rank in ledger.ranks.items():
@@ -107,8 +110,8 @@ def _check_queue(memory: Memory, queue: PendingQueue) -> None:
     _check_shelves(queue)
     _expect(queue.size == size, f"{queue.name}: {queue.size} counted, {size} there")
     _expect(queue.inadmissible == inadmissible, f"{queue.name}: inadmissible ones miscounted")
-    doors = sum(count.size for count in queue.doors.values())
-    _expect(doors == size, f"{queue.name}: counts of LocalQueues drifted")
+    counted = sum(count.size for count in queue.by_local_queue.values())
+    _expect(counted == size, f"{queue.name}: counts of LocalQueues drifted")
 
 
 def _check_shelves(queue: PendingQueue) -> None:

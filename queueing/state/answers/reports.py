@@ -22,7 +22,7 @@ def cluster_queue(memory: Memory, name: QueueName) -> QueueView | None:
     node = memory.tree.queue(name)
     queue = memory.queues.get(name)
     tally = memory.ledger.tally(name)
-    held = sum(memory.counted.get(door, 0) for door in memory.objects.doors.get(name, {}))
+    held = sum(memory.counted.get(key, 0) for key in memory.objects.local_queues_of.get(name, {}))
     return QueueView(
         name=name,
         pending_active=0 if queue is None else queue.active,
@@ -38,12 +38,12 @@ def cluster_queue(memory: Memory, name: QueueName) -> QueueView | None:
 
 def local_queue(memory: Memory, key: Key) -> QueueView | None:
     """Return the counts and usage of a LocalQueue, None when there is no such queue."""
-    active = memory.objects.door(key)
+    active = memory.objects.local_queue_activity(key)
     if active is None:
         return None
     name = memory.objects.local_queues[key].cluster_queue
     queue = memory.queues.get(name)
-    count = NOBODY if queue is None else queue.doors.get(key, NOBODY)
+    count = NOBODY if queue is None else queue.by_local_queue.get(key, NOBODY)
     tally = memory.ledger.tally_behind(key)
     node = memory.tree.queue(name) if memory.tree.has_queue(name) else None
     return QueueView(
@@ -96,14 +96,14 @@ def pending(memory: Memory, name: QueueName) -> tuple[PendingItem, ...]:
     behind: dict[Key | None, int] = {}
     found = []
     for position, (_, item) in enumerate(items):
-        door = item.fact.local_queue
-        place = behind.get(door, 0)
-        behind[door] = place + 1
+        local_queue = item.fact.local_queue
+        place = behind.get(local_queue, 0)
+        behind[local_queue] = place + 1
         found.append(
             PendingItem(
                 key=item.fact.key,
                 priority=item.fact.priority,
-                local_queue=door,
+                local_queue=local_queue,
                 position_in_cluster_queue=position,
                 position_in_local_queue=place,
                 inadmissible=peers_of(item).stand is Stand.PARKED,
@@ -132,11 +132,11 @@ def changed(memory: Memory) -> Changed:
     }
     told = Changed(
         cluster_queues=tuple(sorted(touched.queues)),
-        local_queues=tuple(sorted(touched.doors)),
+        local_queues=tuple(sorted(touched.local_queues)),
         cohorts=tuple(sorted(cohorts)),
     )
     touched.queues.clear()
-    touched.doors.clear()
+    touched.local_queues.clear()
     touched.charged.clear()
     return told
 

@@ -21,7 +21,8 @@ from queueing.state.credits.purse import Purse
 from queueing.state.credits.terms import Terms
 from queueing.state.usage.charges import Charge
 
-Door = tuple[QueueName, Key | None]
+Place = tuple[QueueName, Key | None]
+"""A ClusterQueue, and the LocalQueue by which a workload came to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,8 @@ class Budgets:
     """The sum of a budget's holds, and the time that it is for, while they are the same."""
     _stirred: dict[Key, None] | None = None
     """Whose charge, or whose status, may be another than in the last cycle; None for all."""
-    _doors: dict[Door, tuple[str, ...]] = field(default_factory=dict)
+    _names_at: dict[Place, tuple[str, ...]] = field(default_factory=dict)
+    """The budgets that cover a place; worked out when they are first asked for."""
     _prices: dict[QueueName, Prices | None] = field(default_factory=dict)
     _had: bool = False
     _waited_for: bool = False
@@ -149,7 +151,7 @@ class Budgets:
         self.advance(at)
         self._reshaped = True
         self._stirred = None
-        self._doors.clear()
+        self._names_at.clear()
         self._prices.clear()
         before, self.purses = self.purses, {}
         read: list[BudgetAccountFact] = []
@@ -219,7 +221,7 @@ class Budgets:
         self.allowance = None
         if self._left:
             self.allowance = Allowance(
-                lambda queue, door: self._limits(tree, (queue, door)),
+                lambda queue, local_queue: self._limits(tree, (queue, local_queue)),
                 lambda queue: self._prices_of(tree, queue),
             )
         return News(loosened, had != self._had, reclassified)
@@ -321,13 +323,13 @@ class Budgets:
             return ()
         return tuple(key for key, one in charges.items() if one.holder.uid in changed)
 
-    def _limits(self, tree: QuotaTree, door: Door) -> tuple[Limit, ...]:
-        return tuple(self._left[name] for name in self._names(tree, door))
+    def _limits(self, tree: QuotaTree, place: Place) -> tuple[Limit, ...]:
+        return tuple(self._left[name] for name in self._names(tree, place))
 
-    def _names(self, tree: QuotaTree, door: Door) -> tuple[str, ...]:
-        found = self._doors.get(door)
+    def _names(self, tree: QuotaTree, place: Place) -> tuple[str, ...]:
+        found = self._names_at.get(place)
         if found is None:
-            queue, local_queue = door
+            queue, local_queue = place
             holders = {(HolderKind.CLUSTER_QUEUE, str(queue))}
             if local_queue is not None:
                 holders.add((HolderKind.LOCAL_QUEUE, str(local_queue)))
@@ -339,7 +341,7 @@ class Budgets:
                 for name, one in sorted(self.purses.items())
                 if (one.fact.kind, one.fact.holder) in holders
             )
-            self._doors[door] = found
+            self._names_at[place] = found
         return found
 
     def _over(self, tree: QuotaTree, holding: Holding) -> list[Purse]:

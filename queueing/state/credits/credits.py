@@ -1,4 +1,4 @@
-"""The door to credits: news in, ledgers up to a time, and what follows from them out."""
+"""What the engine calls: news in, ledgers up to a time, and what follows from them out."""
 
 from collections.abc import Iterator, Mapping
 from math import floor

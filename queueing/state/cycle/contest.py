@@ -142,8 +142,8 @@ def _free(above: Cell | None) -> int:
 
 def _is_open(memory: Memory, line: Line) -> bool:
     """Say whether all who stand in a line are let in; once they are, until objects change."""
-    name, doors = line.queue.name, memory.open_doors
-    line.is_open = all((name, door) in doors for door in line.queue.doors)
+    name, opened = line.queue.name, memory.open_local_queues
+    line.is_open = all((name, key) in opened for key in line.queue.by_local_queue)
     return line.is_open
 
 

@@ -188,9 +188,9 @@ def take_turns(memory: Memory) -> None:
     if turns is None:
         return
     for key in turns.advance(memory.clock):
-        door = memory.objects.local_queues.get(key)
-        if door is not None:
-            memory.ready.add(door.cluster_queue)
+        local_queue = memory.objects.local_queues.get(key)
+        if local_queue is not None:
+            memory.ready.add(local_queue.cluster_queue)
             memory.touch(None, key)
 
 

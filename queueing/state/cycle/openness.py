@@ -20,7 +20,7 @@ def is_let_in(memory: Memory, item: Item, name: QueueName) -> bool:
     fact = item.fact
     if fact.checks or fact.misconfigured:
         return False
-    return (name, fact.local_queue) in memory.open_doors
+    return (name, fact.local_queue) in memory.open_local_queues
 
 
 def line_of(memory: Memory, queue: PendingQueue) -> Line | None:

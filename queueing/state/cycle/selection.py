@@ -318,7 +318,7 @@ def _refusal(memory: Memory, item: Item, queue: ClusterQueueFact) -> Refusal | N
     namespace = memory.objects.namespaces.get(namespace_of(fact.key))
     refused = refusal(fact, queue, queue_inactive=False, namespace=namespace)
     if refused is None and not fact.checks and not fact.misconfigured:
-        memory.open_doors.add((queue.name, fact.local_queue))
+        memory.open_local_queues.add((queue.name, fact.local_queue))
     return refused
 
 

@@ -95,7 +95,7 @@ def _note_activity(memory: Memory, name: QueueName) -> None:
         memory.active[name] = active
     if before is not None and active is not before and active != before:
         memory.touch(name, None)
-        memory.touched.doors.update(memory.objects.doors.get(name, {}))
+        memory.touched.local_queues.update(memory.objects.local_queues_of.get(name, {}))
     if active is not None and active.status:
         memory.ready.add(name)
     elif before is None or before.status:

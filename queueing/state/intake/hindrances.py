@@ -11,14 +11,14 @@ from queueing.core.facts import LocalQueueFact, StopPolicy, WorkloadFact
 from queueing.core.names import name_of
 from queueing.state.memory.memory import Held, Memory
 
-_DOORS = frozenset({"ClusterQueueStopped", "LocalQueueStopped"})
-"""What was drained for these queues again as soon as the queue is open: its door says when."""
+_STOPPED = frozenset({"ClusterQueueStopped", "LocalQueueStopped"})
+"""Reasons after which a workload may queue again as soon as its queue is no longer stopped."""
 
 
-def why_held(memory: Memory, fact: WorkloadFact, door: LocalQueueFact | None) -> Held | None:
+def why_held(memory: Memory, fact: WorkloadFact, local_queue: LocalQueueFact | None) -> Held | None:
     """Return why a workload may not queue, None when it may."""
-    queue = None if door is None else door.cluster_queue
-    found = _first_hindrance(memory, fact, door)
+    queue = None if local_queue is None else local_queue.cluster_queue
+    found = _first_hindrance(memory, fact, local_queue)
     if found is None:
         return None
     reason, message, pending = found
@@ -34,23 +34,27 @@ def why_held(memory: Memory, fact: WorkloadFact, door: LocalQueueFact | None) ->
 
 
 def _first_hindrance(
-    memory: Memory, fact: WorkloadFact, door: LocalQueueFact | None
+    memory: Memory, fact: WorkloadFact, local_queue: LocalQueueFact | None
 ) -> tuple[Reason, str, bool] | None:
     """Return why a workload may not be tried, and whether it counts as pending all the same."""
     name = "" if fact.local_queue is None else name_of(fact.local_queue)
     if not fact.active:
         return Reason.DEACTIVATED, "The workload is deactivated", False
-    if door is None:
+    if local_queue is None:
         return Reason.MISCONFIGURED, f"LocalQueue {name} doesn't exist", False
-    if door.stop_policy is not StopPolicy.NONE:
+    if local_queue.stop_policy is not StopPolicy.NONE:
         return Reason.ON_HOLD, f"LocalQueue {name} is inactive", False
-    if door.cluster_queue not in memory.objects.queues:
-        return Reason.MISCONFIGURED, f"ClusterQueue {door.cluster_queue} doesn't exist", False
+    if local_queue.cluster_queue not in memory.objects.queues:
+        return (
+            Reason.MISCONFIGURED,
+            f"ClusterQueue {local_queue.cluster_queue} doesn't exist",
+            False,
+        )
     if fact.admission_gates:
         gates = ", ".join(fact.admission_gates)
         return Reason.ADMISSION_GATED, f"Admission is gated by {gates}", False
     requeued = fact.conditions.get("Requeued")
-    if requeued is not None and not requeued.status and requeued.reason not in _DOORS:
+    if requeued is not None and not requeued.status and requeued.reason not in _STOPPED:
         text = f"Not to be queued after its eviction: {requeued.reason}"
         return Reason.PENDING_EVALUATION, text, True
     due = max(fact.requeue_at or memory.clock, memory.punished.get(fact.key, memory.clock))

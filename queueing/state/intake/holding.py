@@ -46,7 +46,7 @@ def touch_charged(memory: Memory, charge: Charge) -> None:
     touched.queues.add(holder.queue)
     touched.charged.add(holder.queue)
     if holder.local_queue is not None:
-        touched.doors.add(holder.local_queue)
+        touched.local_queues.add(holder.local_queue)
 
 
 def hold_quota(memory: Memory, fact: WorkloadFact) -> None:
@@ -124,7 +124,7 @@ def _charge(memory: Memory, fact: WorkloadFact) -> None:
         holder = replace(holder, priority=LOWEST_PRIORITY)
     charge = Charge(holder, admitted)
     old = memory.ledger.charges.get(key)
-    if old is not None and _doors(old) != _doors(charge):
+    if old is not None and _queues(old) != _queues(charge):
         touch_charged(memory, old)
     memory.ledger.charge(charge)
     if memory.credits.any:
@@ -150,7 +150,7 @@ def _note_protection(memory: Memory, holder: Holder, old: Charge | None) -> None
         heappush(memory.protected, (until, holder.key))
 
 
-def _doors(charge: Charge) -> tuple[QueueName, Key | None]:
+def _queues(charge: Charge) -> tuple[QueueName, Key | None]:
     return charge.holder.queue, charge.holder.local_queue
 
 

@@ -21,13 +21,15 @@ def enqueue(memory: Memory, fact: WorkloadFact) -> None:
     if is_over(fact):
         leave(memory, key)
         return
-    door = None if fact.local_queue is None else memory.objects.local_queues.get(fact.local_queue)
-    held = why_held(memory, fact, door)
+    local_queue = (
+        None if fact.local_queue is None else memory.objects.local_queues.get(fact.local_queue)
+    )
+    held = why_held(memory, fact, local_queue)
     if held is not None:
         _hold_back(memory, fact, held)
-    elif door is not None:
+    elif local_queue is not None:
         _unhold(memory, key)
-        _join(memory, fact, door.cluster_queue)
+        _join(memory, fact, local_queue.cluster_queue)
 
 
 def is_over(fact: WorkloadFact) -> bool:
@@ -149,9 +151,9 @@ def _unhold(memory: Memory, key: Key) -> None:
         memory.announcements.pop(key, None)
     if held is None:
         return
-    door = held.local_queue
-    if held.counted and door is not None:
-        memory.counted[door] -= 1
-        if not memory.counted[door]:
-            del memory.counted[door]
-    memory.touch(held.wait.cluster_queue, door)
+    local_queue = held.local_queue
+    if held.counted and local_queue is not None:
+        memory.counted[local_queue] -= 1
+        if not memory.counted[local_queue]:
+            del memory.counted[local_queue]
+    memory.touch(held.wait.cluster_queue, local_queue)

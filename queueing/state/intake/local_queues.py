@@ -24,7 +24,7 @@ def rank_local_queues(memory: Memory) -> None:
         if queue is not None:
             memory.divide(queue)
         memory.ready.add(name)
-        for key in memory.objects.doors.get(name, {}):
+        for key in memory.objects.local_queues_of.get(name, {}):
             memory.touch(None, key)
     books.moved.clear()
     memory.ready.update(ledger.unranked)
@@ -41,7 +41,7 @@ def _plain(memory: Memory, queue: QueueName) -> Plain:
     return memory.plain_turns(queue) or _none
 
 
-def _none(_door: Key | None) -> float:
+def _none(_local_queue: Key | None) -> float:
     return 0.0
 
 

@@ -45,7 +45,7 @@ def drop_object(memory: Memory, gone: Gone) -> None:
 
 
 def _spread(memory: Memory, ripple: Ripple) -> None:
-    memory.open_doors.clear()
+    memory.open_local_queues.clear()
     memory.lines.clear()
     memory.stepped_down.clear()
     memory.searching.clear()
@@ -56,7 +56,7 @@ def _spread(memory: Memory, ripple: Ripple) -> None:
     for name in ripple.queues:
         memory.touch(name, None)
         memory.touched.charged.add(name)
-        memory.touched.doors.update(memory.objects.doors.get(name, {}))
+        memory.touched.local_queues.update(memory.objects.local_queues_of.get(name, {}))
     for key in ripple.local_queues:
         memory.touch(None, key)
         _replace_behind(memory, key)
@@ -67,13 +67,13 @@ def _spread(memory: Memory, ripple: Ripple) -> None:
 
 
 def _replace_behind_queue(memory: Memory, name: QueueName) -> None:
-    for key in memory.objects.doors.get(name, {}):
+    for key in memory.objects.local_queues_of.get(name, {}):
         _replace_behind(memory, key)
 
 
-def _replace_behind(memory: Memory, door: Key) -> None:
+def _replace_behind(memory: Memory, local_queue: Key) -> None:
     """Find the place anew of all workloads behind a LocalQueue that hold no quota."""
-    for key in list(memory.behind.get(door, {})):
+    for key in list(memory.behind.get(local_queue, {})):
         if key not in memory.ledger.charges:
             enqueue(memory, memory.workloads[key])
 

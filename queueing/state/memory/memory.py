@@ -45,8 +45,7 @@ class Touched:
     """Names of queues whose view (status, metrics) may have changed since it was last read."""
 
     queues: set[QueueName] = field(default_factory=set)
-    doors: set[Key] = field(default_factory=set)
-    """LocalQueues."""
+    local_queues: set[Key] = field(default_factory=set)
     charged: set[QueueName] = field(default_factory=set)
     """ClusterQueues whose usage changed: the views of their cohorts changed with it."""
 
@@ -153,7 +152,7 @@ class Memory:
     """Root → the queues of its tree."""
     generations: dict[Node, int] = field(default_factory=dict)
     """Root → the generation of its tree when `roots` was worked out."""
-    open_doors: set[tuple[QueueName, Key | None]] = field(default_factory=set)
+    open_local_queues: set[tuple[QueueName, Key | None]] = field(default_factory=set)
     """A memo: LocalQueues whose namespace matches the selector of the ClusterQueue."""
     lines: dict[QueueName, Line] = field(default_factory=dict)
     """A memo: active queues in which all who wait stand on one shelf."""
@@ -212,12 +211,12 @@ class Memory:
         shared = turns is not None and fact is not None and fact.admission_fair_sharing
         return turns.usage if turns is not None and shared else None
 
-    def touch(self, queue: QueueName | None, door: Key | None) -> None:
+    def touch(self, queue: QueueName | None, local_queue: Key | None) -> None:
         """Note that views of a queue and of a LocalQueue may differ."""
         if queue is not None:
             self.touched.queues.add(queue)
-        if door is not None:
-            self.touched.doors.add(door)
+        if local_queue is not None:
+            self.touched.local_queues.add(local_queue)
 
     def note_price(self, holder: Holder) -> None:
         """Note that a workload is charged something else though nothing is new of itself."""

@@ -70,7 +70,7 @@ class Objects:
     topologies: dict[str, TopologyFact] = field(default_factory=dict)
     namespaces: dict[str, NamespaceFact] = field(default_factory=dict)
     rules: dict[QueueName, QueueRules] = field(default_factory=dict)
-    doors: dict[QueueName, dict[Key, None]] = field(default_factory=dict)
+    local_queues_of: dict[QueueName, dict[Key, None]] = field(default_factory=dict)
     """LocalQueues by the ClusterQueue that they name."""
     limited_queues: dict[QueueName, int] = field(default_factory=dict)
     limited_cohorts: dict[CohortName, int] = field(default_factory=dict)
@@ -117,7 +117,7 @@ class Objects:
         self._activity[name] = active
         return active
 
-    def door(self, key: Key) -> Active | None:
+    def local_queue_activity(self, key: Key) -> Active | None:
         """Return the Active condition of a LocalQueue, None when there is no such queue."""
         fact = self.local_queues.get(key)
         if fact is None:
@@ -136,9 +136,9 @@ class Objects:
 
     def sharers(self) -> dict[QueueName, dict[str, int]]:
         """Return the namespaces of each queue whose LocalQueues take turns, and their weights."""
-        doors, known = self.doors, self.local_queues
+        keys, known = self.local_queues_of, self.local_queues
         return {
-            name: weights_of((key, known[key].fair_weight) for key in doors.get(name, {}))
+            name: weights_of((key, known[key].fair_weight) for key in keys.get(name, {}))
             for name, fact in self.queues.items()
             if fact.admission_fair_sharing
         }
@@ -165,7 +165,7 @@ class Objects:
             case CohortFact(name=name):
                 return self._cohort_changed(name)
             case LocalQueueFact():
-                return self._door_changed(old, new)
+                return self._local_queue_changed(old, new)
             case FlavorFact(name=name):
                 return self._reach(lambda queue: _names_flavor(queue, name), recompile=True)
             case CheckFact(name=check):
@@ -200,14 +200,14 @@ class Objects:
         self._activity.clear()
         return Ripple(structure=True)
 
-    def _door_changed(self, old: ObjectFact | None, new: ObjectFact | None) -> Ripple:
+    def _local_queue_changed(self, old: ObjectFact | None, new: ObjectFact | None) -> Ripple:
         reached: dict[Key, None] = {}
         for fact in (old, new):
             if isinstance(fact, LocalQueueFact):
-                self.doors.get(fact.cluster_queue, {}).pop(fact.key, None)
+                self.local_queues_of.get(fact.cluster_queue, {}).pop(fact.key, None)
                 reached[fact.key] = None
         if isinstance(new, LocalQueueFact):
-            self.doors.setdefault(new.cluster_queue, {})[new.key] = None
+            self.local_queues_of.setdefault(new.cluster_queue, {})[new.key] = None
         return Ripple(local_queues=tuple(reached))
 
     def _reach(

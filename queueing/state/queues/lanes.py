@@ -49,12 +49,12 @@ class Lanes:
                 del self.heaps[None]
             return first
         found: tuple[float, Order, Item] | None = None
-        for door in list(self.heaps):
-            item = _first(self.heaps[door])
+        for local_queue in list(self.heaps):
+            item = _first(self.heaps[local_queue])
             if item is None:
-                del self.heaps[door]
-            elif found is None or (self.usage_of(door), item.order) < found[:2]:
-                found = self.usage_of(door), item.order, item
+                del self.heaps[local_queue]
+            elif found is None or (self.usage_of(local_queue), item.order) < found[:2]:
+                found = self.usage_of(local_queue), item.order, item
         if found is None:
             return None
         keeping = (one for one in self._claimants() if one.peers is not None and one.peers.competes)
@@ -63,8 +63,8 @@ class Lanes:
 
     def place(self, item: Item) -> Place:
         """Return what the queue is sorted by, but for claims."""
-        door = item.fact.local_queue
-        return (0.0 if self.usage_of is None else self.usage_of(door)), item.order
+        local_queue = item.fact.local_queue
+        return (0.0 if self.usage_of is None else self.usage_of(local_queue)), item.order
 
     def places(self, items: Sequence[Item]) -> list[Place]:
         """Return what some of the queue are sorted by, among each other.
@@ -86,14 +86,13 @@ class Lanes:
             return False
         return place[1] <= front.order or all(one is not front for one in self._claimants())
 
-    def door_of(self, peers: Peers) -> Key | None:
+    def lane_of(self, peers: Peers) -> Key | None:
         """Return whose lane the peers are in."""
         return None if self.usage_of is None else peers.local_queue
 
     def enter(self, peers: Peers, top: Item) -> None:
         """Let peers compete at the place of their first item."""
-        door = None if self.usage_of is None else peers.local_queue
-        lane = self.heaps.setdefault(door, [])
+        lane = self.heaps.setdefault(self.lane_of(peers), [])
         if len(lane) > 2 * len(self._peers) + 16:
             self._rebuild()
         else:
@@ -109,7 +108,7 @@ class Lanes:
         for peers in self._peers.values():
             top = peers.top()
             if top is not None and peers.competes:
-                self.heaps.setdefault(self.door_of(peers), []).append((top.order, peers))
+                self.heaps.setdefault(self.lane_of(peers), []).append((top.order, peers))
         for lane in self.heaps.values():
             heapify(lane)
 

@@ -24,7 +24,7 @@ class PendingQueue:
     """The pending workloads of one ClusterQueue."""
 
     __slots__ = (
-        "doors",
+        "by_local_queue",
         "fickle",
         "hopeful",
         "inadmissible",
@@ -45,7 +45,7 @@ class PendingQueue:
         """Who competes for the turn of the queue."""
         self.size = 0
         self.inadmissible = 0
-        self.doors: dict[Key | None, Count] = {}
+        self.by_local_queue: dict[Key | None, Count] = {}
         self.waiting: dict[Peers, None] = {}
         """Peers that are not READY, in the order in which they were judged."""
         self.hopeful: dict[Peers, None] = {}
@@ -172,22 +172,22 @@ class PendingQueue:
         return True
 
     def _count(self, peers: Peers, number: int) -> None:
-        door = self.doors.get(peers.local_queue)
-        if door is None:
-            door = self.doors[peers.local_queue] = Count()
-        door.size += number
+        count = self.by_local_queue.get(peers.local_queue)
+        if count is None:
+            count = self.by_local_queue[peers.local_queue] = Count()
+        count.size += number
         self.size += number
         if peers.stand is PARKED:
-            door.inadmissible += number
+            count.inadmissible += number
             self.inadmissible += number
-        if not door.size:
-            del self.doors[peers.local_queue]
+        if not count.size:
+            del self.by_local_queue[peers.local_queue]
 
     def _stand(self, peers: Peers, stand: Stand) -> None:
         number = (stand is PARKED) - (peers.stand is PARKED)
         if number:
             self.inadmissible += number * peers.size
-            self.doors[peers.local_queue].inadmissible += number * peers.size
+            self.by_local_queue[peers.local_queue].inadmissible += number * peers.size
         peers.stand = stand
 
     def _note_hope(self, peers: Peers) -> None:
@@ -224,8 +224,8 @@ class PendingQueue:
         top = peers.top()
         if top is None:
             raise AssertionError(f"{self.name}: nobody is there to wait")
-        door = self.lanes.door_of(peers)
-        slots = ((Slot(door, resource, priority), amount) for resource, amount in asked)
+        local_queue = self.lanes.lane_of(peers)
+        slots = ((Slot(local_queue, resource, priority), amount) for resource, amount in asked)
         self._take_off_shelves(peers)
         self.shelves.put(peers, slots, top.order)
         peers.plain = plain
@@ -235,8 +235,11 @@ class PendingQueue:
         """Correct the place of peers on their shelves: their first item changed."""
         filing, top = self.shelves.filing(peers), peers.top()
         if filing is not None and top is not None:
-            door = self.lanes.door_of(peers)
-            slots = [(slot._replace(door=door), asked) for slot, asked in filing.asked.items()]
+            local_queue = self.lanes.lane_of(peers)
+            slots = [
+                (slot._replace(local_queue=local_queue), asked)
+                for slot, asked in filing.asked.items()
+            ]
             self.shelves.put(peers, slots, top.order)
 
     def _offer(self, peers: Peers) -> None:

@@ -21,7 +21,7 @@ _PLACE = itemgetter(0)
 class Slot(NamedTuple):
     """Which shelf of a queue: of one LocalQueue where these take turns, and of one amount."""
 
-    door: Key | None
+    local_queue: Key | None
     resource: FlavorResource
     priority: int | None
     """None where only what is available counts; else victims of lower priority do, too."""
@@ -216,7 +216,7 @@ class Shelves(Generic[Waiter]):
         for slot, shelf in self._shelves.items():
             found = shelf.first(bound(slot.resource, slot.priority))
             if found is not None:
-                usage = 0.0 if usage_of is None else usage_of(slot.door)
+                usage = 0.0 if usage_of is None else usage_of(slot.local_queue)
                 if best is None or (usage, found[0]) < best[:2]:
                     best = usage, *found
         return best

@@ -126,11 +126,13 @@ class Ledger:
 
     def tallies_behind(self) -> dict[Key, Tally]:
         """Count and sum what is held through each LocalQueue, where anything is."""
-        return {door: together(tallies.values()) for door, tallies in self._behind.items()}
+        return {
+            local_queue: together(tallies.values()) for local_queue, tallies in self._behind.items()
+        }
 
-    def tally_behind(self, door: Key) -> Tally:
+    def tally_behind(self, local_queue: Key) -> Tally:
         """Count and sum what is held through a LocalQueue."""
-        return together(self._behind.get(door, {}).values())
+        return together(self._behind.get(local_queue, {}).values())
 
     def held_in(self, queue: QueueName) -> Iterable[Holder]:
         """Return all that is charged to a queue."""
@@ -292,17 +294,17 @@ class Ledger:
 
     def _tell_arrival(self, old: Charge | None, new: Charge) -> None:
         """Turn the penalty of one that was not admitted so far, by facts, into history."""
-        door = new.holder.local_queue
+        local_queue = new.holder.local_queue
         if (
             self.turns is None
-            or door is None
+            or local_queue is None
             or old is None
             or is_running(old)
             or not is_running(new)
         ):
             return
-        if old.holder.local_queue == door:
-            self.turns.arrive(door, new.holder.usage)
+        if old.holder.local_queue == local_queue:
+            self.turns.arrive(local_queue, new.holder.usage)
 
     def _confirm(self, old: Charge, new: Charge) -> None:
         """Put a fact in place of the assumption that it confirms; no sum is another by that."""
@@ -332,12 +334,12 @@ class Ledger:
         if may_be_victim:
             roll.victims[holder.key] = holder
             roll.forget_sums()
-        door = holder.local_queue
-        tally = roll.tallies.get(door)
+        local_queue = holder.local_queue
+        tally = roll.tallies.get(local_queue)
         if tally is None:
-            tally = roll.tallies[door] = Tally()
-            if door is not None:
-                self._behind.setdefault(door, {})[holder.queue] = tally
+            tally = roll.tallies[local_queue] = Tally()
+            if local_queue is not None:
+                self._behind.setdefault(local_queue, {})[holder.queue] = tally
         tally.add(charge, 1)
         if self._counts_more(holder):
             self._follow(charge, 1)
@@ -350,13 +352,13 @@ class Ledger:
         del roll.charges[holder.key]
         roll.victims.pop(holder.key, None)
         roll.forget_sums()
-        door = holder.local_queue
-        tally = roll.tallies[door]
+        local_queue = holder.local_queue
+        tally = roll.tallies[local_queue]
         tally.add(charge, -1)
         if not tally.reserving:
-            del roll.tallies[door]
-            if door is not None:
-                _remove(self._behind, door, holder.queue)
+            del roll.tallies[local_queue]
+            if local_queue is not None:
+                _remove(self._behind, local_queue, holder.queue)
             if not roll.charges:
                 del self._rolls[holder.queue]
         if self._counts_more(holder):
@@ -386,7 +388,7 @@ class Ledger:
             self.unranked[holder.queue] = None
 
 
-def _remove(behind: dict[Key, dict[QueueName, Tally]], door: Key, queue: QueueName) -> None:
-    del behind[door][queue]
-    if not behind[door]:
-        del behind[door]
+def _remove(behind: dict[Key, dict[QueueName, Tally]], local_queue: Key, queue: QueueName) -> None:
+    del behind[local_queue][queue]
+    if not behind[local_queue]:
+        del behind[local_queue]

@@ -51,9 +51,9 @@ class Rank:
             if one.local_queue is not None:
                 self.charge(one.local_queue, one.usage, 1)
 
-    def charge(self, door: Key, usage: Mapping[FlavorResource, int], sign: int) -> None:
+    def charge(self, local_queue: Key, usage: Mapping[FlavorResource, int], sign: int) -> None:
         """Count what is held through a LocalQueue in, or with sign -1 out."""
-        name = namespace_of(door)
+        name = namespace_of(local_queue)
         held = self._held.setdefault(name, {})
         for resource, amount in usage.items():
             left = held.get(resource, 0) + sign * amount
@@ -65,11 +65,11 @@ class Rank:
             del self._held[name]
         self._keys.pop(name, None)
 
-    def key(self, door: Key | None) -> float:
+    def key(self, local_queue: Key | None) -> float:
         """Return the number by which LocalQueues go, the smallest first."""
-        if not self.bends or door is None:
-            return self.plain(door)
-        name = namespace_of(door)
+        if not self.bends or local_queue is None:
+            return self.plain(local_queue)
+        name = namespace_of(local_queue)
         found = self._keys.get(name)
         if found is None:
             found = self._keys[name] = self._key(name)
