@@ -12,7 +12,7 @@ import msgspec
 from queueing.cli.output import UsageProblem
 from queueing.cli.reaching import of_a_cluster, reaching_it
 from queueing.kube.client import Client
-from queueing.kube.config import load_cluster
+from queueing.kube.config import Cluster, load_cluster
 from queueing.kube.errors import KubeError, NotFoundError
 from queueing.kube.resources import WORKLOADS
 
@@ -37,20 +37,29 @@ def made(verb: str, epilog: str, explanation: str, *, active: bool) -> click.Com
     @click.command(name=verb, epilog=epilog, help=explanation)
     @click.argument("kind", type=click.Choice(("workload",)))
     @click.argument("name")
-    @click.option("-n", "--namespace", default="default", show_default=True, help="Its namespace.")
+    @click.option(
+        "-n", "--namespace", metavar="NAME", help="Its namespace; else that of the context."
+    )
     @of_a_cluster
     def command(
-        kind: str, name: str, namespace: str, kubeconfig: str | None, context: str | None
+        kind: str, name: str, namespace: str | None, kubeconfig: str | None, context: str | None
     ) -> None:
+        async def switch() -> str:
+            cluster = await load_cluster(kubeconfig, context)
+            key = f"{namespace or cluster.namespace}/{name}"
+            try:
+                await set_active(cluster, key, active=active)
+            except NotFoundError as error:
+                told = f"there is no {kind} {key}; name its namespace with -n"
+                raise UsageProblem(told) from error
+            return key
+
         try:
             with reaching_it():
-                asyncio.run(set_active(kubeconfig, context, f"{namespace}/{name}", active=active))
-        except NotFoundError as error:
-            told = f"there is no {kind} {namespace}/{name}; name its namespace with -n"
-            raise UsageProblem(told) from error
+                key = asyncio.run(switch())
         except KubeError as error:
             raise click.ClickException(str(error)) from error
-        click.echo(f"workload {namespace}/{name} {_DONE[active]}")
+        click.echo(f"workload {key} {_DONE[active]}")
 
     return command
 
@@ -58,12 +67,9 @@ def made(verb: str, epilog: str, explanation: str, *, active: bool) -> click.Com
 _DONE = {True: "resumed", False: "suspended"}
 
 
-async def set_active(
-    kubeconfig: str | None, context: str | None, key: str, *, active: bool
-) -> None:
-    """Switch `spec.active` of a Workload. Raises KubeError or ConfigurationError."""
+async def set_active(cluster: Cluster, key: str, *, active: bool) -> None:
+    """Switch `spec.active` of a Workload. Raises KubeError."""
     namespace, _, name = key.partition("/")
-    cluster = await load_cluster(kubeconfig, context)
     async with Client(cluster, user_agent="queueing-cli") as client:
         body = msgspec.json.encode({"spec": {"active": active}})
         await client.patch_merge(WORKLOADS.at(name, namespace), body)

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from queueing.cli.activity import set_active
+from queueing.kube.config import load_cluster
 from queueing.kube.errors import NotFoundError
 from tests.controller.checkpoints.save_harness import (
     Pods,
@@ -80,17 +81,17 @@ async def test_who_is_suspended_by_hand_saves_and_returns_when_resumed(
         await at.make(*objects(), saving())
         await at.until("Job", "train", lambda one: one.get("status", {}).get("active", 0) > 0)
         name = (await at.list("Workload"))[0]["metadata"]["name"]
-        access = kubeconfig(at, tmp_path)
-        await set_active(access, None, f"team/{name}", active=False)
+        cluster = await load_cluster(kubeconfig(at, tmp_path))
+        await set_active(cluster, f"team/{name}", active=False)
         found = await checkpoint(at, phase("Released"))
         assert found["spec"]["reason"] == "Deactivated"
         assert found["status"]["outcome"] == "Saved"
         await at.until("Job", "train", lambda one: one["spec"]["suspend"])
-        await set_active(access, None, f"team/{name}", active=True)
+        await set_active(cluster, f"team/{name}", active=True)
         back = await at.until("Job", "train", lambda one: not one["spec"]["suspend"])
         notes = back["spec"]["template"]["metadata"]["annotations"]
         assert notes["queueing.dev/checkpoint-uri"] == "s3://b/2"
         await checkpoint(at, phase("Requeued"))
         with pytest.raises(NotFoundError):
-            await set_active(access, None, "team/nobody", active=True)
+            await set_active(cluster, "team/nobody", active=True)
         playing.cancel()
