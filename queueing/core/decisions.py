@@ -6,6 +6,7 @@ A decision is a value, never an exception. `controller` carries it out and repor
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from queueing.core.facts import PodSetAssignment
 from queueing.core.names import CheckName, Key, QueueName, Uid
@@ -34,7 +35,14 @@ class Reason(StrEnum):
 
 
 BARRED = frozenset((Reason.BUDGET_EXHAUSTED, Reason.MAY_NOT_BORROW))
-"""Reasons of those who wait for credits, and for no release of quota."""
+"""Reasons of those who wait for credits, in one flavor at least."""
+
+
+class Bar(NamedTuple):
+    """Why a workload waits though there is room: the wire's word, and a sentence."""
+
+    reason: Reason
+    message: str
 
 
 class PreemptionReason(StrEnum):

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-from queueing.core.credits.allowance import Bar
-from queueing.core.decisions import Admit, Preempt, Wait
+from queueing.core.decisions import Admit, Bar, Preempt, Wait
 from queueing.core.facts import WorkloadFact
 from queueing.core.flavors.assignment import Assignment, Progress
 from queueing.core.names import FlavorResource, QueueName, Uid
@@ -54,6 +53,14 @@ class Entry:
     """What of its assignment others are charged already, who use the same claims."""
     partners: frozenset[Uid] = frozenset()
     """Those others."""
+
+    @property
+    def barred_before(self) -> Bar | None:
+        """Why flavors that fitted were barred earlier in the same search; None when none was."""
+        former = self.head.progress
+        if former is None or former.shape != self.assignment.demand.full:
+            return None
+        return former.barred if former.generation == self.node.root().generation else None
 
     @property
     def usage(self) -> Mapping[FlavorResource, int]:

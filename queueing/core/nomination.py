@@ -82,7 +82,13 @@ def nominate(
         entry = _nominate_beside(head, world, spared=spared)
     if entry is None:
         entry = _nominate(head, world, borrowers, spared=spared)
-    return entry if world.allowance is None else _within_means(entry, world.allowance)
+    if world.allowance is None:
+        return entry
+    entry = _within_means(entry, world.allowance)
+    progress, barred = entry.assignment.progress, entry.barred or entry.barred_before
+    if progress is not None and barred is not None:
+        entry.assignment.progress = replace(progress, barred=barred)
+    return entry
 
 
 def _nominate_beside(head: Head, world: World, *, spared: frozenset[Uid]) -> Entry | None:

@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from queueing.core.admissibility import applying_checks
-from queueing.core.credits.allowance import Bar
-from queueing.core.decisions import Admit, Mode, Preempt, Reason, Requeue, Wait
+from queueing.core.decisions import Admit, Bar, Mode, Preempt, Reason, Requeue, Wait
 from queueing.core.entries import Entry, Ruling
 from queueing.core.facts import CheckPhase, PreemptionPolicy, Strategy
 from queueing.core.ledger import Ledger
@@ -73,7 +72,7 @@ def rule_hopeless(entry: Entry) -> Ruling | None:
     if assignment.fits:
         return None
     if not assignment.needs_preemption:
-        return _wait(entry, Mode.NO_FIT, assignment.reason, assignment.message)
+        return _wait(entry, Mode.NO_FIT, *_why(entry, assignment.message))
     if not entry.targets:
         return _without_candidates(entry)
     if entry.head.workload.preemption_gated:
@@ -89,7 +88,7 @@ def _rule(entry: Entry, ledger: Ledger, *, overlaps: bool, deferred: bool) -> Ru
         # who would take the claims over now leaves with those who hold them
         return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, NO_LONGER_FITS)
     if not assignment.fits and not assignment.needs_preemption:
-        return _wait(entry, Mode.NO_FIT, assignment.reason, assignment.message)
+        return _wait(entry, Mode.NO_FIT, *_why(entry, assignment.message))
     if assignment.needs_preemption and not entry.targets:
         reclaim = entry.rules.fact.preemption.reclaim_within_cohort
         ruling = _without_candidates(entry)
@@ -121,7 +120,18 @@ def _without_candidates(entry: Entry) -> Ruling:
     """Say that an entry found nobody to preempt, or runs beyond a budget and so may not."""
     words = (entry.assignment.message, entry.demoted)
     message = ". ".join(one for one in words if one)
-    return _wait(entry, Mode.NO_CANDIDATES, entry.assignment.reason, message)
+    return _wait(entry, Mode.NO_CANDIDATES, *_why(entry, message))
+
+
+def _why(entry: Entry, message: str) -> Bar:
+    """Say why an entry gets nothing: also what bars it in flavors tried before, which comes first.
+
+    There it would fit, so that is what waiting or credits can change.
+    """
+    barred = entry.barred_before
+    if barred is None:
+        return Bar(entry.assignment.reason, message)
+    return Bar(barred.reason, f"{barred.message}; {message}")
 
 
 def _preempt(entry: Entry, ledger: Ledger) -> Ruling:

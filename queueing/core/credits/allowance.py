@@ -7,13 +7,12 @@ execution time. Invariant: what is spent and what is held never exceed a grant b
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
 
 from queueing.core.credits.facts import HOUR, MICRO
 from queueing.core.credits.period import spelled
 from queueing.core.credits.prices import Prices
 from queueing.core.credits.restraint import Restraint
-from queueing.core.decisions import Reason
+from queueing.core.decisions import Bar, Reason
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorName, FlavorResource, Key, QueueName, ResourceName
 
@@ -39,13 +38,6 @@ class Limit:
 
 Limits = Callable[[QueueName, Key | None], Sequence[Limit]]
 """The budgets that workloads of a ClusterQueue and a LocalQueue fall under, sorted by name."""
-
-
-class Bar(NamedTuple):
-    """Why a workload waits though there is room: the wire's word, and a sentence."""
-
-    reason: Reason
-    message: str
 
 
 def _no_limits(_queue: QueueName, _door: Key | None) -> tuple[Limit, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from queueing.core.decisions import Reason
+from queueing.core.decisions import Bar, Reason
 from queueing.core.facts import PodSetAssignment
 from queueing.core.flavors.grades import Grade
 from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
@@ -32,6 +32,8 @@ class Progress:
     generation: int
     shape: Shape
     tried: Mapping[tuple[int, int], int]
+    barred: Bar | None = field(default=None, compare=False)
+    """Why budgets or rules said no to flavors that fitted; None when they did not."""
 
 
 @dataclass(slots=True, kw_only=True)

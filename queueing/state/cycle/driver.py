@@ -177,6 +177,8 @@ def _take_budgets(memory: Memory) -> None:
     loosened = memory.credits.restrain(memory.tree, memory.ledger.charges)
     if loosened or news.loosened:
         for queue in memory.queues.values():
+            # Flavors that were barred in a search under way are worth a new try.
+            memory.releases[queue.name] = memory.releases.get(queue.name, 0) + 1
             for peers in list(queue.waiting):
                 if peers.wait is not None and peers.wait.reason in BARRED:
                     memory.wake_peers(peers)

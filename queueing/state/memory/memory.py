@@ -139,7 +139,8 @@ class Memory:
     recalls: dict[Node, Recall] = field(default_factory=dict)
     """Trees in which somebody stands → what this cycle found there since its last decision."""
     releases: dict[QueueName, int] = field(default_factory=dict)
-    """How often a workload of each queue gave quota back: then all flavors are worth a new try."""
+    """How often a workload of each queue gave quota back, or budgets were loosened: then all
+    flavors are worth a new try."""
     clock: float = float("-inf")
     """The latest `now`."""
     cycles: int = 0

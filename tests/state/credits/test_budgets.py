@@ -12,15 +12,18 @@ from queueing.core.credits.facts import (
     CreditKind,
     HolderKind,
 )
+from queueing.core.credits.prices import Prices
 from queueing.core.decisions import Reason
-from queueing.core.names import Key
+from queueing.core.names import FlavorName, Key, ResourceName
+from queueing.sim.world import World
 from queueing.testing.builders import (
     cluster_queue,
+    flavor,
     pod_set,
     workload,
 )
 from tests.state.credits.budgeted import START, amounts, budget, run, world
-from tests.state.members import finish, runs, waits
+from tests.state.members import CORE_PRICES, LASTING, finish, runs, waits
 
 
 def test_a_run_that_the_budget_covers_is_held_and_settled_as_it_ends() -> None:
@@ -88,6 +91,50 @@ def test_who_waits_for_a_budget_is_woken_by_a_change_of_it(change: Any) -> None:
     made.engine.observe_credit(change)
     made.cycle(START + 1)
     assert runs(made, "one")
+
+
+def with_a_small_flavor(made: World) -> World:
+    """Give the queue a second flavor, in which there is one core."""
+    made.observe(flavor("small"))
+    made.observe(cluster_queue("a", {"default": {"cpu": 8000}, "small": {"cpu": 1000}}))
+    return made
+
+
+def test_what_a_budget_bars_in_one_flavor_says_so_though_the_next_is_too_small() -> None:
+    made = with_a_small_flavor(world(budget(1000)))
+    assert not run(made, "one", 2, 501, at=START)
+    found = waits(made, "one")
+    assert found.reason is Reason.BUDGET_EXHAUSTED
+    assert found.message == (
+        "CreditBudget hourly grants 0.28 GPUh in each period, and a run of 501s may cost 0.28 GPUh;"
+        " couldn't assign flavors to pod set main: insufficient quota for cpu in flavor small,"
+        " previously considered podsets requests (0) + current podset request (2)"
+        " > maximum capacity (1)"
+    )
+
+
+def test_what_a_budget_bars_in_one_flavor_is_woken_by_it_though_the_next_is_too_small() -> None:
+    made = with_a_small_flavor(world(budget(1000)))
+    assert run(made, "one", 2, 300, at=START)
+    assert not run(made, "two", 2, 300, at=START)
+    made.engine.observe_credit(budget(2000))
+    made.cycle(START + 1)
+    assert runs(made, "two")
+    assert not run(made, "three", 2, 600, at=START + 1)
+    made.cycle(START + HOUR)
+    assert runs(made, "three")
+
+
+def test_what_a_budget_bars_in_one_flavor_is_woken_by_a_release_of_the_next() -> None:
+    made = with_a_small_flavor(world(budget(0)))
+    free = Prices({**CORE_PRICES.table, (FlavorName("small"), ResourceName("cpu")): 0})
+    made.engine.observe_credit(replace(LASTING, prices=free))
+    made.cycle(START)
+    assert run(made, "one", 1, 300, at=START)
+    assert not run(made, "two", 1, 300, at=START)
+    assert waits(made, "two").reason is Reason.BUDGET_EXHAUSTED
+    finish(made, "one", START + 100)
+    assert runs(made, "two")
 
 
 def test_a_run_without_a_declared_end_is_not_covered() -> None:
