@@ -4,6 +4,7 @@
 `NotSentError`: it did not, because it never left this process.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -11,6 +12,8 @@ from http import HTTPStatus
 import msgspec
 
 _TEXT_LIMIT = 300
+_NOT_PERMITTED = re.compile('is forbidden: User ".*" cannot ')
+"""What the API server's authorizer says. Admission, which speaks of the object, does not."""
 
 
 class Cause(msgspec.Struct, frozen=True):
@@ -96,6 +99,13 @@ class ForbiddenError(RefusedError):
     """403: the identity may not do this, or an admission policy or quota says no."""
 
 
+class NotPermittedError(ForbiddenError):
+    """403: the identity may not do this, whatever the object says.
+
+    It may be allowed soon: an API server that has just started does not know all roles yet.
+    """
+
+
 class NotFoundError(RefusedError):
     """404: no such object, or no such resource."""
 
@@ -179,6 +189,8 @@ def error_of_status(said: Status, status: int, retry_after: str = "") -> KubeErr
     details = said.details or _Details()
     family = UnavailableError if status >= HTTPStatus.INTERNAL_SERVER_ERROR else RefusedError
     kind = _BY_REASON.get(said.reason) or _BY_STATUS.get(status, family)
+    if kind is ForbiddenError and _NOT_PERMITTED.search(said.message):
+        kind = NotPermittedError
     wait = float(retry_after) if retry_after.isdigit() else float(details.retry_after_seconds)
     message = said.message or f"the server answered {status} without a message"
     return kind(Complaint(message, status, said.reason, details.causes, wait))

@@ -16,6 +16,7 @@ from queueing.kube.errors import (
     KubeError,
     LostError,
     NotFoundError,
+    NotPermittedError,
     RefusedError,
     ThrottledError,
     UnavailableError,
@@ -125,6 +126,32 @@ async def test_a_status_becomes_an_error(
     assert (error.status, error.reason, error.message) == (code, reason, "words")
     assert error.causes[0].field == "spec.count"
     assert error.retry_after == 7
+
+
+@pytest.mark.parametrize(
+    ("message", "want"),
+    [
+        pytest.param(
+            'jobs.batch "a" is forbidden: User "us" cannot patch resource "jobs" in API group'
+            ' "batch" in the namespace "ns"',
+            NotPermittedError,
+            id="the authorizer",
+        ),
+        pytest.param('jobs.batch "a" is forbidden: exceeded quota: q', ForbiddenError, id="quota"),
+        pytest.param(
+            'admission webhook "w" denied the request: User "us" is unknown here',
+            ForbiddenError,
+            id="a webhook",
+        ),
+    ],
+)
+async def test_who_may_not_is_told_from_what_may_not_be(
+    server: Any, client: Client, message: str, want: type[KubeError]
+) -> None:
+    server.script = [server.refuse(403, "Forbidden", message)]
+    with pytest.raises(ForbiddenError) as caught:
+        await client.create(JOBS.within("ns"), {})
+    assert type(caught.value) is want
 
 
 async def test_a_page_of_a_proxy_is_quoted_not_parsed(server: Any, client: Client) -> None:

@@ -24,6 +24,7 @@ from queueing.kube.errors import (
     ForbiddenError,
     InvalidError,
     NotFoundError,
+    NotPermittedError,
     NotSentError,
 )
 from queueing.kube.resources import (
@@ -75,6 +76,8 @@ class Claims:
             reply = await self.writes.create(target, msgspec.json.encode(wanted))
         except AlreadyExistsError:
             await self._compare(wanted, target.resource)
+        except NotPermittedError:
+            raise
         except (InvalidError, BadRequestError, ForbiddenError) as error:
             self._tried.pop(spec, None)  # the server judges by other rules than when it was tried
             raise _refusal(error) from error
@@ -108,6 +111,8 @@ class Claims:
             body = msgspec.json.encode(trial)
             try:
                 await self.writes.client.create(target, body, Call(dry_run=True))
+            except NotPermittedError:
+                raise
             except (InvalidError, BadRequestError, ForbiddenError) as error:
                 raise _refusal(error) from error
             self._tried[spec] = None

@@ -15,13 +15,17 @@ from queueing.controller.jobs.dependencies import DeviceMaker
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.kube.client import Call
-from queueing.kube.errors import BadRequestError, ForbiddenError, InvalidError, KubeError
+from queueing.kube.errors import (
+    BadRequestError,
+    ForbiddenError,
+    InvalidError,
+    KubeError,
+    NotPermittedError,
+)
 from queueing.translate import labels
 from queueing.translate.jobs import batch
 from queueing.translate.outbound.conditions import patch
 from queueing.translate.wire.jobs import Job
-
-_DEFINITE = (InvalidError, ForbiddenError, BadRequestError)
 
 
 class RefusedStartError(Exception):
@@ -75,8 +79,15 @@ async def _send(writes: LeaderWrites, one: Prepared) -> None:
 def _judge(prepared: Sequence[Prepared], errors: Sequence[KubeError | None]) -> None:
     """Raise the worst of what went wrong: a definite refusal outweighs what may be tried again."""
     for one, error in zip(prepared, errors, strict=True):
-        if isinstance(error, _DEFINITE):
+        if error is not None and _is_definite(error):
             raise RefusedStartError(f"Job {one.job.metadata.name}: {error.message}") from error
     for error in errors:
         if error is not None:
             raise error
+
+
+def _is_definite(error: KubeError) -> bool:
+    """Say whether the server will not have the member as it is, who ever asks and whenever."""
+    if isinstance(error, NotPermittedError):
+        return False
+    return isinstance(error, (InvalidError, ForbiddenError, BadRequestError))

@@ -1,5 +1,7 @@
 """A namespace without room for claims: who is admitted is told, and starts when there is room."""
 
+import pytest
+
 from queueing.apiserver.server import Fault
 from queueing.apiserver.wire.call import Call
 from tests.controller.devices.test_claims_of_users import DEVICE_CLASS, DEVICE_FLAVOR, GPU, queue
@@ -72,6 +74,34 @@ async def test_a_quota_that_refuses_a_template_is_told_until_there_is_room(
         told = [one for one in await w.list("Event") if concerns(one)]
         assert {one["regarding"]["kind"] for one in told} == {"Job", "Workload"}
         assert all(FULL in one["note"] for one in told)
+
+
+@pytest.mark.parametrize("dry", [True, False])
+async def test_who_meets_a_server_that_knows_no_roles_yet_starts_when_it_does(
+    world: MakeWorld, *, dry: bool
+) -> None:
+    left = [2]
+    unknown = (
+        'resourceclaimtemplates.resource.k8s.io is forbidden: User "us" cannot create resource'
+        ' "resourceclaimtemplates" in API group "resource.k8s.io" in the namespace "team"'
+    )
+
+    async def refuse(call: Call) -> Fault | None:
+        made = call.method == "POST" and "/resourceclaimtemplates" in call.path
+        if not made or call.dry_run is not dry or not left[0]:
+            return None
+        left[0] -= 1
+        return Fault(status=403, reason="Forbidden", message=unknown)
+
+    async with world(intercept=refuse) as w:
+        await w.make(DEVICE_CLASS, SLICE, DEVICE_FLAVOR)
+        await w.until("DeviceFlavor", "default", true("Active"))
+        await w.make(FLAVOR, queue("8"), LOCAL_QUEUE, asking())
+        await w.until("Job", "a", lambda one: not one["spec"]["suspend"])
+        assert not left[0]
+        assert "Evicted" not in {
+            one["type"] for one in (await w.workload("a", true("Admitted")))["status"]["conditions"]
+        }
 
 
 async def test_the_template_of_a_job_that_is_being_deleted_is_not_made_again(

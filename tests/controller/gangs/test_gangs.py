@@ -210,6 +210,14 @@ async def test_a_refused_member_keeps_or_stops_all_others(
         pytest.param(Fault(drop=True), id="lost on its way"),
         pytest.param(Fault(drop=True, after=True), id="answer lost"),
         pytest.param(Fault(status=503), id="overload"),
+        pytest.param(
+            Fault(
+                status=403,
+                reason="Forbidden",
+                message='jobs.batch "b" is forbidden: User "us" cannot patch resource "jobs"',
+            ),
+            id="a server that knows no roles yet",
+        ),
         pytest.param(Fault(status=400, reason="BadRequest"), id="no dry run"),
     ],
 )
@@ -229,6 +237,7 @@ async def test_a_start_that_meets_a_passing_fault_is_completed(
         await w.make(*(member(name) for name in NAMES))
         await w.eventually(only(w, true("PodsReady")))
         assert w.all(running)()
+        assert "schedulingStats" not in w.workload_now()["status"], "it was evicted meanwhile"
 
 
 async def test_a_preempted_gang_comes_back_as_one(definitions: list[Wire]) -> None:

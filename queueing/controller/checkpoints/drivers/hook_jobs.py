@@ -18,7 +18,7 @@ from queueing.core.checkpoints.record import Record
 from queueing.core.names import Key
 from queueing.kube.client import ListQuery
 from queueing.kube.deletion import this_life
-from queueing.kube.errors import AlreadyExistsError, NotFoundError, RefusedError
+from queueing.kube.errors import AlreadyExistsError, NotFoundError, NotPermittedError, RefusedError
 from queueing.kube.resources import JOBS, PODS
 from queueing.translate.checkpoints import hook_job, pods
 from queueing.translate.checkpoints.wire import Pod
@@ -52,6 +52,8 @@ class HookJobs:
             reply = await self._writes.create(JOBS.within(seen.meta.namespace), body)
         except AlreadyExistsError:
             reply = await self._writes.client.get(JOBS.at(name, seen.meta.namespace))
+        except NotPermittedError:
+            raise
         except RefusedError as error:
             raise NoticeError(f"Job {name} is refused: {error}") from error
         found = msgspec.json.decode(reply, type=Job)
