@@ -86,7 +86,7 @@ class ObedientCluster:
             if isinstance(decision, Admit):
                 self._admit(decision)
             elif isinstance(decision, Preempt) and not decision.already_evicted:
-                self._evict(decision)
+                self.evict(decision)
         return cycle
 
     def drain(self, key: Key) -> None:
@@ -138,7 +138,8 @@ class ObedientCluster:
             )
         )
 
-    def _evict(self, decision: Preempt) -> None:
+    def evict(self, decision: Preempt) -> None:
+        """Write a preemption into the victim's status."""
         fact = self.workloads[decision.workload]
         self.preemptions.append(decision)
         message = (

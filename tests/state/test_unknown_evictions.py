@@ -32,7 +32,7 @@ def test_an_eviction_that_was_written_after_all_is_not_decided_again() -> None:
     preempt = cluster.engine.cycle(1.0).decisions[0]
     assert isinstance(preempt, Preempt)
     cluster.engine.settle(Outcome(decision=preempt, verdict=Verdict.UNKNOWN))
-    cluster._evict(preempt)
+    cluster.evict(preempt)
     assert not any(isinstance(one, Preempt) for one in cluster.engine.cycle(3.0).decisions)
     cluster.drain(low_key := preempt.workload)
     cluster.cycle()
@@ -54,7 +54,7 @@ def test_a_preemptor_does_not_wait_for_a_victim_that_was_not_evicted_after_all()
         if one.workload == spared.key:
             cluster.engine.settle(Outcome(decision=one, verdict=Verdict.UNKNOWN))
         else:
-            cluster._evict(one)
+            cluster.evict(one)
     cluster.observe(spared)
     again = [one for one in cluster.engine.cycle(2.0).decisions if isinstance(one, Preempt)]
     assert {one.workload: one.already_evicted for one in again} == {
