@@ -188,7 +188,7 @@ FAULTS = [
     ),
     Fault(
         "Nobody hears that quota was given back",
-        "queueing.state.usage.ledger:Tidings.release",
+        "queueing.state.usage.ledger:UsageChanges.release",
         always(None),
         rebuild.nothing_is_left_to_admit_after_a_cycle,
         seed=15,
@@ -228,7 +228,7 @@ FAULTS = [
     ),
     Fault(
         "Nobody hears of new victims",
-        "queueing.state.usage.ledger:Tidings.welcome",
+        "queueing.state.usage.ledger:UsageChanges.welcome",
         always(None),
         rebuild.a_rebuilt_engine_decides_the_same,
         TURNS,

@@ -177,8 +177,8 @@ def shortcuts_change_nothing(life: Life) -> None:
         memory = cluster.engine._memory
         if not memory.reshaped:
             assert_the_memo_says_what_the_search_says(memory)
-        tidings = memory.ledger.tidings
-        if finished and not (memory.reshaped or tidings.released or tidings.newcomers):
+        changes = memory.ledger.changes
+        if finished and not (memory.reshaped or changes.released or changes.newcomers):
             assert_nobody_whose_lack_is_known_is_covered(memory)
 
 

@@ -150,7 +150,7 @@ def _take_credits(memory: Memory) -> None:
     for key in credit.wakes(memory.clock):
         charge = memory.ledger.charges.get(key)
         if charge is not None:
-            memory.ledger.tidings.welcome(charge.holder)
+            memory.ledger.changes.welcome(charge.holder)
 
 
 def _end_protection(memory: Memory) -> None:
@@ -159,7 +159,7 @@ def _end_protection(memory: Memory) -> None:
     while protected and protected[0][0] <= memory.clock:
         charge = memory.ledger.charges.get(heappop(protected)[1])
         if charge is not None:
-            memory.ledger.tidings.welcome(charge.holder)
+            memory.ledger.changes.welcome(charge.holder)
 
 
 def _take_budgets(memory: Memory) -> None:

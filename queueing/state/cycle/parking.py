@@ -42,7 +42,7 @@ def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None
         item.tries += 1
         return
     if judgement.preemptions and _evict_all(memory, judgement):
-        memory.ledger.tidings.claimed[judgement.head.queue] = None
+        memory.ledger.changes.claimed[judgement.head.queue] = None
     note_place(memory, item, judgement, known)
     item.wants = judgement.usage
     peers = peers_of(item)

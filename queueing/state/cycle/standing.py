@@ -113,7 +113,7 @@ def give_way(memory: Memory, item: Item, resources: Collection[FlavorResource]) 
     key = item.fact.key
     if resources and item.peers is not None and (key, False) not in memory.stepped_down:
         memory.stepped_down[key, False] = None
-        memory.ledger.tidings.release(item.peers.queue, resources)
+        memory.ledger.changes.release(item.peers.queue, resources)
 
 
 def note_beginning(memory: Memory, item: Item) -> None:
@@ -123,7 +123,7 @@ def note_beginning(memory: Memory, item: Item) -> None:
     """
     key, peers = item.fact.key, item.peers
     if peers is not None and key not in memory.standing and (key, True) not in memory.stepped_down:
-        memory.ledger.tidings.claimed[peers.queue] = None
+        memory.ledger.changes.claimed[peers.queue] = None
 
 
 def wake_kept_off(memory: Memory, roots: Collection[Node | None]) -> None:

@@ -23,7 +23,7 @@ from queueing.state.cycle.selection import (
 from queueing.state.cycle.settlement import settle_hopeless
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item
-from queueing.state.usage.tidings import Tidings
+from queueing.state.usage.changes import UsageChanges
 
 
 class Succession:
@@ -116,19 +116,19 @@ class Succession:
 
 
 def withhold(memory: Memory) -> None:
-    """Keep back the tidings of the hopeless heads of a round that the budget interrupted.
+    """Keep back the usage changes of the hopeless heads of a round that the budget interrupted.
 
-    Without a budget, those whom these tidings wake are judged after the round, on what it left
-    over. Keeping the tidings back until the round is decided gives the same order with a budget.
+    Without a budget, those whom these changes wake are judged after the round, on what it left
+    over. Keeping the changes back until the round is decided gives the same order with a budget.
     """
-    told = memory.ledger.take_tidings()
+    told = memory.ledger.take_changes()
     for name in {**told.released, **told.claimed}:
-        memory.withheld.setdefault(name, Tidings()).add(name, told)
+        memory.withheld.setdefault(name, UsageChanges()).add(name, told)
 
 
 def hand_on(memory: Memory, roots: Collection[Node | None] | None = None) -> bool:
-    """Release the tidings kept back, of some trees or of all; say whether there were any."""
+    """Release the changes kept back, of some trees or of all; say whether there were any."""
     heard = [name for name in memory.withheld if roots is None or memory.roots.get(name) in roots]
     for name in heard:
-        memory.ledger.tidings.add(name, memory.withheld.pop(name))
+        memory.ledger.changes.add(name, memory.withheld.pop(name))
     return bool(heard)

@@ -26,7 +26,7 @@ from queueing.state.cycle.supply import Supply
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Peers
 from queueing.state.queues.stands import Expects
-from queueing.state.usage.tidings import Tidings
+from queueing.state.usage.changes import UsageChanges
 
 
 def wake_waiting(memory: Memory) -> None:
@@ -44,24 +44,24 @@ def wake_waiting(memory: Memory) -> None:
     if memory.pods_turned_ready:
         memory.pods_turned_ready = False
         _wake_for_pods_ready(memory)
-    _spread_tidings(memory, memory.ledger.take_tidings())
+    _spread_changes(memory, memory.ledger.take_changes())
     _wake_claimants(memory)
 
 
-def _spread_tidings(memory: Memory, tidings: Tidings) -> None:
+def _spread_changes(memory: Memory, changes: UsageChanges) -> None:
     """Wake whom quota that was given back may help, and what others hold from now on."""
-    _wake_users(memory, tidings)
+    _wake_users(memory, changes)
     if memory.as_kueue:
-        for root, news in _by_root(memory, tidings).items():
+        for root, news in _by_root(memory, changes).items():
             for name in memory.members[root] if news.released is not None else ():
                 _wake_all(memory, name)
     else:
-        for root, news in _by_root(memory, tidings).items():
+        for root, news in _by_root(memory, changes).items():
             _spread(memory, root, news)
-        if memory.fickle and tidings.admitted:
-            _wake_fickle(memory, {memory.roots.get(name) for name in tidings.admitted})
-        if memory.kept_off and tidings.claimed:
-            wake_kept_off(memory, {memory.roots.get(name) for name in tidings.claimed})
+        if memory.fickle and changes.admitted:
+            _wake_fickle(memory, {memory.roots.get(name) for name in changes.admitted})
+        if memory.kept_off and changes.claimed:
+            wake_kept_off(memory, {memory.roots.get(name) for name in changes.claimed})
 
 
 def _reshape(memory: Memory) -> None:
@@ -115,7 +115,7 @@ def _send_off(memory: Memory, name: QueueName) -> None:
         for item in peers.items():
             memory.announcements[item.fact.key] = None
             if item.fact.key in memory.standing and not memory.as_kueue:
-                memory.ledger.tidings.release(name, item.wants)
+                memory.ledger.changes.release(name, item.wants)
     for holder in memory.ledger.held_in(name):
         memory.wake_preemptors(holder.key)
 
@@ -134,9 +134,9 @@ def _wake_all(memory: Memory, name: QueueName) -> None:
             memory.wake_peers(peers)
 
 
-def _wake_users(memory: Memory, tidings: Tidings) -> None:
+def _wake_users(memory: Memory, changes: UsageChanges) -> None:
     """Wake those who use claims that somebody holds now: they are charged less for them."""
-    for name, claims in tidings.joined.items():
+    for name, claims in changes.joined.items():
         queue = memory.queues.get(name)
         for peers in list(queue.waiting) if queue is not None else ():
             if not claims.isdisjoint(peers.demand.claims):
@@ -176,15 +176,15 @@ class News:
         return next((priority for priority, name in self.least if name != but), None)
 
 
-def _by_root(memory: Memory, tidings: Tidings) -> dict[Node, News]:
+def _by_root(memory: Memory, changes: UsageChanges) -> dict[Node, News]:
     """Gather what happened by the tree in which it did; a queue that is gone frees nothing."""
     found: dict[Node, News] = {}
-    for name, resources in tidings.released.items():
+    for name, resources in changes.released.items():
         root = memory.roots.get(name)
         if root is not None:
             news = found.setdefault(root, News())
             news.released = {**(news.released or {}), **resources}
-    for name, lowest in tidings.newcomers.items():
+    for name, lowest in changes.newcomers.items():
         root = memory.roots.get(name)
         if root is not None:
             found.setdefault(root, News()).newcomers[name] = lowest

@@ -23,8 +23,8 @@ from queueing.state.memory.views import Active
 from queueing.state.queues.lines import Line
 from queueing.state.queues.peers import Item, Peers
 from queueing.state.queues.pending import PendingQueue
+from queueing.state.usage.changes import UsageChanges
 from queueing.state.usage.ledger import Ledger
-from queueing.state.usage.tidings import Tidings
 from queueing.state.usage.turns import Turns
 
 SHAPES_MAX = 65_536
@@ -134,7 +134,7 @@ class Memory:
     pods_turned_ready: bool = False
 
     # Within one cycle, and from one portion of a cycle to the next.
-    withheld: dict[QueueName, Tidings] = field(default_factory=dict)
+    withheld: dict[QueueName, UsageChanges] = field(default_factory=dict)
     """What the hopeless heads of a round did that the budget interrupted, until it is decided."""
     recalls: dict[Node, Recall] = field(default_factory=dict)
     """Trees in which somebody stands → what this cycle found there since its last decision."""
@@ -250,7 +250,7 @@ class Memory:
         item = self.items.get(key)
         if item is not None and item.peers is not None:
             self.stepped_down[key, True] = None
-            self.ledger.tidings.release(item.peers.queue, item.wants)
+            self.ledger.changes.release(item.peers.queue, item.wants)
 
     def overtake(self, first: Item) -> None:
         """Wake those kept off by the head of a strict queue that `first` now comes before."""
@@ -259,7 +259,7 @@ class Memory:
             if peers is None or first.peers is None or other is first:
                 continue
             if first.peers.queue == peers.queue:
-                self.ledger.tidings.release(peers.queue, other.wants)
+                self.ledger.changes.release(peers.queue, other.wants)
 
     def make_peace(self, queue: QueueName, *, ended: bool) -> None:
         """Note that something ended in a tree, or a victim left: see `feuds`."""

@@ -11,11 +11,11 @@ from queueing.core.holders import Holder, Ranked, rank
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.sharing import Commons
+from queueing.state.usage.changes import UsageChanges
 from queueing.state.usage.charges import Charge, Tally, is_running, is_same, together
 from queueing.state.usage.ranks import Rank
 from queueing.state.usage.rolls import ByPriority, Roll
 from queueing.state.usage.sharing import Users
-from queueing.state.usage.tidings import Tidings
 from queueing.state.usage.turns import Turns
 
 NOBODY = rank(())
@@ -28,12 +28,12 @@ class Ledger:
         "_behind",
         "_rolls",
         "asleep",
+        "changes",
         "charges",
         "evicting",
         "leaving",
         "on_price",
         "ranks",
-        "tidings",
         "tree",
         "turns",
         "unranked",
@@ -56,7 +56,7 @@ class Ledger:
         """By what LocalQueues go first where credits have them in order."""
         self.unranked: dict[QueueName, None] = {}
         """Queues in which another LocalQueue may be first since somebody took note of that."""
-        self.tidings = Tidings()
+        self.changes = UsageChanges()
         self.on_price: Callable[[Holder], None] | None = None
         """Told of each who is charged something else because of those who share its claims."""
         self.asleep: set[QueueName] = set()
@@ -143,7 +143,7 @@ class Ledger:
     def assume(self, charge: Charge, *, may_be_victim: bool) -> None:
         """Note an admission whose usage the round already added to the tree."""
         holder = charge.holder
-        self.tidings.admitted[holder.queue] = None
+        self.changes.admitted[holder.queue] = None
         if holder.parts:
             priced = self.users.priced(holder)
             self.tree.remove_usage(holder.queue, holder.usage)
@@ -165,12 +165,12 @@ class Ledger:
                 return
             self._confirm(old, new)
             self._price_others(new)
-            self.tidings.welcome(new.holder)
+            self.changes.welcome(new.holder)
             return
         if old is not None:
             self._withdraw(old)
         self._enter(new)
-        self.tidings.welcome(new.holder)
+        self.changes.welcome(new.holder)
         if old is not None:
             self._price_others(old)
             self._tell_change(old, new)
@@ -181,7 +181,7 @@ class Ledger:
         if self.turns is not None:
             self._tell_arrival(old, new)
         self._confirm(old, new)
-        self.tidings.welcome(new.holder)
+        self.changes.welcome(new.holder)
 
     def discharge(self, key: Key) -> Charge | None:
         """Give back what a workload holds."""
@@ -191,7 +191,7 @@ class Ledger:
         if charge is None:
             return None
         self._withdraw(charge)
-        self.tidings.release(charge.holder.queue, charge.holder.usage)
+        self.changes.release(charge.holder.queue, charge.holder.usage)
         if charge.holder.parts:
             self._price_others(charge)
         return charge
@@ -221,9 +221,9 @@ class Ledger:
         for charge in self._charged_to(name):
             self.tree.add_usage(name, charge.holder.usage)
 
-    def take_tidings(self) -> Tidings:
+    def take_changes(self) -> UsageChanges:
         """Return what happened since the last call, and start anew."""
-        told, self.tidings = self.tidings, Tidings()
+        told, self.changes = self.changes, UsageChanges()
         return told
 
     def _marked(self, charge: Charge) -> Charge:
@@ -253,12 +253,12 @@ class Ledger:
             return
         stays = not holder.evicted and holder.key in self.charges
         if stays:
-            joined = self.tidings.joined.setdefault(holder.queue, set())
+            joined = self.changes.joined.setdefault(holder.queue, set())
             joined.update(one.claim for one in holder.parts)
         for key in self.users.beside(holder):
             self._price(key)
             if not stays and key != holder.key:  # it can be stopped alone now, and frees both parts
-                self.tidings.welcome(self.charges[key].holder)
+                self.changes.welcome(self.charges[key].holder)
         roll = self._rolls.get(holder.queue)
         if roll is not None:
             roll.forget_sums()
@@ -290,7 +290,7 @@ class Ledger:
             kept = new.holder.usage
         less = [one for one, had in old.holder.usage.items() if kept.get(one, 0) < had]
         if less or old.holder.priority != new.holder.priority:
-            self.tidings.release(old.holder.queue, less)
+            self.changes.release(old.holder.queue, less)
 
     def _tell_arrival(self, old: Charge | None, new: Charge) -> None:
         """Turn the penalty of one that was not admitted so far, by facts, into history."""

@@ -8,8 +8,8 @@ from queueing.core.names import FlavorResource, QueueName
 
 
 @dataclass(slots=True)
-class Tidings:
-    """What happened to quota since waiting workloads were last looked at."""
+class UsageChanges:
+    """All usage changes since waiting workloads were last looked at."""
 
     released: dict[QueueName, dict[FlavorResource, None]] = field(default_factory=dict)
     """Queue → flavor-resources of which it gave something back; none if only a priority changed."""
@@ -34,8 +34,8 @@ class Tidings:
         if lowest is None or holder.priority < lowest:
             self.newcomers[holder.queue] = holder.priority
 
-    def add(self, queue: QueueName, other: "Tidings") -> None:
-        """Add what other tidings say of releases and new claims in one queue."""
+    def add(self, queue: QueueName, other: "UsageChanges") -> None:
+        """Add what other changes say of releases and new claims in one queue."""
         if queue in other.released:
             self.release(queue, other.released[queue])
         if queue in other.claimed:
