@@ -139,8 +139,8 @@ class EventRecorder:
             return
         series = _Series(regarding, self._new_name(regarding, now), 1, now)
         forgotten = self._series.keep(key, series, self._limits.remembered)
-        if forgotten is not None and forgotten.timer is not None:
-            forgotten.timer.cancel()
+        if forgotten is not None:
+            _end(forgotten)
         # Many may wait for a while: bytes take a third of the room.
         body = msgspec.json.encode(self._event(series, note, now))
         where = EVENTS.within(regarding.namespace or "default")
@@ -149,8 +149,7 @@ class EventRecorder:
     def close(self) -> None:
         """Forget the series that were not written yet, so that no timer outlives the recorder."""
         for series in self._series.values():
-            if series.timer is not None:
-                series.timer.cancel()
+            _end(series)
         self._series.clear()
 
     def _count(self, series: _Series, now: float) -> None:
@@ -174,7 +173,7 @@ class EventRecorder:
                 await send()
             except KubeError as error:
                 self.dropped += 1
-                series.last_seen = float("-inf")  # the next one of its kind starts afresh
+                _end(series)
                 logger.debug("an event about %s was lost: %s", series.regarding.name, error)
 
         if not self._writer.submit(f"event {series.name}", WriteClass.EVENT, job):
@@ -223,3 +222,11 @@ class EventRecorder:
             "note": note.message[:_NOTE_LIMIT],
             "regarding": reference,
         }
+
+
+def _end(series: _Series) -> None:
+    """Write nothing more of a series; the next event of its kind starts afresh."""
+    series.last_seen = float("-inf")
+    if series.timer is not None:
+        series.timer.cancel()
+        series.timer = None

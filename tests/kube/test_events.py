@@ -128,6 +128,23 @@ async def test_a_lost_event_harms_nobody_and_the_next_starts_afresh(
     assert recorder.dropped == 1
 
 
+async def test_what_was_counted_while_an_event_was_being_lost_is_not_written(
+    server: Any, client: Client
+) -> None:
+    server.script = [server.refuse(403, "Forbidden"), server.reply(201)]
+    broken: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, told: broken.append(told))
+    limits = EventLimits(series_every_s=0.02)
+    async with recording(client, HandClock(), limits) as (recorder, writer):
+        recorder.record(WORKLOAD, ADMITTED)
+        recorder.record(WORKLOAD, ADMITTED)
+        await writer.drain(20)
+        await asyncio.sleep(0.1)
+        recorder.record(WORKLOAD, ADMITTED)
+    assert not broken
+    assert [seen.method for seen in server.seen] == ["POST", "POST"]
+
+
 async def test_memory_is_bounded(server: Any, client: Client) -> None:
     server.otherwise = server.reply(201)
     async with recording(client, HandClock(), EventLimits(remembered=3)) as (recorder, _):
