@@ -5,7 +5,7 @@ judges the heads and assumes what was decided, `settle` (`outcomes`) learns what
 write, and the next `observe` of the workload turns the assumption into a fact.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from queueing.core.credits.facts import (
     BudgetAccountFact,
@@ -95,9 +95,14 @@ class Engine:
     def cohort(self, name: CohortName) -> CohortView | None:
         return reports.cohort(self._memory, name)
 
-    def pending(self, cluster_queue: QueueName) -> tuple[PendingItem, ...]:
-        """Return the pending workloads of a ClusterQueue in its order, inadmissible ones too."""
-        return reports.pending(self._memory, cluster_queue)
+    def pending(
+        self, cluster_queue: QueueName, local_queue: Key | None = None
+    ) -> Iterator[PendingItem]:
+        """Yield the pending workloads of a ClusterQueue in its order, inadmissible ones too.
+
+        With `local_queue` only those that came by it. To be used up before anything else is said.
+        """
+        return reports.pending(self._memory, cluster_queue, local_queue)
 
     def shapes(self, cluster_queue: QueueName) -> tuple[int, int]:
         """Count the sorts of pending workloads that are judged alike: in the queue, set aside."""

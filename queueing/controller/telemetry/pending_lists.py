@@ -1,6 +1,7 @@
 """Who waits in a queue, in which place: just the part that somebody asks for, when they ask."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from queueing.controller.stores.objects import Objects
 from queueing.core.names import Key, QueueName, name_of, namespace_of
@@ -15,10 +16,10 @@ def pending_rows(engine: Engine, objects: Objects, part: PendingPart) -> list[Pe
     items = _items(engine, objects, part)
     if items is None:
         return None
-    return _rows(items[part.offset : part.offset + part.limit], objects)
+    return _rows(islice(items, part.offset, part.offset + part.limit), objects)
 
 
-def _items(engine: Engine, objects: Objects, part: PendingPart) -> Sequence[PendingItem] | None:
+def _items(engine: Engine, objects: Objects, part: PendingPart) -> Iterator[PendingItem] | None:
     if part.cluster_queue:
         name = QueueName(part.cluster_queue)
         return None if engine.cluster_queue(name) is None else engine.pending(name)
@@ -26,8 +27,7 @@ def _items(engine: Engine, objects: Objects, part: PendingPart) -> Sequence[Pend
     queue = objects.local_queues.get(key)
     if queue is None:
         return None
-    behind = engine.pending(QueueName(queue.spec.cluster_queue))
-    return [item for item in behind if item.local_queue == key]
+    return engine.pending(QueueName(queue.spec.cluster_queue), key)
 
 
 def _rows(items: Iterable[PendingItem], objects: Objects) -> list[PendingRow]:

@@ -1,6 +1,6 @@
 """Views of the memory, made when somebody asks."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from queueing.core.names import CohortName, FlavorResource, Key, QueueName
 from queueing.core.quota.node import Node
@@ -86,30 +86,31 @@ def cohort(memory: Memory, name: CohortName) -> CohortView | None:
     )
 
 
-def pending(memory: Memory, name: QueueName) -> tuple[PendingItem, ...]:
-    """Return the pending workloads of a ClusterQueue, in its order."""
+def pending(memory: Memory, name: QueueName, only: Key | None = None) -> Iterator[PendingItem]:
+    """Yield the pending workloads of a ClusterQueue, in its order, or just those of a LocalQueue.
+
+    To order 50,000 takes a third of what it takes to make them all: who wants a few stops there.
+    """
     queue = memory.queues.get(name)
     if queue is None:
-        return ()
+        return
     known = [item for peers in queue.peers.values() for item in peers.items()]
     items = sorted(zip(queue.lanes.places(known), known, strict=True))
     behind: dict[Key | None, int] = {}
-    found = []
     for position, (_, item) in enumerate(items):
         local_queue = item.fact.local_queue
+        if only not in (None, local_queue):
+            continue
         place = behind.get(local_queue, 0)
         behind[local_queue] = place + 1
-        found.append(
-            PendingItem(
-                key=item.fact.key,
-                priority=item.fact.priority,
-                local_queue=local_queue,
-                position_in_cluster_queue=position,
-                position_in_local_queue=place,
-                inadmissible=peers_of(item).stand is Stand.PARKED,
-            )
+        yield PendingItem(
+            key=item.fact.key,
+            priority=item.fact.priority,
+            local_queue=local_queue,
+            position_in_cluster_queue=position,
+            position_in_local_queue=place,
+            inadmissible=peers_of(item).stand is Stand.PARKED,
         )
-    return tuple(found)
 
 
 def shapes(memory: Memory, name: QueueName) -> tuple[int, int]:
