@@ -110,24 +110,25 @@ def decide_round(entries: Sequence[Entry], world: World) -> list[Judgement]:
         idle = decided.run(entries)
         if idle is None:
             break
-        uid = idle.head.workload.uid
-        in_vain.extend(one for one in decided.judgements if one.head.workload.uid == uid)
+        in_vain.extend(decided.judgements(idle))
         entries = [one for one in entries if one is not idle]
-    for judgement in decided.judgements:
+    judgements = decided.judgements()
+    for judgement in judgements:
         if isinstance(judgement.decision, Admit):
             world.tree.add_usage(judgement.head.queue, judgement.usage)
-    return [*decided.judgements, *in_vain]
+    return [*judgements, *in_vain]
 
 
 class _Pass:
     """Decides the entries of a round once."""
 
-    __slots__ = ("_ledger", "_precedence", "_world", "judgements")
+    __slots__ = ("_ledger", "_precedence", "_rulings", "_world")
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._ledger, self._precedence = Ledger(world), Precedence(world.tree)
-        self.judgements: list[Judgement] = []
+        self._rulings: list[tuple[Entry, Ruling]] = []
+        """By entry as it was given; the ruling has another where flavors were found anew."""
 
     def run(self, entries: Sequence[Entry]) -> Entry | None:
         """Decide all, and return None, or up to one that held up others in vain, and return it.
@@ -145,6 +146,14 @@ class _Pass:
                     return entry
         return None
 
+    def judgements(self, only: Entry | None = None) -> list[Judgement]:
+        """Return what was decided, of all or of one entry."""
+        return [
+            _judgement(ruling, entry.assignment.borrow)
+            for entry, ruling in self._rulings
+            if only is None or entry is only
+        ]
+
     def _gets_something(self, entry: Entry) -> bool:
         """Decide an entry; say whether it is admitted, or waits for what others leave to it."""
         world, assignment = self._world, entry.assignment
@@ -154,7 +163,7 @@ class _Pass:
         if borrows and self._precedence.stands_back(entry.node, entry.usage):
             return False
         ruling = rule(entry, self._ledger)
-        self.judgements.append(_judgement(ruling, assignment.borrow))
+        self._rulings.append((entry, ruling))
         decision = ruling.decision
         if isinstance(decision, Wait):
             return bool(ruling.preemptions) or decision.mode is Mode.DEFERRED_FIT
@@ -231,7 +240,10 @@ def _fairly_ordered(
         for entry in entries
     ]
     order = fair_order(
-        contenders, world.tree, prefers_non_borrowing=settings.prioritize_non_borrowing
+        contenders,
+        world.tree,
+        prefers_non_borrowing=settings.prioritize_non_borrowing,
+        known=world.recalls or {},
     )
     return (by_uid[one.uid] for one in order)
 

@@ -1,6 +1,7 @@
 """What earlier rounds of a cycle found is not looked for again, and decides nothing otherwise."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from typing_extensions import override
@@ -80,3 +81,13 @@ def test_what_is_recalled_decides_nothing_otherwise(then: list[WorkloadFact]) ->
     recalls = {made.tree.queue(QueueName("a")): Recall()}
     judge(made, [FIRST, SECOND], recalls)
     assert judge(made, then, recalls) == judge(made, then, None)
+
+
+def test_it_does_not_matter_in_which_order_the_same_was_taken() -> None:
+    made = arena()
+    recalls = {made.tree.queue(QueueName("a")): Recall()}
+    earlier, later = preemptor("first", 1, 9), preemptor("second", 1, 8)
+    judge(made, [FIRST], recalls)
+    judge(made, [earlier, later, FIRST], recalls)
+    swapped = [replace(earlier, priority=8), replace(later, priority=9)]
+    assert judge(made, [*swapped, FIRST], recalls) == judge(made, [*swapped, FIRST], None)

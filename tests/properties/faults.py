@@ -148,6 +148,14 @@ def _one_memo(right: Any) -> Any:
     return lambda key, *args, **more: right((0,) * len(key), *args, **more)
 
 
+def _at_the_first_stage(_: Any) -> Any:
+    def score(self: Any, child: Any, contender: Any) -> Any:
+        known = self._scores.get((0, child, contender.uid))
+        return None if known is None else known[1]
+
+    return score
+
+
 def _without_its_shape(right: Any) -> Any:
     return lambda fact, settings: replace(right(fact, settings), usage={})
 
@@ -387,6 +395,24 @@ FAULTS = [
         "queueing.core.flavors.plain:remembered_fit",
         _one_memo,
         shortcuts.shortcuts_change_nothing,
+    ),
+    Fault(
+        "What was taken before counts as nothing where a ruling is recalled",
+        "queueing.core.recall:Taken.and_by",
+        lambda _: lambda self, _: self,
+        shortcuts.what_rounds_recall_changes_no_decision,
+        FAIR,
+        seed=4,
+        lives=contended,
+    ),
+    Fault(
+        "A score is recalled whatever was taken since",
+        "queueing.core.recall:Recall.score",
+        _at_the_first_stage,
+        shortcuts.what_rounds_recall_changes_no_decision,
+        FAIR,
+        seed=6,
+        lives=contended,
     ),
     Fault(
         "LocalQueues take turns by chance",

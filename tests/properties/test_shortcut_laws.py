@@ -1,9 +1,10 @@
-"""What spares work changes no decision: shelves, memos of plain fits, plain lacks, lines."""
+"""What spares work changes no decision: shelves, memos of plain fits, lacks, lines, recalls."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import pytest
+from typing_extensions import override
 
 from queueing.core.decisions import Reason
 from queueing.core.facts import ClusterQueueFact, CohortFact, Fact, Preemption, Strategy
@@ -13,6 +14,7 @@ from queueing.core.flavors.search import Search
 from queueing.core.names import QueueName
 from queueing.core.quota.node import Node
 from queueing.core.reasons import describe_missing
+from queueing.core.recall import Recall
 from queueing.core.rounds import World, judge_round
 from queueing.core.settings import Settings
 from queueing.state.cycle.contest import entrants_of, winners_of
@@ -26,6 +28,7 @@ from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Life
 from tests.properties.crowds import SETTINGS, crowd
 from tests.properties.profiles import QUEUEING, hold, hold_at_length, seeded
+from tests.properties.test_contended_laws import contended
 
 
 def assert_nobody_whose_lack_is_known_is_covered(memory: Memory) -> None:
@@ -191,6 +194,32 @@ def test_shortcuts_change_nothing(mode: str) -> None:
 @pytest.mark.parametrize("mode", QUEUEING)
 def test_shortcuts_change_nothing_at_length(mode: str) -> None:
     hold_at_length(shortcuts_change_nothing, mode)
+
+
+def what_rounds_recall_changes_no_decision(life: Life) -> None:
+    """Compare with an engine that is told the same and finds all anew in each round."""
+    cluster = LivingCluster.of(life)
+    for step in life.steps:
+        play(cluster, step)
+        recalling, forgetful = cluster.successor(), cluster.successor()
+        forgetful._memory.recalls = Forgetful()
+        want = forgetful.cycle(cluster.now)
+        assert recalling.cycle(cluster.now).rounds == want.rounds
+        cluster.cycle()
+
+
+class Forgetful(dict[Node, Recall]):
+    """Recalls of which none is kept."""
+
+    @override
+    def __setitem__(self, key: Node, value: Recall) -> None:
+        """Keep nothing."""
+
+
+@pytest.mark.parametrize("mode", QUEUEING)
+def test_what_rounds_recall_changes_no_decision(mode: str) -> None:
+    for seed in range(3):
+        what_rounds_recall_changes_no_decision(contended(seed, mode))
 
 
 def without_choice(facts: Iterable[Fact]) -> Iterator[Fact]:

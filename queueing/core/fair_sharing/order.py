@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from heapq import heappop, heappush
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
 
 from queueing.core.fair_sharing.shares import NO_SHARE, Share, Shares, is_borrowing
 from queueing.core.names import FlavorResource, QueueName, ResourceName, Uid
@@ -27,20 +28,38 @@ Score = tuple[bool, bool, int, float, int, float, Uid]
 """Sorts ascending: not to go first, borrowing, share, priority (highest first), timestamp, uid."""
 
 
+class Scores(Protocol):
+    """A memo of the scores in one tree, as it stands."""
+
+    def score(self, child: Node, contender: Contender) -> Score | None:
+        """Return what a contender scored before for a node; None if it did not, as usage stands."""
+
+    def scored(self, child: Node, contender: Contender, score: Score) -> None:
+        """Note a score."""
+
+
+NO_SCORES: Mapping[Node, Scores] = MappingProxyType({})
+
+
 def fair_order(
-    contenders: Iterable[Contender], tree: QuotaTree, *, prefers_non_borrowing: bool
+    contenders: Iterable[Contender],
+    tree: QuotaTree,
+    *,
+    prefers_non_borrowing: bool,
+    known: Mapping[Node, Scores] = NO_SCORES,
 ) -> Iterator[Contender]:
     """Yield all contenders, the fairest first, tree by tree in order of the roots' names.
 
     The best of each child of a cohort plays there with the share that the child would have with
     it, and so on up to the root. What the caller charges between two yields is seen: it changes
-    shares on the winner's own path only, so only those games are played again.
+    shares on the winner's own path only, so only those games are played again. The `known` scores
+    of a tree, by its root, are not worked out.
     """
     trees: dict[Node, list[Contender]] = {}
     for one in contenders:
         trees.setdefault(one.node.root(), []).append(one)
     for root in sorted(trees, key=tree_place):
-        tournament = _Tournament(tree, prefers_non_borrowing=prefers_non_borrowing)
+        tournament = _Tournament(tree, known.get(root), prefers_non_borrowing=prefers_non_borrowing)
         yield from tournament.play(root, trees[root])
 
 
@@ -84,10 +103,13 @@ def tree_place(root: Node) -> tuple[bool, str]:
 class _Tournament:
     """The games of one tree: per node, a heap of those who come from below, with their scores."""
 
-    __slots__ = ("_games", "_prefers_non_borrowing", "_shares", "_tree")
+    __slots__ = ("_games", "_known", "_prefers_non_borrowing", "_shares", "_tree")
 
-    def __init__(self, tree: QuotaTree, *, prefers_non_borrowing: bool) -> None:
+    def __init__(
+        self, tree: QuotaTree, known: Scores | None, *, prefers_non_borrowing: bool
+    ) -> None:
         self._tree = tree
+        self._known = known
         self._shares = Shares()
         self._prefers_non_borrowing = prefers_non_borrowing
         self._games: dict[Node, list[tuple[Score, Contender]]] = {}
@@ -129,7 +151,12 @@ class _Tournament:
             self._enter(node.parent, node, game[0][1])
 
     def _enter(self, game: Node, child: Node, contender: Contender) -> None:
-        score = self._score(child, contender)
+        known = self._known
+        score = None if known is None else known.score(child, contender)
+        if score is None:
+            score = self._score(child, contender)
+            if known is not None:
+                known.scored(child, contender, score)
         heappush(self._games.setdefault(game, []), (score, contender))
 
     def _score(self, child: Node, contender: Contender) -> Score:

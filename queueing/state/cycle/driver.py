@@ -313,7 +313,9 @@ def _recalls(memory: Memory, selection: Selection, bounds: Mapping[Node, Bound])
     if settings.block_admission_until_pods_ready:
         return None
     for item in selection.companions:
-        memory.recalls.setdefault(memory.roots[head_queue(item)], Recall())
+        root = memory.roots[head_queue(item)]
+        if root not in memory.recalls:
+            memory.recalls[root] = Recall()
     return memory.recalls
 
 
