@@ -87,8 +87,8 @@ def _by_rounds(world: World, done: list[tuple[Decision, ...]], now: float) -> bo
     """
     seen: set[tuple[object, ...]] = set()
     laps = _Laps(world)
+    drained: tuple[Key, ...] = ()
     while len(done) < STABLE_ROUNDS_MAX:
-        drained = world.drain(now)
         cycle = world.round(now)
         decisions = cycle.decisions
         moves = _moves(decisions)
@@ -100,12 +100,16 @@ def _by_rounds(world: World, done: list[tuple[Decision, ...]], now: float) -> bo
             told = set(map(_spelled, done[-1])) if done else set()
             if not done or not told.issuperset(map(_spelled, decisions)):
                 done.append(decisions)  # a head that must not be judged is told all the same
-            return True
+            drained = world.drain(now)
+            if not drained:
+                return True
+            continue
         done.append(decisions)
         if not moves:
             seen.add(_gist(decisions))
         elif laps.full(decisions):
             return False
+        drained = world.drain(now)
     return False
 
 
@@ -116,8 +120,8 @@ def _by_cycles(world: World, done: list[tuple[Decision, ...]], now: float) -> bo
     Rounds that move nobody only go on to further heads, so they are told as one with the next; one
     that says the same as the one before is not told.
     """
+    drained: tuple[Key, ...] = ()
     for _ in range(STABLE_ROUNDS_MAX):
-        drained = world.drain(now)
         standing = Standing(world)
         cycle = world.cycle(now)
         *before, last = list(_joined(cycle.rounds)) or [()]
@@ -129,7 +133,8 @@ def _by_cycles(world: World, done: list[tuple[Decision, ...]], now: float) -> bo
         for decided in rounds:
             if not done or set(map(_spelled, decided)) != set(map(_spelled, done[-1])):
                 done.append(decided)
-        if not _moves(cycle.decisions):
+        drained = world.drain(now)
+        if not _moves(cycle.decisions) and not drained:
             return True
         if len(done) >= STABLE_ROUNDS_MAX:
             break
