@@ -162,13 +162,22 @@ class Audit:
             self.stopped.append(key)
 
 
-def _charge(workload: Object) -> dict[tuple[str, str], Decimal]:
-    charge: dict[tuple[str, str], Decimal] = {}
+def charge_by_flavor(workload: Object) -> dict[tuple[str, str, str], Decimal]:
+    """Return what a Workload with quota holds, by ClusterQueue, flavor and resource."""
+    charge: dict[tuple[str, str, str], Decimal] = {}
     status = workload["status"]
     over = {one["name"]: one["count"] for one in status.get("reclaimablePods") or []}
     for pod_set in status["admission"]["podSetAssignments"]:
-        share = 1 - Decimal(over.get(pod_set["name"], 0)) / pod_set["count"]
+        # Who came back when all its pods but none had succeeded has a count of nothing.
+        share = 1 - Decimal(over.get(pod_set["name"], 0)) / max(1, pod_set["count"])
         for resource, quantity in pod_set.get("resourceUsage", {}).items():
-            place = (status["admission"]["clusterQueue"], resource)
+            place = (status["admission"]["clusterQueue"], pod_set["flavors"][resource], resource)
             charge[place] = charge.get(place, Decimal(0)) + amount(quantity) * share
+    return charge
+
+
+def _charge(workload: Object) -> dict[tuple[str, str], Decimal]:
+    charge: dict[tuple[str, str], Decimal] = {}
+    for (queue, _, resource), value in charge_by_flavor(workload).items():
+        charge[queue, resource] = charge.get((queue, resource), Decimal(0)) + value
     return charge

@@ -5,7 +5,7 @@ import http.client
 import json
 import ssl
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -20,27 +20,18 @@ from e2e.cluster import Cluster
 from e2e.components import HOST
 from e2e.controller.shapes import NOMINAL_CPU, Cohorts
 from e2e.ha.history import Audit
-from e2e.identities import ADMIN, CONTROLLER_NAMESPACE
+from e2e.ha.replicas import LEASE_S, SHORT_LEASE, epoch_of, wait_leader
+from e2e.identities import ADMIN
 from e2e.jobs import wait_complete
 from e2e.objects import job
-from e2e.product import LEASE, Controller
+from e2e.product import Controller
 from e2e.quota import wait_nothing_held
 from e2e.serving import until
 from e2e.wire import Object
 from e2e.world import World
 
-LEASE_S = 4
-"""Twenty takeovers of the usual 15 s would take most of an hour; see below for two of those."""
-SHORT = {
-    "leaderElection": {
-        "leaderElect": True,
-        "resourceName": LEASE,
-        "leaseDuration": f"{LEASE_S}s",
-        "renewDeadline": "3s",
-        "retryPeriod": "500ms",
-    }
-}
 USUAL_LEASE_S = 15.0
+"""Twenty takeovers of it would take most of an hour: see below for two."""
 MARGIN_S = 5.0
 """From the end of the Lease to the first decision of a successor."""
 FAULTS = 20
@@ -50,38 +41,6 @@ AFTERWARDS = 3
 TOO_BIG = "too-big"
 Launch = Callable[..., Controller]
 Fault = Callable[[Controller], object]
-
-
-def lease(cluster: Cluster) -> Object:
-    found = cluster.api().find("Lease", LEASE, CONTROLLER_NAMESPACE) or {}
-    return dict(found.get("spec", {}))
-
-
-def wait_leader(cluster: Cluster, among: Sequence[Controller], *, after: int = -1) -> Controller:
-    """Wait until one of these leads in a term later than `after`."""
-
-    def led(item: Object) -> Controller | None:
-        epoch = item["spec"].get("leaseTransitions", 0)
-        if epoch <= after or not item["spec"].get("holderIdentity"):
-            return None
-        said = f"leading, epoch {epoch}"
-        logs = [(one, one.process.program.log) for one in among]
-        return next((one for one, log in logs if said in log.read_text(errors="replace")), None)
-
-    item = cluster.api().wait_one(
-        "Lease",
-        LEASE,
-        lambda one: led(one) is not None,
-        namespace=CONTROLLER_NAMESPACE,
-        what=f"one of {[one.process.name for one in among]} leading after epoch {after}",
-    )
-    found = led(item)
-    assert found is not None
-    return found
-
-
-def epoch_of(cluster: Cluster) -> int:
-    return int(lease(cluster).get("leaseTransitions", 0))
 
 
 def wait_admitted_since(audit: Audit, before: int) -> None:
@@ -184,7 +143,7 @@ def storm(
 def test_twenty_leaders_fail_under_load_and_nothing_is_lost_or_over_admitted(
     space: World, installed: Cluster, controllers: Launch, fault: Fault
 ) -> None:
-    with storm(installed, space, controllers, FAULTS, **SHORT) as under:
+    with storm(installed, space, controllers, FAULTS, **SHORT_LEASE) as under:
         took = sorted(under.strike(fault, LEASE_S) for _ in range(FAULTS))
     print("decided after", ", ".join(f"{one:.1f}" for one in took), "s")
     # One stall of a shared machine is no failover that was slow: the usual one is what is bounded.
