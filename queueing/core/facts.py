@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
+from typing import Any
 
 from queueing.core.devices import DeviceAsk, DeviceOffer
 from queueing.core.names import (
@@ -28,6 +29,8 @@ from queueing.core.stakes import Stake
 from queueing.core.values import value
 
 EMPTY: Mapping[str, str] = MappingProxyType({})
+_NONE: Mapping[Any, Any] = MappingProxyType({})
+"""What nearly every Workload says of many things: one object for all, where each is remembered."""
 
 
 class StopPolicy(StrEnum):
@@ -309,10 +312,10 @@ class WorkloadFact:
     checks: tuple[CheckState, ...] = ()
     admission_gates: tuple[str, ...] = ()
     preemption_gated: bool = False
-    reclaimable: Mapping[PodSetName, int] = field(default_factory=dict)
-    given: Mapping[PodSetName, Mapping[ResourceName, int]] = field(default_factory=dict)
+    reclaimable: Mapping[PodSetName, int] = field(default_factory=lambda: _NONE)
+    given: Mapping[PodSetName, Mapping[ResourceName, int]] = field(default_factory=lambda: _NONE)
     """What its devices count as in the end; charged where the admission says more."""
-    beside: Mapping[FlavorResource, int] = field(default_factory=dict)
+    beside: Mapping[FlavorResource, int] = field(default_factory=lambda: _NONE)
     """What a Job uses that saves for it, charged like its own as long as it holds quota."""
     requeue_count: int = 0
     requeue_at: float | None = None

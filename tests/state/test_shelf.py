@@ -4,13 +4,17 @@ from hypothesis import given
 from hypothesis import settings as tries
 from hypothesis import strategies as st
 
+from queueing.core.names import FlavorName, FlavorResource, ResourceName
 from queueing.core.ordering import QueueKey
-from queueing.state.queues.shelf import SIZE, Shelf
+from queueing.state.queues.shelf import SIZE, Shelf, Slot
 
 steps = st.lists(
     st.tuples(st.sampled_from(("add", "discard", "find")), st.integers(0, 400), st.integers(0, 9)),
     max_size=400,
 )
+
+
+SLOT = Slot(None, FlavorResource(FlavorName("default"), ResourceName("cpu")), None)
 
 
 def place(number: int) -> QueueKey:
@@ -22,7 +26,7 @@ def place(number: int) -> QueueKey:
 def test_the_first_who_is_covered_is_found_whoever_came_and_went(
     history: list[tuple[str, int, int]],
 ) -> None:
-    shelf: Shelf[int] = Shelf()
+    shelf: Shelf[int] = Shelf(SLOT)
     there: dict[int, int] = {}
     for what, number, asked in history:
         if what == "add" and number not in there:
@@ -38,7 +42,7 @@ def test_the_first_who_is_covered_is_found_whoever_came_and_went(
 
 
 def test_many_blocks_are_split_and_given_up_again() -> None:
-    shelf: Shelf[int] = Shelf()
+    shelf: Shelf[int] = Shelf(SLOT)
     many = 40 * SIZE
     for number in range(many):
         shelf.add(place(number * 7 % many), many - number, number)

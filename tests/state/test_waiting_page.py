@@ -89,7 +89,7 @@ class Story:
         queue, claim = memory.queues[peers.queue], memory.claims.of(item.fact.key)
         filing = queue.shelves.filing(peers)
         if claim is None and filing is not None:
-            (asked,) = filing.asked.values()
+            ((_, asked),) = filing.asked
             return f"on the shelf at {asked}"
         words = [peers.stand.name.lower()]
         words += ["stands"] if item.fact.key in memory.standing else []

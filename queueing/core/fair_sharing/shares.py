@@ -62,7 +62,10 @@ class Shares:
 
     def by_one(self, node: Node, parent: Node, name: ResourceName, borrowed: int) -> Share:
         """Return the share of a node that borrows so much of one resource and of no other."""
-        whole = self._lendable_of(parent).get(name, 0)
+        lendable = self._lendable.get(parent)  # asked of every head; that spares a call
+        if lendable is None:
+            lendable = self._lendable_of(parent)
+        whole = lendable.get(name, 0)
         if whole <= 0:
             return NO_SHARE
         ratio = float(borrowed) * 1000.0 / whole

@@ -17,21 +17,23 @@ from math import inf
 from typing import NamedTuple
 
 from queueing.core.fair_sharing.order import FlatOrder
-from queueing.core.names import FlavorResource, QueueName, Uid
+from queueing.core.names import QueueName, Uid
+from queueing.core.outline import Outline
+from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.cell import Cell
 from queueing.core.quota.node import Node
-from queueing.state.cycle.openness import is_let_in, lines_among
-from queueing.state.cycle.prospects import Foregone, answer_to, order_of, outline_of
+from queueing.state.cycle.openness import lines_among
+from queueing.state.cycle.prospects import Foregone, answer_to, order_of
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.footing import Place
 from queueing.state.queues.lines import Line
-from queueing.state.queues.peers import Item, Peers, peers_of
+from queueing.state.queues.peers import Item, Lacks, Peers
 
 Entrant = tuple[Place, int, Line, float]
 """The best place that anybody of a queue could have, a number, and how much is available there."""
 
-Head = tuple[Place, Item, Line]
-"""The first of a line who is covered, with his own place."""
+Head = tuple[Place, Item, Line, int]
+"""The first of a line who is covered, with his own place, and the one amount that he asks."""
 
 
 class Contest(NamedTuple):
@@ -43,15 +45,19 @@ class Contest(NamedTuple):
     """Whether less is left then than anybody asks, so that the tree has no other round."""
 
 
-def is_plain(memory: Memory, peers: Peers, lacks: list[tuple[FlavorResource, int]]) -> bool:
-    """Say whether nothing but this lack keeps peers from being admitted, each as any other."""
-    rules = memory.objects.rules[peers.queue]
-    outline = outline_of(peers, rules.offer, memory.settings.quota_check)
-    if len(lacks) != 1 or outline.only_way is None or outline.wanted != tuple(lacks):
+def is_plain(peers: Peers, lacks: Lacks, outline: Outline, rules: QueueRules) -> bool:
+    """Say whether nothing but this lack keeps peers from being admitted, each as any other.
+
+    `outline` is of what the queue offers now, by these rules.
+    """
+    if len(lacks) != 1 or outline.only_way is None or outline.wanted != lacks:
         return False
     if peers.demand.claims or not rules.never_preempts:
         return False
-    return all(item.is_usual for item in peers.items())
+    for item in peers.items():  # noqa: SIM110 - asked of all who wait; most are their only peer
+        if not item.is_usual:
+            return False
+    return True
 
 
 def entrants_of(memory: Memory, root: Node, names: Iterable[QueueName]) -> list[Entrant] | None:
@@ -62,23 +68,28 @@ def entrants_of(memory: Memory, root: Node, names: Iterable[QueueName]) -> list[
     if not _may_contest(memory, root):
         return None
     order, sorts = order_of(memory), memory.settings.priority_sorting_within_cohort
+    generation = root.generation
     found: list[Entrant] = []
     above, free = None, 0
     for line in lines_among(memory, names):
-        if line is None or line.above is None or line.above is not (above or line.above):
+        if line is None or line.above is None:
             return None
-        if above is None:
+        if line.above is not above:
+            if above is not None:
+                return None
             above, free = line.above, _free(line.above)
-        usage, shelf = line.cell.usage, line.shelf
-        available = min(free, line.most - usage)
+        usage, shelf, queue = line.cell.usage, line.shelf, line.queue
+        available = line.most - usage
+        if available > free:  # noqa: PLR1730 - asked of every queue; min() costs twice as much
+            available = free
         if available < shelf.least:
-            memory.ready.discard(line.queue.name)
+            memory.ready.discard(queue.name)
             continue
-        if line.queue.odd or not (line.is_open or _is_open(memory, line)):
+        if queue.odd or not (line.is_open or _is_open(memory, line)):
             return None
         if order is not None and len(line.node.cells) > 1:
             return None  # its share depends on more than it uses of one thing
-        seen = usage, shelf.changes, root.generation
+        seen = usage, shelf.changes, generation
         if line.seen != seen:
             line.seen, line.best = seen, _best_place(line, root, order, sorts=sorts)
         found.append((line.best, len(found), line, available))
@@ -87,31 +98,34 @@ def entrants_of(memory: Memory, root: Node, names: Iterable[QueueName]) -> list[
 
 def winners_of(memory: Memory, root: Node, entrants: list[Entrant]) -> Contest | None:
     """Let the entrants of a tree contend for what is free; None where it has to be judged."""
-    order = order_of(memory)
+    order, sorts = order_of(memory), memory.settings.priority_sorting_within_cohort
     left = _free(entrants[0][2].above) if entrants else 0
-    least = min((line.shelf.least for _, _, line, _ in entrants), default=inf)
+    least = min([line.shelf.least for _, _, line, _ in entrants], default=inf)
     heapify(entrants)
     heads: list[Head] = []
     winners: list[Head] = []
     while left >= least and (entrants or heads):
         if heads and (not entrants or heads[0][0] < entrants[0][0]):
             one = heappop(heads)
-            amount = _asked_by(one[1])
-            if amount <= left:
-                left -= amount
+            asked = one[3]
+            if asked <= left:
+                left -= asked
                 winners.append(one)
             continue
         _, _, line, available = heappop(entrants)
         if line.shelf.least > left:
             continue
         item = line.first(available)
-        if item is None:
+        peers = None if item is None else item.peers
+        if item is None or peers is None:
             return None
-        if _asked_by(item) <= left:
-            if not _fits_plainly(memory, line, item):
+        ((_, asked),) = peers.lacks
+        if asked <= left:
+            if not _is_plain_still(peers, line):
                 return None
-            heappush(heads, (_place_of(memory, root, line, item, order), item, line))
-    return Contest([_foregone(memory, root, *one) for one in winners], left < least)
+            place = _place(line, root, order, asked, _after_shares(item, sorts=sorts))
+            heappush(heads, (place, item, line, asked))
+    return Contest([_foregone(memory, root, one) for one in winners], left < least)
 
 
 def _may_contest(memory: Memory, root: Node) -> bool:
@@ -121,12 +135,6 @@ def _may_contest(memory: Memory, root: Node) -> bool:
     if memory.credits.allowance is not None or memory.credits.bends:
         return False
     return not any(memory.roots.get(one) is root for one in _queues_of_standing(memory))
-
-
-def _asked_by(item: Item) -> int:
-    """Return the one amount that an item lacked where it waits."""
-    ((_, amount),) = peers_of(item).lacks
-    return amount
 
 
 def _queues_of_standing(memory: Memory) -> Iterator[QueueName]:
@@ -158,10 +166,10 @@ def _best_place(line: Line, root: Node, order: FlatOrder | None, *, sorts: bool)
     return _place(line, root, order, int(line.shelf.least), last)
 
 
-def _place_of(memory: Memory, root: Node, line: Line, item: Item, order: FlatOrder | None) -> Place:
+def _after_shares(item: Item, *, sorts: bool) -> tuple[int, float, Uid]:
+    """Return what decides between equals, where an item has all that its place depends on."""
     fact = item.fact
-    priority = -fact.priority if memory.settings.priority_sorting_within_cohort else 0
-    return _place(line, root, order, _asked_by(item), (priority, item.timestamp, fact.uid))
+    return -fact.priority if sorts else 0, item.timestamp, fact.uid
 
 
 def _place(
@@ -175,19 +183,18 @@ def _place(
     return order.place_by_one(line.node, line.only[0].resource, borrowed, last)
 
 
-def _fits_plainly(memory: Memory, line: Line, item: Item) -> bool:
-    """Say whether one who is covered needs no judgement: he asks for what he lacked, as usual."""
-    if item.progress is not None or item.preempting:
-        return False
-    if not is_let_in(memory, item, line.queue.name):
-        return False
-    peers = peers_of(item)
-    outline = outline_of(peers, line.rules.offer, memory.settings.quota_check)
-    return outline.wanted == tuple(peers.lacks) and not peers.demand.claims
+def _is_plain_still(peers: Peers, line: Line) -> bool:
+    """Say whether who is covered needs no judgement, because what made him plain still holds.
+
+    What a queue offers is all that can change of it: whoever is plain is judged as any other until
+    he leaves the shelf, and an open line lets him in.
+    """
+    return peers.plain and peers.offer is line.rules.offer
 
 
-def _foregone(memory: Memory, root: Node, place: Place, item: Item, line: Line) -> Foregone:
-    cell, asked = line.cell, _asked_by(item)
+def _foregone(memory: Memory, root: Node, head: Head) -> Foregone:
+    place, item, line, asked = head
+    cell = line.cell
     level = root.height if cell.quota < cell.usage + asked else 0
     answer = answer_to(memory, (root.generation, level), item, line.rules, line.node)
     return Foregone(place, item, [(cell, asked)], *answer)

@@ -16,6 +16,11 @@ from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item, Peers
 from queueing.state.queues.stands import PARKED, READY
 
+_STRICT_FIFO = Strategy.STRICT_FIFO
+_INADMISSIBLE, _WAITING_FOR_QUOTA = Requeue.INADMISSIBLE, Reason.WAITING_FOR_QUOTA
+_NO_CANDIDATES = Mode.NO_CANDIDATES
+"""Said of each who is set aside; see `stands` for why their classes are not asked."""
+
 
 def set_aside_if_hopeless(memory: Memory, item: Item, now: float) -> Wait | None:
     """Park a head that cannot be helped, by the quota alone, and return its reason.
@@ -27,11 +32,11 @@ def set_aside_if_hopeless(memory: Memory, item: Item, now: float) -> Wait | None
     if peers is None or peers.stand is not READY or _more_is_known(memory, item, peers):
         return None
     rules = memory.objects.rules[peers.queue]
-    if rules.strategy is Strategy.STRICT_FIFO:
+    if rules.strategy is _STRICT_FIFO:
         return None
     outline = outline_of(peers, rules.offer, memory.settings.quota_check)
     short = plain_lack(rules, memory.tree.queue(peers.queue), outline)
-    if short is None or outline.only_way is None:
+    if short is None or outline.only_way is None or outline.wanted is None:
         return None
     nominated = outline.spelled.get((1, *outline.only_way))
     if nominated is None:
@@ -40,18 +45,20 @@ def set_aside_if_hopeless(memory: Memory, item: Item, now: float) -> Wait | None
         workload=fact.key,
         uid=fact.uid,
         cluster_queue=peers.queue,
-        requeue=Requeue.INADMISSIBLE,
-        reason=Reason.WAITING_FOR_QUOTA,
+        requeue=_INADMISSIBLE,
+        reason=_WAITING_FOR_QUOTA,
         message=describe_missing(nominated[0].name, [(one, less) for one, _, less in short]),
-        mode=Mode.NO_CANDIDATES,
+        mode=_NO_CANDIDATES,
         nominated=nominated,
     )
     item.wait = peers.wait = wait
     item.wants = outline.usage
     queue = memory.queues[peers.queue]
     queue.settle(peers, PARKED)
-    lacks = [(resource, asked) for resource, asked, _ in short]
-    queue.lack(peers, lacks, plain=is_plain(memory, peers, lacks))
+    lacks = outline.wanted  # most often all of it is short: one tuple for all of this shape
+    if len(short) < len(lacks):
+        lacks = tuple((resource, asked) for resource, asked, _ in short)
+    queue.lack(peers, lacks, plain=is_plain(peers, lacks, outline, rules))
     memory.step_down(fact.key)
     memory.touch(peers.queue, peers.local_queue)
     memory.stories.add(fact.key, now, wait)

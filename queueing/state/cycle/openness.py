@@ -44,7 +44,8 @@ def lines_among(memory: Memory, names: Iterable[QueueName]) -> Iterator[Line | N
     lines = memory.lines
     for name in names:
         line = lines.get(name)
-        if line is None or not line.holds:
+        # Written out, not asked of the line: this is done for every queue of every round.
+        if line is None or line.queue.shelves.only is not line.only or line.queue.lanes.heaps:
             queue = memory.queues.get(name)
             if queue is None or not queue.size:
                 memory.ready.discard(name)

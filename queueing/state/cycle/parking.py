@@ -14,6 +14,7 @@ from queueing.core.quota.node import Node
 from queueing.core.reasons import TOO_MANY_LEAVE
 from queueing.core.rounds import Judgement
 from queueing.state.cycle.contest import is_plain
+from queueing.state.cycle.prospects import outline_of
 from queueing.state.cycle.standing import note_beginning, note_place
 from queueing.state.cycle.wakes import preempts
 from queueing.state.intake.joining import has_peers, isolate
@@ -191,9 +192,11 @@ def _note_hopes(memory: Memory, peers: Peers, item: Item, judgement: Judgement) 
         _note_ways(memory, peers, judgement)
         return
     if peers.stand is Stand.PARKED and _knows_its_lacks(memory, item, judgement):
-        lacks = [(one.resource, one.asked) for one in judgement.lacks if not one.capacity]
+        lacks = tuple((one.resource, one.asked) for one in judgement.lacks if not one.capacity)
         if all(node.available(resource) < asked for resource, asked in lacks):
-            queue.lack(peers, lacks, plain=is_plain(memory, peers, lacks))
+            rules = memory.objects.rules[peers.queue]
+            outline = outline_of(peers, rules.offer, memory.settings.quota_check)
+            queue.lack(peers, lacks, plain=is_plain(peers, lacks, outline, rules))
             return
     lacking = (one.resource for one in judgement.lacks)
     queue.hope(peers, (*lacking, *_resources(memory, peers)), expects=_expected(memory, peers))
@@ -230,7 +233,7 @@ def _note_ways(memory: Memory, peers: Peers, judgement: Judgement) -> None:
     demand = judgement.head.demand
     asked = {resource.resource: amount for resource, amount in judgement.usage.items()}
     known = [(one, asked[one.resource]) for one in ways if one.resource in asked]
-    lacks = [(one, amount) for one, amount in known if node.available(one) < amount]
+    lacks = tuple((one, amount) for one, amount in known if node.available(one) < amount)
     is_simple = not (len(demand.pod_sets) > 1 or demand.may_shrink or demand.claims)
     if not is_simple or len(lacks) < len(known):
         memory.queues[peers.queue].hope(peers, ways, expects=Expects.RELEASE)

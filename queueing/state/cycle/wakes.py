@@ -25,6 +25,7 @@ from queueing.state.cycle.standing import wake_kept_off
 from queueing.state.cycle.supply import Supply
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Peers
+from queueing.state.queues.pending import PendingQueue
 from queueing.state.queues.stands import Expects
 from queueing.state.usage.changes import UsageChanges
 
@@ -167,30 +168,40 @@ class News:
     """What was given back; None when nobody gave anything back."""
     newcomers: dict[QueueName, int] = field(default_factory=dict)
     """Lowest priority of those who became possible victims, by queue."""
-
-    least: list[tuple[int, QueueName]] = field(default_factory=list)
-    """The two queues with the lowest of these."""
+    _least: list[tuple[int, QueueName]] | None = None
+    """The two queues with the lowest of these; None until anybody asks, which few do."""
 
     def lowest(self, *, but: QueueName) -> int | None:
         """Return the lowest priority of new victims in other queues; None when there are none."""
-        return next((priority for priority, name in self.least if name != but), None)
+        if self._least is None:
+            self._least = nsmallest(2, ((low, name) for name, low in self.newcomers.items()))
+        return next((priority for priority, name in self._least if name != but), None)
 
 
 def _by_root(memory: Memory, changes: UsageChanges) -> dict[Node, News]:
     """Gather what happened by the tree in which it did; a queue that is gone frees nothing."""
     found: dict[Node, News] = {}
     for name, resources in changes.released.items():
-        root = memory.roots.get(name)
-        if root is not None:
-            news = found.setdefault(root, News())
-            news.released = {**(news.released or {}), **resources}
+        news = _news_of(memory.roots.get(name), found)
+        if news is not None:
+            if news.released is None:
+                news.released = {}
+            news.released.update(resources)
     for name, lowest in changes.newcomers.items():
-        root = memory.roots.get(name)
-        if root is not None:
-            found.setdefault(root, News()).newcomers[name] = lowest
-    for news in found.values():
-        news.least = nsmallest(2, ((lowest, name) for name, lowest in news.newcomers.items()))
+        news = _news_of(memory.roots.get(name), found)
+        if news is not None:
+            news.newcomers[name] = lowest
     return found
+
+
+def _news_of(root: Node | None, found: dict[Node, News]) -> News | None:
+    """Return the news of a tree, None for a queue that is in none."""
+    if root is None:
+        return None
+    news = found.get(root)
+    if news is None:
+        news = found[root] = News()
+    return news
 
 
 def _spread(memory: Memory, root: Node, news: News) -> None:
@@ -201,16 +212,24 @@ def _spread(memory: Memory, root: Node, news: News) -> None:
         queue = queues.get(name)
         if queue is None:
             continue
-        for peers in list(queue.hopeful) if queue.hopeful else ():
-            missing = supply.missing(peers)
-            if missing is not None:
-                queue.shelve(peers, missing)
-            elif _concerns(memory, peers, news):
-                memory.wake_peers(peers, doubtful=True)
+        if queue.hopeful:
+            _spread_among_hopeful(memory, queue, news, supply)
         shelves = queue.shelves
-        # New victims help nobody on an only shelf: what is available counts there.
-        if (released and shelves.only is not None) or (shelves.only is None and shelves):
+        if shelves.only is not None:
+            if released:  # new victims help nobody there: what is available counts
+                ready.add(name)
+        elif shelves:
             ready.add(name)
+
+
+def _spread_among_hopeful(memory: Memory, queue: PendingQueue, news: News, supply: Supply) -> None:
+    """Tell those of a queue for whom no amount is known: some are woken, some get one."""
+    for peers in list(queue.hopeful):
+        missing = supply.missing(peers)
+        if missing is not None:
+            queue.shelve(peers, missing)
+        elif _concerns(memory, peers, news):
+            memory.wake_peers(peers, doubtful=True)
 
 
 def _wake_fickle(memory: Memory, roots: set[Node | None]) -> None:

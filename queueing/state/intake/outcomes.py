@@ -6,6 +6,8 @@ from queueing.state.intake.holding import give_back, take_back_eviction
 from queueing.state.intake.joining import enqueue
 from queueing.state.memory.memory import Memory
 
+UNKNOWN, REFUSED = Verdict.UNKNOWN, Verdict.REFUSED
+"""Every write is asked for both; see `stands` for why the class is not."""
 RETRY_DELAY_S_MAX = 60.0
 """Longest time for which a workload is held back whose decisions are refused over and over."""
 
@@ -22,16 +24,16 @@ def take_outcome(memory: Memory, outcome: Outcome) -> None:
         charge = memory.ledger.charges.get(key)
         if charge is None or (charge.decision is not decision and charge.decision != decision):
             return
-        if outcome.verdict is Verdict.UNKNOWN:
+        if outcome.verdict is UNKNOWN:
             memory.unknown.add(key)
-        elif outcome.verdict is Verdict.REFUSED:
+        elif outcome.verdict is REFUSED:
             give_back(memory, key)
             enqueue(memory, fact)
             _count_refusal(memory, key, key)
-    elif outcome.verdict is Verdict.REFUSED:
+    elif outcome.verdict is REFUSED:
         take_back_eviction(memory, fact)
         _count_refusal(memory, key, decision.preemptor)
-    elif outcome.verdict is Verdict.UNKNOWN and key in memory.ledger.evicting:
+    elif outcome.verdict is UNKNOWN and key in memory.ledger.evicting:
         memory.unknown.add(key)
 
 

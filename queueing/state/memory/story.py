@@ -7,35 +7,38 @@ LENGTH = 12
 """Entries kept per workload."""
 
 Entry = tuple[float, Decision | Outcome]
+Story = tuple[Entry, ...]
+"""Oldest first."""
 
 
 class Stories:
-    """Decisions and outcomes by workload; sentences are made only when somebody reads."""
+    """Decisions and outcomes by workload; sentences are made only when somebody reads.
 
-    __slots__ = ("_entries",)
+    Every workload has a story, so it is a tuple: in one of a few entries a list wastes half.
+    """
+
+    __slots__ = ("_stories",)
 
     def __init__(self) -> None:
-        self._entries: dict[Key, list[Entry]] = {}
+        self._stories: dict[Key, Story] = {}
 
     def add(self, key: Key, now: float, event: Decision | Outcome) -> None:
         """Note what happened to a workload; an event that repeats the last changes nothing."""
-        known = self._entries.get(key)
+        known = self._stories.get(key)
         if known is None:
-            self._entries[key] = [(now, event)]
+            self._stories[key] = ((now, event),)
             return
         last = known[-1][1]
         # Most events are of another type than the last: that spares asking both to compare.
         if type(event) is not type(last) or event != last:
-            known.append((now, event))
-            if len(known) > LENGTH:
-                del known[0]
+            self._stories[key] = (*known[1 - LENGTH :], (now, event))
 
     def forget(self, key: Key) -> None:
-        self._entries.pop(key, None)
+        self._stories.pop(key, None)
 
     def read(self, key: Key) -> tuple[str, ...]:
         """Tell the story, oldest first; times are seconds since the epoch."""
-        return tuple(f"{now:.3f} {_sentence(event)}" for now, event in self._entries.get(key, ()))
+        return tuple(f"{now:.3f} {_sentence(event)}" for now, event in self._stories.get(key, ()))
 
 
 def _sentence(event: Decision | Outcome) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from heapq import heappop
 
 from queueing.core.decisions import Wait
+from queueing.core.entries import NOTHING
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorResource, QueueName
 from queueing.core.ordering import QueueKey
@@ -18,9 +19,12 @@ from queueing.core.queue_rules import Offer
 from queueing.core.rounds import Head, Progress
 from queueing.core.usage import Demand
 from queueing.state.queues.footing import Footing
-from queueing.state.queues.stands import BLOCKING, READY, Expects, Stand
+from queueing.state.queues.stands import BLOCKING, READY, RELEASE, Stand
 
 Order = QueueKey
+
+Lacks = tuple[tuple[FlavorResource, int], ...]
+"""Amounts; another try is worthwhile once at least one of them is available."""
 
 
 class Item:
@@ -61,7 +65,7 @@ class Item:
         self.tries = 0
         """How often it was judged and kept its turn, since its last relevant change."""
         self.wait: Wait | None = None
-        self.wants: Mapping[FlavorResource, int] = {}
+        self.wants: Mapping[FlavorResource, int] = NOTHING
         """What it would use, by its last judgement."""
 
     def __lt__(self, other: "Item") -> bool:
@@ -107,16 +111,16 @@ class Peers:
         self.priority = first.priority
         self.heap: list[tuple[Order, Item]] = []
         self.size = 0
-        self.stand = Stand.READY
+        self.stand: Stand = READY
         self.wait: Wait | None = None
-        self.lacks: list[tuple[FlavorResource, int]] = []
-        """Amounts; another try is worthwhile once at least one of them is available."""
+        self.lacks: Lacks = ()
+        """What they wait for on shelves where only what is available counts."""
         self.doubtful = False
         """READY only because some quota seemed free, which others may have taken since. They are
         parked again without a judgement if so."""
         self.hope: frozenset[FlavorResource] = frozenset()
         """Another try is worthwhile once any of these is released."""
-        self.expects = Expects.RELEASE
+        self.expects = RELEASE
         """Which other events make one worthwhile."""
         self.offer: Offer | None = None
         """The queue's offer that `outline` was computed from."""

@@ -15,9 +15,9 @@ from queueing.core.decisions import Mode
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.usage import Demand
 from queueing.state.queues.lanes import Lanes
-from queueing.state.queues.peers import Item, Peers, peers_of
+from queueing.state.queues.peers import Item, Lacks, Peers, peers_of
 from queueing.state.queues.shelf import Bound, Shelves, Slot
-from queueing.state.queues.stands import PARKED, Count, Expects, Stand
+from queueing.state.queues.stands import PARKED, READY, Count, Expects, Stand
 
 
 class PendingQueue:
@@ -97,7 +97,7 @@ class PendingQueue:
     def head(self) -> Item | None:
         """Return the first item whose peers are READY, None when a BLOCKING one comes first."""
         first = self.lanes.front()
-        if first is None or first.peers is None or first.peers.stand is not Stand.READY:
+        if first is None or first.peers is None or first.peers.stand is not READY:
             return None
         return first
 
@@ -110,7 +110,7 @@ class PendingQueue:
 
     def settle(self, peers: Peers, stand: Stand) -> None:
         """Give peers that were judged their state; what they waited for before is forgotten."""
-        peers.lacks = []
+        peers.lacks = ()
         peers.doubtful = False
         self._take_off_shelves(peers)
         competed = peers.competes
@@ -119,9 +119,7 @@ class PendingQueue:
         if not competed:
             self._offer(peers)  # one that was judged where it waited may block its queue now
 
-    def lack(
-        self, peers: Peers, lacks: list[tuple[FlavorResource, int]], *, plain: bool = False
-    ) -> None:
+    def lack(self, peers: Peers, lacks: Lacks, *, plain: bool = False) -> None:
         """Put peers on shelves until one of these amounts is available; none of them is now."""
         peers.lacks = lacks
         self._forget_hope(peers)
@@ -135,7 +133,7 @@ class PendingQueue:
     def park_again(self, peers: Peers) -> None:
         """Park peers again that became READY for something that others have taken since."""
         lacks = peers.lacks
-        self.settle(peers, Stand.PARKED)
+        self.settle(peers, PARKED)
         if lacks:
             self.lack(peers, lacks)
         else:
@@ -162,11 +160,11 @@ class PendingQueue:
 
     def wake(self, peers: Peers, *, doubtful: bool = False) -> bool:
         """Make the peers READY; say whether they were not."""
-        if not doubtful or peers.stand is Stand.PARKED:
+        if not doubtful or peers.stand is PARKED:
             peers.doubtful = doubtful
-        if peers.stand is Stand.READY:
+        if peers.stand is READY:
             return False
-        self._stand(peers, Stand.READY)
+        self._stand(peers, READY)
         self._forget_waiting(peers)
         self._offer(peers)
         return True
@@ -198,9 +196,10 @@ class PendingQueue:
             self.kept_off[peers] = None
 
     def _forget_hope(self, peers: Peers) -> None:
-        self.hopeful.pop(peers, None)
-        self.fickle.pop(peers, None)
-        self.kept_off.pop(peers, None)
+        if peers in self.hopeful:
+            del self.hopeful[peers]
+            self.fickle.pop(peers, None)
+            self.kept_off.pop(peers, None)
 
     def _forget_waiting(self, peers: Peers) -> None:
         self.waiting.pop(peers, None)
@@ -225,7 +224,7 @@ class PendingQueue:
         if top is None:
             raise AssertionError(f"{self.name}: nobody is there to wait")
         local_queue = self.lanes.lane_of(peers)
-        slots = ((Slot(local_queue, resource, priority), amount) for resource, amount in asked)
+        slots = [(Slot(local_queue, resource, priority), amount) for resource, amount in asked]
         self._take_off_shelves(peers)
         self.shelves.put(peers, slots, top.order)
         peers.plain = plain
@@ -237,9 +236,9 @@ class PendingQueue:
         if filing is not None and top is not None:
             local_queue = self.lanes.lane_of(peers)
             slots = [
-                (slot._replace(local_queue=local_queue), asked)
-                for slot, asked in filing.asked.items()
+                (one.slot._replace(local_queue=local_queue), asked) for one, asked in filing.asked
             ]
+            self.shelves.take(peers)
             self.shelves.put(peers, slots, top.order)
 
     def _offer(self, peers: Peers) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from math import inf
-from operator import itemgetter
 from typing import Generic, NamedTuple, TypeVar
 
 from queueing.core.names import FlavorResource, Key
@@ -14,8 +13,6 @@ from queueing.core.ordering import QueueKey
 Waiter = TypeVar("Waiter")
 SIZE = 64
 """Entries per block, once there is more than one; a block is split at twice as many."""
-_PLACE = itemgetter(0)
-"""Of an entry."""
 
 
 class Slot(NamedTuple):
@@ -27,15 +24,34 @@ class Slot(NamedTuple):
     """None where only what is available counts; else victims of lower priority do, too."""
 
 
-class Filing(NamedTuple):
-    """Where a waiter stands: the amount asked on each of its shelves, and its place there."""
-
-    asked: dict[Slot, int]
-    place: QueueKey
-
-
 Bound = Callable[[FlavorResource, int | None], int]
 """How much of a flavor-resource can be had at most, by those of a priority (see `Slot`)."""
+
+
+class _Block(Generic[Waiter]):
+    """Neighbours on a shelf, sorted by place: entries in columns, which are searched as they are.
+
+    A record per entry instead would be one more object for each who waits, and one more to look at.
+    """
+
+    __slots__ = ("amounts", "places", "waiters")
+
+    def __init__(self, places: list[QueueKey], amounts: list[int], waiters: list[Waiter]) -> None:
+        self.places = places
+        self.amounts = amounts
+        self.waiters = waiters
+
+    def add(self, place: QueueKey, asked: int, waiter: Waiter) -> None:
+        index = bisect_left(self.places, place)
+        self.places.insert(index, place)
+        self.amounts.insert(index, asked)
+        self.waiters.insert(index, waiter)
+
+    def cut(self, index: int) -> _Block[Waiter]:
+        """Keep the entries before an index, and return a block of the others."""
+        rest = _Block(self.places[index:], self.amounts[index:], self.waiters[index:])
+        del self.places[index:], self.amounts[index:], self.waiters[index:]
+        return rest
 
 
 class Shelf(Generic[Waiter]):
@@ -48,10 +64,21 @@ class Shelf(Generic[Waiter]):
     Invariant: places are unique, and no block is empty.
     """
 
-    __slots__ = ("_asked", "_blocks", "_ends", "_leasts", "_seen", "_steps", "changes", "least")
+    __slots__ = (
+        "_asked",
+        "_blocks",
+        "_ends",
+        "_leasts",
+        "_seen",
+        "_steps",
+        "changes",
+        "least",
+        "slot",
+    )
 
-    def __init__(self) -> None:
-        self._blocks: list[list[tuple[QueueKey, int, Waiter]]] = []
+    def __init__(self, slot: Slot) -> None:
+        self.slot = slot
+        self._blocks: list[_Block[Waiter]] = []
         self._ends: list[QueueKey] = []
         self._leasts: list[int] = []
         self.least: float = inf
@@ -65,7 +92,7 @@ class Shelf(Generic[Waiter]):
         """How often somebody came or went."""
 
     def __len__(self) -> int:
-        return sum(map(len, self._blocks))
+        return sum(len(one.places) for one in self._blocks)
 
     def __bool__(self) -> bool:
         return bool(self._blocks)
@@ -73,26 +100,27 @@ class Shelf(Generic[Waiter]):
     @property
     def front(self) -> QueueKey:
         """The place of the first waiter of all; somebody is there."""
-        return self._blocks[0][0][0]
+        return self._blocks[0].places[0]
 
     def add(self, place: QueueKey, asked: int, waiter: Waiter) -> None:
         """Put a waiter at a place that is free."""
         self._forget_steps()
         self.least = min(self.least, asked)
         if not self._blocks:
-            self._blocks, self._ends, self._leasts = [[(place, asked, waiter)]], [place], [asked]
+            self._blocks = [_Block([place], [asked], [waiter])]
+            self._ends, self._leasts = [place], [asked]
             return
         at = min(bisect_left(self._ends, place), len(self._ends) - 1)
         block = self._blocks[at]
-        insort(block, (place, asked, waiter))
-        if len(block) > 2 * SIZE:
-            self._blocks[at : at + 1] = [block[:SIZE], block[SIZE:]]
+        block.add(place, asked, waiter)
+        if len(block.places) > 2 * SIZE:
+            self._blocks.insert(at + 1, block.cut(SIZE))
             self._ends.insert(at, place)
             self._leasts.insert(at, asked)
             self._measure(at)
             self._measure(at + 1)
             return
-        self._ends[at] = block[-1][0]
+        self._ends[at] = block.places[-1]
         self._leasts[at] = min(self._leasts[at], asked)
 
     def discard(self, place: QueueKey) -> None:
@@ -101,14 +129,16 @@ class Shelf(Generic[Waiter]):
         if at == len(self._ends):
             return
         block = self._blocks[at]
-        index = bisect_left(block, place, key=_PLACE)
-        if block[index][0] != place:
+        places = block.places
+        index = bisect_left(places, place)
+        if places[index] != place:
             return
         self._forget_steps()
-        _, asked, _ = block.pop(index)
-        if not block:
+        del places[index], block.waiters[index]
+        asked = block.amounts.pop(index)
+        if not places:
             del self._blocks[at], self._ends[at], self._leasts[at]
-        elif asked == self._leasts[at] or index == len(block):
+        elif asked == self._leasts[at] or index == len(places):
             self._measure(at)
         if asked == self.least:
             self.least = min(self._leasts, default=inf)
@@ -130,11 +160,12 @@ class Shelf(Generic[Waiter]):
         for at in range(number, len(self._blocks)):
             if self._leasts[at] < asked:
                 block = self._blocks[at]
-                for entry in range(index, len(block)):
-                    place, amount, waiter = block[entry]
+                amounts = block.amounts
+                for entry in range(index, len(amounts)):
+                    amount = amounts[entry]
                     if amount < asked:
                         asked = amount
-                        self._steps.append((place, waiter))
+                        self._steps.append((block.places[entry], block.waiters[entry]))
                         self._asked.append(-amount)
                         if amount <= available:
                             self._seen = at, entry + 1
@@ -149,8 +180,15 @@ class Shelf(Generic[Waiter]):
 
     def _measure(self, at: int) -> None:
         block = self._blocks[at]
-        self._ends[at] = block[-1][0]
-        self._leasts[at] = min(asked for _, asked, _ in block)
+        self._ends[at] = block.places[-1]
+        self._leasts[at] = min(block.amounts)
+
+
+class Filing(NamedTuple, Generic[Waiter]):
+    """Where a waiter stands: its shelves with what it asks on each, and its place on all."""
+
+    asked: tuple[tuple[Shelf[Waiter], int], ...]
+    place: QueueKey
 
 
 class Shelves(Generic[Waiter]):
@@ -162,7 +200,7 @@ class Shelves(Generic[Waiter]):
     __slots__ = ("_filings", "_shelves", "only")
 
     def __init__(self) -> None:
-        self._filings: dict[Waiter, Filing] = {}
+        self._filings: dict[Waiter, Filing[Waiter]] = {}
         self._shelves: dict[Slot, Shelf[Waiter]] = {}
         self.only: tuple[FlavorResource, Shelf[Waiter]] | None = None
         """The one shelf, where there is no other and only what is available counts there."""
@@ -177,34 +215,31 @@ class Shelves(Generic[Waiter]):
         """Return how many entries there are, for the invariants."""
         return sum(map(len, self._shelves.values()))
 
-    def filing(self, waiter: Waiter) -> Filing | None:
+    def filing(self, waiter: Waiter) -> Filing[Waiter] | None:
         """Return where a waiter stands, None when it is on no shelf by anybody's doing."""
         return self._filings.get(waiter)
 
     def put(self, waiter: Waiter, asked: Iterable[tuple[Slot, int]], place: QueueKey) -> None:
-        """Let a waiter stand on these shelves and no others, with the least that it asks there."""
-        self.take(waiter)
+        """Let a waiter who stands nowhere stand on these, with the least that it asks there."""
         wanted: dict[Slot, int] = {}
         for slot, amount in asked:
             wanted[slot] = min(amount, wanted.get(slot, amount))
-        self._filings[waiter] = Filing(wanted, place)
+        asks = []
         for slot, amount in wanted.items():
-            shelf = self._shelves.get(slot)
-            if shelf is None:
-                shelf = self._shelves[slot] = Shelf()
-                self._look_for_only()
+            shelf = self._shelf(slot)
             shelf.add(place, amount, waiter)
+            asks.append((shelf, amount))
+        self._filings[waiter] = Filing(tuple(asks), place)
 
     def take(self, waiter: Waiter) -> bool:
         """Take a waiter off its shelves; say whether it stood on any."""
         filing = self._filings.pop(waiter, None)
         if filing is None:
             return False
-        for slot in filing.asked:
-            shelf = self._shelves[slot]
+        for shelf, _ in filing.asked:
             shelf.discard(filing.place)
             if not shelf:
-                del self._shelves[slot]
+                del self._shelves[shelf.slot]
                 self._look_for_only()
         return True
 
@@ -220,6 +255,14 @@ class Shelves(Generic[Waiter]):
                 if best is None or (usage, found[0]) < best[:2]:
                     best = usage, *found
         return best
+
+    def _shelf(self, slot: Slot) -> Shelf[Waiter]:
+        """Return the shelf of a slot; a new one is for somebody who is put there at once."""
+        found = self._shelves.get(slot)
+        if found is None:
+            found = self._shelves[slot] = Shelf(slot)
+            self._look_for_only()
+        return found
 
     def _look_for_only(self) -> None:
         self.only = None

@@ -23,11 +23,9 @@ class UsageChanges:
     """Queues in which somebody began to stand, or preempted others."""
 
     def release(self, queue: QueueName, resources: Iterable[FlavorResource]) -> None:
-        known = self.released.get(queue)
-        if known is None:
-            self.released[queue] = dict.fromkeys(resources)
-        else:
-            known.update(dict.fromkeys(resources))
+        known = self.released.setdefault(queue, {})
+        for one in resources:
+            known[one] = None
 
     def welcome(self, holder: Holder) -> None:
         lowest = self.newcomers.get(holder.queue)
