@@ -31,8 +31,9 @@ def renamed(event: Object, api_version: str) -> Object:
 
 
 def defaulted(event: Object) -> Object:
-    """Return the Event with what every reader expects."""
-    return {"reportingComponent": "", "reportingInstance": "", "eventTime": None, **event}
+    """Return the Event with what every reader expects, also `kubectl get events --sort-by`."""
+    times = dict.fromkeys(("firstTimestamp", "lastTimestamp", "eventTime"))
+    return {"source": {}, **times, "reportingComponent": "", "reportingInstance": "", **event}
 
 
 def violations(event: Object, _old: Object | None) -> Iterator[Cause]:

@@ -341,6 +341,7 @@ def test_an_event_is_the_same_under_both_groups(server: Server, newer: bool) -> 
         server.made(old_path, {"apiVersion": "v1", "kind": "Event", **common, **more})
     old = server.call("GET", f"{old_path}/e")
     assert (old["involvedObject"], old["message"]) == (about, "hello")
+    assert (old["firstTimestamp"], old["lastTimestamp"]) == (None, None)
     new = server.call("GET", f"{new_path}/e")
     assert (new["regarding"], new["note"]) == (about, "hello")
     assert new["apiVersion"] == "events.k8s.io/v1"
