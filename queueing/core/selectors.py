@@ -1,8 +1,13 @@
 """Label selectors, node affinity terms, taints and tolerations, as Kubernetes defines them."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,63}")
+"""A label has no more than 63 characters."""
+_INT64 = range(-(2**63), 2**63)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,10 +78,16 @@ def _is_less(value: str | None, values: tuple[str, ...]) -> bool:
 def _numbers(value: str | None, values: tuple[str, ...]) -> tuple[int, int] | None:
     if value is None or len(values) != 1:
         return None
-    try:
-        return int(value), int(values[0])
-    except ValueError:
+    label, bound = _integer(value), _integer(values[0])
+    return None if label is None or bound is None else (label, bound)
+
+
+def _integer(text: str) -> int | None:
+    """Read a number of 64 bits as Kubernetes does: `1_0` is none, though it is ten to Python."""
+    if _INTEGER.fullmatch(text) is None:
         return None
+    number = int(text)
+    return number if number in _INT64 else None
 
 
 OPERATORS: Mapping[str, Callable[[str | None, tuple[str, ...]], bool]] = MappingProxyType(
@@ -116,18 +127,10 @@ def fault(requirement: Requirement) -> tuple[str, str] | None:
     if (not values) if counts else len(values) != compares:
         shown = ",".join(f'"{one}"' for one in values)
         return "values", f"Invalid value: [{shown}]: {_VALUES_OF[operator]}"
-    if compares and not _is_number(values[0]):
+    if compares and _integer(values[0]) is None:
         told = "for 'Gt', 'Lt' operators, the value must be an integer"
         return "values[0]", f'Invalid value: "{values[0]}": {told}'
     return None
-
-
-def _is_number(value: str) -> bool:
-    try:
-        int(value)
-    except ValueError:
-        return False
-    return True
 
 
 def meets(requirement: Requirement, labels: Mapping[str, str]) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from queueing.core.selectors import Requirement, fault
+from queueing.core.selectors import Requirement, fault, meets
 
 NO_VALUES = "for 'in', 'notin' operators, values set can't be empty"
 NEEDS_NONE = "values set must be empty for exists and does not exist"
@@ -24,6 +24,9 @@ NO_NUMBER = "for 'Gt', 'Lt' operators, the value must be an integer"
             "Lt", ("1", "2"), "values", f'Invalid value: ["1","2"]: {NEEDS_ONE}', id="below two"
         ),
         pytest.param("Gt", ("x",), "values[0]", f'Invalid value: "x": {NO_NUMBER}', id="above x"),
+        pytest.param(
+            "Lt", ("1_0",), "values[0]", f'Invalid value: "1_0": {NO_NUMBER}', id="below 1_0"
+        ),
     ],
 )
 def test_a_requirement_that_makes_no_sense_is_told_by_its_field(
@@ -46,3 +49,20 @@ def test_an_unknown_operator_is_told_with_those_that_there_are() -> None:
 )
 def test_what_makes_sense_has_no_fault(operator: str, values: tuple[str, ...]) -> None:
     assert fault(Requirement(key="tier", operator=operator, values=values)) is None
+
+
+@pytest.mark.parametrize(
+    ("label", "want"),
+    [
+        pytest.param("7", True, id="a number"),
+        pytest.param("007", True, id="with zeros before it"),
+        pytest.param("5", False, id="not above, but the same"),
+        pytest.param("1_0", False, id="underscores are for labels"),
+        pytest.param("x", False, id="no number"),
+        pytest.param("9223372036854775807", True, id="the largest of 64 bits"),
+        pytest.param("9223372036854775808", False, id="one of more than 64 bits"),
+    ],
+)
+def test_a_label_is_above_a_number_if_kubernetes_reads_one_in_it(label: str, *, want: bool) -> None:
+    above = Requirement(key="generation", operator="Gt", values=("5",))
+    assert meets(above, {"generation": label}) is want
