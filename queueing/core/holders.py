@@ -38,6 +38,17 @@ class Holder:
     them, with the highest of their priorities and the longest of their stays."""
 
     @property
+    def started(self) -> float:
+        """When its run began; as long as nothing tells of that, when it got its quota."""
+        stake = self.stake
+        return self.reserved_at if stake is None or stake.started is None else stake.started
+
+    @property
+    def protected_until(self) -> float:
+        """When it has run for its minimum runtime: before, few may preempt it."""
+        return self.started + (0.0 if self.stake is None else self.stake.minimum_runtime_s)
+
+    @property
     def whole(self) -> Mapping[FlavorResource, int]:
         """What it would be charged if nobody else used its claims."""
         return self.usage if self.own is None else added(self.own, self.parts)

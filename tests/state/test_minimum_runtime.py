@@ -14,7 +14,7 @@ NOW = 1_000.0
 POLICY = builders.preemption(within=PreemptionPolicy.LOWER_PRIORITY)
 
 
-def cluster(settings: Settings | None = None) -> ObedientCluster:
+def cluster(settings: Settings | None = None, *, promised_s: float = 600.0) -> ObedientCluster:
     queue = builders.cluster_queue("a", {"default": {"cpu": 4}}, preemption=POLICY)
     held = builders.admitted(
         "held",
@@ -22,7 +22,7 @@ def cluster(settings: Settings | None = None) -> ObedientCluster:
         queue="a",
         local_queue="team/a",
         created=NOW - 100,
-        stake=Stake(minimum_runtime_s=600),
+        stake=Stake(minimum_runtime_s=promised_s),
     )
     door = builders.local_queue("team/a", "a")
     facts = (builders.namespace(), builders.flavor(), queue, door, held)
@@ -53,6 +53,16 @@ def test_a_minimum_runtime_ends_by_itself(after_a_restart: bool) -> None:
     assert world.cycle().wake_at is None
     assert [one.workload for one in world.preemptions] == ["team/held"]
     world.engine.check()
+
+
+def test_a_minimum_runtime_of_tenths_of_a_second_ends_when_the_cycle_is_due() -> None:
+    world = cluster(promised_s=600.1)
+    world.observe(urgent())
+    due = world.cycle().wake_at
+    assert due is not None
+    world.now = due
+    world.cycle()
+    assert [one.workload for one in world.preemptions] == ["team/held"]
 
 
 def test_a_run_that_ended_is_waited_for_no_longer() -> None:

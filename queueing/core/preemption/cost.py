@@ -19,10 +19,10 @@ UNKNOWN = Stake()
 
 def is_protected(holder: Holder, query: Query) -> bool:
     """Say whether a workload has not run for its minimum runtime yet; one that leaves is free."""
-    stake, preemptor = holder.stake, query.preemptor
-    if stake is None or holder.evicted or not preemptor.weighs_work:
+    preemptor = query.preemptor
+    if holder.stake is None or holder.evicted or not preemptor.weighs_work:
         return False
-    return stake.minimum_runtime_s > preemptor.now - _started(holder, stake)
+    return holder.protected_until > preemptor.now
 
 
 def weighs(query: Query, holders: Iterable[Holder]) -> bool:
@@ -38,13 +38,9 @@ def weighs(query: Query, holders: Iterable[Holder]) -> bool:
 def cost(holder: Holder, query: Query) -> float:
     """Return the cost of stopping a workload now, in seconds of all that the preemptor asks."""
     stake = holder.stake or UNKNOWN
-    since = max(_started(holder, stake), stake.saved_at or 0.0)
+    since = max(holder.started, stake.saved_at or 0.0)
     lost = 0.0 if stake.saves else max(query.preemptor.now - since, 0.0)
     return _size(holder, query) * (lost + stake.save_s + stake.restart_s)
-
-
-def _started(holder: Holder, stake: Stake) -> float:
-    return holder.reserved_at if stake.started is None else stake.started
 
 
 def _size(holder: Holder, query: Query) -> float:

@@ -144,10 +144,8 @@ def _note_protection(memory: Memory, holder: Holder, old: Charge | None) -> None
     stake = holder.stake
     if stake is None or memory.as_kueue or (old is not None and old.holder.stake == stake):
         return
-    started = holder.reserved_at if stake.started is None else stake.started
-    until = started + stake.minimum_runtime_s
-    if until > memory.clock:
-        heappush(memory.protected, (until, holder.key))
+    if holder.protected_until > memory.clock:
+        heappush(memory.protected, (holder.protected_until, holder.key))
 
 
 def _queues(charge: Charge) -> tuple[QueueName, Key | None]:

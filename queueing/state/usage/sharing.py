@@ -136,24 +136,15 @@ def _as_one(party: list[Holder]) -> Holder:
     for one in party:
         for resource, amount in one.usage.items():
             usage[resource] = usage.get(resource, 0) + amount
-    latest = max(party, key=lambda one: (one.stake is not None, _protected_until(one), one.uid))
+    latest = max(party, key=lambda one: (one.stake is not None, one.protected_until, one.uid))
     return replace(
         party[0],
         priority=max(one.priority for one in party),
         timestamp=min(one.timestamp for one in party),
         reserved_at=min(one.reserved_at for one in party),
         usage=usage,
-        stake=latest.stake and replace(latest.stake, started=_started(latest)),
+        stake=latest.stake and replace(latest.stake, started=latest.started),
         parts=(),
         own=None,
         members=tuple(party),
     )
-
-
-def _started(holder: Holder) -> float:
-    stake = holder.stake
-    return holder.reserved_at if stake is None or stake.started is None else stake.started
-
-
-def _protected_until(holder: Holder) -> float:
-    return _started(holder) + (0.0 if holder.stake is None else holder.stake.minimum_runtime_s)
