@@ -6,6 +6,7 @@ the only caller that keeps anything; `queueing.translate` makes the facts and sp
 
 The way of a round: `rounds` takes the heads; `nomination` asks `flavors` for an assignment and
 `preemption` (or `fair_sharing`) for victims, on the `quota` tree; `ordering` and `fair_sharing`
-say who comes first; `processing` decides one entry after the other; `reasons` holds the words.
+say who comes first; `processing` decides one entry after the other, on the `draft` of what those
+before it took; `reasons` holds the words.
 `lifecycle` says what must happen to a workload besides quota.
 """

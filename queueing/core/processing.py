@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from queueing.core.admissibility import applying_checks
 from queueing.core.decisions import Admit, Bar, Mode, Preempt, Reason, Requeue, Wait
+from queueing.core.draft import Draft
 from queueing.core.entries import Entry, Ruling
 from queueing.core.facts import CheckPhase, PreemptionPolicy, Strategy
-from queueing.core.ledger import Ledger
 from queueing.core.names import CheckName, FlavorResource
 from queueing.core.nomination import nominate
 from queueing.core.preemption.borrowers import Borrowers
@@ -25,34 +25,34 @@ from queueing.core.reasons import (
 from queueing.core.settings import Compatibility
 
 
-def rule(entry: Entry, ledger: Ledger) -> Ruling:
+def rule(entry: Entry, draft: Draft) -> Ruling:
     """Decide one entry, and charge what it takes from those that come after it.
 
     Where the same was decided of it before, after the same others, that is found out only once.
     """
-    recall = ledger.recall(entry)
+    recall = draft.recall(entry)
     ruling = None if recall is None else recall.ruling(entry)
     if ruling is None:
-        ruling = _rule_anew(entry, ledger)
+        ruling = _rule_anew(entry, draft)
     if recall is not None:
         recall.decided(entry, ruling)
     if ruling.claims:
-        ledger.claim(ruling.entry, ruling.claims)
+        draft.claim(ruling.entry, ruling.claims)
     if ruling.preemptions:
-        ledger.free(ruling.entry)
+        draft.free(ruling.entry)
     if isinstance(ruling.decision, Admit):
-        ledger.admit(ruling.entry, has_checks=bool(ruling.decision.checks))
+        draft.admit(ruling.entry, has_checks=bool(ruling.decision.checks))
     return ruling
 
 
-def _rule_anew(entry: Entry, ledger: Ledger) -> Ruling:
-    overlaps = any(target.holder.uid in ledger.victims for target in entry.targets)
-    if not overlaps or not ledger.world.settings.recompute_overlapping:
-        return _rule(entry, ledger, overlaps=overlaps, deferred=False)
-    with ledger.without_victims(entry):
-        taken = frozenset(ledger.victims)
-        entry = nominate(entry.head, ledger.world, Borrowers(), spared=taken)
-    ruling = _rule(entry, ledger, overlaps=False, deferred=entry.assignment.fits)
+def _rule_anew(entry: Entry, draft: Draft) -> Ruling:
+    overlaps = any(target.holder.uid in draft.victims for target in entry.targets)
+    if not overlaps or not draft.world.settings.recompute_overlapping:
+        return _rule(entry, draft, overlaps=overlaps, deferred=False)
+    with draft.without_victims(entry):
+        taken = frozenset(draft.victims)
+        entry = nominate(entry.head, draft.world, Borrowers(), spared=taken)
+    ruling = _rule(entry, draft, overlaps=False, deferred=entry.assignment.fits)
     if isinstance(ruling.decision, Wait):
         return ruling._replace(decision=replace(ruling.decision, recomputed=True))
     return ruling
@@ -80,11 +80,11 @@ def rule_hopeless(entry: Entry) -> Ruling | None:
     return None
 
 
-def _rule(entry: Entry, ledger: Ledger, *, overlaps: bool, deferred: bool) -> Ruling:
+def _rule(entry: Entry, draft: Draft, *, overlaps: bool, deferred: bool) -> Ruling:
     assignment = entry.assignment
     if entry.barred is not None:
         return _barred(entry, entry.barred)
-    if entry.partners and not entry.partners.isdisjoint(ledger.victims):
+    if entry.partners and not entry.partners.isdisjoint(draft.victims):
         # who would take the claims over now leaves with those who hold them
         return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, NO_LONGER_FITS)
     if not assignment.fits and not assignment.needs_preemption:
@@ -101,14 +101,14 @@ def _rule(entry: Entry, ledger: Ledger, *, overlaps: bool, deferred: bool) -> Ru
         return _claim(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, DEFERRED)
     if overlaps:
         return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_PREEMPTED, OVERLAPPING)
-    if not ledger.fits(entry):
+    if not draft.fits(entry):
         return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, NO_LONGER_FITS)
-    if entry.targets and not ledger.may_free(entry):
+    if entry.targets and not draft.may_free(entry):
         idle = replace(entry, targets=[])  # it takes nothing, and so keeps nothing from others
         return _retry(idle, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, TOO_MANY_LEAVE)
     if entry.targets:
-        return _preempt(entry, ledger)
-    return _admit(entry, ledger)
+        return _preempt(entry, draft)
+    return _admit(entry, draft)
 
 
 def _barred(entry: Entry, why: Bar) -> Ruling:
@@ -134,10 +134,10 @@ def _why(entry: Entry, message: str) -> Bar:
     return Bar(barred.reason, f"{barred.message}; {message}")
 
 
-def _preempt(entry: Entry, ledger: Ledger) -> Ruling:
+def _preempt(entry: Entry, draft: Draft) -> Ruling:
     message = pending_preemption(entry.assignment.message, len(entry.targets))
     ruling = _claim(entry, Mode.PREEMPT, Reason.WAITING_FOR_PREEMPTED, message)
-    tree = ledger.world.tree
+    tree = draft.world.tree
     queues = dict.fromkeys(target.holder.queue for target in entry.targets)
     paths = {queue: tree.queue(queue).path() for queue in queues}
     own = entry.node.path()
@@ -163,11 +163,11 @@ def _issue(entry: Entry, target: Target, paths: tuple[str, str]) -> Preempt:
     )
 
 
-def _admit(entry: Entry, ledger: Ledger) -> Ruling:
-    head, assignment, world = entry.head, entry.assignment, ledger.world
-    if world.settings.compatibility is Compatibility.QUEUEING and not ledger.fits_now(entry):
+def _admit(entry: Entry, draft: Draft) -> Ruling:
+    head, assignment, world = entry.head, entry.assignment, draft.world
+    if world.settings.compatibility is Compatibility.QUEUEING and not draft.fits_now(entry):
         return _claim(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, AWAITS_RELEASE)
-    if world.settings.block_admission_until_pods_ready and _awaits_pods(entry, ledger):
+    if world.settings.block_admission_until_pods_ready and _awaits_pods(entry, draft):
         return _claim(entry, Mode.SKIPPED, Reason.WAITING_FOR_PODS_READY, PODS_NOT_READY)
     allowance = world.allowance
     if allowance is not None:
@@ -199,10 +199,10 @@ def _note(entry: Entry) -> str:
     return ". ".join(one for one in found if one)
 
 
-def _awaits_pods(entry: Entry, ledger: Ledger) -> bool:
+def _awaits_pods(entry: Entry, draft: Draft) -> bool:
     """Say whether pods admitted before must get ready first: Kueue asks all, we its own tree."""
-    waited_for = ledger.world.unready | ledger.admitted_in
-    if ledger.world.settings.compatibility is Compatibility.KUEUE:
+    waited_for = draft.world.unready | draft.admitted_in
+    if draft.world.settings.compatibility is Compatibility.KUEUE:
         return bool(waited_for)
     return entry.node.root() in waited_for
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from queueing.core.decisions import Admit, Mode, Preempt, Wait
+from queueing.core.draft import Draft
 from queueing.core.entries import Entry, Head, Ruling
 from queueing.core.fair_sharing.order import Contender, fair_order
 from queueing.core.fair_sharing.precedence import Precedence
 from queueing.core.flavors.assignment import Progress
-from queueing.core.ledger import Ledger
 from queueing.core.names import FlavorResource, QueueName
 from queueing.core.nomination import World, nominate, nominate_head
 from queueing.core.ordering import entry_key
@@ -122,11 +122,11 @@ def decide_round(entries: Sequence[Entry], world: World) -> list[Judgement]:
 class _Pass:
     """Decides the entries of a round once."""
 
-    __slots__ = ("_ledger", "_precedence", "_rulings", "_world")
+    __slots__ = ("_draft", "_precedence", "_rulings", "_world")
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._ledger, self._precedence = Ledger(world), Precedence(world.tree)
+        self._draft, self._precedence = Draft(world), Precedence(world.tree)
         self._rulings: list[tuple[Entry, Ruling]] = []
         """By entry as it was given; the ruling has another where flavors were found anew."""
 
@@ -157,12 +157,12 @@ class _Pass:
     def _gets_something(self, entry: Entry) -> bool:
         """Decide an entry; say whether it is admitted, or waits for what others leave to it."""
         world, assignment = self._world, entry.assignment
-        if entry.head.patient and assignment.fits and not self._ledger.fits(entry):
+        if entry.head.patient and assignment.fits and not self._draft.fits(entry):
             return False
         borrows = assignment.fits and assignment.borrow > 0
         if borrows and self._precedence.stands_back(entry.node, entry.usage):
             return False
-        ruling = rule(entry, self._ledger)
+        ruling = rule(entry, self._draft)
         self._rulings.append((entry, ruling))
         decision = ruling.decision
         if isinstance(decision, Wait):

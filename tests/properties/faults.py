@@ -169,7 +169,7 @@ FAULTS = [
     ),
     Fault(
         "An entry of a round does not see what the entries before it took",
-        "queueing.core.ledger:Ledger.fits",
+        "queueing.core.draft:Draft.fits",
         always(answer=True),
         usage.an_admission_takes_only_what_was_available,
         seed=1,

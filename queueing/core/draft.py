@@ -1,4 +1,7 @@
-"""What the entries of a round took and will free, beside what the tree says."""
+"""The quota tree as the entries of one round spend it: what they took, and what victims will free.
+
+Invariant: what is charged here is undone with the attempt in which the round is decided.
+"""
 
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,8 +16,8 @@ from queueing.core.quota.view import View
 from queueing.core.recall import Recall
 
 
-class Ledger:
-    """Charges entries to the tree for the length of a round.
+class Draft:
+    """What a round has taken so far, charged to the tree for the length of the round.
 
     The tree holds everything: what was used before, admissions, claims of entries that were not
     admitted, and victims. From the first victim of a tree of cohorts on, two views are kept of it:
@@ -77,7 +80,6 @@ class Ledger:
                 future.charge(node.cell(resource), -amount)
         new = list(self._new_victims(entry))
         self.victims.update(dict.fromkeys(target.holder.uid for target in entry.targets))
-
         self._departures.note(new)
 
     def may_free(self, entry: Entry) -> bool:
