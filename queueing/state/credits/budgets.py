@@ -13,7 +13,7 @@ from queueing.core.credits.allowance import Allowance, Limit, cost_of, seconds_o
 from queueing.core.credits.facts import BudgetAccountFact, BudgetFact, HolderKind
 from queueing.core.credits.holding import Holding
 from queueing.core.credits.prices import Prices
-from queueing.core.facts import WorkloadFact
+from queueing.core.facts import LocalQueueFact, WorkloadFact
 from queueing.core.names import Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.accounts import Accounts, leaver_record
@@ -237,7 +237,12 @@ class Budgets:
         """Return the budgets that a holding falls under."""
         return self._names(tree, (holding.queue, holding.local_queue))
 
-    def records(self, tree: QuotaTree, leaving: Iterable[Holding]) -> Iterator[BudgetAccountFact]:
+    def records(
+        self,
+        tree: QuotaTree,
+        local_queues: Mapping[Key, LocalQueueFact],
+        leaving: Iterable[Holding],
+    ) -> Iterator[BudgetAccountFact]:
         """Return every purse as it is to be stored, by name."""
         in_order = sorted(leaving, key=lambda one: (one.uid, one.since))
         for name, purse in sorted(self.purses.items()):
@@ -257,7 +262,7 @@ class Budgets:
                     for one in in_order
                     if name in self.over(tree, one) and (one.until is None or one.until > purse.at)
                 ),
-                bound=self._binds(tree, purse.fact),
+                bound=self._binds(tree, local_queues, purse.fact),
             )
 
     # Inside -------------------------------------------------------------------------------------
@@ -360,10 +365,15 @@ class Budgets:
     def _unit(self) -> str:
         return self.terms.unit
 
-    def _binds(self, tree: QuotaTree, fact: BudgetFact) -> bool:
-        """Say whether a budget's holder is known to go by a policy, so that anything costs."""
-        if fact.kind is HolderKind.CLUSTER_QUEUE:
-            return self._prices_of(tree, QueueName(fact.holder)) is not None
-        if fact.kind is HolderKind.COHORT:
-            return any(fact.holder == node.name for node, _ in self.terms.cohorts(tree))
-        return bool(self.terms)
+    def _binds(
+        self, tree: QuotaTree, local_queues: Mapping[Key, LocalQueueFact], fact: BudgetFact
+    ) -> bool:
+        """Say whether a budget's holder exists and goes by a policy, so that anything costs."""
+        match fact.kind:
+            case HolderKind.COHORT:
+                return any(fact.holder == node.name for node, _ in self.terms.cohorts(tree))
+            case HolderKind.CLUSTER_QUEUE:
+                return self._prices_of(tree, QueueName(fact.holder)) is not None
+            case HolderKind.LOCAL_QUEUE:
+                found = local_queues.get(Key(fact.holder))
+                return found is not None and self._prices_of(tree, found.cluster_queue) is not None

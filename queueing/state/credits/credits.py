@@ -17,7 +17,7 @@ from queueing.core.credits.facts import (
     UsageRecordFact,
 )
 from queueing.core.credits.holding import Holding
-from queueing.core.facts import WorkloadFact
+from queueing.core.facts import LocalQueueFact, WorkloadFact
 from queueing.core.fair_sharing.patience import Patiences
 from queueing.core.names import CohortName, Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
@@ -349,10 +349,14 @@ class Credits:
         return self._budgets.is_demoted(uid)
 
     def budgets(
-        self, tree: QuotaTree, workloads: Mapping[Key, WorkloadFact]
+        self,
+        tree: QuotaTree,
+        local_queues: Mapping[Key, LocalQueueFact],
+        workloads: Mapping[Key, WorkloadFact],
     ) -> Iterator[BudgetAccountFact]:
         """Return what every budget's status is to say, by name."""
-        return self._budgets.records(tree, list(self._presence.leaving(workloads)))
+        leaving = list(self._presence.leaving(workloads))
+        return self._budgets.records(tree, local_queues, leaving)
 
     # Answers ------------------------------------------------------------------------------------
 

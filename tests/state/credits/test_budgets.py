@@ -22,7 +22,7 @@ from queueing.testing.builders import (
     pod_set,
     workload,
 )
-from tests.state.credits.budgeted import START, amounts, budget, run, world
+from tests.state.credits.budgeted import START, amounts, budget, purse, run, world
 from tests.state.members import CORE_PRICES, LASTING, finish, runs, waits
 
 
@@ -241,3 +241,23 @@ def test_a_run_across_two_periods_spends_of_each_what_falls_into_it() -> None:
     assert amounts(made)[0] == 2 * 1799
     made.cycle(START + HOUR + 10)
     assert amounts(made) == (20, 2 * (3 * HOUR - 1810), 8 * HOUR - 2 * (3 * HOUR - 1800))
+
+
+@pytest.mark.parametrize(
+    ("kind", "holder", "want"),
+    [
+        pytest.param(HolderKind.CLUSTER_QUEUE, "a", True, id="a ClusterQueue"),
+        pytest.param(HolderKind.CLUSTER_QUEUE, "gone", False, id="no such ClusterQueue"),
+        pytest.param(HolderKind.COHORT, "all", True, id="a cohort"),
+        pytest.param(HolderKind.LOCAL_QUEUE, "team/a", True, id="a LocalQueue"),
+        pytest.param(HolderKind.LOCAL_QUEUE, "team/gone", False, id="no such LocalQueue"),
+    ],
+)
+def test_a_budget_has_effect_where_its_holder_goes_by_prices(
+    kind: HolderKind, holder: str, *, want: bool
+) -> None:
+    made = world(budget(1000, kind=kind, holder=holder))
+    assert purse(made).bound is want
+    made.engine.observe_credit(CreditGone(CreditKind.POLICY, LASTING.name))
+    made.cycle(START + 1)
+    assert not purse(made).bound
