@@ -10,7 +10,7 @@ from queueing.core.credits.facts import PART, CreditPolicyFact, Member, UsageRow
 from queueing.core.credits.folding import Resolution
 from queueing.core.credits.holding import Holding, holding_of, running_since
 from queueing.core.credits.prices import Prices
-from queueing.core.credits.usage import Line, Terms, usage_lines
+from queueing.core.credits.usage import Billing, Line, usage_lines
 from queueing.core.facts import ClusterQueueFact, CohortFact, LocalQueueFact, WorkloadFact
 from queueing.core.names import CohortName, FlavorResource, Key, QueueName, namespace_of
 from queueing.core.quota.tree import quotas_of
@@ -175,7 +175,7 @@ def _of_workloads(found: Sources, by: str, between: tuple[int, int]) -> Sequence
             name: {resource: quota.nominal for resource, quota in quotas_of(one.groups).items()}
             for name, one in queues.items()
         },
-        Terms(
+        Billing(
             payer=payers[by],
             running_since=lambda one: running_since(facts[one.uid]),
             rates=lambda one: rates_of(one.usage, found.prices),

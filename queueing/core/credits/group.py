@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from queueing.core.credits.decay import Decay, shrink
 from queueing.core.credits.facts import PART, ChildRecord, Member, Sink
-from queueing.core.credits.market import Market, Stake
+from queueing.core.credits.market import Market, OpenPosition
 from queueing.core.credits.partners import Partners
 from queueing.core.names import FlavorName
 
@@ -34,16 +34,16 @@ class Account:
     at: int = 0
     pool_mark: int = 0
     departed_at: int | None = None
-    stakes: dict[FlavorName, Stake] = field(default_factory=dict)
+    positions: dict[FlavorName, OpenPosition] = field(default_factory=dict)
 
     @property
     def is_active(self) -> bool:
         """Whether it lends or borrows anything, as who left may still do."""
-        return any(one.idle or one.borrowed for one in self.stakes.values())
+        return any(one.idle or one.borrowed for one in self.positions.values())
 
 
 class Position(NamedTuple):
-    """What a child does in one flavor from now on; see `market.Stake`."""
+    """What a child does in one flavor from now on; see `market.OpenPosition`."""
 
     idle: int
     borrowed: int
@@ -151,13 +151,13 @@ class Group:
         spent = PART * account.paying * (self.at - account.at)
         earned = account.weight * (self._pool_so_far - account.pool_mark)
         account.at, account.pool_mark = self.at, self._pool_so_far
-        for flavor, stake in account.stakes.items():
+        for flavor, known in account.positions.items():
             market = self.markets[flavor]
-            lent = stake.idle * (market.lent_so_far - stake.lent_mark)
-            taken = stake.borrowed * (market.taken_so_far - stake.taken_mark)
-            pooled = stake.borrowed * (market.pooled_so_far - stake.pooled_mark)
-            stake.lent_mark, stake.taken_mark = market.lent_so_far, market.taken_so_far
-            stake.pooled_mark = market.pooled_so_far
+            lent = known.idle * (market.lent_so_far - known.lent_mark)
+            taken = known.borrowed * (market.taken_so_far - known.taken_mark)
+            pooled = known.borrowed * (market.pooled_so_far - known.pooled_mark)
+            known.lent_mark, known.taken_mark = market.lent_so_far, market.taken_so_far
+            known.pooled_mark = market.pooled_so_far
             earned += lent
             if lent or taken or pooled:
                 self.partners.note(member, lent=lent, taken=taken, pooled=pooled)
@@ -170,22 +170,22 @@ class Group:
     def place(self, member: Member, flavor: FlavorName, position: Position) -> None:
         """Set what a child does in a flavor from the group's time on."""
         account = self.accounts[member]
-        stake = account.stakes.get(flavor)
+        known = account.positions.get(flavor)
         market = self._market(flavor)
-        if stake is None:
-            stake = account.stakes[flavor] = Stake(
+        if known is None:
+            known = account.positions[flavor] = OpenPosition(
                 lent_mark=market.lent_so_far,
                 taken_mark=market.taken_so_far,
                 pooled_mark=market.pooled_so_far,
             )
-        elif (stake.idle, stake.borrowed, stake.paying) == position:
+        elif (known.idle, known.borrowed, known.paying) == position:
             return
         self._settle(member, account)
-        account.paying += position.paying - stake.paying
-        market.idle += position.idle - stake.idle
-        market.borrowed += position.borrowed - stake.borrowed
-        market.paying += position.paying - stake.paying
-        stake.idle, stake.borrowed, stake.paying = position
+        account.paying += position.paying - known.paying
+        market.idle += position.idle - known.idle
+        market.borrowed += position.borrowed - known.borrowed
+        market.paying += position.paying - known.paying
+        known.idle, known.borrowed, known.paying = position
         self._stale[market] = None
 
     def reshape(
@@ -204,7 +204,7 @@ class Group:
         """
         for member, account in self.accounts.items():
             self._settle(member, account)
-            for flavor in list(account.stakes):
+            for flavor in list(account.positions):
                 self.place(member, flavor, Position(0, 0, 0))
         present = [one for one in self.accounts.values() if one.departed_at is None]
         mean = sum(one.balance for one in present) // len(present) if present else 0
@@ -279,9 +279,9 @@ class Group:
         account = self.accounts[member]
         self._settle(member, account)
         account.wasted += PART * loss.cost * loss.seconds
-        stake = account.stakes.get(flavor)
-        if stake is not None and loss.refunded_s and loss.whole:
-            refund = PART * stake.paying * loss.cost // loss.whole * loss.refunded_s
+        known = account.positions.get(flavor)
+        if known is not None and loss.refunded_s and loss.whole:
+            refund = PART * known.paying * loss.cost // loss.whole * loss.refunded_s
             self._adjust(account, account.balance + refund, Sink.REFUNDED)
 
     # Reading ----------------------------------------------------------------------------------
@@ -294,8 +294,8 @@ class Group:
 
     def paying(self, member: Member) -> dict[FlavorName, int]:
         """Return what a child pays from the group's time on, in micro-credits per second."""
-        stakes = self.accounts[member].stakes.items()
-        return {flavor: stake.paying for flavor, stake in stakes if stake.paying}
+        known = self.accounts[member].positions.items()
+        return {flavor: one.paying for flavor, one in known if one.paying}
 
     def records(
         self, exponents: Mapping[Member, int], held: Mapping[Member, int]

@@ -6,8 +6,11 @@ from queueing.core.credits.facts import PART
 
 
 @dataclass(slots=True)
-class Stake:
-    """One child in one flavor; rates in micro-credits per second."""
+class OpenPosition:
+    """What a child does in one flavor; rates in micro-credits per second.
+
+    The marks are the market's integrals as they were when the child's account was settled last.
+    """
 
     idle: int = 0
     """Quota that it could lend and does not use."""

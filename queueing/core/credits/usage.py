@@ -62,7 +62,7 @@ class _Sums:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class Billing:
     """What is to be known of a holding."""
 
     payer: Callable[[Holding], str]
@@ -73,7 +73,7 @@ class Terms:
 
 
 def usage_lines(
-    holdings: Sequence[Holding], quotas: Quotas, terms: Terms, *, between: tuple[int, int]
+    holdings: Sequence[Holding], quotas: Quotas, billing: Billing, *, between: tuple[int, int]
 ) -> tuple[Line, ...]:
     """Return who used what in a period, sorted by payer, flavor and resource."""
     begin, end = between
@@ -93,15 +93,15 @@ def usage_lines(
             if sign > 0:
                 marks[number, resource] = cell.borrowed_part
                 continue
-            key = terms.payer(holding), resource
+            key = billing.payer(holding), resource
             lasted = when - max(holding.since, begin)
             part = cell.borrowed_part - marks[number, resource]
             sums.used[key] = sums.used.get(key, 0.0) + amount * lasted
             sums.borrowed[key] = sums.borrowed.get(key, 0.0) + amount * part
             sums.cost[key] = (
-                sums.cost.get(key, 0.0) + terms.rates(holding).get(resource, 0) * lasted
+                sums.cost.get(key, 0.0) + billing.rates(holding).get(resource, 0) * lasted
             )
-            runs = terms.running_since(holding)
+            runs = billing.running_since(holding)
             waited = (when if runs is None else min(runs, when)) - max(holding.since, begin)
             sums.idle[key] = sums.idle.get(key, 0.0) + amount * max(0, waited)
     return tuple(

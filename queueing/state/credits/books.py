@@ -10,16 +10,16 @@ from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.accounts import Accounts
 from queueing.state.credits.agenda import Event
 from queueing.state.credits.book import Book, Way
-from queueing.state.credits.terms import Terms
+from queueing.state.credits.policies import Policies
 
 
 class Books:
     """Every ledger, by the name of its cohort; a holding counts in all above its queue."""
 
-    __slots__ = ("_accounts", "_terms", "_ways", "by_cohort", "counted")
+    __slots__ = ("_accounts", "_policies", "_ways", "by_cohort", "counted")
 
-    def __init__(self, terms: Terms, accounts: Accounts[CreditAccountFact]) -> None:
-        self._terms, self._accounts = terms, accounts
+    def __init__(self, policies: Policies, accounts: Accounts[CreditAccountFact]) -> None:
+        self._policies, self._accounts = policies, accounts
         self.by_cohort: dict[CohortName, Book] = {}
         self.counted: dict[int, Holding] = {}
         """What the books count, by number; kept while there is no book, too."""
@@ -103,7 +103,7 @@ class Books:
         counted anew.
         """
         self._ways = {}
-        for root, _ in self._terms.trees(tree):
+        for root, _ in self._policies.trees(tree):
             for node in tree.queues_of(root):
                 above = (self.by_cohort.get(CohortName(one.name)) for one in node.ancestors())
                 self._ways[QueueName(node.name)] = [
@@ -119,7 +119,7 @@ class Books:
         at `at` yet, and their leavers are to be recalled.
         """
         wanted = {
-            CohortName(node.name): (node, policy) for node, policy in self._terms.cohorts(tree)
+            CohortName(node.name): (node, policy) for node, policy in self._policies.cohorts(tree)
         }
         self.advance(at)
         before, self.by_cohort = self.by_cohort, {}

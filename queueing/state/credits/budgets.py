@@ -17,8 +17,8 @@ from queueing.core.facts import LocalQueueFact, WorkloadFact
 from queueing.core.names import Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.accounts import Accounts, leaver_record
+from queueing.state.credits.policies import Policies
 from queueing.state.credits.purse import Purse
-from queueing.state.credits.terms import Terms
 from queueing.state.usage.charges import Charge
 
 Place = tuple[QueueName, Key | None]
@@ -40,7 +40,7 @@ class News:
 NO_NEWS = News()
 
 
-class Hold(NamedTuple):
+class Commitment(NamedTuple):
     """What one that is charged may still cost: `cost` per second, for `seconds` from `since`."""
 
     uid: Uid
@@ -57,7 +57,7 @@ class Hold(NamedTuple):
 class Budgets:
     """All budgets, by name."""
 
-    terms: Terms
+    policies: Policies
     counted: Mapping[int, Holding]
     """What ledgers count, by number; a purse is told of each before they count it no more."""
     any: bool = False
@@ -72,12 +72,12 @@ class Budgets:
     _demoted: dict[Uid, None] = field(default_factory=dict)
     _left: dict[str, Limit] = field(default_factory=dict)
     _held: dict[str, int] = field(default_factory=dict)
-    _holds: dict[str, dict[Key, Hold]] = field(default_factory=dict)
+    _commitments: dict[str, dict[Key, Commitment]] = field(default_factory=dict)
     """Of all that are charged, by budget; as of the last cycle."""
     _under: dict[Key, tuple[str, ...]] = field(default_factory=dict)
-    """The budgets by which a workload stands in `_holds`."""
+    """The budgets by which a workload stands in `_commitments`."""
     _sums: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """The sum of a budget's holds, and the time that it is for, while they are the same."""
+    """The sum of a budget's commitments, and the time that it is for, while they are the same."""
     _stirred: dict[Key, None] | None = None
     """Whose charge, or whose status, may be another than in the last cycle; None for all."""
     _names_at: dict[Place, tuple[str, ...]] = field(default_factory=dict)
@@ -270,15 +270,15 @@ class Budgets:
     def _follow(
         self, tree: QuotaTree, charges: Mapping[Key, Charge], workloads: Mapping[Key, WorkloadFact]
     ) -> None:
-        """Bring the holds up to date, of those only who may hold something else than before."""
+        """Bring commitments up to date, of those only who may hold something else than before."""
         stirred: Iterable[Key] = charges if self._stirred is None else self._stirred
         if self._stirred is None:
-            self._holds = {name: {} for name in self.purses}
+            self._commitments = {name: {} for name in self.purses}
             self._under.clear()
             self._sums.clear()
         for key in stirred:
             for name in self._under.pop(key, ()):
-                del self._holds[name][key]
+                del self._commitments[name][key]
                 self._sums.pop(name, None)
             charge, fact = charges.get(key), workloads.get(key)
             if charge is not None and fact is not None:
@@ -296,17 +296,19 @@ class Budgets:
         cost = cost_of(holder.usage, prices)
         self._under[holder.key] = names
         for name in names:
-            self._holds[name][holder.key] = Hold(holder.uid, int(holder.reserved_at), cost, seconds)
+            self._commitments[name][holder.key] = Commitment(
+                holder.uid, int(holder.reserved_at), cost, seconds
+            )
             self._sums.pop(name, None)
 
     def _sum(self, name: str, purse: Purse) -> int:
-        """Sum the holds of a budget; those who run beyond it hold nothing."""
+        """Sum the commitments of a budget; those who run beyond it have none."""
         known = self._sums.get(name)
         if purse.fact.blocks and known is not None and known[0] == purse.at:
             return known[1]
         beyond = () if purse.fact.blocks else self._demoted
-        holds = self._holds[name].values()
-        found = sum(one.left(purse.at) for one in holds if one.uid not in beyond)
+        committed = self._commitments[name].values()
+        found = sum(one.left(purse.at) for one in committed if one.uid not in beyond)
         self._sums[name] = purse.at, found
         return found
 
@@ -358,12 +360,12 @@ class Budgets:
 
     def _prices_of(self, tree: QuotaTree, queue: QueueName) -> Prices | None:
         if queue not in self._prices:
-            policy = self.terms.policy_of(tree, queue)
+            policy = self.policies.policy_of(tree, queue)
             self._prices[queue] = None if policy is None else policy.prices
         return self._prices[queue]
 
     def _unit(self) -> str:
-        return self.terms.unit
+        return self.policies.unit
 
     def _binds(
         self, tree: QuotaTree, local_queues: Mapping[Key, LocalQueueFact], fact: BudgetFact
@@ -371,7 +373,7 @@ class Budgets:
         """Say whether a budget's holder exists and goes by a policy, so that anything costs."""
         match fact.kind:
             case HolderKind.COHORT:
-                return any(fact.holder == node.name for node, _ in self.terms.cohorts(tree))
+                return any(fact.holder == node.name for node, _ in self.policies.cohorts(tree))
             case HolderKind.CLUSTER_QUEUE:
                 return self._prices_of(tree, QueueName(fact.holder)) is not None
             case HolderKind.LOCAL_QUEUE:

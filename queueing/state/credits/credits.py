@@ -27,13 +27,13 @@ from queueing.state.credits.agenda import Agenda, Give, Happening
 from queueing.state.credits.books import Books
 from queueing.state.credits.budgets import Budgets, News
 from queueing.state.credits.grants import Grants
+from queueing.state.credits.policies import Policies
 from queueing.state.credits.presence import Presence
 from queueing.state.credits.queue_books import QueueBooks
 from queueing.state.credits.restraints import Restraints
 from queueing.state.credits.saves import Saves
 from queueing.state.credits.shares import Bending, Undisturbed
 from queueing.state.credits.stored import Stored
-from queueing.state.credits.terms import Terms
 from queueing.state.credits.usages import Usages
 from queueing.state.usage.charges import Charge
 
@@ -49,12 +49,12 @@ class Credits:
         "_books",
         "_budgets",
         "_grants",
+        "_policies",
         "_presence",
         "_reshaped",
         "_restraints",
         "_saves",
         "_started",
-        "_terms",
         "_undisturbed",
         "_usages",
         "any",
@@ -63,20 +63,20 @@ class Credits:
     )
 
     def __init__(self) -> None:
-        self._terms = Terms()
+        self._policies = Policies()
         self._accounts = Accounts[CreditAccountFact]()
         self._agenda = Agenda()
         self._grants = Grants(self._agenda)
-        self._books = Books(self._terms, self._accounts)
-        self.queue_books = QueueBooks(self._terms, self._accounts)
+        self._books = Books(self._policies, self._accounts)
+        self.queue_books = QueueBooks(self._policies, self._accounts)
         """The ledgers within queues."""
-        self._budgets = Budgets(self._terms, self._books.counted)
-        self._restraints = Restraints(self._terms)
-        self._bending = Bending(self._terms)
-        self._undisturbed = Undisturbed(self._terms)
+        self._budgets = Budgets(self._policies, self._books.counted)
+        self._restraints = Restraints(self._policies)
+        self._bending = Bending(self._policies)
+        self._undisturbed = Undisturbed(self._policies)
         self._presence = Presence(self._agenda, self._undisturbed)
         self._saves = Saves()
-        self._usages = Usages(self._terms)
+        self._usages = Usages(self._policies)
         self.stored = Stored(
             self._presence,
             self._accounts,
@@ -97,7 +97,7 @@ class Credits:
         """Take in a policy, a grant or a stored account; an account is read only at the start."""
         match fact:
             case CreditPolicyFact():
-                self._reshaped |= self._terms.put(fact)
+                self._reshaped |= self._policies.put(fact)
             case CreditGrantFact():
                 self._grants.put(fact)
             case CreditAccountFact():
@@ -112,14 +112,14 @@ class Credits:
                 self._usages.put(fact)
             case CreditGone():
                 self._forget(fact)
-        self.any = self._terms.any or self._budgets.any
+        self.any = self._policies.any or self._budgets.any
 
     def _forget(self, gone: CreditGone) -> None:
         match gone.kind:
             case CreditKind.SAVED:
                 self._saves.drop(gone.name)
             case CreditKind.POLICY:
-                self._reshaped |= self._terms.drop(gone.name)
+                self._reshaped |= self._policies.drop(gone.name)
             case CreditKind.GRANT:
                 self._grants.drop(gone.name)
             case CreditKind.BUDGET:
@@ -131,16 +131,16 @@ class Credits:
 
     def note(self, key: Key, fact: WorkloadFact | None) -> None:
         """Note what a workload's status says now; None when it is gone."""
-        if self._terms.any:
+        if self._policies.any:
             self._presence.note(key, fact)
-        if self._budgets.any or self._terms.restrains:
+        if self._budgets.any or self._policies.restrains:
             self.stir(key)
 
     def stir(self, key: Key) -> None:
         """Note that a workload may hold something else than before."""
         if self._budgets.any:
             self._budgets.stir(key)
-        if self._terms.restrains:
+        if self._policies.restrains:
             self._restraints.stir(key)
 
     def reshape(self) -> None:
@@ -151,7 +151,7 @@ class Credits:
     def _counts(self) -> bool:
         """Whether any policy counts, or did until now."""
         ledgers = self._books.by_cohort or self.queue_books.by_queue
-        return self._terms.any or bool(ledgers) or self._budgets.any
+        return self._policies.any or bool(ledgers) or self._budgets.any
 
     # Time ---------------------------------------------------------------------------------------
 
@@ -171,7 +171,7 @@ class Credits:
         if not self._counts:
             self._started = True
             return False
-        at = floor(now) - self._terms.lag_s
+        at = floor(now) - self._policies.lag_s
         changed, divided = self._reshaped, self._reshaped or self.queue_books.stale
         if divided:
             if self._started:
@@ -192,7 +192,7 @@ class Credits:
             self._undisturbed.look(tree, now)
             if changed or self._bending.is_due(at):
                 changed |= self._bending.bend(self._books.by_cohort.values(), tree, at)
-            elif self._terms.holds:
+            elif self._policies.holds:
                 changed |= self._bending.bend_held(self._books.by_cohort.values(), tree)
         self._started = True
         return changed
@@ -209,7 +209,7 @@ class Credits:
         if self._presence.altered_at is not None:
             self._altered_at, self._presence.altered_at = self._presence.altered_at, None
         self._grants.plan()
-        self._carry_out(tree, floor(now) - self._terms.lag_s)
+        self._carry_out(tree, floor(now) - self._policies.lag_s)
 
     def allow(
         self,
@@ -233,7 +233,7 @@ class Credits:
 
     def next_at(self) -> float | None:
         """Return when time alone may change a share, or whom shares may take; None for never."""
-        times = [float(one + self._terms.lag_s) for one in self._next_in_ledgers()]
+        times = [float(one + self._policies.lag_s) for one in self._next_in_ledgers()]
         if self._books.by_cohort and self._undisturbed.next_at is not None:
             times.append(self._undisturbed.next_at)
         return min(times, default=None)
@@ -242,7 +242,7 @@ class Credits:
         """Return times of the ledgers that somebody may wait for."""
         if self._books.by_cohort and self._bending.next_tick is not None:
             yield self._bending.next_tick
-            if self._terms.holds and self._agenda.next_at is not None:
+            if self._policies.holds and self._agenda.next_at is not None:
                 yield self._agenda.next_at
         if self.queue_books.by_queue and self.queue_books.next_tick is not None:
             yield self.queue_books.next_tick
@@ -258,7 +258,7 @@ class Credits:
         self._undisturbed.reshape()
         if not self._books.by_cohort:
             self._presence.look_again(workloads)
-        self._presence.follows_pods = self._terms.keeps_usage
+        self._presence.follows_pods = self._policies.keeps_usage
         for stored in self._books.reshape(tree, at, started=self._started):
             self._presence.recall(stored.leavers)
         for inner in self.queue_books.reshape(
@@ -385,11 +385,11 @@ class Credits:
 
         Whoever stores them now lets a start from there go by the same terms.
         """
-        if self._altered_at is None or self._altered_at > floor(now) - self._terms.lag_s:
+        if self._altered_at is None or self._altered_at > floor(now) - self._policies.lag_s:
             return False
         self._altered_at = None
         return True
 
     def governed(self, tree: QuotaTree) -> dict[str, tuple[CohortName, ...]]:
         """Return the root cohorts that each policy has."""
-        return self._terms.governed(tree)
+        return self._policies.governed(tree)

@@ -17,8 +17,8 @@ from queueing.core.names import QueueName
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.accounts import Accounts, leaver_record
+from queueing.state.credits.policies import Policies
 from queueing.state.credits.queue_book import QueueBook
-from queueing.state.credits.terms import Terms
 
 Sharers = Mapping[QueueName, Mapping[str, int]]
 """Queues that let LocalQueues take turns; weights, in millionths, of the namespaces of these."""
@@ -30,7 +30,7 @@ class QueueBooks:
     __slots__ = (
         "_accounts",
         "_closed",
-        "_terms",
+        "_policies",
         "by_queue",
         "moved",
         "next_tick",
@@ -38,8 +38,8 @@ class QueueBooks:
         "stale",
     )
 
-    def __init__(self, terms: Terms, accounts: Accounts[CreditAccountFact]) -> None:
-        self._terms, self._accounts = terms, accounts
+    def __init__(self, policies: Policies, accounts: Accounts[CreditAccountFact]) -> None:
+        self._policies, self._accounts = policies, accounts
         self.by_queue: dict[QueueName, QueueBook] = {}
         self._closed: dict[QueueName, QueueBook] = {}
         """Of queues that are gone, or no longer take turns: they may be back."""
@@ -76,7 +76,7 @@ class QueueBooks:
         """Note what balances do to weights, at the fixed points or `anyhow`."""
         if not self.by_queue or not (anyhow or self.next_tick is None or at >= self.next_tick):
             return
-        step = self._terms.tick_s
+        step = self._policies.tick_s
         self.next_tick = (at // step + 1) * step
         for name, book in self.by_queue.items():
             before = book.exponents
@@ -88,7 +88,7 @@ class QueueBooks:
     @property
     def counts(self) -> bool:
         """Whether there is a ledger, or might be one."""
-        return bool(self.by_queue or self._terms.orders_local_queues)
+        return bool(self.by_queue or self._policies.orders_local_queues)
 
     def note_change(self) -> None:
         """Note that LocalQueues changed."""
@@ -115,7 +115,7 @@ class QueueBooks:
         before, self.by_queue = {**self._closed, **self.by_queue}, {}
         self.moved.update(dict.fromkeys(before))
         read: list[CreditAccountFact] = []
-        for node, policy in self._terms.divided(tree):
+        for node, policy in self._policies.divided(tree):
             name = QueueName(node.name)
             if name not in weights:
                 continue

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from queueing.core.credits.restraint import Restraint, Usage, add
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.quota.tree import QuotaTree
-from queueing.state.credits.terms import Terms
+from queueing.state.credits.policies import Policies
 from queueing.state.usage.charges import Charge
 
 
@@ -18,7 +18,7 @@ from queueing.state.usage.charges import Charge
 class Restraints:
     """The rule of every policy that has one. Without one it looks at nothing."""
 
-    terms: Terms
+    policies: Policies
     by_queue: dict[QueueName, Restraint] = field(default_factory=dict)
     _counted: dict[Key, tuple[QueueName, Usage]] = field(default_factory=dict)
     """Whom the restraints hold for, and how much."""
@@ -30,7 +30,7 @@ class Restraints:
     @property
     def any(self) -> bool:
         """Whether anybody may not borrow, or was told so until now."""
-        return bool(self.by_queue) or self.terms.restrains
+        return bool(self.by_queue) or self.policies.restrains
 
     def stir(self, key: Key) -> None:
         """Note that what a workload holds may be something else."""
@@ -93,7 +93,7 @@ class Restraints:
             QueueName(node.name): Restraint(
                 node, policy.non_borrowing_min_priority, {}, on_take=self._note_taken
             )
-            for root, policy in self.terms.trees(tree)
+            for root, policy in self.policies.trees(tree)
             if policy.non_borrowing_min_priority is not None
             for node in tree.queues_of(root)
         }

@@ -10,16 +10,16 @@ from queueing.core.names import Key
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.book import Book
-from queueing.state.credits.terms import Terms
+from queueing.state.credits.policies import Policies
 
 
 class Bending:
     """The times at which weights follow balances."""
 
-    __slots__ = ("_terms", "is_any", "next_tick")
+    __slots__ = ("_policies", "is_any", "next_tick")
 
-    def __init__(self, terms: Terms) -> None:
-        self._terms = terms
+    def __init__(self, policies: Policies) -> None:
+        self._policies = policies
         self.next_tick: int | None = None
         """When balances are measured next, in the time of the ledgers; None before the first."""
         self.is_any = False
@@ -31,7 +31,7 @@ class Bending:
 
     def bend(self, books: Iterable[Book], tree: QuotaTree, at: int) -> bool:
         """Bend weights by balances; say whether any changed."""
-        step = self._terms.tick_s
+        step = self._policies.tick_s
         self.next_tick = (at // step + 1) * step
         known = list(books)
         return self._follow(known, known, tree)
@@ -57,10 +57,10 @@ class Bending:
 class Undisturbed:
     """Who runs undisturbed by shares for a while yet, and what protects them."""
 
-    __slots__ = ("_runtimes", "_terms", "_trees", "patience")
+    __slots__ = ("_policies", "_runtimes", "_trees", "patience")
 
-    def __init__(self, terms: Terms) -> None:
-        self._terms = terms
+    def __init__(self, policies: Policies) -> None:
+        self._policies = policies
         self._trees: list[tuple[Node, CreditPolicyFact]] | None = None
         """The trees and their policies; None when they may be others than at the last look."""
         self._runtimes: list[tuple[float, Key]] = []
@@ -70,7 +70,7 @@ class Undisturbed:
 
     def began(self, key: Key, since: int) -> None:
         """Note that a workload got quota."""
-        longest = self._terms.minimum_runtime_s
+        longest = self._policies.minimum_runtime_s
         if longest:
             heappush(self._runtimes, (float(since + longest), key))
 
@@ -80,10 +80,10 @@ class Undisturbed:
 
     def look(self, tree: QuotaTree, now: float) -> None:
         """Work out what holds now; time alone changes it only under a minimum runtime."""
-        if self._trees is not None and not self._terms.minimum_runtime_s:
+        if self._trees is not None and not self._policies.minimum_runtime_s:
             return
         if self._trees is None:
-            self._trees = list(self._terms.trees(tree))
+            self._trees = list(self._policies.trees(tree))
         self.patience = {root: _patience(policy, now) for root, policy in self._trees}
 
     def wakes(self, now: float) -> list[Key]:

@@ -16,24 +16,24 @@ from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.accounts import Accounts, leaver_record
 from queueing.state.credits.agenda import Event, Ran
 from queueing.state.credits.book import member_of
-from queueing.state.credits.tally import Tally
-from queueing.state.credits.terms import Terms
+from queueing.state.credits.meter import Meter
+from queueing.state.credits.policies import Policies
 
 
 class Usages:
-    """All tallies, by the name of their tree: `kind/name` of its root."""
+    """All meters, by the name of their tree: `kind/name` of its root."""
 
-    __slots__ = ("_by_queue", "_gone", "_names", "_tallies", "_terms", "_unready", "records")
+    __slots__ = ("_by_queue", "_gone", "_meters", "_names", "_policies", "_unready", "records")
 
-    def __init__(self, terms: Terms) -> None:
-        self._terms = terms
+    def __init__(self, policies: Policies) -> None:
+        self._policies = policies
         self.records: Accounts[UsageRecordFact] = Accounts()
-        self._tallies: dict[str, Tally] = {}
-        self._gone: dict[str, Tally] = {}
+        self._meters: dict[str, Meter] = {}
+        self._gone: dict[str, Meter] = {}
         """Trees that are no more, until what was counted of them is stored."""
         self._names: dict[QueueName, str] = {}
         """The tree that each queue is in."""
-        self._by_queue: dict[QueueName, Tally] = {}
+        self._by_queue: dict[QueueName, Meter] = {}
         self._unready: dict[int, None] = {}
         """Numbers of the holdings whose pods have not all run yet."""
 
@@ -44,9 +44,9 @@ class Usages:
         if known is not None and known.as_of > fact.as_of:
             return
         self.records.put(name, fact)
-        tally = self._tallies.get(name) or self._gone.get(name)
-        if tally is not None:
-            tally.closed_until(fact.as_of)
+        meter = self._meters.get(name) or self._gone.get(name)
+        if meter is not None:
+            meter.closed_until(fact.as_of)
         if name in self._gone and self._gone[name].at <= fact.as_of:
             del self._gone[name]
 
@@ -58,9 +58,9 @@ class Usages:
     # Time and holdings --------------------------------------------------------------------------
 
     def advance(self, at: int) -> None:
-        """Bring all tallies up to a time."""
-        for tally in self._tallies.values():
-            tally.advance(at)
+        """Bring all meters up to a time."""
+        for meter in self._meters.values():
+            meter.advance(at)
 
     def follow(
         self, events: Iterable[tuple[int, Event]], counted: Mapping[int, Holding], when: int
@@ -71,10 +71,10 @@ class Usages:
         for token, event in events:
             if isinstance(event, Holding):
                 begun[token] = event
-                tally = by_queue.get(event.queue)
-                if tally is not None:
+                meter = by_queue.get(event.queue)
+                if meter is not None:
                     unready[token] = None
-                    tally.count(event, when, 1)
+                    meter.count(event, when, 1)
                 continue
             holding = counted.get(token) or begun.get(token)
             if holding is None:
@@ -86,27 +86,27 @@ class Usages:
 
     def _count_out(self, token: int, holding: Holding, when: int) -> None:
         """Count a holding no more."""
-        tally = self._by_queue.get(holding.queue)
-        if tally is not None:
+        meter = self._by_queue.get(holding.queue)
+        if meter is not None:
             if token in self._unready:
                 self._ran(token, holding, when, when)
-            tally.count(holding, when, -1)
+            meter.count(holding, when, -1)
 
     def _ran(self, token: int, holding: Holding, since: int, when: int) -> None:
         """Note since when all pods of a holding run; until then it was held idle."""
         if token not in self._unready:
             return
         del self._unready[token]
-        tally = self._by_queue.get(holding.queue)
-        if tally is not None and since > holding.since:
-            tally.wait(holding, since - holding.since, when)
+        meter = self._by_queue.get(holding.queue)
+        if meter is not None and since > holding.since:
+            meter.wait(holding, since - holding.since, when)
 
     def lose(self, holding: Holding, saved: int | None, when: int) -> None:
         """Note an eviction: what was used since the work was saved, or ever, is lost."""
-        tally = self._by_queue.get(holding.queue)
-        if tally is not None:
+        meter = self._by_queue.get(holding.queue)
+        if meter is not None:
             since = holding.since if saved is None else max(holding.since, min(saved, when))
-            tally.lose(holding, when - since, when)
+            meter.lose(holding, when - since, when)
 
     # Structure ----------------------------------------------------------------------------------
 
@@ -118,39 +118,39 @@ class Usages:
         Return the records that were read at the start, when not `started`.
         """
         self.advance(at)
-        before = {**self._gone, **self._tallies}
+        before = {**self._gone, **self._meters}
         self._names.clear()
         self._by_queue.clear()
-        self._tallies, self._gone = {}, {}
+        self._meters, self._gone = {}, {}
         read: list[UsageRecordFact] = []
-        for root, policy in self._terms.recorded(tree):
+        for root, policy in self._policies.recorded(tree):
             name = name_of(member_of(root))
-            tally, stored = before.pop(name, None), self.records.stored(name)
-            if tally is None:
-                tally = Tally(member_of(root), at, stored)
+            meter, stored = before.pop(name, None), self.records.stored(name)
+            if meter is None:
+                meter = Meter(member_of(root), at, stored)
                 if started:
-                    tally.advance(at)
+                    meter.advance(at)
                 elif stored is not None:
                     read.append(stored)
             nodes = list(_nodes_under(root))
-            tally.reshape(nodes, policy.prices, policy.unit)
-            self._tallies[name] = tally
+            meter.reshape(nodes, policy.prices, policy.unit)
+            self._meters[name] = meter
             queues = [QueueName(one.name) for one in nodes if one.is_queue]
             self._names.update(dict.fromkeys(queues, name))
-            self._by_queue.update(dict.fromkeys(queues, tally))
-        for name, tally in before.items():
-            tally.reshape((), Prices({}), tally.unit)
+            self._by_queue.update(dict.fromkeys(queues, meter))
+        for name, meter in before.items():
+            meter.reshape((), Prices({}), meter.unit)
             stored = self.records.stored(name)
-            if stored is None or stored.as_of < tally.at:
-                self._gone[name] = tally
+            if stored is None or stored.as_of < meter.at:
+                self._gone[name] = meter
         self._count_again(counted)
         return read
 
     def _count_again(self, counted: Mapping[int, Holding]) -> None:
         for _, holding in sorted(counted.items()):
-            tally = self._by_queue.get(holding.queue)
-            if tally is not None:
-                tally.count(holding, tally.at, 1)
+            meter = self._by_queue.get(holding.queue)
+            if meter is not None:
+                meter.count(holding, meter.at, 1)
 
     # What is stored -----------------------------------------------------------------------------
 
@@ -165,11 +165,11 @@ class Usages:
         for one in sorted(leaving, key=lambda each: (each.uid, each.since)):
             for name in self.over(one.queue):
                 by_tree.setdefault(name, []).append(leaver_record(one))
-        for name, tally in sorted({**self._gone, **self._tallies}.items()):
+        for name, meter in sorted({**self._gone, **self._meters}.items()):
             known = by_tree.get(name, [])
-            if tally.closed:
+            if meter.closed:
                 known = _with_earlier(known, self.records.stored(name))
-            for hour in (*tally.closed, tally.record()):
+            for hour in (*meter.closed, meter.record()):
                 left = (one for one in known if one.until is None or one.until > hour.as_of)
                 yield replace(hour, leavers=tuple(left))
 

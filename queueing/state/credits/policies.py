@@ -10,7 +10,7 @@ from queueing.core.quota.tree import QuotaTree
 TICKS_PER_HORIZON = 256
 
 
-class Terms:
+class Policies:
     """The policies of a cluster, by name."""
 
     __slots__ = (

@@ -80,7 +80,7 @@ RATES_MAX = 4096
 """Of so many different holdings it is remembered what they cost."""
 
 
-class Tally:
+class Meter:
     """One tree, up to the time `at`; `closed` are hours that are over and not stored yet."""
 
     __slots__ = (
