@@ -38,7 +38,10 @@ def made(verb: str, epilog: str, explanation: str, *, active: bool) -> click.Com
     @click.argument("kind", type=click.Choice(("workload",)))
     @click.argument("name")
     @click.option(
-        "-n", "--namespace", metavar="NAME", help="Its namespace; else that of the context."
+        "-n",
+        "--namespace",
+        metavar="NAME",
+        help="Namespace of the workload; else that of the context.",
     )
     @of_a_cluster
     def command(

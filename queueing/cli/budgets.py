@@ -25,10 +25,15 @@ HEADER = (
 
 @click.command(epilog=EPILOG)
 @click.option(
-    "-f", "--filename", "files", multiple=True, metavar="FILE", help="Read files instead."
+    "-f",
+    "--filename",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    help="Read this file or folder instead of the cluster.",
 )
 @click.option("--kubeconfig", metavar="FILE", help="Kubeconfig of the cluster.")
-@click.option("--context", "context_name", metavar="NAME", help="Its context.")
+@click.option("--context", "context_name", metavar="NAME", help="Context of the kubeconfig.")
 @click.option(
     "--holder",
     metavar="KIND/NAME",
@@ -36,7 +41,7 @@ HEADER = (
 )
 @output_option()
 def command(files: tuple[str, ...], output: str, **options: Any) -> None:
-    """Show hard budgets: what each grants, what is spent and held of it, and when it turns."""
+    """Show hard budgets: what each grants, what is spent, held and left, and until when."""
     try:
         documents = load(files) if files else _live(options)
         found = [_budget(one) for one in documents if one.kind == "CreditBudget"]

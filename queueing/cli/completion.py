@@ -15,7 +15,7 @@ Examples:
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
-    """Print the script that teaches SHELL to complete queueing's commands and flags."""
+    """Print a script for SHELL that completes the commands and flags of queueing."""
     root = context.find_root()
     found = get_completion_class(shell)
     if found is None:

@@ -30,15 +30,20 @@ HEADER = (
 
 @click.command(epilog=EPILOG)
 @click.option(
-    "-f", "--filename", "files", multiple=True, metavar="FILE", help="Read files instead."
+    "-f",
+    "--filename",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    help="Read this file or folder instead of the cluster.",
 )
 @click.option("--kubeconfig", metavar="FILE", help="Kubeconfig of the cluster.")
-@click.option("--context", "context_name", metavar="NAME", help="Its context.")
+@click.option("--context", "context_name", metavar="NAME", help="Context of the kubeconfig.")
 @click.option("--cohort", metavar="NAME", help="Only the children of this cohort.")
 @click.option("--queue", metavar="NAME", help="Only the namespaces in this ClusterQueue.")
 @output_option()
 def command(files: tuple[str, ...], output: str, **options: Any) -> None:
-    """Show balances: who lent to whom, and what weights are multiplied by now."""
+    """Show credit balances, who lent quota to whom, and the resulting weights."""
     try:
         documents = list(load(files) if files else _live(options))
     except ManifestError as error:

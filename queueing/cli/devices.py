@@ -26,15 +26,20 @@ WIDTH_MAX = 64
 
 @click.command(epilog=EPILOG)
 @click.option(
-    "-f", "--filename", "files", multiple=True, metavar="FILE", help="Read files instead."
+    "-f",
+    "--filename",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    help="Read this file or folder instead of the cluster.",
 )
 @click.option("--kubeconfig", metavar="FILE", help="Kubeconfig of the cluster.")
-@click.option("--context", "context_name", metavar="NAME", help="Its context.")
+@click.option("--context", "context_name", metavar="NAME", help="Context of the kubeconfig.")
 @click.option("--flavor", metavar="NAME", help="Only the devices of this ResourceFlavor.")
-@click.option("--list", "listed", is_flag=True, help="A line per device.")
+@click.option("--list", "listed", is_flag=True, help="Print one line per device.")
 @output_option()
 def command(files: tuple[str, ...], output: str, **options: Any) -> None:
-    """Show the devices that flavors can give, which are held, and by whom."""
+    """Show the devices of flavors, which of them are in use, and who holds them."""
     try:
         documents = load(files) if files else _live(options)
         found, told = standings(list(documents))

@@ -35,7 +35,7 @@ Examples:
   queueing hand-over
   kubectl apply --server-side -f kueue.yaml
 \b
-Exit codes: 0 when all is handed over, 1 when something is not, 2 when a controller still leads.
+Exit codes: 0 when all is handed over, 1 when something is left, 2 when a controller still leads.
 """
 PREFIX = "queueing-"
 _POLICIES = (
@@ -52,14 +52,17 @@ READ_S = 10.0
 @click.command(epilog=EPILOG)
 @of_a_cluster
 @click.option(
-    "--namespace", default="kueue-system", show_default=True, help="Where the Lease of leaders is."
+    "--namespace",
+    default="kueue-system",
+    show_default=True,
+    help="Namespace of the leader's Lease.",
 )
 def command(kubeconfig: str | None, context: str | None, namespace: str) -> None:
-    """Leave a cluster to Kueue, once no controller of ours runs.
+    """Hand a cluster over to Kueue, once no controller of queueing runs.
 
-    Deletes our admission policies, and lets Kueue own what was decided in each Workload's status,
-    so that it can clear it again. No Job, no admission and no queue changes. To repeat it does no
-    harm.
+    Deletes queueing's admission policies, and makes Kueue the owner of the fields that queueing
+    wrote to the status of Workloads, so that Kueue can clear them. Jobs, admissions and queues do
+    not change. The command can be repeated.
     """
     try:
         with reaching_it():

@@ -16,25 +16,29 @@ COMMANDS: Mapping[str, Entry] = MappingProxyType(
             "queueing.cli.local.demo", "Watch forty Jobs of three teams queue, in a minute."
         ),
         "dev": Entry(
-            "queueing.cli.local.dev", "Run a cluster of one process for kubectl to play with."
+            "queueing.cli.local.dev", "Run a small cluster in one process, to try with kubectl."
         ),
         "plan": Entry(
-            "queueing.cli.plan", "Say what would be admitted, preempted or kept waiting."
+            "queueing.cli.plan", "Show what would be admitted, preempted or left pending."
         ),
-        "credits": Entry("queueing.cli.credits", "Show who lent to whom, and what it does now."),
+        "credits": Entry(
+            "queueing.cli.credits", "Show who lent quota to whom, and the resulting weights."
+        ),
         "budgets": Entry("queueing.cli.budgets", "Show hard budgets, and what is left of them."),
         "usage": Entry("queueing.cli.usage.command", "Show who used how much, and what it costs."),
-        "devices": Entry("queueing.cli.devices", "Show devices of flavors, and who holds them."),
+        "devices": Entry(
+            "queueing.cli.devices", "Show the devices of flavors, and who holds them."
+        ),
         "run": Entry("queueing.cli.production.run", "Run the controller on a cluster."),
-        "suspend": Entry("queueing.cli.suspend", "Stop a workload; its work is saved first."),
-        "resume": Entry("queueing.cli.resume", "Let a suspended workload queue again."),
+        "suspend": Entry("queueing.cli.suspend", "Stop a workload, after it has saved its work."),
+        "resume": Entry("queueing.cli.resume", "Queue a suspended workload again."),
         "crds": Entry("queueing.cli.crds", "Print the custom resource definitions."),
         "manifests": Entry(
             "queueing.cli.manifests", "Print CRDs, policies and webhooks for a configuration."
         ),
-        "hand-over": Entry("queueing.cli.hand_over", "Leave a cluster to Kueue."),
+        "hand-over": Entry("queueing.cli.hand_over", "Hand a cluster over to Kueue."),
         "uninstall": Entry(
-            "queueing.cli.uninstall", "Let an installation be deleted when no replica runs."
+            "queueing.cli.uninstall", "Remove finalizers when no replica runs any more."
         ),
         "completion": Entry("queueing.cli.completion", "Print the shell's completion script."),
         "serve": Entry(
@@ -49,7 +53,7 @@ HELP_FLAGS = ["-h", "--help"]
 EPILOG = """\b
 Examples:
   queueing demo                                   see it work, without a cluster
-  queueing plan -f queues.yaml -f job.yaml        ask what would happen
+  queueing plan -f queues.yaml -f job.yaml        see what would happen
   queueing run --config /etc/queueing/config.yaml run the controller
 """
 
@@ -62,7 +66,7 @@ Examples:
 )
 @click.version_option(package_name="queueing", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Job queueing and gang admission for Kubernetes, speaking Kueue's API."""
+    """Job queueing and gang admission for Kubernetes, with Kueue's API."""
 
 
 def main() -> None:

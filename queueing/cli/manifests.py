@@ -96,7 +96,7 @@ PARTS: Mapping[str, Callable[[Scope, Any], list[Wire]]] = MappingProxyType(
     metavar="1.MINOR",
     default="1.36",
     show_default=True,
-    help="Version of the server that it is for.",
+    help="Version of the API server.",
 )
 @click.option(
     "-o",

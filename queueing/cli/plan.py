@@ -58,21 +58,29 @@ def _moment(_context: click.Context, _parameter: click.Parameter, text: str | No
     metavar="FILE",
     help="YAML or JSON file, folder, or - for standard input; repeat for more.",
 )
-@click.option("--live", is_flag=True, help="Start from the cluster; files replace its objects.")
+@click.option(
+    "--live", is_flag=True, help="Start from the objects of the cluster; files replace them."
+)
 @click.option("--kubeconfig", metavar="FILE", help="Kubeconfig for --live.")
-@click.option("--context", "context_name", metavar="NAME", help="Its context, for --live.")
-@click.option("--config", metavar="FILE", help="Configuration; wins over one among the files.")
+@click.option(
+    "--context", "context_name", metavar="NAME", help="Context of the kubeconfig, for --live."
+)
+@click.option(
+    "--config",
+    metavar="FILE",
+    help="Configuration, in Kueue's format; overrides one among the files.",
+)
 @click.option("--now", callback=_moment, metavar="RFC3339", help="Time of the plan. [default: now]")
 @click.option("--rounds", type=click.IntRange(min=1), help="Run this many scheduling cycles.")
 @click.option("--until-stable", is_flag=True, help="Run until nothing changes.  [default]")
 @click.option(
     "--compatibility",
     type=click.Choice([one.value for one in Compatibility]),
-    help="Decide as Kueue, or with our differences.  [default: Kueue with --rounds]",
+    help="Decide as Kueue, or with queueing's differences.  [default: Kueue with --rounds]",
 )
 @output_option()
 def command(files: tuple[str, ...], output: str, **options: Any) -> None:
-    """Say what would happen to the workloads in some manifests, and why.
+    """Show what would happen to the workloads in some manifests, and why.
 
     Reads queues, flavors, workloads, suspended Jobs and what they depend on, in any order, and runs
     the scheduler on them. Nothing is changed anywhere.

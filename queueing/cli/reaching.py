@@ -15,7 +15,7 @@ Command = Callable[..., Any]
 
 def of_a_cluster(command: Command) -> Command:
     """Give a command the options that name a cluster: `kubeconfig` and `context`."""
-    at = "The cluster; else $KUBECONFIG or the pod's."
+    at = "Kubeconfig; else $KUBECONFIG or the pod's own."
     command = click.option("--context", metavar="NAME", help="Context of the kubeconfig.")(command)
     return click.option("--kubeconfig", metavar="FILE", help=at)(command)
 

@@ -22,7 +22,7 @@ REASONS: Mapping[Reason, tuple[str, str]] = MappingProxyType(
     {
         Reason.NO_MATCHING_FLAVOR: (
             (
-                "No flavor of the ClusterQueue suits the pods: taints, node selector, affinity, or"
+                "No flavor of the ClusterQueue fits the pods: taints, node selector, affinity, or"
                 " a resource that the queue does not cover."
             ),
             (
@@ -32,18 +32,18 @@ REASONS: Mapping[Reason, tuple[str, str]] = MappingProxyType(
         ),
         Reason.WAITING_FOR_QUOTA: (
             "It would fit if less were in use.",
-            "Wait, or ask for quota; the message says how much is missing of which flavor.",
+            "Wait, or ask for more quota; the message says how much of which flavor is missing.",
         ),
         Reason.EXCEEDS_MAX_QUOTA: (
-            "It asks for more than the queue can ever have, borrowing included.",
-            "Make it smaller, or have an admin raise quota or limits.",
+            "It requests more than the queue can ever use, borrowing included.",
+            "Request less, or ask an admin for more quota or higher limits.",
         ),
         Reason.TOPOLOGY_PLACEMENT_FAILED: (
-            "Quota would do, but the pods do not fit the topology that they ask for.",
-            "Ask for a wider level, or wait for whole domains to get free.",
+            "There is enough quota, but the pods do not fit the topology that they request.",
+            "Request a wider level, or wait until whole domains are free.",
         ),
         Reason.WAITING_FOR_PREEMPTED: (
-            "Others are being evicted to make room for it.",
+            "Other workloads are being evicted for it.",
             "Wait until their pods are gone.",
         ),
         Reason.MISCONFIGURED: (
@@ -54,12 +54,12 @@ REASONS: Mapping[Reason, tuple[str, str]] = MappingProxyType(
             "The message names the object and the field.",
         ),
         Reason.SUSPENDED: (
-            "The ClusterQueue is stopped or inactive.",
+            "The ClusterQueue is inactive or stopped.",
             "See the Active condition of the ClusterQueue.",
         ),
         Reason.PENDING_EVALUATION: (
-            "It was not judged yet, or its turn has not come.",
-            "Wait; in a StrictFIFO queue the head must go first.",
+            "It was not evaluated yet, or its turn has not come.",
+            "Wait; in a StrictFIFO queue the head must be admitted first.",
         ),
         Reason.WAITING_FOR_PODS_READY: (
             (
@@ -69,15 +69,15 @@ REASONS: Mapping[Reason, tuple[str, str]] = MappingProxyType(
             "Look for admitted workloads whose pods do not start.",
         ),
         Reason.ADMISSION_GATED: (
-            "A gate of the annotation kueue.x-k8s.io/admission-gated-by is still there.",
-            "Whoever owns the gate must remove it.",
+            "The annotation kueue.x-k8s.io/admission-gated-by still has a gate.",
+            "The owner of the gate must remove it.",
         ),
         Reason.ON_HOLD: (
-            "The LocalQueue is stopped, or the workload is held back for another reason.",
-            "See the Active condition of the LocalQueue.",
+            "The LocalQueue is stopped, or the workload was evicted because its queue was stopped.",
+            "See the Active conditions of the LocalQueue and the ClusterQueue.",
         ),
         Reason.DEACTIVATED: (
-            "spec.active is false: by hand, or because a limit was exceeded.",
+            "spec.active is false: set by a user, or because a limit was exceeded.",
             "Set spec.active to true to queue it again.",
         ),
         Reason.BUDGET_EXHAUSTED: (
@@ -85,14 +85,14 @@ REASONS: Mapping[Reason, tuple[str, str]] = MappingProxyType(
                 "A run for the declared maximum execution time may cost more than a CreditBudget"
                 " has left; the message names it and the end of its period."
             ),
-            "Declare a shorter time or ask for less; or wait for others to end, or for the period.",
+            "Declare a shorter time or request less; or wait for others to end or a new period.",
         ),
         Reason.MAY_NOT_BORROW: (
             (
-                "A CreditPolicy keeps workloads of this priority within nominal quota, of which"
-                " others of such priority hold too much."
+                "A CreditPolicy keeps workloads of this priority within nominal quota, and"
+                " others of such priority use too much of it."
             ),
-            "Ask for less or submit with a lower priority; or wait for one of them to end.",
+            "Request less or submit with a lower priority; or wait until one of them ends.",
         ),
     }
 )
@@ -153,7 +153,7 @@ def reasons_page() -> str:
     return f"""{HEADER}
 # Reasons
 
-## Why a workload waits
+## Why a workload is pending
 
 The condition `QuotaReserved` of a Workload is False, for one of these reasons; its message has the
 numbers.
@@ -165,7 +165,7 @@ numbers.
 ## Why a workload was preempted
 
 The condition `Preempted` of a Workload is True, for one of these reasons; its message names the
-workload that made it necessary.
+preemptor.
 
 | Reason | Meaning |
 |---|---|
@@ -188,9 +188,14 @@ stateDiagram-v2
     Finished --> [*]
 ```
 
-Pending waits for quota. Reserved holds quota and waits for admission checks. Admitted may run.
-Evicted is told to stop and holds its quota until its pods are gone. OnHold holds nothing and does
-not queue until what held it back is over. Inactive was deactivated.
+- *Pending*: waits for quota.
+- *Reserved*: has quota, and waits for admission checks.
+- *Admitted*: may run.
+- *Evicted*: has to stop; keeps its quota until its pods are gone.
+- *OnHold*: has no quota, and is not queued until the cause is over, such as a stopped queue or a
+  backoff.
+- *Inactive*: was deactivated.
+- *Finished*: is done.
 """
 
 
@@ -208,10 +213,11 @@ def checkpoints_page() -> str:
         for phase in checkpoints.Phase
     )
     return f"""{HEADER}
-# Life of a request to save
+# Life of a checkpoint request
 
-The phase of a `Checkpoint`. Until the pods are told to end, the request can also be *Withdrawn*
-(Cancelled: the workload stays), and until it is over the work can end by itself (Finished).
+The phases of a `Checkpoint`. Until the pods are told to stop, the request can also be *Withdrawn*
+(phase Cancelled: the workload stays). Until the request is over, the Job can also finish by itself
+(phase Finished).
 
 ```mermaid
 stateDiagram-v2
@@ -220,10 +226,10 @@ stateDiagram-v2
 {ends}
 ```
 
-What the controller does in a phase, as often as it looks, and whether the Jobs of the workload may
-be suspended:
+What the controller does in each phase, repeatedly if necessary, and whether the Jobs of the
+workload may be suspended:
 
-| Phase | Duty | Suspension |
+| Phase | What the controller does | Suspension |
 |---|---|---|
 {rows}
 """

@@ -5,6 +5,6 @@ from queueing.cli.activity import RESUME_EPILOG, made
 command = made(
     "resume",
     RESUME_EPILOG,
-    "Let a workload that was suspended queue again.",
+    "Queue a suspended workload again.",
     active=True,
 )

@@ -18,14 +18,14 @@ from queueing.serving.uninstallation import HOLDER
 
 EPILOG = """\b
 Examples:
-  # While a replica runs, this is all: it lets go of everything when it is asked to
+  # While a replica runs, this is enough: it removes the finalizers itself
   kubectl delete -k config/default
 \b
-  # When none runs any more, also if the line above is waiting already
+  # When none runs any more, even if the line above is already waiting
   queueing uninstall
   kubectl delete -k config/default
 \b
-Exit codes: 0 when nothing is held any more, 1 when something is, 2 when a controller still leads.
+Exit codes: 0 when no finalizer is left, 1 when some are, 2 when a controller still leads.
 """
 LIVES = 2.0
 """Lives of a Lease after which its holder is taken for gone; clocks may differ by one of them."""
@@ -34,13 +34,17 @@ LIVES = 2.0
 @click.command(epilog=EPILOG)
 @of_a_cluster
 @click.option(
-    "--namespace", default="kueue-system", show_default=True, help="Where the Lease of leaders is."
+    "--namespace",
+    default="kueue-system",
+    show_default=True,
+    help="Namespace of the leader's Lease.",
 )
 def command(kubeconfig: str | None, context: str | None, namespace: str) -> None:
-    """Let an installation be deleted although no controller runs that would let go of it.
+    """Remove what keeps an installation from being deleted when no controller runs any more.
 
-    Takes our finalizer off Workloads, queues, flavors, checks and topologies, and deletes our
-    admission policies. No Job and no object is deleted. To repeat it does no harm.
+    Removes the finalizer from Workloads, queues, flavors, checks and topologies, and deletes
+    queueing's admission policies. No Job and no other object is deleted. The command can be
+    repeated.
     """
     try:
         with reaching_it():

@@ -17,41 +17,41 @@ class Fate(StrEnum):
 
 HONOURED: Mapping[str, str] = MappingProxyType(
     {
-        "AdmissionFairSharing": "LocalQueues take turns by what they used",
+        "AdmissionFairSharing": "LocalQueues of a ClusterQueue take turns by their past usage",
         "AdmissionGatedBy": "the annotation `admission-gated-by` keeps a workload out of its queue",
         "DisableWaitForPodsReady": "nobody is evicted because pods do not get ready",
         "ElasticJobsViaWorkloadSlices": "an elastic Job is refused; off, its annotation is ignored",
-        "FairSharingPreemptWithinNominal": "within its own quota a queue preempts whatever shares",
-        "FairSharingPrioritizeNonBorrowing": "who does not borrow goes before who does",
+        "FairSharingPreemptWithinNominal": "within its quota a queue preempts regardless of shares",
+        "FairSharingPrioritizeNonBorrowing": "workloads that do not borrow go first",
         "FlavorFungibility": "`flavorFungibility` decides when the next flavor is tried",
-        "FlavorFungibilityPreserveScanProgress": "a waiting Workload that changes goes on with the"
-        " next flavor, if it still asks the same; off, it starts with the first",
-        "KueueDRAIntegration": "claims of one's own are counted by `deviceClassMappings`;"
+        "FlavorFungibilityPreserveScanProgress": "a pending Workload that changes continues with"
+        " the next flavor if its requests are the same; off, it starts with the first",
+        "KueueDRAIntegration": "claims of users are counted by `deviceClassMappings`;"
         " DeviceFlavors do not depend on it",
         "KueueDRAIntegrationConsumableCapacity": "mappings may count by capacity; off, claims of"
         " such classes wait",
-        "KueueDRAIntegrationExtendedResource": "the resource that stands for a class counts as"
-        " devices of the class; off, by its own name",
+        "KueueDRAIntegrationExtendedResource": "the extended resource of a device class counts"
+        " as devices of the class; off, by its own name",
         "KueueDRAIntegrationPartitionableDevices": "mappings may count by counter; off, claims of"
         " such classes wait",
-        "KueueDRARejectWorkloadsWhenDRADisabled": "without `KueueDRAIntegration` work with claims"
-        " of its own waits; off, it is admitted and its claims are charged to nobody",
+        "KueueDRARejectWorkloadsWhenDRADisabled": "without `KueueDRAIntegration` workloads with"
+        " claims of users stay pending; off, they are admitted and their claims use no quota",
         "LocalQueueMetrics": "metrics per LocalQueue",
         "MetricForWorkloadCreationLatency": "`kueue_workload_creation_latency_seconds`",
         "MetricsForCohorts": "metrics per cohort",
         "PartialAdmission": "a Job may start with fewer pods",
-        "PrioritizePreemptorWorkloads": "heads whose victims are on their way out go first",
+        "PrioritizePreemptorWorkloads": "preemptors whose victims are being evicted go first",
         "PriorityBoost": "the annotation `priority-boost` is added to the priority",
-        "PrioritySortingWithinCohort": "heads of a cohort go by priority before they go by age",
+        "PrioritySortingWithinCohort": "heads of a cohort are ordered by priority before age",
         "QuotaCheckStrategy": "`resources.quotaCheckStrategy`",
-        "ReclaimablePods": "quota of pods that are done is given back early",
-        "RecomputeAssignmentUponPreemptionTargetsOverlap": "a head whose victims are taken"
-        " searches anew; off, it waits",
-        "RejectUpdatesToCQWithInvalidOnFlavors": "an update of a ClusterQueue is refused whose"
-        " checks name flavors that it does not have",
-        "SchedulingEquivalenceHashing": "workloads judged alike are judged once",
-        "TopologyAwareScheduling": "topology annotations are refused; off, topologies mean nothing",
-        "UnadmittedWorkloadsObservability": "granular reasons of `QuotaReserved`, and their metric",
+        "ReclaimablePods": "quota of finished pods is released before the Job ends",
+        "RecomputeAssignmentUponPreemptionTargetsOverlap": "a preemptor whose victims are"
+        " taken by another searches again; off, it waits",
+        "RejectUpdatesToCQWithInvalidOnFlavors": "an update of a ClusterQueue whose checks"
+        " name flavors that it does not have is refused",
+        "SchedulingEquivalenceHashing": "equivalent pending workloads are evaluated once",
+        "TopologyAwareScheduling": "pods that request a topology wait; off, topologies are ignored",
+        "UnadmittedWorkloadsObservability": "specific reasons in `QuotaReserved`, and their metric",
         "VisibilityOnDemand": "the visibility API",
         "WorkloadPriorityClassDefaulting": "Jobs get the class named `default`",
     }
@@ -59,14 +59,14 @@ HONOURED: Mapping[str, str] = MappingProxyType(
 """Gates that are read, and what they switch."""
 FIXED_ON: Mapping[str, str] = MappingProxyType(
     {
-        "AssignQueueLabelsForPods": "pods carry the names of their queues",
+        "AssignQueueLabelsForPods": "pods get labels with the names of their queues",
         "FinishOrphanedWorkloads": "a Workload whose Job is gone is finished",
         "ManagedJobsNamespaceSelectorAlwaysRespected": "locked in Kueue as well",
-        "RemoveFinalizersWithStrictPatch": "every patch names the version that it changes",
-        "SkipAncestorCheckForDeletedWorkloads": "a Workload that goes asks for no ancestor",
+        "RemoveFinalizersWithStrictPatch": "every patch has the resourceVersion that it changes",
+        "SkipAncestorCheckForDeletedWorkloads": "a deleted Workload's ancestors are not read",
         "TLSOptions": "locked in Kueue as well",
-        "VectorizedResourceRequests": "how amounts are kept is nobody's to choose",
-        "WorkloadIdentifierAnnotations": "a Workload says which Job it is of",
+        "VectorizedResourceRequests": "an internal representation without a choice",
+        "WorkloadIdentifierAnnotations": "a Workload names its Job",
         "WorkloadRequestUseMergePatch": "every write is a merge patch with a resourceVersion",
         "WorkloadValidateResourcesAreNonNegative": "negative requests are refused",
         "WorkloadValidationForPodSetMetadata": "labels of pod sets are validated",
@@ -78,7 +78,7 @@ LOCKED = frozenset({"ManagedJobsNamespaceSelectorAlwaysRespected", "TLSOptions"}
 
 _ABSENT: Mapping[str, str] = MappingProxyType(
     {
-        "MultiKueue": "there is one cluster",
+        "MultiKueue": "there is only one cluster",
         "TAS": "pods are not placed by topology",
         "ElasticJobs": "elastic Jobs are refused",
     }
@@ -93,7 +93,7 @@ def fate(gate: str) -> tuple[Fate, str]:
     if gate in FIXED_ON:
         return Fate.FIXED_ON, FIXED_ON[gate]
     absent = (why for start, why in _ABSENT.items() if gate.startswith(start))
-    return Fate.REFUSED, next(absent, "what it switches is not there")
+    return Fate.REFUSED, next(absent, "the feature does not exist here")
 
 
 def locked_off(gates: Mapping[str, bool]) -> tuple[str, ...]:
@@ -121,15 +121,16 @@ def page() -> str:
     return f"""
 # Feature gates
 
-All gates of Kueue 0.20 are known by name, so that a Configuration written for it is accepted as it
-is; a name that Kueue does not have ends the start. They are given as `featureGates` in the
-Configuration or with `--feature-gates`, not both.
+All gates of Kueue 0.20 are accepted, so that a Configuration written for Kueue works unchanged.
+With a name that Kueue does not have, the controller does not start. Set gates as `featureGates` in
+the Configuration or with `--feature-gates`, not both.
 
-- *honoured*: on and off do what they do in Kueue.
-- *fixed on*: it cannot be switched off. Where Kueue locks a gate, switching it off ends the start.
-- *refused*: switching it against its default has no effect, and a warning at the start names it.
+- *honoured*: on and off have the same effect as in Kueue.
+- *fixed on*: it cannot be turned off. If Kueue locks the gate as well, the controller does not
+  start with the gate off; otherwise a warning at the start names it.
+- *refused*: changing the default has no effect, and a warning at the start names the gate.
 
-| Gate | Default | Here | What it is about |
+| Gate | Default | In queueing | What it does |
 |---|---|---|---|
 {rows}
 """

@@ -42,7 +42,7 @@ To look around with kubectl, use `queueing dev` instead.
 
 
 @click.command(epilog=EPILOG)
-@click.option("--plain", is_flag=True, help="Print lines, also on a terminal.")
+@click.option("--plain", is_flag=True, help="Print plain lines, even on a terminal.")
 def command(*, plain: bool) -> None:
     """Show queueing at work on a cluster that lives in this process.
 

@@ -44,7 +44,10 @@ Ctrl-C ends it; without --data nothing is left behind. Not for production: use `
 
 @click.command(epilog=EPILOG)
 @click.option(
-    "--data", type=click.Path(path_type=Path), metavar="FILE", help="Keep the objects in this file."
+    "--data",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Keep the objects in this file between runs.",
 )
 @click.option(
     "--port",
@@ -53,8 +56,17 @@ Ctrl-C ends it; without --data nothing is left behind. Not for production: use `
     default=0,
     help="Port on loopback.  [default: any]",
 )
-@click.option("--samples/--no-samples", default=True, show_default=True, help="Sample queues.")
-@click.option("-f", "--filename", "files", multiple=True, metavar="FILE", help="More objects.")
+@click.option(
+    "--samples/--no-samples", default=True, show_default=True, help="Start with the sample queues."
+)
+@click.option(
+    "-f",
+    "--filename",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    help="Apply this file or folder at the start.",
+)
 @click.option("--config", metavar="FILE", help="Configuration, in Kueue's format.")
 @click.option("--verbose", "-v", is_flag=True, help="Log what the controller decides.")
 def command(  # noqa: PLR0913 - one parameter per option

@@ -47,14 +47,14 @@ class Flags:
 
 OPTIONS = (
     click.option("--config", metavar="FILE", help="Configuration, in Kueue's format."),
-    click.option("--queueing-config", metavar="FILE", help="What only queueing knows."),
-    click.option("--kubeconfig", metavar="FILE", help="How to reach the cluster.  [default: own]"),
+    click.option("--queueing-config", metavar="FILE", help="Settings that only queueing has."),
+    click.option("--kubeconfig", metavar="FILE", help="Kubeconfig.  [default: the pod's own]"),
     click.option("--context", "context_name", metavar="NAME", help="Context of the kubeconfig."),
-    click.option("--feature-gates", metavar="A=true,B=false", help="Switch features on or off."),
+    click.option("--feature-gates", metavar="A=true,B=false", help="Turn feature gates on or off."),
     click.option(
         "--compatibility",
         type=click.Choice([one.value for one in Compatibility]),
-        help="Decide exactly as Kueue, or with our differences.  [default: Queueing]",
+        help="Decide exactly as Kueue, or with queueing's differences.  [default: Queueing]",
     ),
     click.option("--namespace", metavar="NAME", help="Namespace of the controller."),
     click.option(
@@ -69,7 +69,7 @@ OPTIONS = (
         type=click.Choice(LEVELS),
         default="info",
         show_default=True,
-        help="Least level that is logged.",
+        help="Lowest level that is logged.",
     ),
 )
 

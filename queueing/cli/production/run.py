@@ -39,8 +39,8 @@ Exit codes: 0 after SIGTERM, 1 when a part failed, 2 when the configuration cann
 def command(*, serving: bool, socket: Path | None, **options: Any) -> None:
     """Run the controller on the cluster that the kubeconfig or the pod names.
 
-    Two processes share the work: one decides while it leads, one answers webhooks and everything
-    else that must never wait for a decision. Either of them ending ends both.
+    Two processes share the work: one makes decisions while it leads, the other serves webhooks
+    and everything else that must never wait for a decision. If either ends, both end.
     """
     flags = Flags(**options)
     choices = read_choices(flags)  # here as well, so that a bad file is named before anything runs

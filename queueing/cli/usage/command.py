@@ -43,20 +43,25 @@ KINDS = (
     type=click.Choice(("team", "user", "queue", "flavor")),
     default="team",
     show_default=True,
-    help="Whom to name.",
+    help="What to group by.",
 )
 @click.option(
     "--since",
     default="24h",
     show_default=True,
     metavar="TIME",
-    help="A length of time, or RFC 3339.",
+    help="Start of the period: a duration before its end, or RFC 3339.",
 )
 @click.option(
-    "-f", "--filename", "files", multiple=True, metavar="FILE", help="Read files instead."
+    "-f",
+    "--filename",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    help="Read this file or folder instead of the cluster.",
 )
 @click.option("--kubeconfig", metavar="FILE", help="Kubeconfig of the cluster.")
-@click.option("--context", "context_name", metavar="NAME", help="Its context.")
+@click.option("--context", "context_name", metavar="NAME", help="Context of the kubeconfig.")
 @click.option("--now", metavar="RFC3339", help="End of the period.  [default: now]")
 @click.option(
     "-o",
@@ -66,13 +71,15 @@ KINDS = (
     show_default=True,
     help="Format of the output.",
 )
-@click.option("--output-file", metavar="FILE", help="Write to a file; a database is added to.")
+@click.option(
+    "--output-file", metavar="FILE", help="Write to this file. A database keeps its rows."
+)
 def command(files: tuple[str, ...], output: str, **options: Any) -> None:
     """Show who used, borrowed, lent and wasted how much, and what it costs.
 
-    Counts the rows that UsageRecords keep (`usageRecords` of a CreditPolicy). Of trees without
-    any it counts Workloads that exist: then retention of finished ones bounds how far back it
-    goes, and nobody knows what was lent or wasted. Costs are in the unit of the CreditPolicy.
+    Reads UsageRecords (`usageRecords` of a CreditPolicy). For cohort trees without any it counts
+    the Workloads that still exist: it then reaches back only as far as finished Workloads are
+    kept, and does not know what was lent or wasted. Costs are in the unit of the CreditPolicy.
     """
     if output == "sqlite" and not options["output_file"]:
         raise click.UsageError("-o sqlite needs --output-file")
