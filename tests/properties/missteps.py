@@ -65,14 +65,14 @@ WORLDS = (rounds.worlds(), st.none())
 
 MISSTEPS = [
     Misstep(
-        "A borrowing limit is not heeded",
+        "A borrowing limit is ignored",
         "queueing.core.quota.cell:Cell.available",
         _without_limit,
         formulas.test_every_number_of_a_queue_equals_its_formula,
         FORESTS,
     ),
     Misstep(
-        "Who leaves a cohort leaves its quota and usage behind",
+        "A queue that leaves a cohort leaves its quota and usage behind",
         "queueing.core.quota.cell:Cell.detach",
         _forgets_its_sums,
         tree.test_a_tree_kept_step_by_step_equals_one_built_at_once,
@@ -93,21 +93,21 @@ MISSTEPS = [
         (tree.changes, st.lists(st.tuples(st.sampled_from(tree.QUEUES), tree.amounts))),
     ),
     Misstep(
-        "One more than there is counts as available",
+        "One unit more than there is counts as available",
         "queueing.core.quota.cell:Cell.available",
         lambda right: lambda self: right(self) + 1,
         tree.test_taking_what_is_available_never_overspends_a_tree,
         (tree.changes, st.lists(st.sampled_from(tree.QUEUES))),
     ),
     Misstep(
-        "What could ever be had leaves out what cohorts lend",
+        "Potential capacity leaves out what cohorts lend",
         "queueing.core.quota.cell:Cell.potential",
         lambda _: lambda self: self.quota,
         tree.test_what_is_available_never_exceeds_what_could_ever_be,
         CHANGES,
     ),
     Misstep(
-        "What is removed stays",
+        "A removed charge stays",
         "queueing.core.quota.tree:QuotaTree.remove_usage",
         always(None),
         tree.test_charges_add_up_and_are_undone_by_their_opposite,
@@ -121,21 +121,21 @@ MISSTEPS = [
         WORLDS,
     ),
     Misstep(
-        "Nobody is spared who was taken in vain",
+        "Victims that turn out not to be needed are not spared",
         "queueing.core.preemption.room:Room.fill_back",
         lambda _: lambda _, targets, **__: list(targets),
         rounds.check_victims_are_needed,
         WORLDS,
     ),
     Misstep(
-        "Entries have their place by the order in which they are given",
+        "Entries keep the order in which they are given",
         "queueing.core.rounds:entry_key",
         always((0, 0, 0.0, "")),
         rounds.check_order_of_arrival_is_irrelevant,
         WORLDS,
     ),
     Misstep(
-        "What is claimed in a round stays charged",
+        "What a round claims stays charged",
         "queueing.core.quota.tree:QuotaTree.attempt",
         lambda _: lambda _: nullcontext(),
         rounds.check_only_admissions_are_charged,
