@@ -111,7 +111,7 @@ class Parts:
         self.devices = self._make_devices()
         self.finalizers = Finalizers(self.objects, self.engine, self.writes)
         self.waiting_reasons = WaitingReasons(
-            self.objects, self.writes, self._events, clock, reason_of=self.engine.waiting
+            self.objects, self.writes, self._events, clock, knowledge=self.engine
         )
         late_reservations = LateReservations(self.objects, self.engine.exceeds)
         self.effects = Effects(

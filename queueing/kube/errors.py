@@ -171,6 +171,11 @@ _BY_REASON: Mapping[str, type[KubeError]] = {
 }
 
 
+def may_pass(error: KubeError) -> bool:
+    """Say whether the same request may succeed later: nobody said no to it for good."""
+    return not isinstance(error, RefusedError) or isinstance(error, NotPermittedError)
+
+
 def error_of(status: int, body: bytes, retry_after: str = "") -> KubeError:
     """Turn a reply that is no success into its error; `retry_after` is the header's text.
 

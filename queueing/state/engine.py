@@ -25,7 +25,7 @@ from queueing.core.settings import Settings
 from queueing.state import invariants
 from queueing.state.answers import reports
 from queueing.state.answers.excess import exceeds
-from queueing.state.answers.waits import wait_of
+from queueing.state.answers.waits import settled_wait, wait_of
 from queueing.state.cycle.driver import run_cycle, run_round
 from queueing.state.intake.outcomes import take_outcome
 from queueing.state.intake.surroundings import drop_object, put_object
@@ -111,6 +111,14 @@ class Engine:
     def waiting(self, workload: Key) -> Wait | None:
         """Return why a workload waits; None when it does not, or is unknown."""
         return wait_of(self._memory, workload)
+
+    def settled(self, workload: Key) -> Wait | None:
+        """Return why a workload waits that will for now; None when its turn may come any moment."""
+        return settled_wait(self._memory, workload)
+
+    def pending_keys(self) -> list[Key]:
+        """List all who wait, in a queue or out of it, in no defined order."""
+        return [*self._memory.items, *self._memory.held]
 
     def is_claimed(self, victim: Key) -> bool:
         """Say whether somebody waits for what a victim holds."""

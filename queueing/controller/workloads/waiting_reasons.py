@@ -3,7 +3,9 @@
 A workload that is admitted soon after it came is never written to say that it waits. The reason is
 written when it changes; a new message for the same reason only now and then, because the numbers
 in it change with every admission of others. A workload that was never judged itself, because one
-judged alike stands for it, gets the reason found for that one.
+judged alike stands for it, gets the reason found for that one. When that one is judged again, the
+others' statuses give an old reason: they are gone through while the server is at rest, some each
+second, and a few of those that say something else than what is known are written.
 
 One reason is written at once: a preemptor says that it waits for preempted workloads before the
 first of these is evicted. By that the next leader knows who waits for whom.
@@ -11,7 +13,9 @@ first of these is evicted. By that the next leader knows who waits for whom.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
+from operator import length_hint
 from typing import NoReturn, Protocol
 
 from queueing.clock import Clock
@@ -19,7 +23,7 @@ from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.events import Events
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.names import Key
-from queueing.kube.errors import KubeError
+from queueing.kube.errors import KubeError, may_pass
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.meta import Condition
 from queueing.translate.wire.workloads import Workload
@@ -37,6 +41,10 @@ WHEN_BUSY_PER_SECOND = 5.0
 """The same while admissions are written."""
 WHEN_PRESSED_PER_SECOND = 1.0
 """The same while the server is slower than it can be."""
+COMPARED_PER_SECOND = 64
+"""Statuses of who waits that are compared with what is known, while the server is at rest."""
+CORRECTED_PER_SECOND = 2
+"""How many of these are written: a queue may have ten thousand who wait for the same."""
 
 
 class StatusWriter(Protocol):
@@ -45,8 +53,14 @@ class StatusWriter(Protocol):
     async def patch_workload(self, of: Workload, body: bytes) -> None: ...
 
 
-ReasonOf = Callable[[Key], Wait | None]
-"""Tells why a workload waits, if it does."""
+class Knowledge(Protocol):
+    """What the engine knows of who waits."""
+
+    def waiting(self, workload: Key) -> Wait | None: ...
+
+    def settled(self, workload: Key) -> Wait | None: ...
+
+    def pending_keys(self) -> list[Key]: ...
 
 
 _OUT_OF_THE_QUEUE = frozenset(
@@ -96,16 +110,18 @@ class WaitingReasons:
         events: Events,
         clock: Clock,
         *,
-        reason_of: ReasonOf,
+        knowledge: Knowledge,
     ) -> None:
         self._objects, self._writer, self._events = objects, writer, events
-        self._clock, self._reason_of = clock, reason_of
+        self._clock, self._knowledge = clock, knowledge
         self._noted: dict[Key, tuple[float, Wait]] = {}
         self._untold: dict[Key, float] = {}
         """Pending, of whom nothing was said, and since when: oldest first, as in `_noted`."""
         self._written: dict[Key, float] = {}
         self._telling: dict[Key, asyncio.Event] = {}
         """Whose reason is being written because somebody waits for that."""
+        self._to_compare: Iterator[Key] = iter(())
+        self._compared_at = float("-inf")
 
     def expect(self, key: Key) -> None:
         """See to it that one which says nothing yet, or why it was out of the queue, is told."""
@@ -158,14 +174,38 @@ class WaitingReasons:
         server takes its time for that.
         """
         while True:
-            await asyncio.sleep(1.0 / _pace(busy=busy(), pressed=pressed()))
+            is_busy, is_pressed = busy(), pressed()
+            await asyncio.sleep(1.0 / _pace(busy=is_busy, pressed=is_pressed))
             await self.write_one()
+            if not (is_busy or is_pressed):
+                self.compare()
 
     async def write_one(self) -> None:
         """Write the oldest note that is due, if there is one."""
         due = self._next()
         if due is not None:
             await self._write(due)
+
+    def compare(self) -> None:
+        """Note the reasons of some whose statuses give an older one; at most once a second."""
+        now = self._clock.monotonic()
+        if now < self._compared_at + 1.0:
+            return
+        self._compared_at = now
+        looked_at = islice(self._to_compare, COMPARED_PER_SECOND)
+        corrected = islice(filter(None, map(self._correction, looked_at)), CORRECTED_PER_SECOND)
+        for wait in corrected:
+            self.note(wait)
+        if not length_hint(self._to_compare):
+            self._to_compare = iter(self._knowledge.pending_keys())
+
+    def _correction(self, key: Key) -> Wait | None:
+        """Return why a workload waits if its status has given another reason for long enough."""
+        wait, found = self._knowledge.settled(key), self._objects.workloads.get(key)
+        if wait is None or wait.requeue is Requeue.NOT_HEAD or found is None or key in self._noted:
+            return None
+        is_old = _says_something(found) and self._is_news(found, wait, self._clock.monotonic())
+        return wait if is_old else None
 
     def _next(self) -> Wait | None:
         """Take the oldest note that is due and says something new."""
@@ -190,7 +230,7 @@ class WaitingReasons:
         if key is None or since + PATIENCE_UNTOLD_S > now:
             return
         del self._untold[key]
-        wait, found = self._reason_of(key), self._objects.workloads.get(key)
+        wait, found = self._knowledge.waiting(key), self._objects.workloads.get(key)
         silent = found is None or _said(found) is None
         if wait is not None and wait.requeue is Requeue.NOT_HEAD and silent:
             self._untold[key] = now  # its turn may come: look again later
@@ -214,5 +254,7 @@ class WaitingReasons:
             await self._writer.patch_workload(found, outbound.wait(found, wait, self._clock.now()))
         except KubeError as error:
             logger.debug("%s: the reason to wait was not written: %s", wait.workload, error)
+            if may_pass(error):
+                self.expect(wait.workload)
             return
         self._events.waits(found.metadata, wait.reason, wait.message)

@@ -18,15 +18,29 @@ def wait_of(memory: Memory, key: Key) -> Wait | None:
     return None if item is None else current_wait(memory, item)
 
 
+def settled_wait(memory: Memory, key: Key) -> Wait | None:
+    """Return why a workload waits that will for now; None when its turn may come any moment.
+
+    Of peers, all have the same.
+    """
+    item = memory.items.get(key)
+    if item is not None and peers_of(item).stand is not Stand.PARKED:
+        return None
+    return wait_of(memory, key)
+
+
 def current_wait(memory: Memory, item: Item) -> Wait:
-    """Return why an item of a queue waits: what was found for it or for one judged alike."""
+    """Return why an item of a queue waits: what was found last for it or for one judged alike.
+
+    What was found for it alone is older than what its peers wait for now.
+    """
     peers = peers_of(item)
     name = peers.queue
     if not _is_active(memory, peers):
         return suspended(item, name)
     if peers.stand is Stand.READY:
         return _not_head(item, name) if item.wait is None else item.wait
-    found = item.wait or peers.wait
+    found = peers.wait or item.wait
     if found is None:
         return _not_head(item, name)
     if found.workload == item.fact.key and found.uid == item.fact.uid:

@@ -1,6 +1,6 @@
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from queueing.controller.writing.events import Events
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.names import Key, Uid
 from queueing.core.settings import Compatibility
+from queueing.kube.errors import InvalidError, KubeError, LostError
 from queueing.kube.events import EventNote, Regarding
 from queueing.translate.inbound.manifests import read
 from queueing.translate.wire.workloads import Workload
@@ -22,6 +23,7 @@ class Stage:
 
     at: float = 0.0
     mode: Compatibility = Compatibility.QUEUEING
+    fails: KubeError | None = None
 
     def __post_init__(self) -> None:
         self.objects = Objects()
@@ -31,9 +33,16 @@ class Stage:
         self.reason: Wait | None = None
         self.server_is_there = asyncio.Event()
         self.server_is_there.set()
-        self.reasons = WaitingReasons(
-            self.objects, self, events, self, reason_of=lambda _: self.reason
-        )
+        self.reasons = WaitingReasons(self.objects, self, events, self, knowledge=self)
+
+    def waiting(self, _: Key) -> Wait | None:
+        return self.reason
+
+    def settled(self, workload: Key) -> Wait | None:
+        return None if self.reason is None else replace(self.reason, workload=workload)
+
+    def pending_keys(self) -> list[Key]:
+        return list(self.objects.workloads)
 
     def now(self) -> float:
         return self.at
@@ -43,19 +52,27 @@ class Stage:
 
     async def patch_workload(self, _: Workload, body: bytes) -> None:
         await self.server_is_there.wait()
+        if self.fails is not None:
+            raise self.fails
         self.written.append(body)
 
     def record(self, _: Regarding, note: EventNote) -> None:
         self.events.append(note.reason)
 
-    def put(self, *conditions: dict[str, Any]) -> None:
-        metadata = {"name": "w", "namespace": "ns", "uid": "u", "resourceVersion": "1"}
+    def put(self, *conditions: dict[str, Any], name: str = "w") -> None:
+        metadata = {"name": name, "namespace": "ns", "uid": "u", "resourceVersion": "1"}
         document = {"metadata": metadata, "status": {"conditions": list(conditions)}}
         self.objects.put_workload(read(Workload, document))
 
     async def pass_time(self, seconds: float) -> None:
         self.at += seconds
         await self.reasons.write_one()
+
+    async def rest(self, seconds: int) -> None:
+        """Let the server be at rest for a while."""
+        for _ in range(5 * seconds):
+            await self.pass_time(0.2)
+            self.reasons.compare()
 
 
 def wait(message: str = "1 more needed", requeue: Requeue = Requeue.INADMISSIBLE) -> Wait:
@@ -246,3 +263,61 @@ async def test_who_has_no_reason_to_tell_keeps_nobody_waiting() -> None:
     await stage.reasons.tell(Key("ns/w"))
     await stage.reasons.tell(Key("ns/unknown"))
     assert stage.written == []
+
+
+TWINS = 10
+OLD = {**SAID, "message": "4 more needed"}
+
+
+async def test_whose_twin_was_judged_again_says_the_same_after_a_while() -> None:
+    stage = Stage()
+    for number in range(TWINS):
+        stage.put(OLD, name=f"twin-{number}")
+    stage.reason = wait()
+    await stage.rest(4)
+    assert 0 < len(stage.written) <= 2 * 4
+    await stage.rest(4)
+    assert len(stage.written) == TWINS
+    assert all(b"1 more needed" in one for one in stage.written)
+    for number in range(TWINS):
+        stage.put(SAID, name=f"twin-{number}")
+    await stage.rest(40)
+    assert len(stage.written) == TWINS
+
+
+@pytest.mark.parametrize(
+    ("conditions", "reason"),
+    [
+        pytest.param([], wait(), id="one that says nothing yet is asked about elsewhere"),
+        pytest.param([OLD], None, id="its turn may come any moment"),
+        pytest.param([OLD], wait(requeue=Requeue.NOT_HEAD), id="it waits for its turn"),
+        pytest.param([{**OLD, "status": "True"}], wait(), id="it holds quota by now"),
+    ],
+)
+async def test_nothing_is_corrected(conditions: list[dict[str, Any]], reason: Wait | None) -> None:
+    stage = Stage()
+    stage.put(*conditions)
+    stage.reason = reason
+    await stage.rest(40)
+    assert stage.written == []
+
+
+@pytest.mark.parametrize(
+    ("error", "writes"),
+    [
+        pytest.param(LostError("no answer"), 1, id="no answer"),
+        pytest.param(InvalidError("not so"), 0, id="refused for good"),
+    ],
+)
+async def test_a_reason_that_was_not_written_is_written_later_unless_it_was_refused(
+    error: KubeError, writes: int
+) -> None:
+    stage = Stage(fails=error)
+    stage.put()
+    stage.reason = wait()
+    stage.reasons.note(wait())
+    await stage.pass_time(2)
+    stage.fails = None
+    await stage.pass_time(6)
+    await stage.pass_time(2)
+    assert len(stage.written) == writes
