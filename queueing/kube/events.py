@@ -3,11 +3,14 @@
 The same event again within six minutes is counted in a series instead of written anew. An object
 that talks too much is cut off until its allowance has grown back. All memory is bounded, the least
 recently used goes first.
+
+While the server does not answer, or does not know our roles yet, events are held back: one is tried
+now and then, and when it is taken the others follow.
 """
 
 import asyncio
 import logging
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,8 +19,9 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from queueing.clock import Clock
+from queueing.kube.backoff import Backoff
 from queueing.kube.client import Client
-from queueing.kube.errors import KubeError
+from queueing.kube.errors import AlreadyExistsError, KubeError, may_pass
 from queueing.kube.resources import EVENTS
 from queueing.kube.times import micro_time
 from queueing.kube.writer import WriteClass, Writer
@@ -25,6 +29,7 @@ from queueing.kube.writer import WriteClass, Writer
 logger = logging.getLogger(__name__)
 
 _SERIES_LIFE_S = 360.0
+_AGAIN = Backoff(1.0, 15.0)
 _NOTE_LIMIT = 1024
 _NAME_LIMIT = 230
 _NANO = 1_000_000_000
@@ -63,12 +68,17 @@ class EventLimits:
     """How much is remembered and let through; times in seconds.
 
     An object may give `burst` new events at once and one more each `refill_s`, as client-go allows.
+    At most `held_max` events, of about a kilobyte, are held back, each for `patience_s` after it
+    was tried first; one of them is tried after each delay of `again`.
     """
 
     remembered: int = 4_096
     burst: int = 25
     refill_s: float = 300.0
     series_every_s: float = 60.0
+    held_max: int = 1_000
+    patience_s: float = 60.0
+    again: Backoff = _AGAIN
 
 
 @dataclass(slots=True)
@@ -78,6 +88,15 @@ class _Series:
     count: int
     last_seen: float
     timer: asyncio.TimerHandle | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """A write about a series, and when it was tried first."""
+
+    series: _Series
+    send: Callable[[], Awaitable[bytes]]
+    since: float
 
 
 @dataclass(slots=True)
@@ -124,6 +143,11 @@ class EventRecorder:
         self._series: _Recent[_Series] = _Recent()
         self._allowances: _Recent[_Allowance] = _Recent()
         self._last_stamp = 0
+        self._held: deque[_Note] = deque()
+        """Notes that the server did not take and may take later, oldest first."""
+        self._failures = 0
+        """How often in a row one of them was tried in vain."""
+        self._again: asyncio.TimerHandle | None = None
 
     def record(self, regarding: Regarding, note: EventNote) -> None:
         """Note that something happened; returns at once."""
@@ -147,7 +171,12 @@ class EventRecorder:
         self._submit(series, lambda: self._client.create(where, body))
 
     def close(self) -> None:
-        """Forget the series that were not written yet, so that no timer outlives the recorder."""
+        """Forget what was not written yet, so that no timer outlives the recorder."""
+        if self._again is not None:
+            self._again.cancel()
+            self._again = None
+        self.dropped += len(self._held)
+        self._held.clear()
         for series in self._series.values():
             _end(series)
         self._series.clear()
@@ -168,16 +197,62 @@ class EventRecorder:
         self._submit(series, lambda: self._client.patch_merge(target, patch))
 
     def _submit(self, series: _Series, send: Callable[[], Awaitable[bytes]]) -> None:
+        note = _Note(series, send, self._clock.monotonic())
+        if self._held:
+            self._hold(note)
+        else:
+            self._write(note)
+
+    def _write(self, note: _Note) -> None:
         async def job() -> None:
             try:
-                await send()
+                await note.send()
+            except AlreadyExistsError:
+                self._go_on()  # it was written when no answer came
             except KubeError as error:
-                self.dropped += 1
-                _end(series)
-                logger.debug("an event about %s was lost: %s", series.regarding.name, error)
+                if may_pass(error):
+                    self._hold(note)
+                else:
+                    self._lose(note, str(error))
+                self._try_later()
+            else:
+                self._go_on()
 
-        if not self._writer.submit(f"event {series.name}", WriteClass.EVENT, job):
-            self.dropped += 1
+        if not self._writer.submit(f"event {note.series.name}", WriteClass.EVENT, job):
+            self._lose(note, "too many wait")
+            self._try_later()
+
+    def _hold(self, note: _Note) -> None:
+        """Keep a note until the server takes one again, if that is worth it and there is room."""
+        if note.since + self._limits.patience_s < self._clock.monotonic():
+            self._lose(note, "the server has not taken it for too long")
+        elif len(self._held) >= self._limits.held_max:
+            self._lose(note, "too many are held back")
+        else:
+            self._held.append(note)
+
+    def _try_later(self) -> None:
+        if self._held and self._again is None:
+            delay = self._limits.again.delay(self._failures)
+            self._again = asyncio.get_running_loop().call_later(delay, self._try_one)
+
+    def _try_one(self) -> None:
+        self._again = None
+        if self._held:
+            self._failures += 1
+            self._write(self._held.popleft())
+
+    def _go_on(self) -> None:
+        """Write all that is held: the server takes events."""
+        self._failures = 0
+        held, self._held = self._held, deque()
+        for note in held:
+            self._write(note)
+
+    def _lose(self, note: _Note, why: str) -> None:
+        self.dropped += 1
+        _end(note.series)
+        logger.debug("an event about %s was lost: %s", note.series.regarding.name, why)
 
     def _is_allowed(self, regarding: Regarding, now: float) -> bool:
         key = (regarding.uid or regarding.name,)

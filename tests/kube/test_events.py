@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from queueing.kube.backoff import Backoff
 from queueing.kube.client import Client
 from queueing.kube.events import EventLimits, EventNote, EventRecorder, EventType, Regarding
 from queueing.kube.writer import Writer
@@ -143,6 +144,83 @@ async def test_what_was_counted_while_an_event_was_being_lost_is_not_written(
         recorder.record(WORKLOAD, ADMITTED)
     assert not broken
     assert [seen.method for seen in server.seen] == ["POST", "POST"]
+
+
+NO_ROLES_YET = 'events.events.k8s.io is forbidden: User "queueing" cannot create resource "events"'
+SOON = EventLimits(again=Backoff(0.02, 0.02))
+
+
+def events_written(server: Any) -> list[str]:
+    """Name the objects of the notes that were sent, in order."""
+    return [json.loads(seen.body)["regarding"]["name"] for seen in server.seen]
+
+
+@pytest.mark.parametrize(
+    "no",
+    [
+        pytest.param((403, "Forbidden", NO_ROLES_YET), id="it does not know our roles yet"),
+        pytest.param((503, "ServiceUnavailable", "starting"), id="it is not ready"),
+    ],
+)
+async def test_events_are_held_back_until_the_server_takes_one(
+    server: Any, client: Client, no: tuple[int, str, str]
+) -> None:
+    refused = server.refuse(*no)
+    server.script = [refused, refused]
+    server.otherwise = server.reply(201)
+    async with recording(client, HandClock(), SOON) as (recorder, writer):
+        recorder.record(replace(WORKLOAD, name="first", uid="1"), ADMITTED)
+        await writer.drain(20)
+        recorder.record(replace(WORKLOAD, name="second", uid="2"), ADMITTED)
+        recorder.record(replace(WORKLOAD, name="third", uid="3"), ADMITTED)
+        await server.wait_for(5)
+    assert events_written(server)[0] == "first"
+    assert sorted(events_written(server)[-3:]) == ["first", "second", "third"]
+    assert recorder.dropped == 0
+
+
+async def test_an_event_that_was_written_without_an_answer_is_not_lost(
+    server: Any, client: Client
+) -> None:
+    server.script = [
+        server.refuse(504, "Timeout", "no answer"),
+        server.refuse(409, "AlreadyExists", "it is there"),
+    ]
+    async with recording(client, HandClock(), SOON) as (recorder, _):
+        recorder.record(WORKLOAD, ADMITTED)
+        await server.wait_for(2)
+    assert recorder.dropped == 0
+
+
+async def test_few_events_are_held_back_and_not_for_long(server: Any, client: Client) -> None:
+    server.otherwise = server.refuse(403, "Forbidden", NO_ROLES_YET)
+    clock = HandClock()
+    async with recording(client, clock, replace(SOON, held_max=2)) as (recorder, writer):
+        for number in range(4):
+            recorder.record(replace(WORKLOAD, uid=f"{number}"), ADMITTED)
+            await writer.drain(20)
+        assert recorder.dropped == 2
+        clock.time += 61
+        async with asyncio.timeout(20):
+            while recorder.dropped < 4:
+                await asyncio.sleep(0.01)
+        tried = len(server.seen)
+        await asyncio.sleep(0.1)
+    assert len(server.seen) == tried
+
+
+async def test_what_is_held_back_is_forgotten_when_the_term_ends(
+    server: Any, client: Client
+) -> None:
+    server.otherwise = server.refuse(403, "Forbidden", NO_ROLES_YET)
+    async with recording(client, HandClock(), SOON) as (recorder, writer):
+        recorder.record(WORKLOAD, ADMITTED)
+        await writer.drain(20)
+        recorder.close()
+        tried = len(server.seen)
+        await asyncio.sleep(0.1)
+    assert len(server.seen) == tried
+    assert recorder.dropped == 1
 
 
 async def test_memory_is_bounded(server: Any, client: Client) -> None:
