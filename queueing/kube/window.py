@@ -3,7 +3,9 @@
 Writes wait in the API server for each other. One that waits beyond its timeout may have happened or
 not, is sent again, refused, and read: a server that is too slow for so many would get more of them.
 So the number follows how long they take, as a sender on a network follows what is lost: it grows by
-one, or shrinks by a half, for as many writes as it lets through.
+one, or shrinks by a half, for as many writes as it lets through. It begins small, and grows by one
+with each write until the first slow one: who has just become leader may have a server before it
+that was too slow for the leader before.
 """
 
 from dataclasses import dataclass
@@ -22,10 +24,9 @@ class Window:
 
     most: int
     slow_s: float
-    _size: float = -1.0
-
-    def __post_init__(self) -> None:
-        self._size = float(self.most)
+    _size: float = float(LEAST)
+    _begins: bool = True
+    """No write was slow yet."""
 
     @property
     def size(self) -> int:
@@ -35,6 +36,8 @@ class Window:
     def took(self, seconds: float) -> None:
         """Hear how long a write took."""
         if seconds > self.slow_s:
+            self._begins = False
             self._size = max(self._size - SHRINKS_BY, float(LEAST))
         else:
-            self._size = min(self._size + 1 / self._size, float(self.most))
+            grows_by = 1.0 if self._begins else 1 / self._size
+            self._size = min(self._size + grows_by, float(self.most))

@@ -79,7 +79,7 @@ class Writer:
         self.ended: Callable[[], None] = _nobody
         """Called whenever a job is over."""
         self._limits = limits
-        self._window = window or Window(limits[WriteClass.ADMISSION], slow_s=float("inf"))
+        self._window = window
         self._interval_s = interval_s
         self._events_max = events_max
         self._pressed = pressed
@@ -186,7 +186,9 @@ class Writer:
 
     def _most(self, kind: WriteClass) -> int:
         most = self._limits[kind]
-        return min(most, self._window.size) if kind is WriteClass.ADMISSION else most
+        if self._window is None or kind is not WriteClass.ADMISSION:
+            return most
+        return min(most, self._window.size)
 
     def _may_events_wait(self) -> bool:
         """Say whether all events should wait now; then they are looked at again soon."""

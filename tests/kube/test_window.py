@@ -3,6 +3,7 @@ import pytest
 from queueing.kube.window import LEAST, Window
 
 SLOW_S = 1.0
+QUICK = [0.1] * 40
 
 
 def after(*writes: float, most: int = 32) -> int:
@@ -16,12 +17,15 @@ def after(*writes: float, most: int = 32) -> int:
 @pytest.mark.parametrize(
     ("writes", "size"),
     [
-        pytest.param([], 32, id="nothing was written"),
-        pytest.param([0.1] * 500, 32, id="all were quick"),
-        pytest.param([2.0] * 32, 16, id="a whole window was slow"),
-        pytest.param([2.0] * 500, LEAST, id="all were slow"),
-        pytest.param([*[2.0] * 32, *[0.1] * 16], 16, id="then half as many were quick"),
-        pytest.param([*[2.0] * 32, *[0.1] * 500], 32, id="the server is quick again"),
+        pytest.param([], LEAST, id="nothing was written"),
+        pytest.param([0.1] * LEAST, 2 * LEAST, id="the first ones were quick"),
+        pytest.param(QUICK, 32, id="all were quick"),
+        pytest.param([2.0] * LEAST, LEAST, id="the first ones were slow"),
+        pytest.param([2.0, *[0.1] * LEAST], LEAST, id="the first one was slow"),
+        pytest.param([*QUICK, *[2.0] * 32], 16, id="a whole window was slow"),
+        pytest.param([*QUICK, *[2.0] * 500], LEAST, id="all became slow"),
+        pytest.param([*QUICK, *[2.0] * 32, *[0.1] * 16], 16, id="then half as many were quick"),
+        pytest.param([*QUICK, *[2.0] * 32, *[0.1] * 500], 32, id="the server is quick again"),
     ],
 )
 def test_a_window_follows_how_long_writes_take(writes: list[float], size: int) -> None:
@@ -29,7 +33,7 @@ def test_a_window_follows_how_long_writes_take(writes: list[float], size: int) -
 
 
 def test_one_slow_write_among_many_makes_no_difference() -> None:
-    assert after(*[0.1] * 40, 2.0, *[0.1] * 40) == after()
+    assert after(*QUICK, 2.0, *[0.1] * 40) == after(*QUICK)
 
 
 @pytest.mark.parametrize(("each_s", "timeout_s"), [(0.05, 3.0), (0.2, 3.0), (0.4, 10.0)])
