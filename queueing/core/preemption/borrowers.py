@@ -1,6 +1,6 @@
 """Which queues and cohorts use more than their quota, asked often while usage stands still."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from queueing.core.names import FlavorResource
 from queueing.core.quota.node import Node
@@ -38,15 +38,6 @@ class Borrowers:
         key = (cohort, *contested)
         found = self._queues.get(key)
         if found is None:
-            leaves = _leaves(cohort)
-            found = [one for one in leaves if not within_quota(one, contested)]
+            found = [one for one in cohort.queues() if not within_quota(one, contested)]
             self._queues[key] = found
         return found
-
-
-def _leaves(cohort: Node) -> Iterator[Node]:
-    for child in cohort.children():
-        if child.is_queue:
-            yield child
-        else:
-            yield from _leaves(child)

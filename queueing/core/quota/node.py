@@ -80,6 +80,23 @@ class Node:
         """Nodes that hang directly under this one, in no promised order."""
         return (member for member in self.members if member.parent is self)
 
+    def subtree(self) -> Iterator[Node]:
+        """Go over this node and all below it, parents first, else in no promised order."""
+        yield self
+        for child in self.children():
+            yield from child.subtree()
+
+    def queues(self) -> Iterator[Node]:
+        """Go over the queues of the subtree, in no promised order."""
+        if self.is_queue:
+            yield self
+            return
+        for child in self.children():
+            if child.is_queue:
+                yield child
+            else:
+                yield from child.queues()
+
     def path(self) -> str:
         """Return `/root cohort/…/name`, as preemption messages print it."""
         names = [self.name, *(above.name for above in self.ancestors())]

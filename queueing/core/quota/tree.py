@@ -102,7 +102,7 @@ class QuotaTree:
 
     def queues_of(self, node: Node) -> Iterator[Node]:
         """Go over the queues of a subtree, by name."""
-        return iter(sorted(_queues_under(node), key=lambda queue: queue.name))
+        return iter(sorted(node.queues(), key=lambda queue: queue.name))
 
     def in_cycle(self, node: Node) -> bool:
         """Say whether the way to the root is a cycle, which disables a queue until broken."""
@@ -243,14 +243,6 @@ class QuotaTree:
         _measure(parent)
         self._touch(parent)
         self._touch(node)
-
-
-def _queues_under(node: Node) -> Iterator[Node]:
-    if node.is_queue:
-        yield node
-        return
-    for child in node.children():
-        yield from _queues_under(child)
 
 
 def _cycle(node: Node) -> list[Node]:

@@ -15,7 +15,6 @@ from queueing.core.credits.facts import (
 )
 from queueing.core.credits.holding import Holding, Runs
 from queueing.core.names import CohortName, Uid
-from queueing.core.quota.node import Node
 from queueing.state.credits.book import Book
 
 Stored = TypeVar("Stored", CreditAccountFact, BudgetAccountFact, UsageRecordFact)
@@ -66,7 +65,7 @@ def records(
     """
     in_order = sorted(leaving, key=_uid_and_time)
     for cohort, book in sorted(books.items()):
-        names = {one.name for one in _queues_below(book.node)}
+        names = {one.name for one in book.node.queues()}
         yield CreditAccountFact(
             cohort=cohort,
             as_of=book.group.at,
@@ -116,11 +115,3 @@ def leaver_record(holding: Holding) -> LeaverRecord:
 
 def _uid_and_time(holding: Holding) -> tuple[str, int]:
     return holding.uid, holding.since
-
-
-def _queues_below(node: Node) -> Iterator[Node]:
-    for child in node.children():
-        if child.is_queue:
-            yield child
-        else:
-            yield from _queues_below(child)

@@ -11,7 +11,6 @@ from queueing.core.credits.facts import LeaverRecord, Member, UsageRecordFact
 from queueing.core.credits.holding import Holding
 from queueing.core.credits.prices import Prices
 from queueing.core.names import QueueName
-from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.accounts import Accounts, leaver_record
 from queueing.state.credits.agenda import Event, Ran
@@ -105,8 +104,7 @@ class Usages:
         """Note an eviction: what was used since the work was saved, or ever, is lost."""
         meter = self._by_queue.get(holding.queue)
         if meter is not None:
-            since = holding.since if saved is None else max(holding.since, min(saved, when))
-            meter.lose(holding, when - since, when)
+            meter.lose(holding, when - holding.unsaved_since(when, saved), when)
 
     # Structure ----------------------------------------------------------------------------------
 
@@ -184,9 +182,3 @@ def _with_earlier(known: list[LeaverRecord], stored: UsageRecordFact | None) -> 
     lives = {(one.uid, one.since) for one in known}
     earlier = () if stored is None else stored.leavers
     return [*known, *(one for one in earlier if (one.uid, one.since) not in lives)]
-
-
-def _nodes_under(root: Node) -> Iterator[Node]:
-    yield root
-    for child in root.children():
-        yield from _nodes_under(child)
