@@ -40,7 +40,7 @@ Limits = Callable[[QueueName, Key | None], Sequence[Limit]]
 """The budgets that workloads of a ClusterQueue and a LocalQueue fall under, sorted by name."""
 
 
-def _no_limits(_queue: QueueName, _door: Key | None) -> tuple[Limit, ...]:
+def _no_limits(_queue: QueueName, _local_queue: Key | None) -> tuple[Limit, ...]:
     return ()
 
 
@@ -70,9 +70,9 @@ class Allowance:
         while self._undo:
             self._undo.pop()()
 
-    def concerns(self, queue: QueueName, door: Key | None) -> bool:
+    def concerns(self, queue: QueueName, local_queue: Key | None) -> bool:
         """Say whether a rule or a budget speaks of workloads of a queue and a LocalQueue."""
-        return queue in self.restraints or bool(self.limits(queue, door))
+        return queue in self.restraints or bool(self.limits(queue, local_queue))
 
     def bars(
         self, workload: WorkloadFact, queue: QueueName, usage: Mapping[FlavorResource, int]
@@ -141,7 +141,7 @@ def seconds_of(workload: WorkloadFact) -> int | None:
 
 def cost_of(usage: Mapping[FlavorResource, int], prices: Prices) -> int:
     """Return what usage costs, in micro-credits per second: the sum over flavors of their bills."""
-    return sum(prices.bill(flavor, amounts) for flavor, amounts in _by_flavor(usage).items())
+    return sum(prices.by_flavor(usage).values())
 
 
 def rates_of(usage: Mapping[FlavorResource, int], prices: Prices) -> dict[FlavorResource, int]:

@@ -29,10 +29,14 @@ class Decay:
     @property
     def kept(self) -> int:
         """What one step leaves, in 2^-32."""
-        return round(float(0.5 ** (self.step_s / self.half_life_s)) * _ONE)
+        return self.kept_after(self.step_s)
+
+    def kept_after(self, seconds: int) -> int:
+        """Return what so many seconds leave, in 2^-32: 0.5^(seconds / half-life)."""
+        return round(float(0.5 ** (seconds / self.half_life_s)) * _ONE)
 
 
 def shrink(balance: int, kept: int) -> int:
-    """Return what one step leaves of a surplus or of a debt, rounded towards 0."""
+    """Return what is kept of a surplus or of a debt, rounded towards 0."""
     left = abs(balance) * kept // _ONE
     return left if balance >= 0 else -left

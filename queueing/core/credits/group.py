@@ -16,6 +16,8 @@ from queueing.core.names import FlavorName
 
 WEIGHT_UNIT = 1_000_000
 """Parts of one in which fair-sharing weights are counted."""
+REFUND_S = 900
+"""For how long, at most, what was paid for lost work is given back."""
 KEPT_HALF_LIVES = 3
 """How long the balance of a child that left waits for it."""
 
@@ -67,8 +69,13 @@ class Loss:
     whole: int
     """What all that the child holds in the flavor costs, `cost` included."""
     seconds: int
-    refunded_s: int = 0
-    """For how many of them the child gets back its part of what it paid."""
+    was_saved: bool = False
+    """Whether it had been saved before, so that the child gets back what it paid for the loss."""
+
+    @property
+    def refunded_s(self) -> int:
+        """For how many of the seconds the child gets back its part of what it paid."""
+        return min(self.seconds, REFUND_S) if self.was_saved else 0
 
 
 class Group:

@@ -34,6 +34,13 @@ class Holding(NamedTuple):
     admitted_at: int | None = None
     """When it got quota, where it holds something else since then: None if that is `since`."""
 
+    def unsaved_since(self, when: int, saved: int | None) -> int:
+        """Return since when its work is lost that an eviction ends at `when`.
+
+        `saved` is when it was saved last, None for never: then all that it did is lost.
+        """
+        return self.since if saved is None else max(self.since, min(saved, when))
+
     @property
     def began(self) -> int:
         """When it got quota."""

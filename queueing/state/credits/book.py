@@ -19,8 +19,6 @@ from queueing.state.credits.holds import Holds
 
 CLASS_UNIT = 1000
 """Parts of one in which the factors of priority classes are counted."""
-REFUND_S = 900
-"""For how long, at most, what was paid for lost work is given back."""
 
 
 class Row:
@@ -193,8 +191,7 @@ class Book:
             return
         self.advance(when)
         child = way.child
-        since = holding.since if saved is None else max(holding.since, min(saved, when))
-        seconds = max(0, when - since)
+        seconds = max(0, when - holding.unsaved_since(when, saved))
         for flavor, cost in self._by_flavor(holding.usage).items():
             post = self._posts.get((child, flavor))
             if post is None:
@@ -204,7 +201,7 @@ class Book:
                 cost=cost,
                 whole=max(cost, self.policy.prices.bill(flavor, used)),
                 seconds=seconds,
-                refunded_s=0 if saved is None else min(seconds, REFUND_S),
+                was_saved=saved is not None,
             )
             self.group.lose(post.member, flavor, loss)
 

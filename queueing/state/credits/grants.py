@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
+from queueing.core.credits.decay import Decay, shrink
 from queueing.core.credits.facts import PART, CreditGrantFact
 from queueing.core.names import Uid
 from queueing.state.credits.agenda import Agenda, Give
 from queueing.state.credits.book import Book
 
-_FINE = 1 << 32
 _NOBODY = 0
 """The number of no holding."""
 
@@ -59,7 +59,6 @@ def _book(book: Book, grant: CreditGrantFact, *, expired: bool) -> None:
         if book.group.give(grant.receiver, grant.amount * PART):
             book.grants[grant.uid] = False
     elif expired and booked is False and grant.expires_at is not None:
-        half_lives = (grant.expires_at - grant.at) / book.policy.half_life_s
-        kept = round(float(0.5**half_lives) * _FINE)
-        book.group.take_back(grant.receiver, grant.amount * PART * kept // _FINE)
+        kept = Decay(book.policy.half_life_s).kept_after(grant.expires_at - grant.at)
+        book.group.take_back(grant.receiver, shrink(grant.amount * PART, kept))
         book.grants[grant.uid] = True

@@ -15,7 +15,7 @@ from queueing.core.credits.holding import Holding
 from queueing.core.credits.part import NONE, Part, Split
 from queueing.core.names import FlavorName, ResourceName, namespace_of
 from queueing.core.quota.node import Node
-from queueing.state.credits.book import CLASS_UNIT, REFUND_S
+from queueing.state.credits.book import CLASS_UNIT
 
 
 @dataclass(slots=True)
@@ -143,8 +143,7 @@ class QueueBook:
         self.advance(when)
         member = namespace(namespace_of(holding.local_queue))
         self.group.know(member)
-        since = holding.since if saved is None else max(holding.since, min(saved, when))
-        seconds = max(0, when - since)
+        seconds = max(0, when - holding.unsaved_since(when, saved))
         for flavor, cost in self.policy.prices.by_flavor(holding.usage).items():
             use = self._uses.get((member, flavor))
             if use is None:
@@ -153,7 +152,7 @@ class QueueBook:
                 cost=cost,
                 whole=max(cost, self.policy.prices.bill(flavor, use.amounts)),
                 seconds=seconds,
-                refunded_s=0 if saved is None else min(seconds, REFUND_S),
+                was_saved=saved is not None,
             )
             self.group.lose(member, flavor, loss)
 

@@ -130,7 +130,7 @@ class Usages:
                     meter.advance(at)
                 elif stored is not None:
                     read.append(stored)
-            nodes = list(_nodes_under(root))
+            nodes = list(root.subtree())
             meter.reshape(nodes, policy.prices, policy.unit)
             self._meters[name] = meter
             queues = [QueueName(one.name) for one in nodes if one.is_queue]
