@@ -115,7 +115,7 @@ def _check_queue(memory: Memory, queue: PendingQueue) -> None:
 
 
 def _check_shelves(queue: PendingQueue) -> None:
-    """Check that who stands on a shelf waits, and stands there where his queue has him."""
+    """Check that peers on a shelf wait, and are there at their place in the queue."""
     filed = odd = 0
     for peers in queue.peers.values():
         top, filing = peers.top(), queue.shelves.filing(peers)
@@ -138,8 +138,7 @@ def _check_shelves(queue: PendingQueue) -> None:
 def _check_turns(memory: Memory) -> None:
     """Every queue with a head to judge is known to have one."""
     for name, queue in memory.queues.items():
-        active = memory.objects.activity(name)
-        if active is not None and active.status and queue.head() is not None:
+        if memory.objects.is_active(name) and queue.head() is not None:
             waits_for_look = memory.reshaped or name in memory.refitted
             turns = memory.ledger.turns
             waits_for_look |= turns is not None and turns.unsettled

@@ -11,7 +11,6 @@ from queueing.core.names import Key
 from queueing.core.nomination import World, nominate
 from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.rounds import Judgement, judge_round
-from queueing.state.cycle.openness import is_active
 from queueing.state.cycle.selection import head_of
 from queueing.state.cycle.wakes import wake_waiting
 from queueing.state.memory.memory import Memory
@@ -45,7 +44,7 @@ def judgements(memory: Memory) -> Iterator[Judgement]:
     """Judge every pending workload alone."""
     for key in sorted(memory.items):
         item = memory.items[key]
-        if item.peers is not None and is_active(memory, item.peers.queue):
+        if item.peers is not None and memory.objects.is_active(item.peers.queue):
             with memory.tree.attempt():
                 yield judge_round([head_of(memory, item)], world_of(memory))[0]
 
@@ -101,7 +100,7 @@ def a_question_leaves_no_trace(life: Life) -> None:
 def answer(memory: Memory, key: Key) -> object:
     """Nominate a pending workload: whom it would preempt, and what it would get."""
     item = memory.items[key]
-    if item.peers is None or not is_active(memory, item.peers.queue):
+    if item.peers is None or not memory.objects.is_active(item.peers.queue):
         return None
     entry = nominate(head_of(memory, item), world_of(memory), Borrowers())
     targets = [(target.holder.key, target.reason) for target in entry.targets]

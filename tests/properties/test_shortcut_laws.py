@@ -18,7 +18,6 @@ from queueing.core.recall import Recall
 from queueing.core.rounds import World, judge_round
 from queueing.core.settings import Settings
 from queueing.state.cycle.contest import entrants_of, winners_of
-from queueing.state.cycle.openness import is_active
 from queueing.state.cycle.prospects import Prospect, foregone, look_at, prospects_of
 from queueing.state.cycle.selection import head_of
 from queueing.state.memory.memory import Memory
@@ -33,7 +32,7 @@ from tests.properties.test_contended_laws import contended
 
 def assert_nobody_whose_lack_is_known_is_covered(memory: Memory) -> None:
     for name, queue in memory.queues.items():
-        if not is_active(memory, name) or name not in memory.roots:
+        if not memory.objects.is_active(name) or name not in memory.roots:
             continue
         node, first = memory.tree.queue(name), queue.lanes.front()
         for peers in queue.waiting:
@@ -135,7 +134,7 @@ def assert_who_is_admitted_unjudged_is_whom_a_round_admits(memory: Memory) -> in
     """Compare them for the heads that nobody looked at yet; return how many were admitted."""
     found = 0
     for root, names in memory.members.items():
-        known = [name for name in names if name in memory.queues and is_active(memory, name)]
+        known = [name for name in names if name in memory.queues and memory.objects.is_active(name)]
         items = [head for name in known if (head := memory.queues[name].head()) is not None]
         winners = foregone(memory, root, items, None)
         if winners is None:

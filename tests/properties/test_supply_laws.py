@@ -4,7 +4,6 @@ import pytest
 
 from queueing.core.decisions import Admit
 from queueing.core.rounds import Judgement, World, judge_round
-from queueing.state.cycle.openness import is_active
 from queueing.state.cycle.selection import head_of
 from queueing.state.cycle.supply import Supply
 from queueing.state.memory.memory import Memory
@@ -29,7 +28,7 @@ def judged_alone(memory: Memory, item: Item) -> Judgement:
 
 def assert_the_hopeless_wait(memory: Memory) -> None:
     for name, queue in memory.queues.items():
-        if not is_active(memory, name) or name not in memory.roots:
+        if not memory.objects.is_active(name) or name not in memory.roots:
             continue
         supply = Supply(memory, memory.roots[name])
         for peers in queue.peers.values():

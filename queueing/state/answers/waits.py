@@ -5,7 +5,7 @@ from dataclasses import replace
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.names import Key, QueueName
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import Item, Peers, peers_of
+from queueing.state.queues.peers import Item, peers_of
 from queueing.state.queues.stands import Stand
 
 
@@ -36,7 +36,7 @@ def current_wait(memory: Memory, item: Item) -> Wait:
     """
     peers = peers_of(item)
     name = peers.queue
-    if not _is_active(memory, peers):
+    if not memory.objects.is_active(peers.queue):
         return suspended(item, name)
     if peers.stand is Stand.READY:
         return _not_head(item, name) if item.wait is None else item.wait
@@ -54,14 +54,9 @@ def standing_wait(memory: Memory, item: Item) -> Wait:
     One who was judged before and is in the queue again keeps its reason, and nothing else.
     """
     found, peers = current_wait(memory, item), item.peers
-    if peers is None or peers.stand is Stand.PARKED or not _is_active(memory, peers):
+    if peers is None or peers.stand is Stand.PARKED or not memory.objects.is_active(peers.queue):
         return found
     return replace(found, requeue=Requeue.NOT_HEAD, mode=None, nominated=(), targets=())
-
-
-def _is_active(memory: Memory, peers: Peers) -> bool:
-    active = memory.objects.activity(peers.queue)
-    return active is not None and active.status
 
 
 def suspended(item: Item, name: QueueName) -> Wait:

@@ -15,7 +15,6 @@ from queueing.core.quota.node import Node
 from queueing.core.recall import Recall, Recalls
 from queueing.core.rounds import Entry, World, decide_round, judge_round, nominations
 from queueing.state.answers.waits import standing_wait, suspended
-from queueing.state.cycle.openness import is_active
 from queueing.state.cycle.selection import (
     Selection,
     has_turn,
@@ -219,7 +218,7 @@ def _announce(memory: Memory) -> list[Decision]:
             told.append(memory.held[key].wait)
         elif item is not None and item.peers is not None:
             name = item.peers.queue
-            if not is_active(memory, name):
+            if not memory.objects.is_active(name):
                 told.append(suspended(item, name))
     memory.announcements.clear()
     for decision in told:

@@ -9,12 +9,6 @@ from queueing.state.queues.peers import Item
 from queueing.state.queues.pending import PendingQueue
 
 
-def is_active(memory: Memory, name: QueueName) -> bool:
-    """Say whether a ClusterQueue exists and may admit."""
-    active = memory.objects.activity(name)
-    return active is not None and active.status
-
-
 def is_let_in(memory: Memory, item: Item, name: QueueName) -> bool:
     """Say whether an item is known to need no check before it is judged."""
     fact = item.fact
@@ -28,7 +22,7 @@ def line_of(memory: Memory, queue: PendingQueue) -> Line | None:
     known = memory.lines.get(queue.name)
     if known is not None and known.holds:
         return known
-    if queue.shelves.only is None or queue.lanes.heaps or not is_active(memory, queue.name):
+    if queue.shelves.only is None or queue.lanes.heaps or not memory.objects.is_active(queue.name):
         return None
     found = line_on(queue, memory.objects.rules[queue.name], memory.tree.queue(queue.name))
     if found is not None:

@@ -17,7 +17,7 @@ from queueing.core.names import FlavorResource, QueueName, Uid, namespace_of
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Head
 from queueing.state.cycle.contest import Entrant, entrants_of, winners_of
-from queueing.state.cycle.openness import is_active, is_let_in, line_of
+from queueing.state.cycle.openness import is_let_in, line_of
 from queueing.state.cycle.prospects import Foregone, Prospect, foregone, prospects_of
 from queueing.state.cycle.supply import Supply
 from queueing.state.intake.joining import isolate
@@ -217,7 +217,7 @@ def _spared(memory: Memory, item: Item, name: QueueName) -> frozenset[Uid]:
 
 def has_turn(memory: Memory, queue: PendingQueue, selection: Selection) -> bool:
     """Say whether a queue has a head to judge, or somebody on a shelf who may be helped."""
-    return is_active(memory, queue.name) and (
+    return memory.objects.is_active(queue.name) and (
         queue.head() is not None or _covered(memory, queue, selection) is not None
     )
 
@@ -229,7 +229,7 @@ def judgeable_head(
 
     In Kueue mode, or with `once`, that uses up the queue's turn in this round.
     """
-    if not is_active(memory, queue.name):
+    if not memory.objects.is_active(queue.name):
         return None
     line = line_of(memory, queue)
     if line is not None:
@@ -350,7 +350,7 @@ def _companions(memory: Memory, trees: Mapping[Node, list[Item]]) -> list[Item]:
     for key in sorted(memory.standing):
         item = memory.items[key]
         peers = item.peers
-        if peers is None or not is_active(memory, peers.queue):
+        if peers is None or not memory.objects.is_active(peers.queue):
             continue
         heads = trees.get(memory.roots[peers.queue], ())
         if not heads or any(one is item for one in heads):

@@ -23,7 +23,6 @@ from queueing.core.names import FlavorResource
 from queueing.core.outline import Part
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Judgement
-from queueing.state.cycle.openness import is_active
 from queueing.state.cycle.prospects import outline_of
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item, Peers
@@ -90,7 +89,7 @@ def may_try_again(memory: Memory) -> Iterator[Peers]:
 def _of_those_who_stand(memory: Memory) -> Iterator[Peers]:
     for key in memory.standing if memory.unsettled else ():
         peers = memory.items[key].peers
-        if peers is None or peers.stand is Stand.READY or not is_active(memory, peers.queue):
+        if peers is None or peers.stand is Stand.READY or not memory.objects.is_active(peers.queue):
             continue
         if memory.roots[peers.queue] in memory.unsettled and has_another_way(memory, peers):
             yield peers
@@ -100,7 +99,7 @@ def _of_those_kept_off(memory: Memory) -> Iterator[Peers]:
     """Yield those who fitted but for others, if an admission may have moved these aside since."""
     for name in memory.kept_off if memory.filled else ():
         queue, root = memory.queues.get(name), memory.roots.get(name)
-        if queue is not None and root in memory.filled and is_active(memory, name):
+        if queue is not None and root in memory.filled and memory.objects.is_active(name):
             yield from (one for one in queue.kept_off if has_another_way(memory, one))
 
 
@@ -136,7 +135,7 @@ def wake_kept_off(memory: Memory, roots: Collection[Node | None]) -> None:
         queue, root = memory.queues.get(name), memory.roots.get(name)
         if queue is None or not queue.kept_off:
             del memory.kept_off[name]
-        elif root is not None and root in roots and is_active(memory, name):
+        elif root is not None and root in roots and memory.objects.is_active(name):
             for peers in list(queue.kept_off):
                 if has_another_way(memory, peers):
                     memory.wake_peers(peers, doubtful=True)

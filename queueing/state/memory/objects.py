@@ -98,6 +98,11 @@ class Objects:
         queue = self.queues.get(name)
         return queue is not None and queue.strategy is Strategy.STRICT_FIFO
 
+    def is_active(self, name: QueueName) -> bool:
+        """Say whether a ClusterQueue exists and may admit."""
+        active = self.activity(name)
+        return active is not None and active.status
+
     def activity(self, name: QueueName) -> Active | None:
         """Return the Active condition of a ClusterQueue, None when there is no such queue."""
         known = self._activity.get(name)
