@@ -4,7 +4,7 @@ Who backs off counts as pending, and stands among the inadmissible of its queue,
 others are in no queue.
 """
 
-from heapq import heappush
+from typing import NamedTuple
 
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.facts import LocalQueueFact, StopPolicy, WorkloadFact
@@ -21,44 +21,51 @@ def why_held(memory: Memory, fact: WorkloadFact, local_queue: LocalQueueFact | N
     found = _first_hindrance(memory, fact, local_queue)
     if found is None:
         return None
-    reason, message, pending = found
     wait = Wait(
         workload=fact.key,
         uid=fact.uid,
         cluster_queue=queue,
-        requeue=Requeue.INADMISSIBLE if pending else Requeue.NOT_QUEUED,
-        reason=reason,
-        message=message,
+        requeue=Requeue.INADMISSIBLE if found.pending else Requeue.NOT_QUEUED,
+        reason=found.reason,
+        message=found.message,
     )
-    return Held(wait, fact.local_queue, pending)
+    return Held(wait, fact.local_queue, found.pending, found.until)
+
+
+class _Hindrance(NamedTuple):
+    """What keeps a workload from being tried."""
+
+    reason: Reason
+    message: str
+    pending: bool = False
+    """Whether it counts as pending all the same."""
+    until: float | None = None
+    """When it is over by itself; None where only a fact can tell."""
 
 
 def _first_hindrance(
     memory: Memory, fact: WorkloadFact, local_queue: LocalQueueFact | None
-) -> tuple[Reason, str, bool] | None:
-    """Return why a workload may not be tried, and whether it counts as pending all the same."""
+) -> _Hindrance | None:
+    """Return what keeps a workload from being tried, the first thing found; None for nothing."""
     name = "" if fact.local_queue is None else name_of(fact.local_queue)
     if not fact.active:
-        return Reason.DEACTIVATED, "The workload is deactivated", False
+        return _Hindrance(Reason.DEACTIVATED, "The workload is deactivated")
     if local_queue is None:
-        return Reason.MISCONFIGURED, f"LocalQueue {name} doesn't exist", False
+        return _Hindrance(Reason.MISCONFIGURED, f"LocalQueue {name} doesn't exist")
     if local_queue.stop_policy is not StopPolicy.NONE:
-        return Reason.ON_HOLD, f"LocalQueue {name} is inactive", False
+        return _Hindrance(Reason.ON_HOLD, f"LocalQueue {name} is inactive")
     if local_queue.cluster_queue not in memory.objects.queues:
-        return (
-            Reason.MISCONFIGURED,
-            f"ClusterQueue {local_queue.cluster_queue} doesn't exist",
-            False,
-        )
+        text = f"ClusterQueue {local_queue.cluster_queue} doesn't exist"
+        return _Hindrance(Reason.MISCONFIGURED, text)
     if fact.admission_gates:
         gates = ", ".join(fact.admission_gates)
-        return Reason.ADMISSION_GATED, f"Admission is gated by {gates}", False
+        return _Hindrance(Reason.ADMISSION_GATED, f"Admission is gated by {gates}")
     requeued = fact.conditions.get("Requeued")
     if requeued is not None and not requeued.status and requeued.reason not in _STOPPED:
         text = f"Not to be queued after its eviction: {requeued.reason}"
-        return Reason.PENDING_EVALUATION, text, True
+        return _Hindrance(Reason.PENDING_EVALUATION, text, pending=True)
     due = max(fact.requeue_at or memory.clock, memory.punished.get(fact.key, memory.clock))
     if due > memory.clock:
-        heappush(memory.timers, (due, fact.key))
-        return Reason.PENDING_EVALUATION, "Backing off before the next try", True
+        text = "Backing off before the next try"
+        return _Hindrance(Reason.PENDING_EVALUATION, text, pending=True, until=due)
     return None

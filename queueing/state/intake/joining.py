@@ -4,6 +4,7 @@ Invariant: a workload is in one queue at most, and is not held back while it is 
 """
 
 from collections.abc import Hashable
+from heapq import heappush
 
 from queueing.core.credits.allowance import seconds_of
 from queueing.core.facts import WorkloadFact
@@ -138,6 +139,8 @@ def _hold_back(memory: Memory, fact: WorkloadFact, held: Held) -> None:
     untold = fact.key in memory.announcements
     leave(memory, fact.key)
     memory.held[fact.key] = held
+    if held.until is not None:
+        heappush(memory.timers, (held.until, fact.key))
     if held.counted and held.local_queue is not None:
         memory.counted[held.local_queue] = memory.counted.get(held.local_queue, 0) + 1
     memory.touch(held.wait.cluster_queue, held.local_queue)

@@ -38,6 +38,8 @@ class Held:
     wait: Wait
     local_queue: Key | None
     counted: bool
+    until: float | None = None
+    """When it may be tried again by itself; None where only a fact can tell."""
 
 
 @dataclass(slots=True)
