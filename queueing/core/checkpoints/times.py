@@ -69,7 +69,7 @@ def work(record: Record, since: float, now: float) -> Work:
     saved is the word of a pod, so it is taken between the two.
     """
     stop = record.suspended_at if record.suspended_at is not None else now
-    stays = record.phase == "Cancelled"
+    stays = record.phase is Phase.CANCELLED
     if record.outcome is not Outcome.SAVED:
         return Work() if stays else Work(lost_s=max(stop - since, 0.0))
     told = record.saved.at if record.saved is not None and record.saved.at is not None else stop

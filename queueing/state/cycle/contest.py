@@ -33,7 +33,7 @@ Entrant = tuple[Place, int, Line, float]
 """The best place that anybody of a queue could have, a number, and how much is available there."""
 
 Head = tuple[Place, Item, Line, int]
-"""The first of a line who is covered, with his own place, and the one amount that he asks."""
+"""The first item of a line that is covered, with its own place and the one amount that it asks."""
 
 
 class Contest(NamedTuple):
@@ -184,10 +184,10 @@ def _place(
 
 
 def _is_plain_still(peers: Peers, line: Line) -> bool:
-    """Say whether who is covered needs no judgement, because what made him plain still holds.
+    """Say whether peers that are covered need no judgement: what made them plain still holds.
 
-    What a queue offers is all that can change of it: whoever is plain is judged as any other until
-    he leaves the shelf, and an open line lets him in.
+    What a queue offers is all that can change of it: plain ones are judged as any other until they
+    leave the shelf, and an open line lets them in.
     """
     return peers.plain and peers.offer is line.rules.offer
 

@@ -8,7 +8,7 @@ there are finitely many. If none of these happens, everybody who was judged in i
 from collections.abc import Mapping, Sequence
 from heapq import heappop
 
-from queueing.core.decisions import BARRED, Cycle, Decision
+from queueing.core.decisions import BARRED, Cycle, Decision, Preempt
 from queueing.core.names import QueueName
 from queueing.core.preemption.limits import Bound
 from queueing.core.quota.node import Node
@@ -78,7 +78,7 @@ def run_round(memory: Memory, now: float) -> Cycle:
     decided = list(selection.decisions)
     if selection.items:
         decided += _judge_once(memory, selection, now)
-    seen = {one.workload for one in decided if not hasattr(one, "preemptor")}
+    seen = {one.workload for one in decided if not isinstance(one, Preempt)}
     for name in sorted(memory.queues):
         items = [item for peers in memory.queues[name].peers.values() for item in peers.items()]
         for item in sorted(items, key=memory.queues[name].lanes.place):

@@ -16,7 +16,6 @@ from queueing.core.rounds import Judgement
 from queueing.state.cycle.contest import is_plain
 from queueing.state.cycle.prospects import outline_of
 from queueing.state.cycle.standing import note_beginning, note_place
-from queueing.state.cycle.wakes import preempts
 from queueing.state.intake.joining import has_peers, isolate
 from queueing.state.memory.feuds import Feuds
 from queueing.state.memory.memory import Memory
@@ -249,12 +248,8 @@ def _knows_its_lacks(memory: Memory, item: Item, judgement: Judgement) -> bool:
     shares claims lacks less than it asks, by as much as others are charged for them.
     """
     demand = judgement.head.demand
-    return not (
-        preempts(memory.objects.queues[judgement.head.queue].preemption)
-        or len(demand.pod_sets) > 1
-        or demand.may_shrink
-        or demand.claims
-        or item.tries
+    return memory.objects.rules[judgement.head.queue].never_preempts and not (
+        len(demand.pod_sets) > 1 or demand.may_shrink or demand.claims or item.tries
     )
 
 

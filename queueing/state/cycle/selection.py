@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from queueing.core.admissibility import Refusal, refusal
-from queueing.core.decisions import Decision, Wait
+from queueing.core.decisions import Decision, Requeue, Wait
 from queueing.core.facts import ClusterQueueFact
 from queueing.core.names import FlavorResource, QueueName, Uid, namespace_of
 from queueing.core.quota.node import Node
@@ -339,7 +339,7 @@ def _set_aside(memory: Memory, item: Item, refused: Refusal) -> Wait:
         message=refused.message,
     )
     item.wait = peers.wait = wait
-    inadmissible = wait.requeue is not wait.requeue.IMMEDIATE
+    inadmissible = wait.requeue is not Requeue.IMMEDIATE
     memory.queues[peers.queue].settle(peers, PARKED if inadmissible else BLOCKING)
     memory.touch(peers.queue, peers.local_queue)
     return wait

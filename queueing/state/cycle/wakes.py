@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from heapq import nsmallest
 
 from queueing.core.decisions import Reason
-from queueing.core.facts import Preemption, PreemptionPolicy
+from queueing.core.facts import PreemptionPolicy
 from queueing.core.names import FlavorResource, QueueName, namespace_of
 from queueing.core.quota.node import Node
 from queueing.core.reasons import TOO_MANY_LEAVE
@@ -297,11 +297,3 @@ def _wake_claimants(memory: Memory) -> None:
         if not claim.victims or all(node.available(one) >= asked for one, asked in wanted):
             memory.wake(item)
     memory.drained.clear()
-
-
-def preempts(policies: Preemption) -> bool:
-    """Say whether a queue may preempt at all."""
-    return (
-        policies.within_cluster_queue is not PreemptionPolicy.NEVER
-        or policies.reclaim_within_cohort is not PreemptionPolicy.NEVER
-    )

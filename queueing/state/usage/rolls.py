@@ -25,7 +25,7 @@ class Roll:
         self.exposed: ByPriority | None = None
         """What those hold who may be preempted; None until it is asked for."""
         self.ranked: Ranked | None = None
-        """The same people ranked."""
+        """The victims in the order in which equals by all else are taken; None until asked for."""
 
     def forget_sums(self) -> None:
         """Note that others may be preempted than before."""
