@@ -1,20 +1,25 @@
 """Believe the API server's aggregator, and nobody else, about who a user is."""
 
+import asyncio
 import json
 import logging
 import ssl
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 
 import msgspec
 from aiohttp import web
 
+from queueing.kube.backoff import Backoff
 from queueing.kube.client import Client
-from queueing.kube.errors import KubeError
+from queueing.kube.errors import KubeError, may_pass
 from queueing.kube.resources import CONFIG_MAPS
 
 logger = logging.getLogger(__name__)
 
 SOURCE = CONFIG_MAPS.at("extension-apiserver-authentication", "kube-system")
+AGAIN = Backoff(1.0, 60.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +46,29 @@ class Aggregator:
             context.verify_mode = ssl.CERT_OPTIONAL
 
 
-async def read_aggregator(client: Client) -> Aggregator:
-    """Read what the API server says of its aggregator; without it only tokens are believed."""
-    try:
-        data = msgspec.json.decode(await client.get(SOURCE)).get("data") or {}
-    except KubeError as error:
-        logger.warning("users are known by token only: %s cannot be read: %s", SOURCE.label, error)
-        return Aggregator()
+async def learn_aggregator(
+    client: Client, believe: Callable[[Aggregator], None], again: Backoff = AGAIN
+) -> None:
+    """Have the aggregator believed as soon as the API server says who it is.
+
+    Until then, and for good where the server refuses to say it, only tokens are believed. One that
+    has just started does not know yet that we may ask.
+    """
+    for attempt in count():
+        try:
+            believe(await _read(client))
+        except KubeError as error:
+            if attempt == 0:
+                told = "users are known by token only: %s cannot be read: %s"
+                logger.warning(told, SOURCE.label, error)
+            if not may_pass(error):
+                return
+        else:
+            return
+        await asyncio.sleep(again.delay(attempt))
+
+
+async def _read(client: Client) -> Aggregator:
+    data = msgspec.json.decode(await client.get(SOURCE)).get("data") or {}
     names = json.loads(data.get("requestheader-allowed-names") or "[]")
     return Aggregator(data.get("requestheader-client-ca-file", ""), tuple(names))

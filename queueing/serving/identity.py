@@ -6,6 +6,8 @@ import ssl
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from aiohttp import web
+
 from queueing.kube.errors import KubeError
 from queueing.kube.pem import present
 from queueing.serving.aggregator import Aggregator
@@ -19,13 +21,22 @@ TURN_S = 10.0
 class Identity:
     """TLS contexts whose certificate can change; `present` is False until there is one."""
 
-    def __init__(self, aggregator: Aggregator) -> None:
+    def __init__(self) -> None:
         self.present = False
         self.authority = b""
         """Who signed the certificate; empty when that is not known."""
         self.plain = _context()
         self.aggregated = _context()
+        self._aggregator = Aggregator()
+
+    def believe(self, aggregator: Aggregator) -> None:
+        """Ask for the aggregator's certificate from the next connection on."""
         aggregator.trust(self.aggregated)
+        self._aggregator = aggregator
+
+    def is_aggregator(self, request: web.Request) -> bool:
+        """Say whether a request came over a connection of the aggregator."""
+        return self._aggregator.is_caller(request)
 
     def use(self, held: Certificates) -> None:
         """Serve with this certificate from the next connection on."""

@@ -18,7 +18,7 @@ from queueing.kube.client import Client
 from queueing.kube.config import Source, load_cluster
 from queueing.kube.errors import KubeError, NotFoundError
 from queueing.kube.resources import Target
-from queueing.serving.aggregator import read_aggregator
+from queueing.serving.aggregator import learn_aggregator
 from queueing.serving.authorization import Reviewer
 from queueing.serving.certificate_secret import Keeping, Trust, keep
 from queueing.serving.forward import Forwarder
@@ -92,9 +92,8 @@ async def serve(options: ServingOptions, convert: Convert) -> None:
         client = await stack.enter_async_context(Client(where, "queueing-serving"))
         models = ReadModels()
         await stack.enter_async_context(listening(options.socket, models))
-        aggregator = await read_aggregator(client)
-        identity = Identity(aggregator)
-        reviewer = Reviewer(client, SystemClock().monotonic, aggregator.is_caller)
+        identity = Identity()
+        reviewer = Reviewer(client, SystemClock().monotonic, identity.is_aggregator)
         cluster = Cluster(options.managed, options.manage_without_queue, options.default_class)
         reflectors = watches(client, cluster)
         readiness = Readiness(
@@ -118,6 +117,7 @@ async def serve(options: ServingOptions, convert: Convert) -> None:
         async with asyncio.TaskGroup() as group:
             for reflector in reflectors:
                 group.create_task(reflector.run())
+            group.create_task(learn_aggregator(client, identity.believe), name="aggregator")
             _look_after_certificate(group, options, client, identity)
             for address, application, tls in ports:
                 if address is not None:

@@ -199,7 +199,10 @@ def _led(models: ReadModels, allowed: Allowed, elsewhere: Elsewhere, handler: Ha
 
     async def answer(request: web.Request) -> web.StreamResponse:
         if not await allowed(request):
-            return failure(403, "Forbidden", f"may not get {request.path}")
+            refusal = failure(403, "Forbidden", f"may not get {request.path}")
+            # Whose certificate was not asked for at first may show it with the next connection.
+            refusal.force_close()
+            return refusal
         if models.leading:
             return await handler(request)
         answered = await elsewhere.ask(request)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from queueing.serving.aggregator import Aggregator
 from queueing.serving.certificates import Certificates, make
 from queueing.serving.identity import Identity, follow_files
 
@@ -28,7 +27,7 @@ async def test_files_are_served_when_they_appear_and_their_ca_is_trusted(
     async def trust(authority: bytes) -> None:
         trusted.append(authority)
 
-    identity = Identity(Aggregator())
+    identity = Identity()
     async with asyncio.TaskGroup() as group, asyncio.timeout(BOUND_S):
         following = group.create_task(follow_files(identity, tmp_path, trust))
         await asyncio.sleep(0.02)
@@ -48,7 +47,7 @@ def test_a_certificate_is_served_and_its_key_is_in_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    identity = Identity(Aggregator())
+    identity = Identity()
     identity.use(make(("a",), NOW))
     assert identity.present
     assert list(tmp_path.iterdir()) == []

@@ -187,6 +187,15 @@ async def test_how_a_request_ends(application: web.Application, path: str, want:
         assert answer.status == want
 
 
+async def test_a_connection_ends_with_the_refusal_so_that_the_next_may_bring_a_certificate() -> (
+    None
+):
+    application = visibility_application(known(), nobody, ALONE)
+    path = f"{VISIBILITY}/clusterqueues/team/pendingworkloads"
+    async with served(application) as (session, base), session.get(base + path) as answer:
+        assert answer.headers["Connection"] == "close"
+
+
 async def test_a_replica_that_does_not_lead_hands_on_what_the_leader_says() -> None:
     application = visibility_application(ReadModels(), everybody, WITH_A_LEADER)
     path = f"{VISIBILITY}/clusterqueues/team/pendingworkloads"
