@@ -20,6 +20,7 @@ from queueing.kube.errors import (
     GoneError,
     KubeError,
     LostError,
+    NotPermittedError,
     RefusedError,
     Status,
     error_of_status,
@@ -73,7 +74,8 @@ class ReflectorSettings:
 
     `watch_s` is the span from which each watch's length is drawn, so that the watches of a process
     do not all end together. A watch that ends within `short_s` without an event counts as a
-    failure. The event loop is let go after `slice_s` of decoding.
+    failure. The event loop is let go after `slice_s` of decoding. That we may not follow is
+    believed when it was said for `roles_s`.
     """
 
     label_selector: str = ""
@@ -83,6 +85,7 @@ class ReflectorSettings:
     short_s: float = 1.0
     backoff: Backoff = field(default=Backoff(0.8, 30.0))
     slice_s: float = 0.002
+    roles_s: float = 10.0
     draw: Draw = draw
 
 
@@ -127,7 +130,19 @@ class Reflector(Generic[T]):
         self._failures = 0
         self._expiries = 0
         self._away_since = 0.0
+        self._not_permitted_since = 0.0
         self._slice_began = 0.0
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether there is nothing to follow: no such kind, or none that we may list.
+
+        An API server that has just started says the latter of all kinds, until it knows our roles.
+        """
+        if isinstance(self.error, NotPermittedError):
+            for_s = asyncio.get_running_loop().time() - self._not_permitted_since
+            return for_s >= self._settings.roles_s
+        return isinstance(self.error, RefusedError)
 
     async def run(self) -> NoReturn:
         """List and watch until cancelled."""
@@ -296,8 +311,11 @@ class Reflector(Generic[T]):
     def _note_away(self, error: KubeError) -> None:
         """Log once that the server is away, not at every attempt."""
         self._expiries = 0  # a list in one piece may be too much for a server in trouble
+        now = asyncio.get_running_loop().time()
+        if not isinstance(self.error, NotPermittedError):
+            self._not_permitted_since = now
         if self.error is None:
-            self._away_since = asyncio.get_running_loop().time()
+            self._away_since = now
             # A server that is away concerns all reflectors; whoever owns the client says it once.
             level = logging.WARNING if isinstance(error, RefusedError) else logging.DEBUG
             logger.log(level, "%s cannot be followed: %s", self._target.resource.plural, error)

@@ -3,6 +3,7 @@ import json
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -236,6 +237,31 @@ async def test_it_recovers_from(server: Any, client: Client, fault: str) -> None
         await listener.hear("+b@6")
         assert reflector.error is None
     assert [word for word in listener.heard if not word.startswith("synced")] == ["+a@3", "+b@6"]
+
+
+NO_ROLES_YET = 'jobs.batch is forbidden: User "queueing" cannot list resource "jobs"'
+
+
+@pytest.mark.parametrize(
+    ("no", "roles_s", "refused"),
+    [
+        pytest.param((404, "NotFound", "no such kind"), 60.0, True, id="no such kind"),
+        pytest.param((403, "Forbidden", NO_ROLES_YET), 60.0, False, id="perhaps no roles yet"),
+        pytest.param((403, "Forbidden", NO_ROLES_YET), 0.05, True, id="no role for long enough"),
+        pytest.param((503, "ServiceUnavailable", "starting"), 0.0, False, id="not there yet"),
+    ],
+)
+async def test_a_refusal_is_believed_when_it_cannot_be_that_the_server_knows_no_roles_yet(
+    server: Any, client: Client, no: tuple[int, str, str], roles_s: float, *, refused: bool
+) -> None:
+    server.otherwise = server.refuse(*no)
+    async with following(client, replace(SETTINGS, roles_s=roles_s)) as (_, reflector):
+        await server.wait_for(2)
+        await asyncio.sleep(0.1)
+        assert reflector.is_refused is refused
+        server.otherwise = server.reply(200, page(5))
+        await reflector.synced.wait()
+        assert not reflector.is_refused
 
 
 @pytest.mark.parametrize("answered", [True, False], ids=["in the middle", "from the beginning"])

@@ -28,7 +28,6 @@ from queueing.core.credits.facts import SavedFact
 from queueing.core.names import Key
 from queueing.kube import resources
 from queueing.kube.client import Client
-from queueing.kube.errors import RefusedError
 from queueing.kube.reflector import Reflector, ReflectorSettings
 from queueing.kube.workqueue import WorkQueue
 from queueing.observe.metrics import Metrics
@@ -209,7 +208,7 @@ class Checkpoints:
 
 async def is_known(reflector: Reflector[Any]) -> None:
     """Wait until a reflector has listed everything, or was told that there is no such kind."""
-    while not isinstance(reflector.error, RefusedError):
+    while not reflector.is_refused:
         with contextlib.suppress(TimeoutError):
             # Not wait_for: in Python 3.11 it may take a cancellation for its own timeout.
             async with asyncio.timeout(_LOOK_S):
