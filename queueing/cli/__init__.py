@@ -5,7 +5,8 @@ command's module, and with it anything slow to import, is loaded only when that 
 are plain columns that awk can read; colours appear on a terminal only; an error names the file, the
 line or the field, and the way out.
 
-`main` is the entry point, with the table of commands (`lazy`). A command has the module of its
+`entry` is what installed programs run first (`interrupts`: Ctrl-C is never a traceback); `main` has
+the table of commands (`lazy`). A command has the module of its
 name, or a package: `production` (`run`, `serve`), `local` (`demo`, `dev`), `usage`. Commands that
 ask: `plan`, `credits` (with `credit_surroundings`), `budgets`, `devices`; they read files, or a
 cluster by `live`. Commands that write: `suspend` and `resume` (`activity`), `hand_over`,

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 import click
 
+from queueing.cli import interrupts
 from queueing.cli.lazy import Entry, LazyGroup
 from queueing.cli.production.lifeline import follow
 
@@ -67,6 +68,7 @@ Examples:
 @click.version_option(package_name="queueing", message="%(prog)s %(version)s")
 def cli() -> None:
     """Job queueing and gang admission for Kubernetes, with Kueue's API."""
+    interrupts.end_in_order()  # by now the command is loaded
 
 
 def main() -> None:
@@ -76,12 +78,13 @@ def main() -> None:
         code = cli.main(standalone_mode=False, prog_name=program_name())
     except click.Abort:
         click.echo("Interrupted.", err=True)
-        code = 130
+        code = interrupts.EXIT_CODE
     except click.ClickException as error:
         error.show()
         code = error.exit_code
     except BrokenPipeError:
         code = 141
+    interrupts.end_at_once()
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -128,3 +128,42 @@ def test_a_closed_pipe_is_no_error_worth_a_traceback(tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     assert "Traceback" not in done.stderr
+
+
+INTERRUPTED_AT = """\
+import importlib.abc, os, signal, sys
+from queueing.cli.entry import main
+module, sys.argv = sys.argv[1], ["queueing", *sys.argv[2:]]
+class Interrupting(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == module:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+main()
+"""
+
+
+def interrupted_at(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command that gets SIGINT when it comes to import a module."""
+    command = [sys.executable, "-c", INTERRUPTED_AT, module, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments"),
+    [
+        pytest.param("queueing.cli.main", ["plan"], id="before the command line is read"),
+        pytest.param("click", ["--help"], id="while what all commands need is loaded"),
+        *(
+            pytest.param(entry.module, [name], id=f"while {name} is loaded")
+            for name, entry in COMMANDS.items()
+        ),
+        pytest.param("queueing.cli.live", ["plan", "--live"], id="in a command that loads more"),
+    ],
+)
+def test_ctrl_c_while_anything_is_loaded_leaves_no_traceback(
+    module: str, arguments: list[str]
+) -> None:
+    done = interrupted_at(module, *arguments)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.strip() == "Interrupted."

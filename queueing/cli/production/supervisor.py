@@ -7,8 +7,11 @@ import signal
 import sys
 from collections.abc import Sequence
 
+from queueing.cli import interrupts
 from queueing.cli.production import lifeline
 
+_ORDERLY = frozenset({0, -signal.SIGTERM, interrupts.EXIT_CODE})
+"""Codes of a process that was told to end; the last, by Ctrl-C before it had begun."""
 GRACE_S = 25.0
 """How long the processes may take to end; below Kubernetes' 30 seconds."""
 
@@ -44,7 +47,7 @@ async def _watch(processes: Sequence[asyncio.subprocess.Process], stopping: asyn
         await _end(processes)
         codes = [await end for end in ends]
     if told:
-        return 0 if all(code in {0, -signal.SIGTERM} for code in codes) else 1
+        return 0 if all(code in _ORDERLY for code in codes) else 1
     return next((code for code in codes if code > 0), 1)
 
 
@@ -54,7 +57,7 @@ async def _start(
     """Start the commands; each ends when the pipe does of which they get the reading end."""
     return [
         await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "queueing.cli.main", *command),
+            *(sys.executable, "-m", "queueing.cli.entry", *command),
             env={**os.environ, lifeline.VARIABLE: str(reading)},
             pass_fds=(reading, *inherited),
         )
