@@ -52,15 +52,17 @@ def read_cluster(
     kinds: Sequence[str] = KINDS,
     *,
     beside: Sequence[str] = (),
+    every_job: bool = False,
 ) -> str:
     """Return a List of every object of some kinds; by default all that a plan depends on.
 
-    Kinds in `beside` are left out when the caller may not read them. Raises UsageProblem when the
-    cluster cannot be asked.
+    Kinds in `beside` are left out when the caller may not read them; of Jobs, those without a queue
+    are told only with `every_job`. Raises UsageProblem when the cluster cannot be asked.
     """
     asked = dict.fromkeys(kinds, False) | dict.fromkeys(beside, True)
+    selected = {kind: label for kind, label in SELECTED.items() if kind != "Job" or not every_job}
     try:
-        return json.dumps(asyncio.run(_everything(kubeconfig, context, asked)))
+        return json.dumps(asyncio.run(_everything(kubeconfig, context, asked, selected)))
     except UnreachableError as error:
         raise no_answer(error) from error
     except (ConfigurationError, KubeError, OSError) as error:
@@ -68,7 +70,10 @@ def read_cluster(
 
 
 async def _everything(
-    kubeconfig: str | None, context: str | None, kinds: Mapping[str, bool]
+    kubeconfig: str | None,
+    context: str | None,
+    kinds: Mapping[str, bool],
+    selected: Mapping[str, str],
 ) -> dict[str, Any]:
     """List kinds; of those that are only `beside` the others, what may be read."""
     cluster = await load_cluster(kubeconfig, context)
@@ -76,37 +81,16 @@ async def _everything(
     async with Client(cluster, user_agent="queueing-plan") as client:
         for kind, is_beside in kinds.items():
             try:
-                items += await _all_of(client, RESOURCES[kind])
+                items += await _all_of(client, RESOURCES[kind], selected.get(kind, ""))
             except ForbiddenError:
                 if not is_beside:
                     raise
-    return {"apiVersion": "v1", "kind": "List", "items": _without_other_jobs(items)}
+    return {"apiVersion": "v1", "kind": "List", "items": items}
 
 
-def _without_other_jobs(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Leave out Jobs without a Workload: what the controller made nothing of, a plan must not.
-
-    Members of a gang stay: they may wait for a Job that is among the files.
-    """
-    owned = {
-        owner["uid"]
-        for one in items
-        if one["kind"] == "Workload"
-        for owner in one["metadata"].get("ownerReferences", ())
-    }
-    return [
-        one
-        for one in items
-        if one["kind"] != "Job"
-        or one["metadata"]["uid"] in owned
-        or labels.GANG in one["metadata"].get("labels", {})
-    ]
-
-
-async def _all_of(client: Client, resource: Resource) -> list[dict[str, Any]]:
+async def _all_of(client: Client, resource: Resource, label: str) -> list[dict[str, Any]]:
     """List one kind; a kind that the cluster does not have has no objects."""
     try:
-        label = SELECTED.get(resource.kind, "")
         found = await list_all(client, resource.within(), dict[str, Any], label_selector=label)
     except NotFoundError:
         return []

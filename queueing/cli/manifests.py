@@ -32,8 +32,10 @@ Exit codes: 0, or 2 when the configuration cannot be used.
 
 
 def _scope(configuration: Any, minor: int) -> Scope:
-    from queueing.controller.configuration import managed_namespaces  # noqa: PLC0415 - slow to import
-    from queueing.translate.configuration import is_enabled  # noqa: PLC0415 - with it
+    from queueing.translate.configuration import (  # noqa: PLC0415 - slow to import
+        is_enabled,
+        managed_namespaces,
+    )
 
     return Scope(
         namespaces=managed_namespaces(configuration),

@@ -17,6 +17,7 @@ from queueing.sim.kinds import NAMESPACED
 from queueing.sim.plan import STABLE_ROUNDS_MAX, Plan, fixed_rounds, until_stable
 from queueing.sim.report import as_json
 from queueing.sim.yaml_text import ManifestError
+from queueing_api.config.v1beta2 import Configuration
 
 EPILOG = """\b
 Examples:
@@ -129,21 +130,31 @@ def _uncollected() -> Iterator[None]:
 
 def _intake(files: tuple[str, ...], options: dict[str, Any]) -> Intake:
     documents = load(files)
+    configuration = read_configuration(options["config"]) if options["config"] else None
     if options["live"]:
-        documents = _over(_live(options), documents)
+        every_job = _queues_every_job(documents, configuration)
+        documents = _over(_live(options, every_job=every_job), documents)
     fallback = Compatibility.KUEUE if options["rounds"] else Compatibility.QUEUEING
     return read_world(
         documents,
         now=options["now"],
         compatibility=Compatibility(options["compatibility"] or fallback),
-        configuration=read_configuration(options["config"]) if options["config"] else None,
+        configuration=configuration,
     )
 
 
-def _live(options: dict[str, Any]) -> list[Document]:
+def _queues_every_job(documents: Iterable[Document], chosen: Configuration | None) -> bool:
+    """Say whether Jobs without a queue's name are queued, too."""
+    if chosen is not None:
+        return chosen.manage_jobs_without_queue_name
+    field = ["manageJobsWithoutQueueName"]
+    return any(one.value_at(field) is True for one in documents if one.kind == "Configuration")
+
+
+def _live(options: dict[str, Any], *, every_job: bool) -> list[Document]:
     from queueing.cli.live import read_cluster  # noqa: PLC0415 - half a second of imports
 
-    text = read_cluster(options["kubeconfig"], options["context_name"])
+    text = read_cluster(options["kubeconfig"], options["context_name"], every_job=every_job)
     return parse(text, file=LIVE)
 
 

@@ -9,18 +9,17 @@ from queueing.controller.jobs.managed import TELL_READY_WITHIN_S, JobRules
 from queueing.core.backoff import Backoff
 from queueing.core.checkpoints.terms import USUAL_DRIVERS, Driver
 from queueing.core.lifecycle.rules import LifeRules, PodsReadyRules
-from queueing.core.selectors import Requirement, Selector
 from queueing.core.settings import Compatibility, Settings
 from queueing.kube.client import WRITE_TIMEOUT_S
 from queueing.kube.lease import LeaseSettings
 from queueing.observe.metric_rows import Group
 from queueing.translate.configuration import (
     is_enabled,
+    managed_namespaces,
     refused_annotations,
     rules_of,
     settings_of,
 )
-from queueing.translate.inbound.surroundings import NAMESPACE_LABEL
 from queueing.translate.transformations import ResourceRules
 from queueing_api.config.v1beta2 import Configuration
 
@@ -113,23 +112,6 @@ def _tell_ready_within_s(configuration: Configuration) -> float:
     limits = (ready.timeout, ready.recovery_timeout)
     is_tight = any(one is not None and 0 < one < TIGHT_S for one in limits)
     return 0.0 if ready.block_admission or is_tight else TELL_READY_WITHIN_S
-
-
-def managed_namespaces(configuration: Configuration) -> Selector:
-    """Return whose Jobs are managed: by default all namespaces but the system's and our own."""
-    found = configuration.managed_jobs_namespace_selector
-    if found is None:
-        out = ("kube-system", configuration.namespace)
-        return Selector((Requirement(key=NAMESPACE_LABEL, operator="NotIn", values=out),))
-    equal = [
-        Requirement(key=key, operator="In", values=(value,))
-        for key, value in sorted((found.match_labels or {}).items())
-    ]
-    terms = [
-        Requirement(key=one.key, operator=str(one.operator), values=tuple(one.values or ()))
-        for one in found.match_expressions or ()
-    ]
-    return Selector((*equal, *terms))
 
 
 def policy_rules(configuration: Configuration) -> PolicyRules:

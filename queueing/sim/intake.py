@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from queueing.core.credits.facts import CreditFact
-from queueing.core.facts import Fact
-from queueing.core.names import Key
+from queueing.core.facts import Fact, NamespaceFact
 from queueing.core.settings import Compatibility, Settings
 from queueing.sim.contradictions import contradictions
+from queueing.sim.creation import Creation
 from queueing.sim.decoding import decode
 from queueing.sim.devices import Devices
 from queueing.sim.documents import Document, load
@@ -22,6 +22,7 @@ from queueing.sim.kinds import (
     NAMESPACED,
     body,
     check_shape,
+    configurations_within,
     is_known,
     meant,
     rule_warnings,
@@ -44,7 +45,6 @@ from queueing.translate.times import timestamp
 from queueing.translate.unheeded import unheeded
 from queueing.translate.wire import cluster
 from queueing.translate.wire import queues as wire
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Wire
 from queueing.translate.wire.workloads import Workload
 from queueing_api.config.v1beta2 import Configuration
@@ -140,11 +140,13 @@ def _complete(document: Document, now: float) -> None:
 
 
 def read_configuration(file: str) -> Configuration:
-    """Read a Configuration from a file of its own.
+    """Read a Configuration from a file of its own, or from the ConfigMap that holds it.
 
     Raises ManifestError when the file holds anything else, or a field that cannot be used.
     """
     documents = load([file])
+    if len(documents) == 1 and documents[0].kind == "ConfigMap":
+        documents = list(configurations_within(documents[0]))
     if len(documents) != 1 or documents[0].kind != "Configuration":
         problem = "must hold one Configuration and nothing else"
         raise ManifestError(file=file, line=1, problem=problem)
@@ -172,7 +174,7 @@ class _Reader:
         self.documents = documents
         self.warnings: list[str] = []
         self._rules = rules_of(configuration)
-        self._labels_to_copy = tuple(configuration.integrations.label_keys_to_copy)
+        self._configuration = configuration
         self._ranges = self._wire("LimitRange", cluster.LimitRange)
         self._overheads = {
             one.metadata.name: Problems().amounts("overhead.podFixed", one.overhead.pod_fixed)
@@ -185,14 +187,15 @@ class _Reader:
     def facts(self) -> tuple[Fact | CreditFact, ...]:
         """Return facts in the order in which they depend on each other, each kind by name."""
         doors = self._each("LocalQueue", wire.LocalQueue, queues.local_queue)
-        asking = self._workloads()
+        namespaces = self._namespaces()
+        asking = self._workloads(namespaces)
         flavors = self._flavors()
         self.warnings += [*self._devices.warnings(), *self._stakes.warnings]
         return (
             *flavors,
             *self._each("Topology", wire.Topology, surroundings.topology),
             *self._each("AdmissionCheck", wire.AdmissionCheck, surroundings.check),
-            *self._namespaces(),
+            *namespaces,
             *self._each("Cohort", wire.Cohort, queues.cohort),
             *self._each("ClusterQueue", wire.ClusterQueue, queues.cluster_queue),
             *doors,
@@ -216,31 +219,22 @@ class _Reader:
             ),
         )
 
-    def _workloads(self) -> list[Fact]:
-        known = self._wire("Workload", Workload)
+    def _workloads(self, spaces: Iterable[NamespaceFact]) -> list[Fact]:
+        namespaces = {one.name: one for one in spaces}
+        creation = Creation(self.documents, self._configuration, namespaces)
+        workload_classes = self._wire("WorkloadPriorityClass", wire.WorkloadPriorityClass)
+        pod_classes = self._wire("PriorityClass", cluster.PriorityClass)
         reader = JobReader(
             classes=PriorityClasses(
-                workload={
-                    one.metadata.name: one
-                    for one in self._wire("WorkloadPriorityClass", wire.WorkloadPriorityClass)
-                },
-                pod={
-                    one.metadata.name: one
-                    for one in self._wire("PriorityClass", cluster.PriorityClass)
-                },
+                workload={one.metadata.name: one for one in workload_classes},
+                pod={one.metadata.name: one for one in pod_classes},
             ),
-            doors=frozenset(one.metadata.key for one in self._wire("LocalQueue", wire.LocalQueue)),
-            known=frozenset(one.metadata.key for one in known),
-            labels_to_copy=self._labels_to_copy,
+            rules=creation.rules,
+            labels_of=creation.labels_of,
+            jobs=[creation.job(one) for one in self.documents if one.kind == "Job"],
+            known=self._wire("Workload", Workload),
         )
-        owned = {
-            Key(f"{one.metadata.namespace}/{owner.name}")
-            for one in known
-            for owner in one.metadata.owner_references
-            if owner.kind == "Job"
-        }
-        jobs = (job for job in self._wire("Job", Job) if job.metadata.key not in owned)
-        everything = [*known, *reader.workloads_of(jobs)]
+        everything = reader.workloads()
         self.warnings += reader.warnings
         everything.sort(key=lambda one: one.metadata.key)
         return [self._workload(one) for one in everything]
@@ -273,7 +267,7 @@ class _Reader:
             )
         return self._around[namespace]
 
-    def _namespaces(self) -> list[Fact]:
+    def _namespaces(self) -> list[NamespaceFact]:
         """Return every namespace that is written or used; an unwritten one has just its name."""
         written = {one.metadata.name: one for one in self._wire("Namespace", cluster.Namespace)}
         used = {

@@ -1,15 +1,28 @@
 """Jobs of a file → the Workloads that they would get."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
 from queueing.core.names import Key
+from queueing.core.selectors import Selector, selects
 from queueing.translate import labels
 from queueing.translate.jobs import batch, gang_workload
-from queueing.translate.jobs.composition import Origin, compose, prebuilt_name
+from queueing.translate.jobs.composition import (
+    Origin,
+    compose,
+    follows,
+    gates_of,
+    prebuilt_name,
+)
 from queueing.translate.jobs.gang import Incomplete, Whole, gang_key, verdict
+from queueing.translate.jobs.management import (
+    TooDeepError,
+    ancestor_of,
+    asks_to_be_queued,
+    controller_of,
+)
 from queueing.translate.jobs.priority import (
     MissingClass,
     Priority,
@@ -17,12 +30,35 @@ from queueing.translate.jobs.priority import (
     priority_of,
 )
 from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.meta import Meta, OwnerReference
 from queueing.translate.wire.workloads import Workload
 
-DEFAULT = "default"
-"""Name of the LocalQueue, or WorkloadPriorityClass, that stands in where a Job names none."""
-
 _workload = msgspec.json.Decoder(Workload)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenJob:
+    """A Job among the documents, as its creation left it."""
+
+    job: Job
+    live: bool
+    """Whether a cluster holds it; else it is about to be created, or changed."""
+    runs: bool
+    """Whether it was written as one that has started."""
+
+    @property
+    def metadata(self) -> Meta:
+        return self.job.metadata
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRules:
+    """Which Jobs are queued, and what their Workloads copy of them."""
+
+    namespaces: Selector
+    """Namespaces that the Configuration puts under management."""
+    without_queue_name: bool = False
+    labels_to_copy: Sequence[str] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -30,33 +66,66 @@ class JobReader:
     """Makes Workloads of Jobs, and notes why it makes none."""
 
     classes: PriorityClasses
-    doors: frozenset[Key]
-    known: frozenset[Key]
+    rules: JobRules
+    labels_of: Callable[[str], Mapping[str, str]]
+    """Returns the labels of a namespace."""
+    jobs: Sequence[GivenJob]
+    known: Sequence[Workload]
     """Workloads that are given themselves; a Job of one of them adds nothing."""
-    labels_to_copy: Sequence[str] = ()
     warnings: list[str] = field(default_factory=list)
 
-    def workloads_of(self, jobs: Iterable[Job]) -> list[Workload]:
-        """Return the Workloads that Jobs would get: one each, or one for all members of a gang."""
+    def workloads(self) -> list[Workload]:
+        """Return all Workloads: those given, and those that Jobs would get.
+
+        A Job gets one, or all members of a gang get one together.
+        """
         found: list[Workload | None] = []
         gangs: dict[Key, list[Job]] = {}
-        for job in jobs:
-            key = gang_key(job.metadata)
-            if key is None:
-                found.append(self._workload_of(job))
-            elif self._may_be_queued(given := self._defaulted(job)):
-                gangs.setdefault(key, []).append(given)
+        standing = {one.metadata.key: one for one in self.known}
+        owned = Ownership(self.jobs, self.known)
+        for given in self.jobs:
+            own, key = owned.workload_of(given), gang_key(given.metadata)
+            if own is not None:
+                standing[own.metadata.key] = self._followed(given, own, alone=key is None)
+            elif self._may_be_queued(given, owned):
+                if key is None:
+                    found.append(self._workload_of(given.job, standing))
+                else:
+                    gangs.setdefault(key, []).append(given.job)
         found += [self._workload_of_gang(key, members) for key, members in gangs.items()]
-        return [one for one in found if one is not None]
+        return [*standing.values(), *(one for one in found if one is not None)]
 
-    def _workload_of(self, job: Job) -> Workload | None:
-        """Return the Job's Workload; None when it would get none, or has one already."""
-        job = self._defaulted(job)
-        origin = Origin(kind=batch.KIND, metadata=job.metadata, labels_to_copy=self.labels_to_copy)
-        named = prebuilt_name(job.metadata)
-        if Key(f"{job.metadata.namespace}/{named or origin.name}") in self.known:
-            return None
-        if not self._may_be_queued(job):
+    def _followed(self, given: GivenJob, own: Workload, *, alone: bool) -> Workload:
+        """Return a Job's own Workload, brought in line with a Job that a file changes."""
+        job = given.job
+        if given.live or not alone or prebuilt_name(job.metadata) or own.status.is_true("Finished"):
+            return own
+        is_equivalent = batch.equivalent(job, own)
+        if own.status.admission is not None:
+            if not is_equivalent:
+                self._warn(
+                    job,
+                    f"no longer matches its Workload {own.metadata.name}, which holds quota: the"
+                    " controller would stop it and queue it anew; here it stays as it is",
+                )
+            return own
+        if given.runs or (is_equivalent and follows(job.metadata, own)):
+            return own
+        priority = self._priority_of(job)
+        if priority is None:
+            return own
+        made = _workload.decode(compose(self._origin(job), batch.pod_sets(job), priority))
+        spec = msgspec.structs.replace(made.spec, active=own.spec.active)
+        gates = {labels.ADMISSION_GATED_BY: gates_of(job.metadata)}
+        life = msgspec.structs.replace(
+            own.metadata, annotations={**own.metadata.annotations, **gates}
+        )
+        return msgspec.structs.replace(own, metadata=life, spec=spec)
+
+    def _workload_of(self, job: Job, known: Mapping[Key, Workload]) -> Workload | None:
+        """Return the Workload that a Job gets; None when it would get none, or has one already."""
+        named, origin = prebuilt_name(job.metadata), self._origin(job)
+        if Key(f"{job.metadata.namespace}/{named or origin.name}") in known:
             return None
         if named:
             self._warn(job, f"names the prebuilt Workload {named}, which is not given")
@@ -65,6 +134,10 @@ class JobReader:
         if priority is None:
             return None
         return _made(compose(origin, batch.pod_sets(job), priority), job)
+
+    def _origin(self, job: Job) -> Origin:
+        copied = self.rules.labels_to_copy
+        return Origin(kind=batch.KIND, metadata=job.metadata, labels_to_copy=copied)
 
     def _workload_of_gang(self, key: Key, members: Sequence[Job]) -> Workload | None:
         """Return the Workload of a gang; None when it is not complete, or cannot be one."""
@@ -77,20 +150,58 @@ class JobReader:
         if priority is None:
             return None
         last = max(found.members, key=lambda one: one.metadata.created)
-        made = gang_workload.compose(found.members, priority, self.labels_to_copy)
+        made = gang_workload.compose(found.members, priority, self.rules.labels_to_copy)
         return _made(made, last)
 
-    def _may_be_queued(self, job: Job) -> bool:
+    def _may_be_queued(self, given: GivenJob, owned: "Ownership") -> bool:
         """Say whether a Job asks for a place in a queue, and note why if it does not."""
-        if labels.QUEUE_NAME not in job.metadata.labels:
-            self._warn(job, f"has no label {labels.QUEUE_NAME}, so it is not queued")
-            return False
+        job = given.job
         if batch.finished(job) or job.metadata.deleting:
             return False
-        if job.status.active or (job.status.start_time and not job.spec.suspend):
+        why = self._apart(given, owned)
+        if why:
+            if not given.live:
+                self._warn(job, why)
+            return False
+        if given.live:
+            if not job.spec.suspend:
+                told = "runs without a Workload: the controller would stop it, and queue it"
+                self._warn(job, told)
+        elif given.runs:
             self._warn(job, "runs already; give its Workload to count what it holds")
             return False
         return True
+
+    def _apart(self, given: GivenJob, owned: "Ownership") -> str:
+        """Return why a Job gets no Workload of its own; empty when it gets one."""
+        job = given.metadata
+        try:
+            ancestor = ancestor_of(given, owned.owner, self._is_managed)
+        except TooDeepError as error:
+            return f"is left out: {error}"
+        if ancestor is not None:
+            return f"is a part of Job {ancestor.metadata.key} and gets no Workload of its own"
+        if not asks_to_be_queued(job, without_queue_name=self.rules.without_queue_name):
+            return f"has no label {labels.QUEUE_NAME}, so it is not queued"
+        if not self._is_managed(given):
+            return (
+                f"is not queued: its namespace {job.namespace} is none of those that"
+                " managedJobsNamespaceSelector selects"
+            )
+        above = controller_of(job)
+        if above is not None and not given.live and owned.owner(given) is None:
+            self._warn(
+                given.job,
+                f"belongs to {above.kind} {above.name}, which is not given: if that is queued"
+                " itself, this Job gets no Workload",
+            )
+        return ""
+
+    def _is_managed(self, given: GivenJob) -> bool:
+        job, without_name = given.metadata, self.rules.without_queue_name
+        return asks_to_be_queued(job, without_queue_name=without_name) and selects(
+            self.rules.namespaces, self.labels_of(job.namespace)
+        )
 
     def _priority_of(self, job: Job) -> Priority | None:
         """Return the Job's priority; None, with a note, when its class is not given."""
@@ -109,16 +220,40 @@ class JobReader:
     def _warn(self, job: Job, why: str) -> None:
         self.warnings.append(f"Job {job.metadata.key} {why}")
 
-    def _defaulted(self, job: Job) -> Job:
-        """Give a Job the default queue and priority class, as at its creation."""
-        found: Mapping[str, str] = job.metadata.labels
-        more = {}
-        if Key(f"{job.metadata.namespace}/{DEFAULT}") in self.doors:
-            more[labels.QUEUE_NAME] = DEFAULT
-        if DEFAULT in self.classes.workload:
-            more[labels.PRIORITY_CLASS] = DEFAULT
-        metadata = msgspec.structs.replace(job.metadata, labels={**more, **found})
-        return msgspec.structs.replace(job, metadata=metadata)
+
+class Ownership:
+    """Who belongs to whom among Jobs and Workloads.
+
+    Objects of files may have no uid and references no more than a name: then the name decides.
+    """
+
+    def __init__(self, jobs: Sequence[GivenJob], workloads: Sequence[Workload]) -> None:
+        self._jobs = {one.metadata.key: one for one in jobs}
+        self._workloads: dict[Key, Workload] = {}
+        for one in workloads:
+            for owner in one.metadata.owner_references:
+                if owner.kind == batch.KIND.kind:
+                    self._workloads[Key(f"{one.metadata.namespace}/{owner.name}")] = one
+
+    def workload_of(self, given: GivenJob) -> Workload | None:
+        """Return the Workload that names the Job as its owner."""
+        return self._workloads.get(given.metadata.key)
+
+    def owner(self, given: GivenJob) -> GivenJob | None:
+        """Return the Job that controls another one, if it is given."""
+        above = controller_of(given.metadata)
+        if above is None or (above.api_version, above.kind) != _JOB:
+            return None
+        found = self._jobs.get(Key(f"{given.metadata.namespace}/{above.name}"))
+        return None if found is None or _is_another(found.metadata, above) else found
+
+
+_JOB = (batch.KIND.api_version, batch.KIND.kind)
+
+
+def _is_another(job: Meta, meant: OwnerReference) -> bool:
+    """Say whether a reference means a Job that had this one's name before."""
+    return bool(meant.uid) and job.uid not in (meant.uid, job.key)
 
 
 def _made(body: bytes, job: Job) -> Workload:

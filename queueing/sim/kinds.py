@@ -1,6 +1,6 @@
 """The kinds that a plan knows: their schema, and what the webhooks would say about them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from hashlib import sha256
@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from queueing.sim.documents import Document, Step, spell
+from queueing.sim.documents import Document, Step, parse, spell
 from queueing.sim.unknown_fields import unknown_field_warnings
 from queueing.sim.yaml_text import ManifestError
 from queueing.translate.devices.names import WORKLOAD_UID
@@ -163,8 +163,23 @@ def is_known(document: Document) -> bool:
     return False
 
 
+def configurations_within(document: Document) -> Iterator[Document]:
+    """Yield the Configurations that are the data of a ConfigMap, as an installation has them.
+
+    Raises ManifestError for data that cannot be read; lines count from where it begins.
+    """
+    data = document.value_at(["data"])
+    for key, text in data.items() if isinstance(data, dict) else ():
+        if isinstance(text, str) and CONFIG in text:
+            for one in parse(text, file=f"{document.file} ({key})"):
+                if one.kind == "Configuration":
+                    yield one
+
+
 def meant(document: Document) -> str:
-    """Return a question for a kind that looks like a slip of the pen; else nothing."""
+    """Return a way out for a kind that looks like a slip of the pen; else nothing."""
+    if document.kind == "ConfigMap" and CONFIG in str(document.value_at(["data"])):
+        return "; the Configuration in it is read from --config"
     known = sorted({kind for version, kind in MODELS if version == document.api_version})
     close = get_close_matches(document.kind, known, n=1)
     return f"; is {close[0]} meant?" if close else ""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from queueing.core.names import ResourceName
+from queueing.core.selectors import Requirement, Selector
 from queueing.core.settings import (
     GRAINS,
     AdmissionFairSharing,
@@ -13,6 +14,7 @@ from queueing.core.settings import (
     RequeuingTimestamp,
     Settings,
 )
+from queueing.translate import labels
 from queueing.translate.marks import BY_GATE
 from queueing.translate.transformations import (
     ResourceRules,
@@ -158,3 +160,20 @@ def rules_of(configuration: Configuration) -> ResourceRules:
         places_pods=is_enabled(configuration, "TopologyAwareScheduling"),
         refused=refused_annotations(configuration),
     )
+
+
+def managed_namespaces(configuration: Configuration) -> Selector:
+    """Return whose Jobs are managed: by default all namespaces but the system's and our own."""
+    found = configuration.managed_jobs_namespace_selector
+    if found is None:
+        out = ("kube-system", configuration.namespace)
+        return Selector((Requirement(key=labels.NAMESPACE, operator="NotIn", values=out),))
+    equal = [
+        Requirement(key=key, operator="In", values=(value,))
+        for key, value in sorted((found.match_labels or {}).items())
+    ]
+    terms = [
+        Requirement(key=one.key, operator=str(one.operator), values=tuple(one.values or ()))
+        for one in found.match_expressions or ()
+    ]
+    return Selector((*equal, *terms))

@@ -44,3 +44,6 @@ USER = "queueing.dev/user"
 
 TRACE_PARENT = "traceparent"
 """W3C trace context of the submitter, on the Job and handed to its pods."""
+
+NAMESPACE = "kubernetes.io/metadata.name"
+"""Label of every namespace: its name."""

@@ -44,17 +44,18 @@ class Problems:
         return {name: self.amount(f"{path}[{name}]", name, resources[name]) for name in resources}
 
     def weight(self, path: str, quantity: Quantity) -> tuple[Fraction, float]:
-        """Read a fair-sharing weight: 0, or more than a billionth; 1 when it cannot be used.
+        """Read a fair-sharing weight that must not be negative; 1 when it cannot be used.
 
-        The second is what Kueue divides by, the same number to the last digit but one.
+        The second is what Kueue divides by, the same number to the last digit but one. A billionth
+        is refused where it is written, but divides as any other weight.
         """
         try:
             nano = parse(quantity).nano
         except QuantityError as error:
             self.add(path, str(error))
             return Fraction(1), 1.0
-        if nano == 1 or nano < 0:
-            self.add(path, f"{quantity} must be 0, or greater than 1n")
+        if nano < 0:
+            self.add(path, f"{quantity} must be greater than or equal to 0")
             return Fraction(1), 1.0
         return Fraction(nano, NANO_PER_UNIT), approximate(quantity)
 

@@ -70,6 +70,47 @@ async def test_a_file_replaces_what_the_cluster_has(tmp_path: Path) -> None:
     assert decision(then)["action"] == "Admit"
 
 
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: early, namespace: team, labels: {kueue.x-k8s.io/queue-name: a}}
+spec:
+  suspend: true
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: c, image: i, resources: {requests: {cpu: 2}}}]
+"""
+STRAY = JOB.replace("early", "stray").replace(", labels: {kueue.x-k8s.io/queue-name: a}", "")
+EVERY_JOB = """\
+apiVersion: config.kueue.x-k8s.io/v1beta2
+kind: Configuration
+manageJobsWithoutQueueName: true
+"""
+
+
+async def test_jobs_that_have_no_workload_yet_are_planned(tmp_path: Path) -> None:
+    kubeconfig, settings = tmp_path / "kubeconfig", tmp_path / "config.yaml"
+    settings.write_text(EVERY_JOB)
+    documents = parse("---\n".join((OBJECTS, JOB, STRAY)), file="objects")
+    async with asyncio.timeout(60), local_cluster(Place(), documents) as server:
+        kubeconfig.write_text(server.kubeconfig())
+        flags = ("--kubeconfig", str(kubeconfig))
+        labelled = await asyncio.to_thread(plan, *flags)
+        with_config = await asyncio.to_thread(plan, *flags, "--config", str(settings))
+        with_file = await asyncio.to_thread(plan, *flags, "-f", str(settings))
+    assert jobs(labelled) == {"early": "Admit"}
+    assert jobs(with_config) == jobs(with_file) == {"early": "Admit", "stray": "Wait"}
+
+
+def jobs(result: Result) -> dict[str, str]:
+    """Return what becomes of the Workloads that Jobs get."""
+    assert result.exit_code == 0, result.output
+    decisions = json.loads(result.stdout)["rounds"][-1]["decisions"]
+    made = [one for one in decisions if one["workload"].startswith("team/job-")]
+    return {one["workload"].split("-")[1]: one["action"] for one in made}
+
+
 def test_a_cluster_that_cannot_be_reached_is_no_traceback(tmp_path: Path) -> None:
     result = plan("--kubeconfig", str(tmp_path / "nowhere"))
     assert result.exit_code == 2

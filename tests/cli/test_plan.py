@@ -150,6 +150,31 @@ def test_a_configuration_of_its_own_wins(tmp_path: Path) -> None:
     assert report["usage"]["a"]["default"]["cpu"]["used"] == "0"
 
 
+CONFIG_MAP = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: kueue-manager-config, namespace: kueue-system}
+data:
+  controller_manager_config.yaml: |
+    apiVersion: config.kueue.x-k8s.io/v1beta2
+    kind: Configuration
+    resources: {excludeResourcePrefixes: [cpu]}
+"""
+
+
+def test_the_config_map_of_an_installation_is_a_configuration(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text(CONFIG_MAP)
+    text = QUEUES + workload("w").replace("cpu: 3", "cpu: 99")
+    report = json.loads(plan("-f", "-", "--config", str(config), "-o", "json", text=text).stdout)
+    assert report["rounds"][0]["decisions"][0]["action"] == "Admit"
+    told = plan("-f", "-", "-f", str(config), text=text).stderr
+    assert "the Configuration in it is read from --config" in told
+    config.write_text(CONFIG_MAP.replace("excludeResourcePrefixes", "excluded"))
+    told = plan("-f", "-", "--config", str(config), text=text).stderr
+    assert "config.yaml (controller_manager_config.yaml):3: resources.excluded: unknown" in told
+
+
 def test_a_config_file_with_anything_else_in_it_is_refused(tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     config.write_text(QUEUES)

@@ -47,7 +47,9 @@ QUEUE: list[Wire] = [
 
 def workload(name: str, priority: int = 0, since: str = "", **metadata: Any) -> Wire:
     """Return a Workload of one cpu: pending, or running since some minute of the last hour."""
-    template = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}
+    template = {
+        "containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "1"}}}]
+    }
     made: Wire = {
         "apiVersion": "kueue.x-k8s.io/v1beta2",
         "kind": "Workload",

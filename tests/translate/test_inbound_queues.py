@@ -138,7 +138,7 @@ ONE = [quota("cpu", 1)]
             id="a word for a number",
         ),
         pytest.param({"stopPolicy": "Now"}, "'Now' is not one of", id="an unknown word"),
-        pytest.param({"fairSharing": {"weight": "1n"}}, "greater than 1n", id="too light a weight"),
+        pytest.param({"fairSharing": {"weight": "-1"}}, "equal to 0", id="a negative weight"),
         pytest.param(
             {"namespaceSelector": {"matchExpressions": [{"key": "a", "operator": "Is"}]}},
             "'Is' is not one of",
@@ -148,6 +148,23 @@ ONE = [quota("cpu", 1)]
 )
 def test_what_slips_past_the_schema_is_named(spec: dict[str, Any], want: str) -> None:
     assert want in queue(**spec).misconfigured
+
+
+@pytest.mark.parametrize(
+    ("weight", "want"),
+    [
+        pytest.param("1n", Fraction(1, 10**9), id="however light"),
+        pytest.param("-2", Fraction(0), id="a negative one as 0"),
+        pytest.param("much", Fraction(1), id="what is none as the default"),
+    ],
+)
+def test_a_local_queue_may_have_any_weight(weight: str, want: Fraction) -> None:
+    document = {
+        "metadata": {"name": "a", "namespace": "team"},
+        "spec": {"clusterQueue": "cq", "fairSharing": {"weight": weight}},
+    }
+    got = local_queue(read(wire.LocalQueue, document))
+    assert (got.fair_weight, got.fair_divisor) == (want, float(want))
 
 
 def test_a_cohort_may_lend_what_its_subtree_has() -> None:
@@ -176,6 +193,7 @@ LIMITED = [quota("cpu", 1, borrowingLimit="1", lendingLimit="2")]
             {"preemption": {"borrowWithinCohort": {"policy": "LowerPriority"}}},
             id="borrowing preemption without reclaim",
         ),
+        pytest.param({"fairSharing": {"weight": "1n"}}, id="too light a weight"),
         pytest.param(
             {"resourceGroups": [group(["cpu", "gpu"], a=[quota("gpu", 1), quota("cpu", 1)])]},
             id="resources of a flavor in another order",

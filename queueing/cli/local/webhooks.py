@@ -15,13 +15,13 @@ from typing import Any, Final
 from aiohttp import web
 
 from queueing.apiserver.server import EmbeddedServer
-from queueing.controller.configuration import managed_namespaces
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.serving.finalizer_release import release_finalizers
 from queueing.serving.routes import webhook_application
 from queueing.serving.surroundings import Cluster as Around
 from queueing.serving.surroundings import watches
+from queueing.translate.configuration import is_enabled, managed_namespaces
 from queueing.webhooks.admission import Rules
 from queueing.webhooks.configurations import instead_of_definitions, render
 from queueing.webhooks.scope import MINOR_WITH_MUTATING_POLICIES, Scope
@@ -39,7 +39,11 @@ async def local_webhooks(
 ) -> AsyncIterator[None]:
     """Answer the server's reviews until the block ends; its requests wait for nothing else."""
     managed = managed_namespaces(configuration)
-    around = Around(managed, configuration.manage_jobs_without_queue_name)
+    around = Around(
+        managed,
+        configuration.manage_jobs_without_queue_name,
+        default_class=is_enabled(configuration, "WorkloadPriorityClassDefaulting"),
+    )
     async with Client(Cluster.plain(server.url), "queueing-webhooks") as client:
         application = webhook_application(
             around.around, Rules(), convert_review, partial(release_finalizers, client)

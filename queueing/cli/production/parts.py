@@ -12,7 +12,6 @@ from queueing.cli.output import UsageProblem
 from queueing.cli.production.choices import Choices, Flags
 from queueing.cli.production.loops import run_to_the_end
 from queueing.controller.app import Options, run
-from queueing.controller.configuration import managed_namespaces
 from queueing.controller.process.probes import BadAddressError, address_of
 from queueing.kube.config import ConfigurationError, Source
 from queueing.kube.resources import LEASES
@@ -20,7 +19,7 @@ from queueing.observe.logs import LogFormat, configure
 from queueing.serving.certificate_secret import Keeping
 from queueing.serving.certificates import service_names
 from queueing.serving.process import Address, ServingOptions, serve
-from queueing.translate.configuration import is_enabled
+from queueing.translate.configuration import is_enabled, managed_namespaces
 from queueing.translate.unheeded import unheeded
 from queueing.webhooks.admission import Rules
 from queueing_api.config.v1beta2 import Configuration

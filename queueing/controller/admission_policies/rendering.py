@@ -23,8 +23,7 @@ from queueing.kube.resources import (
     VALIDATING_POLICY_BINDINGS,
     Resource,
 )
-from queueing.translate.inbound.surroundings import NAMESPACE_LABEL
-from queueing.translate.labels import PRIORITY_CLASS, QUEUE_NAME
+from queueing.translate.labels import NAMESPACE, PRIORITY_CLASS, QUEUE_NAME
 from queueing.webhooks.jobs import MANAGED_OWNERS
 from queueing.webhooks.policies import claims
 from queueing.webhooks.policies import render as validation
@@ -138,7 +137,7 @@ def _probe(rules: PolicyRules, digest: str) -> Pair:
         "queueing-policy-probe",
         [("probe", f"has(object.metadata.labels) && {tried}")],
         f"Object{{{annotation}, {_SUSPENDED}}}",
-        namespaces={"matchLabels": {NAMESPACE_LABEL: rules.namespace}},
+        namespaces={"matchLabels": {NAMESPACE: rules.namespace}},
     )
     policy[1]["metadata"]["annotations"] = {PROBE_LABEL: digest}
     return policy, binding

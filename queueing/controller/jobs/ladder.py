@@ -17,9 +17,8 @@ from queueing.controller.jobs.workload_writes import (
 )
 from queueing.translate import labels
 from queueing.translate.jobs import batch
-from queueing.translate.jobs.composition import Origin, max_execution_time
+from queueing.translate.jobs.composition import Origin, follows
 from queueing.translate.wire.jobs import Job
-from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
 
@@ -196,28 +195,9 @@ def _while_suspended(job: Job, workload: Workload) -> Action | None:
         return _unless_active(job, Restore(workload))
     if _is_admitted(workload):
         return Start(workload)
-    if not workload.status.is_true("QuotaReserved") and _follows_not(job, workload):
+    if not workload.status.is_true("QuotaReserved") and not follows(job.metadata, workload):
         return Follow(workload)
     return None
-
-
-def _follows_not(job: Job, workload: Workload) -> bool:
-    spec = workload.spec
-    reference = spec.priority_class_ref
-    queueing_class = (
-        reference.name if reference and reference.kind == "WorkloadPriorityClass" else ""
-    )
-    return (
-        spec.queue_name != job.metadata.labels.get(labels.QUEUE_NAME, "")
-        or queueing_class != job.metadata.labels.get(labels.PRIORITY_CLASS, "")
-        or spec.maximum_execution_time_seconds != max_execution_time(job.metadata)
-        or gates_of(workload.metadata) != gates_of(job.metadata)
-    )
-
-
-def gates_of(meta: Meta) -> str:
-    """Return who else must agree before it is queued, as the annotation spells it."""
-    return meta.annotations.get(labels.ADMISSION_GATED_BY, "")
 
 
 def _while_running(job: Job, workload: Workload) -> Action | None:

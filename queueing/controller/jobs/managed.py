@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from queueing.controller.stores.objects import Objects
 from queueing.core.selectors import Selector, selects
-from queueing.translate import labels
 from queueing.translate.inbound.surroundings import namespace as namespace_fact
+from queueing.translate.jobs.management import asks_to_be_queued
 from queueing.translate.wire.jobs import Job
 
 TELL_READY_WITHIN_S = 5.0
@@ -27,10 +27,7 @@ class JobRules:
 
 def is_managed(objects: Objects, rules: JobRules, job: Job) -> bool:
     """Say whether a Job is ours to queue."""
-    queued = bool(job.metadata.labels.get(labels.QUEUE_NAME))
-    # A CronJob is nobody's ancestor: its Jobs queue by themselves.
-    owned = any(one.controller and one.kind != "CronJob" for one in job.metadata.owner_references)
-    if not queued and (owned or not rules.without_queue_name):
+    if not asks_to_be_queued(job.metadata, without_queue_name=rules.without_queue_name):
         return False
     namespace = objects.namespaces.get(job.metadata.namespace)
     return namespace is not None and selects(rules.namespaces, namespace_fact(namespace).labels)

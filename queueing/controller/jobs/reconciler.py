@@ -23,9 +23,11 @@ from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import (
     Origin,
     compose,
+    gates_of,
     max_execution_time,
     prebuilt_name,
 )
+from queueing.translate.jobs.management import TooDeepError
 from queueing.translate.marks import refusal_of, refused_marks
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.outbound.conditions import patch
@@ -86,7 +88,7 @@ class JobReconciler:
         """Do the next write for a Job that belongs to another one; False when it does not."""
         try:
             ancestor = ancestry.ancestor_of(self._objects, job, self._is_managed)
-        except ancestry.TooDeepError as error:
+        except TooDeepError as error:
             self._events.job(job.metadata, "JobNestingTooDeep", str(error), warning=True)
             return True
         if ancestor is None:
@@ -185,7 +187,7 @@ class JobReconciler:
             "priorityClassRef": None,
             **priority.fields(),
         }
-        body = outbound.follow(workload, fields, ladder.gates_of(job.metadata))
+        body = outbound.follow(workload, fields, gates_of(job.metadata))
         await self._writes.patch_workload(workload, body, subresource="")
 
     def _named(self, key: Key) -> list[Workload]:

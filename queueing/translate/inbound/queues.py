@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from enum import StrEnum
+from fractions import Fraction
 from typing import TypeVar
 
 from queueing.core.facts import (
@@ -26,7 +27,8 @@ from queueing.translate.problems import Problems
 from queueing.translate.selectors import selector
 from queueing.translate.times import seconds
 from queueing.translate.wire import queues as wire
-from queueing_api.quantity import QuantityError, approximate
+from queueing.translate.wire.meta import Quantity
+from queueing_api.quantity import NANO_PER_UNIT, QuantityError, approximate, parse
 
 WEIGHT = "spec.fairSharing.weight"
 USAGE_BASED = "UsageBasedAdmissionFairSharing"
@@ -82,21 +84,32 @@ def cohort(found: wire.Cohort) -> CohortFact:
 
 
 def local_queue(found: wire.LocalQueue) -> LocalQueueFact:
-    """Translate a LocalQueue; an unknown stop policy or weight counts as the default."""
+    """Translate a LocalQueue; an unknown stop policy or weight counts as the default.
+
+    A negative weight is as good as 0: the usage of such a queue is infinite.
+    """
     problems = Problems()
     share = found.status.fair_sharing
     history = None if share is None else share.admission_fair_sharing_status
-    weight, divisor = problems.weight(WEIGHT, found.spec.fair_sharing.weight)
+    weight, divisor = _any_weight(found.spec.fair_sharing.weight)
     return LocalQueueFact(
         key=found.metadata.key,
         cluster_queue=QueueName(found.spec.cluster_queue),
         stop_policy=_word(StopPolicy, found.spec.stop_policy, "spec.stopPolicy", problems),
-        fair_weight=weight,
-        fair_divisor=divisor,
+        fair_weight=max(weight, Fraction(0)),
+        fair_divisor=max(divisor, 0.0),
         deleting=found.metadata.deleting,
         consumed=() if history is None else _consumed(history),
         sampled_at=None if history is None else seconds(history.last_update),
     )
+
+
+def _any_weight(quantity: Quantity) -> tuple[Fraction, float]:
+    """Read a weight of either sign; 1 when it is no quantity."""
+    try:
+        return Fraction(parse(quantity).nano, NANO_PER_UNIT), approximate(quantity)
+    except QuantityError:
+        return Fraction(1), 1.0
 
 
 def _preemptions_max(annotations: Mapping[str, str], problems: Problems) -> int | None:

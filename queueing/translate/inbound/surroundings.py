@@ -7,6 +7,7 @@ from queueing.core.devices import DeviceOffer
 from queueing.core.facts import CheckFact, FlavorFact, NamespaceFact, TopologyFact
 from queueing.core.names import CheckName, FlavorName
 from queueing.core.selectors import Taint, Toleration
+from queueing.translate.labels import NAMESPACE
 from queueing.translate.wire import cluster, pods, queues
 
 NO_OFFERS: Mapping[str, DeviceOffer] = MappingProxyType({})
@@ -66,10 +67,7 @@ def topology(found: queues.Topology) -> TopologyFact:
     )
 
 
-NAMESPACE_LABEL = "kubernetes.io/metadata.name"
-
-
 def namespace(found: cluster.Namespace) -> NamespaceFact:
     """Translate a Namespace; its own name is always among its labels."""
     name = found.metadata.name
-    return NamespaceFact(name=name, labels={NAMESPACE_LABEL: name, **found.metadata.labels})
+    return NamespaceFact(name=name, labels={NAMESPACE: name, **found.metadata.labels})

@@ -10,6 +10,7 @@ from queueing.translate import labels
 from queueing.translate.jobs.identity import owner_reference, workload_name
 from queueing.translate.jobs.priority import Priority
 from queueing.translate.wire.meta import Meta
+from queueing.translate.wire.workloads import Workload
 
 API_VERSION = "kueue.x-k8s.io/v1beta2"
 _COPIED_PREFIXES = ("provreq.kueue.x-k8s.io/",)
@@ -80,6 +81,26 @@ def max_execution_time(job: Meta) -> int | None:
     """Read the limit from the job's label; None when there is none or it is no positive number."""
     text = job.labels.get(labels.MAX_EXECUTION_TIME, "")
     return int(text) if text.isdecimal() and int(text) > 0 else None
+
+
+def gates_of(meta: Meta) -> str:
+    """Return who else must agree before it is queued, as the annotation spells it."""
+    return meta.annotations.get(labels.ADMISSION_GATED_BY, "")
+
+
+def follows(job: Meta, workload: Workload) -> bool:
+    """Say whether queue, priority class, limit and gates of a Workload are those of the job."""
+    spec = workload.spec
+    reference = spec.priority_class_ref
+    queueing_class = (
+        reference.name if reference and reference.kind == "WorkloadPriorityClass" else ""
+    )
+    return (
+        spec.queue_name == job.labels.get(labels.QUEUE_NAME, "")
+        and queueing_class == job.labels.get(labels.PRIORITY_CLASS, "")
+        and spec.maximum_execution_time_seconds == max_execution_time(job)
+        and gates_of(workload.metadata) == gates_of(job)
+    )
 
 
 def prebuilt_name(job: Meta) -> str:

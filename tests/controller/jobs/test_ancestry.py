@@ -5,6 +5,7 @@ import pytest
 from queueing.controller.jobs import ancestry
 from queueing.controller.stores.objects import Objects
 from queueing.translate.inbound.manifests import read
+from queueing.translate.jobs.management import TooDeepError
 from queueing.translate.wire.jobs import Job
 
 
@@ -47,5 +48,5 @@ def test_a_job_is_part_of_the_topmost_managed_one(
 
 def test_beyond_ten_steps_nobody_looks() -> None:
     objects = chain(11)
-    with pytest.raises(ancestry.TooDeepError, match="limit of 10"):
+    with pytest.raises(TooDeepError, match="limit of 10"):
         ancestry.ancestor_of(objects, lowest(objects), lambda _: True)

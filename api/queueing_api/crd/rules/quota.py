@@ -126,4 +126,5 @@ CLUSTER_QUEUE_V1BETA1: Final = (
     ),
 )
 COHORT: Final = (*_without_parent("parentName", "parent"), *_GROUPS, *_WEIGHT)
-LOCAL_QUEUE: Final = (Rule("spec.clusterQueue", "self == oldSelf", FIELD_IS_IMMUTABLE), *_WEIGHT)
+LOCAL_QUEUE: Final = (Rule("spec.clusterQueue", "self == oldSelf", FIELD_IS_IMMUTABLE),)
+"""Its weight is free, as in Kueue: what is not above 0 makes its usage infinite."""

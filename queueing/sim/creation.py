@@ -1,0 +1,69 @@
+"""Jobs of files as they would be once they are created: defaulted as the webhook does it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from queueing.core.facts import NamespaceFact
+from queueing.core.selectors import selects
+from queueing.sim.decoding import decode
+from queueing.sim.documents import LIVE, Document
+from queueing.sim.jobs import GivenJob, JobRules
+from queueing.translate import labels
+from queueing.translate.configuration import is_enabled, managed_namespaces
+from queueing.translate.wire.jobs import Job
+from queueing.webhooks.jobs import DEFAULT, Surroundings, default_job, has_managed_owner
+from queueing_api.config.v1beta2 import Configuration
+
+
+class Creation:
+    """What the creation of a Job depends on; a Job of a cluster was created already."""
+
+    def __init__(
+        self,
+        documents: Iterable[Document],
+        configuration: Configuration,
+        namespaces: Mapping[str, NamespaceFact],
+    ) -> None:
+        self.rules = JobRules(
+            namespaces=managed_namespaces(configuration),
+            without_queue_name=configuration.manage_jobs_without_queue_name,
+            labels_to_copy=tuple(configuration.integrations.label_keys_to_copy),
+        )
+        self._namespaces = namespaces
+        named = [one for one in documents if one.name == DEFAULT]
+        self._doors = {
+            one.value["metadata"]["namespace"] for one in named if one.kind == "LocalQueue"
+        }
+        self._default_class = is_enabled(configuration, "WorkloadPriorityClassDefaulting") and any(
+            one.kind == "WorkloadPriorityClass" for one in named
+        )
+
+    def labels_of(self, namespace: str) -> Mapping[str, str]:
+        """Return the labels of a namespace; one that is not given has just its name."""
+        fact = self._namespaces.get(namespace)
+        return {labels.NAMESPACE: namespace} if fact is None else fact.labels
+
+    def job(self, document: Document) -> GivenJob:
+        """Return a Job. Raises ManifestError, naming the line of a field that cannot be read."""
+        live, runs = document.file == LIVE, _runs(document)
+        if not live:
+            created = dict(default_job(document.value, self._around(document)))
+            document = replace(document, value=created)
+        return GivenJob(job=decode(document, Job), live=live, runs=runs)
+
+    def _around(self, document: Document) -> Surroundings:
+        namespace = document.value["metadata"]["namespace"]
+        return Surroundings(
+            namespace_managed=selects(self.rules.namespaces, self.labels_of(namespace)),
+            manage_without_queue=self.rules.without_queue_name,
+            default_local_queue=namespace in self._doors,
+            default_priority_class=self._default_class,
+            owner_managed=has_managed_owner(document.value),
+        )
+
+
+def _runs(document: Document) -> bool:
+    """Say whether a Job is written as one whose pods were started."""
+    status = document.value.get("status") or {}
+    suspended = document.value_at(["spec", "suspend"])
+    return bool(status.get("active") or (status.get("startTime") and not suspended))

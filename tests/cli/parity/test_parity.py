@@ -1,0 +1,214 @@
+"""A plan of manifests says what a controller makes of the same on an API server.
+
+A case is a YAML file: `about` (one sentence), `manifests` (a block of documents; those of BASE
+stand beside them where they name no other) and `want`, which is derived from the rules: of each
+Job, or Workload without one, what becomes of it (`none` when a Job gets no Workload); of queues
+that are not active, why. Where `want` has only a reason, plan and controller still have to give one
+message.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from queueing.apiserver.server import EmbeddedServer
+from queueing.cli.local.cluster import Place, alone, controlled, local_cluster
+from queueing.core.decisions import Admit, Wait
+from queueing.core.settings import Compatibility
+from queueing.kube import resources
+from queueing.kube.client import Client
+from queueing.kube.config import Cluster
+from queueing.sim.documents import Document, parse
+from queueing.sim.intake import Intake, read_world
+from queueing.sim.kinds import body, is_known, upgraded
+from queueing.sim.plan import until_stable
+from queueing_api.config.v1beta2 import Configuration
+from queueing_api.quantity import format_amount
+
+CASES = sorted((Path(__file__).parent / "cases").glob("*.yaml"))
+BASE = (Path(__file__).parent / "base.yaml").read_text()
+NONE = "none"
+WAIT_S = 20.0
+REST_S = 0.4
+"""How long nothing may change after all is as wanted."""
+Told = dict[str, str]
+Wire = dict[str, Any]
+
+
+def given(manifests: str) -> list[Document]:
+    written = parse(manifests, file="case")
+    names = {one.title for one in written}
+    beside = [one for one in parse(BASE, file="base") if one.title not in names]
+    for one in (*beside, *written):
+        if one.kind == "Job":
+            annotations = one.value["metadata"].setdefault("annotations", {})
+            annotations.setdefault("queueing.dev/simulate-seconds", "600")
+    return [*beside, *written]
+
+
+def intake(documents: list[Document]) -> Intake:
+    return read_world(documents, now=time.time(), compatibility=Compatibility.QUEUEING)
+
+
+def owner_or_name(metadata: Mapping[str, Any]) -> str:
+    owners = [one["name"] for one in metadata.get("ownerReferences", ()) if one["kind"] == "Job"]
+    return owners[0] if len(owners) == 1 else str(metadata["name"])
+
+
+def planned(documents: list[Document]) -> Told:
+    """Return what a plan says of all who wait, or are let in by it."""
+    found = intake(documents)
+    plan = until_stable(found.facts, settings=found.settings, now=time.time())
+    told = {one.name: NONE for one in documents if one.kind == "Job"}
+    for decision in (one for decisions in plan.rounds for one in decisions):
+        key = str(decision.workload).partition("/")[2]
+        name = key.removeprefix("job-").rpartition("-")[0] if key.startswith("job-") else key
+        if isinstance(decision, Admit):
+            sets = "; ".join(
+                f"{one.name} x{one.count}"
+                + "".join(
+                    f" {resource}={flavor}:{format_amount(resource, one.usage[resource])}"
+                    for resource, flavor in sorted(one.flavors.items())
+                )
+                for one in decision.pod_sets
+            )
+            told[name] = ("Reserved " if decision.checks else "Admitted ") + sets
+        elif isinstance(decision, Wait):
+            told[name] = f"{decision.reason}: {decision.message}"
+    for warning in found.warnings:
+        start, _, why = warning.partition(" is inactive: ")
+        if why:
+            told[start] = why
+    return told
+
+
+def of_status(workload: Wire) -> str:
+    """Return what a controller wrote into the status of a Workload."""
+    status = workload.get("status", {})
+    conditions = {one["type"]: one for one in status.get("conditions", ())}
+    reserved = conditions.get("QuotaReserved", {"status": "Unknown"})
+    if reserved["status"] != "True":
+        return f"{reserved.get('reason', '')}: {reserved.get('message', '')}"
+    admitted = conditions.get("Admitted", {}).get("status") == "True"
+    sets = "; ".join(
+        f"{one['name']} x{one['count']}"
+        + "".join(
+            f" {resource}={flavor}:{one['resourceUsage'][resource]}"
+            for resource, flavor in sorted(one["flavors"].items())
+        )
+        for one in status["admission"]["podSetAssignments"]
+    )
+    return ("Admitted " if admitted else "Reserved ") + sets
+
+
+async def listed(client: Client, kind: str) -> list[Wire]:
+    reply = await client.list_page(resources.RESOURCES[kind].within())
+    return list(json.loads(reply)["items"])
+
+
+async def observed(client: Client) -> Told:
+    """Return what the controller has made of all Jobs and Workloads, and of queues."""
+    told = {one["metadata"]["name"]: NONE for one in await listed(client, "Job")}
+    for one in await listed(client, "Workload"):
+        told[owner_or_name(one["metadata"])] = of_status(one)
+    for one in await listed(client, "ClusterQueue"):
+        for condition in one.get("status", {}).get("conditions", ()):
+            if condition["type"] == "Active" and condition["status"] == "False":
+                told[f"ClusterQueue {one['metadata']['name']}"] = condition["message"]
+    return told
+
+
+def agrees(told: Told, want: Told) -> bool:
+    return all(
+        told.get(name, NONE) == said or (":" not in said and told.get(name, "").startswith(said))
+        for name, said in want.items()
+    )
+
+
+async def controlled_outcome(documents: list[Document], want: Told) -> Told:
+    """Let a controller work on the documents until all is as wanted and stays so, or time is up."""
+    written = [body(one) for one in documents if one.kind == "Configuration"]
+    configuration = alone(Configuration.model_validate(written[0]) if written else None)
+    known = [one for one in documents if one.kind != "Configuration" and is_known(one)]
+    now = [upgraded(one) for one in known]
+    async with (
+        local_cluster(Place(), []) as server,
+        Client(Cluster.plain(server.url), "tests") as client,
+    ):
+        for one in sorted(now, key=lambda one: one.kind != "Namespace"):
+            if one.kind != "Job":
+                await store(server, client, one)
+        async with controlled(server, configuration, Compatibility.QUEUEING):
+            uids: dict[str, str] = {}
+            for one in now:
+                if one.kind == "Job":
+                    await create(client, one, uids)
+            return await settled(client, want)
+
+
+async def store(server: EmbeddedServer, client: Client, document: Document) -> None:
+    """Store an object as of the time that it names, and its status."""
+    writes, metadata = server.api.writes, dict(document.value["metadata"])
+    clock, created = writes.clock, metadata.get("creationTimestamp")
+    if created:
+        moment = datetime.fromisoformat(created).timestamp()
+        writes.clock = lambda: moment
+    metadata.pop("resourceVersion", None)
+    try:
+        server.load([{**document.value, "metadata": metadata}])
+    finally:
+        writes.clock = clock
+    if "status" in document.value:
+        place = resources.RESOURCES[document.kind].at(
+            document.name, metadata.get("namespace", ""), "status"
+        )
+        await client.patch_merge(place, {"status": document.value["status"]})
+
+
+async def create(client: Client, job: Document, uids: dict[str, str]) -> None:
+    """Create a Job; those that it refers to have got their uids before."""
+    metadata = job.value["metadata"]
+    for owner in metadata.get("ownerReferences", ()):
+        owner["uid"] = uids.get(owner["name"], owner["uid"])
+    place = resources.RESOURCES["Job"].within(metadata.get("namespace", "default"))
+    made = json.loads(await client.create(place, job.value))
+    uids[job.name] = made["metadata"]["uid"]
+
+
+async def settled(client: Client, want: Told) -> Told:
+    ends, since = time.monotonic() + WAIT_S, None
+    told: Told = {}
+    while time.monotonic() < ends:
+        before, told = told, await observed(client)
+        if not agrees(told, want) or told != before:
+            since = None
+        elif since is None:
+            since = time.monotonic()
+        elif time.monotonic() - since > REST_S:
+            return told
+        await asyncio.sleep(0.1)
+    return told
+
+
+@pytest.mark.parametrize("path", [pytest.param(one, id=one.stem) for one in CASES])
+async def test_a_plan_and_the_controller_agree(path: Path) -> None:
+    case = yaml.safe_load(path.read_text())
+    documents, want = given(case["manifests"]), case["want"]
+    plan = planned(given(case["manifests"]))
+    assert {name: plan.get(name, NONE) for name in want} == {
+        name: said if ":" in said or said == NONE or " x" in said else plan.get(name)
+        for name, said in want.items()
+    }
+    assert agrees(plan, want)
+    async with asyncio.timeout(60):
+        told = await controlled_outcome(documents, want)
+    assert {name: told.get(name, NONE) for name in want} == {
+        name: plan.get(name, NONE) for name in want
+    }
