@@ -92,7 +92,7 @@ manageJobsWithoutQueueName: true
 async def test_jobs_that_have_no_workload_yet_are_planned(tmp_path: Path) -> None:
     kubeconfig, settings = tmp_path / "kubeconfig", tmp_path / "config.yaml"
     settings.write_text(EVERY_JOB)
-    documents = parse("---\n".join((OBJECTS, JOB, STRAY)), file="objects")
+    documents = parse(f"{OBJECTS}---\n{JOB}---\n{STRAY}", file="objects")
     async with asyncio.timeout(60), local_cluster(Place(), documents) as server:
         kubeconfig.write_text(server.kubeconfig())
         flags = ("--kubeconfig", str(kubeconfig))
