@@ -5,10 +5,14 @@ from types import MappingProxyType
 
 from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import PreemptionPolicy
+from queueing.core.fair_sharing.candidate_queues import (
+    CandidateQueue,
+    CandidateQueues,
+    RankedCandidate,
+)
 from queueing.core.fair_sharing.patience import NO_PATIENCE, Patience
 from queueing.core.fair_sharing.shares import Share, Shares
 from queueing.core.fair_sharing.sparing import Balance, Rules, below_common, spare_fairly
-from queueing.core.fair_sharing.targets import Offer, Source, Sources
 from queueing.core.holders import Holder, Holders
 from queueing.core.names import Uid
 from queueing.core.preemption.borrowers import within_quota
@@ -83,30 +87,30 @@ class _Search:
         self.fits = False
         self.targets: list[Target] = []
 
-    def by_first_rule(self, found: Sequence[Offer], rule: Rule) -> list[Offer]:
+    def by_first_rule(self, found: Sequence[RankedCandidate], rule: Rule) -> list[RankedCandidate]:
         """Take victims until it fits; return those that the rule spared."""
         query, own = self._query, self._query.preemptor.node
-        sources = Sources(own, found, self._shares)
-        spared: list[Offer] = []
-        while not self.fits and (source := sources.next()) is not None:
-            if source.node is own:
-                self._take(sources, source.pop(), PreemptionReason.IN_CLUSTER_QUEUE)
+        queues = CandidateQueues(own, found, self._shares)
+        spared: list[RankedCandidate] = []
+        while not self.fits and (queue := queues.next()) is not None:
+            if queue.node is own:
+                self._take(queues, queue.pop(), PreemptionReason.IN_CLUSTER_QUEUE)
             elif self._rules.within_nominal and within_quota(own, query.contested):
-                self._take(sources, source.pop(), PreemptionReason.IN_COHORT_RECLAMATION)
+                self._take(queues, queue.pop(), PreemptionReason.IN_COHORT_RECLAMATION)
             else:
-                self._take_by(rule, sources, source, spared)
+                self._take_by(rule, queues, queue, spared)
         return spared
 
-    def by_initial_share(self, found: Sequence[Offer]) -> None:
+    def by_initial_share(self, found: Sequence[RankedCandidate]) -> None:
         """Give the spared ones a second chance: one of each queue that has the larger share."""
         own = self._query.preemptor.node
-        sources = Sources(own, found, self._shares)
-        while not self.fits and (source := sources.next()) is not None:
-            mine, theirs = below_common(own, source.node)
-            demanded = self._patience.demanded(sources.share(mine), mine, theirs)
-            if demanded < sources.share(theirs) and self._skip_protected(source):
-                self._take(sources, source.pop(), PreemptionReason.IN_COHORT_FAIR_SHARING)
-            sources.drop(source)
+        queues = CandidateQueues(own, found, self._shares)
+        while not self.fits and (queue := queues.next()) is not None:
+            mine, theirs = below_common(own, queue.node)
+            demanded = self._patience.demanded(queues.share(mine), mine, theirs)
+            if demanded < queues.share(theirs) and self._skip_protected(queue):
+                self._take(queues, queue.pop(), PreemptionReason.IN_COHORT_FAIR_SHARING)
+            queues.drop(queue)
 
     def result(self) -> tuple[list[Target], frozenset[Uid]]:
         """Return the victims without those that were not needed; none if it never fitted.
@@ -123,38 +127,46 @@ class _Search:
         self._room.leave()
         return self._room.fill_back(self.targets, borrowing=True), frozenset()
 
-    def _take_by(self, rule: Rule, sources: Sources, source: Source, spared: list[Offer]) -> None:
+    def _take_by(
+        self,
+        rule: Rule,
+        queues: CandidateQueues,
+        queue: CandidateQueue,
+        spared: list[RankedCandidate],
+    ) -> None:
         """Take the first candidate of a queue that the rule allows."""
-        mine, theirs = below_common(self._query.preemptor.node, source.node)
-        new, before = sources.share(mine), sources.share(theirs)
+        mine, theirs = below_common(self._query.preemptor.node, queue.node)
+        new, before = queues.share(mine), queues.share(theirs)
         new = self._patience.demanded(new, mine, theirs)
-        while self._skip_protected(source):
-            one = source.pop()
+        while self._skip_protected(queue):
+            one = queue.pop()
             self._room.clear(one.holder)
             after = self._shares.of(theirs)
             self._room.restore(one.holder)
             if rule(new, before, after):
-                self._take(sources, one, PreemptionReason.IN_COHORT_FAIR_SHARING)
+                self._take(queues, one, PreemptionReason.IN_COHORT_FAIR_SHARING)
                 return
             spared.append(one)
 
-    def _skip_protected(self, source: Source) -> bool:
+    def _skip_protected(self, queue: CandidateQueue) -> bool:
         """Leave out candidates that have not run long enough; say whether any is left."""
-        while source.candidates and self._is_protected(source.candidates[0].holder):
-            source.pop()
-        return bool(source.candidates)
+        while queue.candidates and self._is_protected(queue.candidates[0].holder):
+            queue.pop()
+        return bool(queue.candidates)
 
     def _is_protected(self, holder: Holder) -> bool:
         return self._patience.protects(holder) or is_protected(holder, self._query)
 
-    def _take(self, sources: Sources, one: Offer, reason: PreemptionReason) -> None:
+    def _take(
+        self, queues: CandidateQueues, one: RankedCandidate, reason: PreemptionReason
+    ) -> None:
         self._room.clear(one.holder)
-        sources.changed(one.node)
+        queues.changed(one.node)
         self.targets.append(Target(one.holder, reason))
         self.fits = self._room.fits_beside_itself()
 
 
-def _candidates(query: Query, holders: Holders) -> list[Offer]:
+def _candidates(query: Query, holders: Holders) -> list[RankedCandidate]:
     """Return all candidates: of the own queue, and of borrowing queues anywhere in the tree.
 
     Evicted ones first, then those of other queues, then (own queue, admission fair sharing) the
@@ -186,7 +198,7 @@ def _candidates(query: Query, holders: Holders) -> list[Offer]:
         )
         found.append((key, node, holder))
     found.sort(key=_key)
-    return [Offer(place, node, holder) for place, (_, node, holder) in enumerate(found)]
+    return [RankedCandidate(place, node, holder) for place, (_, node, holder) in enumerate(found)]
 
 
 def _exposed(query: Query) -> Iterator[tuple[Node, PreemptionPolicy]]:

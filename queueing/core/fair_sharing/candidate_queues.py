@@ -13,8 +13,8 @@ Place = tuple[int, float, bool, int, str]
 """Sorts ascending: the higher share, a cohort before a queue, the better candidate, name."""
 
 
-class Offer(NamedTuple):
-    """A possible victim: its place in the order of all of them, and its queue."""
+class RankedCandidate(NamedTuple):
+    """A possible victim: its place in the order of all candidates, and its queue."""
 
     place: int
     node: Node
@@ -22,19 +22,19 @@ class Offer(NamedTuple):
 
 
 @dataclass(slots=True)
-class Source:
-    """A queue and its remaining candidates, the best first."""
+class CandidateQueue:
+    """A queue and those of its workloads that are still candidates, the best first."""
 
     node: Node
-    candidates: list[Offer] = field(default_factory=list)
+    candidates: list[RankedCandidate] = field(default_factory=list)
 
-    def pop(self) -> Offer:
+    def pop(self) -> RankedCandidate:
         """Take the best candidate out."""
         return self.candidates.pop(0)
 
 
-class Sources:
-    """Candidates by queue, and the descent that finds the next queue to take from.
+class CandidateQueues:
+    """All candidates by queue, and the descent that finds the next queue to take from.
 
     Each cohort keeps its children in a heap. Shares, and with them the places in the heaps, stay
     as they are until `changed` says that usage on the path of a queue is another.
@@ -46,28 +46,28 @@ class Sources:
         "_members",
         "_own",
         "_own_path",
+        "_queues",
         "_shares",
-        "_sources",
         "_versions",
     )
 
-    def __init__(self, own: Node, candidates: Sequence[Offer], shares: Shares) -> None:
+    def __init__(self, own: Node, candidates: Sequence[RankedCandidate], shares: Shares) -> None:
         self._own = own
         self._own_path = frozenset((own, *own.ancestors()))
         self._shares = shares
         self._known: dict[Node, Share] = {}
         self._versions: dict[Node, int] = {}
         self._heaps: dict[Node, list[tuple[Place, int, Node]]] = {}
-        self._sources: dict[Node, Source] = {}
+        self._queues: dict[Node, CandidateQueue] = {}
         self._members: dict[Node, dict[Node, None]] = {}
         for one in candidates:
-            source = self._sources.get(one.node)
-            if source is None:
-                source = self._sources[one.node] = Source(one.node)
+            queue = self._queues.get(one.node)
+            if queue is None:
+                queue = self._queues[one.node] = CandidateQueue(one.node)
                 self._enroll(one.node)
-            source.candidates.append(one)
+            queue.candidates.append(one)
 
-    def next(self) -> Source | None:
+    def next(self) -> CandidateQueue | None:
         """Return the queue to take from, None when nobody is left."""
         node = self._own.root()
         while not node.is_queue:
@@ -79,12 +79,12 @@ class Sources:
             else:
                 heappop(self._heaps[node.parent])
                 node = node.parent
-        source = self._sources.get(node)
-        return source if source is not None and source.candidates else None
+        queue = self._queues.get(node)
+        return queue if queue is not None and queue.candidates else None
 
-    def drop(self, source: Source) -> None:
+    def drop(self, queue: CandidateQueue) -> None:
         """Leave out the rest of a queue's candidates."""
-        source.candidates.clear()
+        queue.candidates.clear()
 
     def changed(self, queue: Node) -> None:
         """Measure anew all on the path of a queue."""
@@ -133,8 +133,8 @@ class Sources:
 
     def _is_spent(self, child: Node) -> bool:
         if child.is_queue:
-            source = self._sources.get(child)
-            if source is None or not source.candidates:
+            queue = self._queues.get(child)
+            if queue is None or not queue.candidates:
                 return True
             return child is not self._own and not self.share(child)[1]
         return child not in self._own_path and not self.share(child)[1]
@@ -142,5 +142,5 @@ class Sources:
     def _place(self, child: Node) -> Place:
         """Sort the higher share first; then a cohort before a queue, the better candidate, name."""
         infinite, value = self.share(child)
-        first = self._sources[child].candidates[0].place if child.is_queue else 0
+        first = self._queues[child].candidates[0].place if child.is_queue else 0
         return -infinite, -value, child.is_queue, first, child.name
