@@ -7,7 +7,7 @@ from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.ordering import queue_timestamp
 from queueing.core.settings import Settings
-from queueing.core.sharing import Commons, Part, added
+from queueing.core.sharing import ClaimCharge, Commons, added
 from queueing.core.stakes import Stake
 from queueing.core.usage import held_parts
 from queueing.core.values import value
@@ -29,7 +29,7 @@ class Holder:
     usage: Mapping[FlavorResource, int]
     stake: Stake | None = None
     """What stopping it would cost."""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ClaimCharge, ...] = ()
     """What it would be charged for claims that others may use, too, if they did not."""
     own: Mapping[FlavorResource, int] | None = None
     """What it is charged beside these; None without any."""

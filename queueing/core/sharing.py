@@ -15,7 +15,7 @@ from queueing.core.names import FlavorResource, PodSetName, ResourceName, Uid
 Amounts = Mapping[FlavorResource, int]
 
 
-class Part(NamedTuple):
+class ClaimCharge(NamedTuple):
     """What a workload is charged for one claim, if nobody else is charged for it."""
 
     claim: str
@@ -39,7 +39,7 @@ class Commons:
             total[resource] = total.get(resource, 0) + amount
         return total
 
-    def saved(self, parts: Iterable[Part]) -> dict[FlavorResource, int]:
+    def saved(self, parts: Iterable[ClaimCharge]) -> dict[FlavorResource, int]:
         """Return what need not be charged again."""
         total: dict[FlavorResource, int] = {}
         for one in parts:
@@ -62,7 +62,7 @@ def shared_by(pod_sets: Iterable[PodSet]) -> dict[tuple[PodSetName, ResourceName
 
 def parts_of(
     claims: Mapping[tuple[PodSetName, ResourceName], str], assigned: Iterable[PodSetAssignment]
-) -> tuple[Part, ...]:
+) -> tuple[ClaimCharge, ...]:
     """Return what assignments charge for claims: of several pod sets with one claim the most."""
     found: dict[tuple[str, FlavorResource], int] = {}
     for one in assigned:
@@ -71,7 +71,7 @@ def parts_of(
             if claim is not None and flavor is not None:
                 key = claim, FlavorResource(flavor, resource)
                 found[key] = max(found.get(key, 0), amount)
-    return tuple(Part(*key, amount) for key, amount in sorted(found.items()))
+    return tuple(ClaimCharge(*key, amount) for key, amount in sorted(found.items()))
 
 
 def beside_claims(
@@ -84,7 +84,7 @@ def beside_claims(
     )
 
 
-def added(usage: Amounts, parts: Sequence[Part]) -> dict[FlavorResource, int]:
+def added(usage: Amounts, parts: Sequence[ClaimCharge]) -> dict[FlavorResource, int]:
     """Return a usage with what is charged for claims on top."""
     total = dict(usage)
     for one in parts:

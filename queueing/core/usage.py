@@ -7,7 +7,7 @@ from typing_extensions import override
 
 from queueing.core.facts import PodSet, PodSetAssignment, WorkloadFact
 from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
-from queueing.core.sharing import Part, added, beside_claims, claims_of, parts_of, shared_by
+from queueing.core.sharing import ClaimCharge, added, beside_claims, claims_of, parts_of, shared_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def held_usage(workload: WorkloadFact) -> dict[FlavorResource, int]:
     return added(own, parts)
 
 
-def held_parts(workload: WorkloadFact) -> tuple[dict[FlavorResource, int], tuple[Part, ...]]:
+def held_parts(workload: WorkloadFact) -> tuple[dict[FlavorResource, int], tuple[ClaimCharge, ...]]:
     """Return the same as what it alone is charged for, and what claims are that others may use.
 
     Pods that are over take nothing off a claim that others of their workload use.
@@ -119,7 +119,7 @@ def held_parts(workload: WorkloadFact) -> tuple[dict[FlavorResource, int], tuple
     if workload.admission is None:
         return {}, ()
     claims = shared_by(workload.pod_sets)
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ClaimCharge, ...] = ()
     if claims:
         parts = _held_claims(workload, claims)
         alone = beside_claims(claims, workload.admission.pod_sets)
@@ -156,7 +156,7 @@ def _held_alone(workload: WorkloadFact) -> dict[FlavorResource, int]:
 
 def _held_claims(
     workload: WorkloadFact, claims: Mapping[tuple[PodSetName, ResourceName], str]
-) -> tuple[Part, ...]:
+) -> tuple[ClaimCharge, ...]:
     """Return what claims are charged as long as any pod that uses them is to run."""
     if workload.admission is None:
         return ()

@@ -14,7 +14,7 @@ from queueing.controller.stores.indexes import Index
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
-from queueing.core.checkpoints.idleness import Part, idle_since, idle_since_by_leaders, said_idle
+from queueing.core.checkpoints.idleness import JobPods, idle_since, idle_since_by_leaders, said_idle
 from queueing.core.checkpoints.phases import HOLDS_THE_STOP
 from queueing.core.checkpoints.terms import Terms
 from queueing.core.lifecycle.steps import Cause, Condemn
@@ -150,7 +150,7 @@ class IdleReconciler:
         """Return since when nobody whose word counts does anything."""
         admitted = workload.status.true_condition("Admitted")
         started = admitted.changed if admitted is not None else 0.0
-        parts = [Part(job.status.active, self._idle(job, terms)) for job in jobs]
+        parts = [JobPods(job.status.active, self._idle(job, terms)) for job in jobs]
         if terms.leader is not None:
             return idle_since_by_leaders(parts, started)
         return idle_since(parts, started)

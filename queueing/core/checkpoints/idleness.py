@@ -12,8 +12,8 @@ _SECONDS = re.compile(r"^[0-9]{1,12}$")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One Job of a workload: how many of its pods run, and since when which of them are idle."""
+class JobPods:
+    """How many pods of one Job run, and since when those of them are idle that say so."""
 
     running: int
     idle: tuple[float, ...] = ()
@@ -24,7 +24,7 @@ def said_idle(text: str) -> float | None:
     return float(text) if _SECONDS.match(text) else None
 
 
-def idle_since(parts: Sequence[Part], started: float) -> float | None:
+def idle_since(parts: Sequence[JobPods], started: float) -> float | None:
     """Return since when no pod of a workload does anything; None while one of them does."""
     if not any(part.running for part in parts):
         return None
@@ -33,7 +33,7 @@ def idle_since(parts: Sequence[Part], started: float) -> float | None:
     return max([started, *(since for part in parts for since in part.idle)])
 
 
-def idle_since_by_leaders(parts: Sequence[Part], started: float) -> float | None:
+def idle_since_by_leaders(parts: Sequence[JobPods], started: float) -> float | None:
     """Return the same where leaders speak for all: the word of one of them is enough."""
     said = [since for part in parts for since in part.idle]
     return max([started, *said]) if said else None

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
-from queueing.core.sharing import Commons, Part, added
+from queueing.core.sharing import ClaimCharge, Commons, added
 
 
 class Charged(Protocol):
@@ -108,7 +108,7 @@ class Users:
                     open_ends.append(one)
         return [found[key] for key in sorted(found)]
 
-    def _net(self, holder: Holder, part: Part) -> Part:
+    def _net(self, holder: Holder, part: ClaimCharge) -> ClaimCharge:
         """Return a part less what those are charged for it who come first."""
         users = self.of(holder.queue, part.claim, part.resource)
         mine = _order(holder)
