@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from queueing.core.credits import bend
+from queueing.core.credits.classes import ClassMix
 from queueing.core.credits.decay import Decay
 from queueing.core.credits.facts import PART, CreditPolicyFact, Member
 from queueing.core.credits.group import WEIGHT_UNIT, Group, Loss, Position, Standing
@@ -16,9 +17,6 @@ from queueing.core.names import FlavorName, FlavorResource, Uid
 from queueing.core.quota.cell import Cell
 from queueing.core.quota.node import Node
 from queueing.state.credits.holds import Holds
-
-CLASS_UNIT = 1000
-"""Parts of one in which the factors of priority classes are counted."""
 
 
 class Row:
@@ -39,13 +37,13 @@ class Row:
 class Post:
     """What one child does in one flavor."""
 
-    __slots__ = ("flavor", "member", "plain", "rows", "weighed")
+    __slots__ = ("classes", "flavor", "member", "rows")
 
     def __init__(self, member: Member, flavor: FlavorName) -> None:
         self.member, self.flavor = member, flavor
         self.rows: dict[FlavorResource, Row] = {}
-        self.plain = self.weighed = 0
-        """What the workloads of the child cost in all, and that times their factors."""
+        self.classes = ClassMix()
+        """Of the workloads of the child; counted only where classes have factors."""
 
 
 class Way(NamedTuple):
@@ -243,8 +241,7 @@ class Book:
         for flavor, cost in self._by_flavor(holding.usage).items():
             post = self._posts.get((child, flavor))
             if post is not None:
-                post.plain += sign * cost
-                post.weighed += sign * int(cost * factor * CLASS_UNIT)
+                post.classes.add(cost, factor, sign)
                 self.moved[post] = None
 
     def _hold(self, holds: Holds, child: Member, holding: Holding, sign: int) -> None:
@@ -276,14 +273,9 @@ class Book:
                 least = usage if usage > row.local else row.local  # noqa: FURB136 - spares a call
                 free = row.price * (quota - least) // row.per if quota > least else 0
                 idle = idle + free if sums else max(idle, free)
-        paying = borrowed if post.plain <= 0 else self._cost(post, borrowed)
+        paying = post.classes.paying(borrowed) if self.policy.class_factors else borrowed
         position = Position(idle, borrowed, paying)
         self.group.place(post.member, post.flavor, position)
-
-    @staticmethod
-    def _cost(post: Post, borrowed: int) -> int:
-        """Return what borrowing costs: by the mean factor of all that the child runs."""
-        return borrowed * post.weighed // (post.plain * CLASS_UNIT)
 
     def _by_flavor(self, amounts: Mapping[FlavorResource, int]) -> dict[FlavorName, int]:
         return self.policy.prices.by_flavor(amounts)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from queueing.core.credits import bend
+from queueing.core.credits.classes import ClassMix
 from queueing.core.credits.decay import Decay
 from queueing.core.credits.facts import CreditPolicyFact, Member
 from queueing.core.credits.group import Group, Loss, Position, Standing
@@ -15,7 +16,6 @@ from queueing.core.credits.holding import Holding
 from queueing.core.credits.part import NONE, Part, Split
 from queueing.core.names import FlavorName, ResourceName, namespace_of
 from queueing.core.quota.node import Node
-from queueing.state.credits.book import CLASS_UNIT
 
 
 @dataclass(slots=True)
@@ -23,10 +23,7 @@ class Use:
     """What one namespace uses of one flavor."""
 
     amounts: dict[ResourceName, int] = field(default_factory=dict)
-    plain: int = 0
-    """What its workloads cost in all."""
-    weighed: int = 0
-    """That times the factors of their classes."""
+    classes: ClassMix = field(default_factory=ClassMix)
 
 
 Place = tuple[Member, FlavorName]
@@ -129,9 +126,7 @@ class QueueBook:
         if self.policy.class_factors:
             factor = self.policy.factor(holding.priority)
             for flavor, cost in self.policy.prices.by_flavor(holding.usage).items():
-                use = self._use(member, flavor)
-                use.plain += sign * cost
-                use.weighed += sign * int(cost * factor * CLASS_UNIT)
+                self._use(member, flavor).classes.add(cost, factor, sign)
 
     def lose(self, holding: Holding, when: int, saved: int | None) -> None:
         """Note an eviction: what was used since the work was saved, or ever, is lost.
@@ -184,8 +179,6 @@ class QueueBook:
         for place in self._moved:
             (member, flavor), use = place, self._uses[place]
             idle, borrowed = self._split.position(flavor, use.amounts, self._part(member))
-            paying = borrowed
-            if use.plain > 0:
-                paying = borrowed * use.weighed // (use.plain * CLASS_UNIT)
-            self.group.place(member, flavor, Position(idle, borrowed, paying))
+            position = Position(idle, borrowed, use.classes.paying(borrowed))
+            self.group.place(member, flavor, position)
         self._moved.clear()
