@@ -29,9 +29,9 @@ class HookJob(Wire):
     """A Job that saves for the workload."""
 
     template: Annotated[dict[str, Any], OPAQUE]
-    """Metadata and spec of the Job, as in a CronJob. It is made in the namespace of the workload,
-    is never queued, and ends with the request's last deadline. Its containers find in their
-    environment what is to be saved: QUEUEING_CHECKPOINT_WORKLOAD, QUEUEING_CHECKPOINT_JOBS and
+    """Metadata and spec of the Job, as in a CronJob. It is created in the namespace of the
+    workload, is never queued, and ends at the request's last deadline. The environment of its
+    containers says what to save: QUEUEING_CHECKPOINT_WORKLOAD, QUEUEING_CHECKPOINT_JOBS and
     others."""
 
 
@@ -44,47 +44,48 @@ class ExecCommand(Wire):
         Field(min_length=1, max_length=64),
     ]
     """The program and its arguments, not run in a shell. $(QUEUEING_CHECKPOINT_REQUEST) and others
-    are replaced. Code 0 says that the work is saved."""
+    are replaced. Exit code 0 means that the work is saved."""
     container: Annotated[str, Field(max_length=63)] = ""
     """Container to run it in. Empty: the first one."""
 
 
 class CheckpointTerms(Wire):
-    """What is asked of pods, and how long it may take."""
+    """How pods are asked to save, and how long that may take."""
 
     driver: Driver
-    """How pods hear of the request and answer it. Annotation: by annotations of the pod. HTTP: the
-    controller posts a signed request to the pod. TerminationOnly: pods are asked by SIGTERM alone,
-    and answer with their termination message. Job: a Job is made that saves for them. Exec: a
-    command is run in their container, where the operator allows it."""
+    """How pods get the request and answer it. Annotation: by annotations of the pod. HTTP: the
+    controller posts a signed request to the pod. TerminationOnly: pods are asked by SIGTERM only,
+    and answer with their termination message. Job: a Job is created that saves for them. Exec: a
+    command runs in their container, if the operator allows it."""
     ack_deadline: DurationText = "20s"
-    """Longest wait for the first answer. Whoever does not answer in time is unresponsive."""
+    """Longest wait for the first answer. A workload without an answer in time is unresponsive."""
     save_deadline: DurationText = "5m"
     """Longest time between the first answer and the end of saving."""
     save_deadline_max: DurationText | None = None
-    """Longest time that heartbeats with progress may extend the saving to. Unset: they do not."""
+    """Limit up to which heartbeats with progress extend the save deadline. Unset: they do not."""
     heartbeat: DurationText = "15s"
-    """How often a pod that saves says so. After three of them in silence it counts as failed."""
+    """Interval of heartbeats while a pod saves. After three missed ones it counts as failed."""
     fresh_enough: DurationText = "2m"
-    """A pod whose last checkpoint is younger than this may say so instead of saving again."""
+    """A pod whose last checkpoint is younger may answer AlreadyFresh instead of saving again."""
     termination_grace: DurationText = "60s"
-    """Time that pods get between SIGTERM and the end. Must not exceed the grace period of the
+    """Time that pods get between SIGTERM and SIGKILL. Must not exceed the grace period of the
     pods."""
     force_delete_after: DurationText | None = None
-    """Time after the end of the grace at which pods that still exist are removed by force, for
-    example on a node that is lost. Unset: never."""
+    """Time after the end of the grace period at which remaining pods are deleted by force, for
+    example on a lost node. Unset: never."""
     answer_from: Literal["All", "Leader"] = "All"
-    """Whose answers count: those of all pods of the workload, or of those that leader names."""
+    """Whose answers count: those of all pods of the workload, or of those that leader selects."""
     leader: AtomicLabelSelector | None = None
-    """Pods that speak for the workload when answerFrom is Leader."""
+    """Selects the pods whose answers count if answerFrom is Leader."""
     refusal_limit: Annotated[int, Field(ge=0, le=10)] = 1
-    """How often a workload may ask for a later time."""
+    """How often a workload may postpone the request."""
     refusal_delay_max: DurationText = "1m"
-    """Longest delay that a workload may ask for."""
+    """Longest time by which a workload may postpone the request at once."""
     on_failure: OnFailure = "Proceed"
-    """What happens when the work was not saved. Proceed: the workload is stopped all the same.
-    TryOtherVictim: a preempted workload stays, and its preemptor looks for another, twice at
-    most. Abort: it stays, and its preemptor waits; only terms of a ClusterQueue can allow that."""
+    """What happens when the work was not saved. Proceed: the workload is stopped anyway.
+    TryOtherVictim: a preempted workload stays, and its preemptor looks for another victim, twice
+    at most. Abort: it stays, and its preemptor waits; only the policy of a ClusterQueue can allow
+    that."""
     http: HttpEndpoint | None = None
     """Where pods listen. Needed by the driver HTTP."""
     job: HookJob | None = None
@@ -92,20 +93,20 @@ class CheckpointTerms(Wire):
     exec: ExecCommand | None = None
     """The command that saves. Needed by the driver Exec."""
     minimum_runtime: DurationText = "0s"
-    """So long after its start a workload is not preempted by its own queue's priorities or by fair
-    shares; who reclaims nominal quota need not wait. Counts up to what the policy of the
-    ClusterQueue grants; without such a policy it does not count."""
+    """For this long after its start a workload is not preempted by priority within its queue, or by
+    fair shares. Does not protect against the reclaim of nominal quota. Counts up to what the
+    policy of the ClusterQueue grants; without such a policy it does not count."""
     idle_after: DurationText | None = None
-    """So long a workload may hold quota while all its pods say, by the label
-    queueing.dev/idle-since, that they do nothing. After that it is asked to save, is stopped, and
-    stays inactive until somebody activates it. Unset: as long as it likes."""
+    """How long a workload may hold quota while all of its pods have the label
+    queueing.dev/idle-since. After that it is asked to save, is stopped, and stays inactive until
+    somebody activates it. Unset: without limit."""
 
 
 class CheckpointPolicySpec(CheckpointTerms):
     """What is asked of pods, and how long it may take."""
 
     retain: Annotated[int, Field(ge=1, le=100)] = 3
-    """How many Checkpoints are kept for each workload, beside the one that is being made."""
+    """How many finished Checkpoints are kept for each workload."""
 
 
 class CheckpointPolicyStatus(Wire):
@@ -119,8 +120,9 @@ class CheckpointPolicyStatus(Wire):
 class CheckpointPolicy(KubeObject):
     """How workloads are asked to save their work before they are stopped.
 
-    A Job names one of its namespace by the annotation queueing.dev/checkpoint-policy. A
-    ClusterQueue names one as namespace/name: it holds for Jobs without, and bounds the others.
+    A Job names a policy of its namespace in the annotation queueing.dev/checkpoint-policy. A
+    ClusterQueue names one as namespace/name: it applies to Jobs that name none, and bounds the
+    policies of the others.
     """
 
     api_version: Literal["queueing.dev/v1alpha1"] = "queueing.dev/v1alpha1"

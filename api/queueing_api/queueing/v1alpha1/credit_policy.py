@@ -42,86 +42,86 @@ class CreditClassFactor(Wire):
 
 
 class UsageRetention(Wire):
-    """For how long rows of usage are kept, and how fine."""
+    """How long usage records are kept, and at which resolution."""
 
     hours: DurationText = "48h"
-    """Age at which the rows of an hour are added up with those of its day."""
+    """Age at which hourly records are merged into those of the day."""
     days: DurationText = "1488h"
-    """Age at which the rows of a day are added up with those of its month."""
+    """Age at which daily records are merged into those of the month."""
     months: DurationText = "17568h"
-    """Age at which the rows of a month are deleted."""
+    """Age at which monthly records are deleted."""
 
 
 class CreditPolicySpec(Wire):
     """How credits are counted, and how far they bend fair shares."""
 
     mode: CreditMode = "Balanced"
-    """How far balances may bend weights. Off: credits are neither counted nor used. Gentle: by a
-    factor of 4 at most, Balanced: 16, Karma: without a practical bound, so that the richest goes
-    first."""
+    """How far balances may change weights. Off: credits are neither counted nor used. Gentle: by a
+    factor of 4 at most. Balanced: by 16. Karma: without a practical bound, so that the child with
+    the largest balance goes first."""
     root_cohorts: Annotated[list[DnsSubdomain], Field(max_length=256), SET] = Field(
         default_factory=list
     )
-    """Root cohorts whose trees the policy is for. Empty: all that no other policy names. When two
-    policies claim one tree, the one whose name sorts first has it."""
+    """Root cohorts of the trees to which the policy applies. Empty: all that no other policy names.
+    If two policies name the same tree, the one whose name sorts first applies."""
     prices: Annotated[list[CreditPrice], Field(min_length=1, max_length=64), ATOMIC]
-    """What resources cost. What has no price is lent and borrowed for nothing."""
+    """Prices of resources. A resource without a price earns and costs nothing."""
     billing: Literal["Dominant", "Sum"] = "Dominant"
     """How the resources of one flavor are billed together: only the most expensive one, or all."""
     unit: Annotated[str, Field(min_length=1, max_length=16)] = "GPUh"
-    """Name under which 3600 credits are shown to people."""
+    """Name of the unit in which 3600 credits are displayed."""
     half_life: DurationText = "336h"
-    """Time in which balances, surplus and debt alike, lose half of what they are. Choose at least
-    five times the longest cycle of demand."""
+    """Time in which a balance, surplus or debt, shrinks by half. Choose at least five times the
+    longest cycle of demand."""
     horizon: DurationText = "6h"
-    """A balance worth the entitlement of this time doubles the weight; a debt halves it."""
+    """A surplus worth the entitlement for this time doubles the weight; such a debt halves it."""
     bound: Annotated[int, Field(ge=0, le=16)] | None = None
-    """Highest power of two by which a weight is bent. Unset: as the mode says, 2 for Gentle, 4 for
-    Balanced."""
+    """Largest power of two by which a weight is multiplied or divided. Unset: as the mode says, 2
+    for Gentle, 4 for Balanced."""
     hysteresis: ShortQuantity = "1.25"
-    """How much larger the share of a victim must be than that of its preemptor, between 1 and 16.
-    It counts only where the balance of either of them bends its weight."""
+    """How many times larger the share of a victim must be than that of its preemptor, between 1
+    and 16. Applies only if the balance of either of them changes its weight."""
     minimum_runtime: DurationText | None = None
-    """How long a workload runs before it may be preempted for the sake of fair shares. Unset: no
-    time. Nominal quota is reclaimed without regard to it."""
+    """How long a workload must have run before it may be preempted by shares. Unset: not at all.
+    Does not protect against the reclaim of nominal quota."""
     class_factors: Annotated[list[CreditClassFactor], Field(max_length=16), ATOMIC] = Field(
         default_factory=list
     )
-    """What workloads of different priorities pay for what they borrow."""
+    """Factors on the price of borrowing for workloads of different priorities."""
     non_borrowing_min_priority: Int32 | None = None
     """Workloads of this priority and above may not borrow: together they stay within the nominal
     quota of their ClusterQueue. Unset: all may borrow."""
     admission_hold: DurationText | None = None
-    """For how long what a workload will pay is held against the balance of its queue from its
-    admission on, or for its maximum execution time if that is less. As it is paid, or as the
-    workload ends, it is released. Unset: nothing is held; 10m keeps a surplus from buying, in one
-    moment, more than it is worth."""
+    """From its admission on, a workload's cost of borrowing for this time, or for its maximum
+    execution time if that is shorter, is held against the balance of its queue. The hold is
+    released as it is paid, or when the workload ends. Unset: nothing is held. With 10m a surplus
+    cannot pay, in one moment, for more than it is worth."""
     local_queues: Literal["Off", "Order"] = "Off"
     """What credits do within ClusterQueues whose admissionMode is UsageBasedAdmissionFairSharing.
-    Order: the namespaces behind their LocalQueues have a ledger, and LocalQueues go by what their
-    namespace holds, against its part of the queue and its balance, instead of by usage history;
-    victims too. Off: neither."""
+    Order: the namespaces of their LocalQueues have a ledger. LocalQueues, and victims, are ordered
+    by the current usage of their namespace relative to its part of the queue and its balance,
+    instead of by usage history. Off: no ledger, and no effect on the order."""
     debt_limit: DurationText | None = None
-    """Largest debt, as the time in which the whole entitlement, if it were lent, would pay it
-    back. Unset: 1.44 half-lives, which is also as much as a surplus can reach."""
+    """Largest debt, as the time in which it would be paid back if the whole entitlement were lent.
+    Unset: 1.44 half-lives, which is also the largest possible surplus."""
     usage_records: UsageRetention | None = None
-    """Keeps rows of what was used, borrowed, lent, wasted and held idle in UsageRecords, which
-    outlive Workloads. Unset: no rows are kept."""
+    """Keeps UsageRecords of what was used, borrowed, lent, wasted and held idle. They outlive the
+    Workloads. Unset: no records are kept."""
 
 
 class CreditPolicyStatus(Wire):
     """Whether the policy has an effect."""
 
     conditions: Annotated[list[Condition], list_map("type")] = Field(default_factory=list)
-    """Observations. Effective is False, and says why, while the policy bends no share: without
-    fair sharing, with mode Off, or when another policy has its trees."""
+    """Observations. Effective is False, and says why, while the policy changes no share: without
+    fair sharing, with mode Off, or if another policy applies to its trees."""
 
 
 class CreditPolicy(KubeObject):
     """How lending and borrowing in trees of cohorts become credits, and what these do.
 
-    Whoever lends idle quota that siblings really use earns; whoever borrows pays. A balance bends
-    the weight in fair sharing within bounds. Nominal quota is never touched.
+    A queue that lends idle quota which siblings actually use earns credits; one that borrows pays.
+    A balance changes the weight in fair sharing within bounds. It never changes nominal quota.
     """
 
     api_version: Literal["queueing.dev/v1alpha1"] = "queueing.dev/v1alpha1"

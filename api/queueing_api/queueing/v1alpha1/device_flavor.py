@@ -38,22 +38,22 @@ class DeviceTerms(Wire):
     selectors: Annotated[list[DeviceSelector], Field(max_length=16), ATOMIC] = Field(
         default_factory=list
     )
-    """Further choices, all of which a device must pass."""
+    """Selectors, all of which a device must match."""
     tolerations: Annotated[list[Toleration], Field(max_length=16), ATOMIC] = Field(
         default_factory=list
     )
-    """Taints of devices that the request does not mind."""
+    """Device taints that the request tolerates."""
     capacity_per_unit: ResourceList = Field(default_factory=dict)
-    """What each unit takes of a device that may be shared, by capacity."""
+    """Capacity that each unit takes of a device that may be shared."""
 
 
 class OpaqueConfig(Wire):
-    """Configuration that is handed to a driver as it is."""
+    """Configuration that is passed to a driver unchanged."""
 
     driver: Text
     """Driver that reads it."""
     parameters: Annotated[dict[str, Any], OPAQUE] = Field(default_factory=dict)
-    """An object in the driver's own words."""
+    """An object in the driver's own format."""
 
 
 class ComputeDomainTerms(Wire):
@@ -108,7 +108,7 @@ class DeviceFlavorSpec(Wire):
     resources: Annotated[
         list[FlavoredResource], Field(min_length=1, max_length=16), list_map("name")
     ]
-    """Its resources that are devices."""
+    """The resources of the flavor that are served by devices."""
 
 
 class DeviceFlavorStatus(Wire):
@@ -122,8 +122,8 @@ class DeviceFlavorStatus(Wire):
 class DeviceFlavor(KubeObject):
     """How the resources of a ResourceFlavor become requests for devices.
 
-    Quota keeps the resource that users ask for; what it becomes is decided by the flavor that a
-    workload is admitted to.
+    Quota counts the resource that users ask for. The flavor that a workload is admitted with
+    decides which devices that means.
     """
 
     api_version: Literal["queueing.dev/v1alpha1"] = "queueing.dev/v1alpha1"
