@@ -39,8 +39,8 @@ REASONS: Mapping[Reason, tuple[str, str]] = MappingProxyType(
             "Request less, or ask an admin for more quota or higher limits.",
         ),
         Reason.TOPOLOGY_PLACEMENT_FAILED: (
-            "There is enough quota, but the pods do not fit the topology that they request.",
-            "Request a wider level, or wait until whole domains are free.",
+            "There is enough quota, but the pods request placement by topology.",
+            "Remove the topology request; this version does not place pods by topology.",
         ),
         Reason.WAITING_FOR_PREEMPTED: (
             "Other workloads are being evicted for it.",
