@@ -4,6 +4,7 @@ Replies are not parsed here, so that a hot path decodes just what it uses. Failu
 `KubeError`s.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -51,6 +52,8 @@ __all__ = [
 _WHOLE_LIST_TIMEOUT_S = 120.0
 _SERVER_SHARE = 0.9
 """The part of the timeout of a write after which the server itself gives up."""
+_CONNECTING_SHARE = 0.9
+"""The part of the timeout after which a request without a connection is known not to be sent."""
 _WATCH_SILENCE_S = 150.0
 _FRAME_MAX = 2**20
 
@@ -172,35 +175,40 @@ class Client:
         timeout = call.timeout_s
         if timeout is None:
             timeout = READ_TIMEOUT_S if request.method == "GET" else self.write_timeout_s
-        limits = aiohttp.ClientTimeout(total=timeout, sock_connect=CONNECT_TIMEOUT_S)
         try:
-            return await self._send_as_known(request, call, limits)
+            return await self._send_as_known(request, call, timeout)
         except LostError as error:
             # A read may meet a kept connection that the server has closed; asking once more harms
             # nobody.
             if request.method != "GET" or isinstance(error.__cause__, TimeoutError):
                 raise
-            return await self._send_as_known(request, call, limits)
+            return await self._send_as_known(request, call, timeout)
 
-    async def _send_as_known(
-        self, request: Request, call: Call, limits: aiohttp.ClientTimeout
-    ) -> bytes:
+    async def _send_as_known(self, request: Request, call: Call, timeout_s: float) -> bytes:
         """Send with the current credentials; a 401 came before anything happened, so once more."""
         grant = await self._grant()
         try:
-            return await self._exchange(request, call, limits, grant)
+            return await self._exchange(request, call, timeout_s, grant)
         except UnauthorizedError:
             renewed = await self.cluster.credentials.renewed(grant)
             if renewed is grant:
                 raise
-        return await self._exchange(request, call, limits, await self._grant())
+        return await self._exchange(request, call, timeout_s, await self._grant())
 
     async def _exchange(
-        self, request: Request, call: Call, limits: aiohttp.ClientTimeout, grant: Grant
+        self, request: Request, call: Call, timeout_s: float, grant: Grant
     ) -> bytes:
+        connecting_s = min(CONNECT_TIMEOUT_S, timeout_s * _CONNECTING_SHARE)
+        limits = aiohttp.ClientTimeout(total=None, sock_connect=connecting_s)
         try:
             with named_failures(request.label):
-                async with self._open(request, call, limits, grant) as response:
+                # Not aiohttp's total: a task that is cancelled in the moment in which that runs out
+                # would not hear of it. The end of a term cancels all that is under way, and after a
+                # pause of the process many timeouts run out in that very moment.
+                async with (
+                    asyncio.timeout(timeout_s),
+                    self._open(request, call, limits, grant) as response,
+                ):
                     body = await response.read()
         except KubeError:
             self.connected = False

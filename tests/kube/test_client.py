@@ -237,3 +237,23 @@ async def test_a_refused_watch_is_an_error_before_any_byte(server: Any, client: 
 async def test_a_client_that_is_not_open_says_so() -> None:
     with pytest.raises(RuntimeError, match="not open"):
         await Client(Cluster.plain("http://127.0.0.1:1")).get(JOBS.at("j", "ns"))
+
+
+@pytest.mark.parametrize(
+    ("timeout_s", "cancelled_s"),
+    [pytest.param(0.3, 0.1, id="cancelled first"), pytest.param(0.1, 0.3, id="timed out first")],
+)
+async def test_a_task_that_is_cancelled_as_its_request_times_out_is_cancelled(
+    server: Any, client: Client, timeout_s: float, cancelled_s: float
+) -> None:
+    """The loop stood still while both fell due, as in a process that was stopped for a while."""
+    server.otherwise = server.hang()
+    loop = asyncio.get_running_loop()
+    task = asyncio.create_task(client.get(JOBS.at("j", "ns"), Call(timeout_s=timeout_s)))
+    await server.wait_for(1)
+    later = loop.time() + 0.4
+    loop.call_later(cancelled_s, task.cancel)
+    while loop.time() < later:
+        pass
+    await asyncio.wait({task})
+    assert task.cancelled()
