@@ -12,7 +12,6 @@ from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.preemption.query import Target
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
-from queueing.core.sharing import less
 from queueing.core.usage import Demand
 from queueing.core.values import value
 
@@ -49,10 +48,8 @@ class Entry:
     """Why budgets or rules make it wait, though it would fit; None when they do not."""
     demoted: str | None = None
     """Why it may run only where nobody else wants to; None when it may as any other."""
-    saved: Mapping[FlavorResource, int] = field(default_factory=lambda: NOTHING)
-    """What of its assignment others are charged already, who use the same claims."""
     partners: frozenset[Uid] = frozenset()
-    """Those others."""
+    """Those who use the same claims already."""
 
     @property
     def barred_before(self) -> Bar | None:
@@ -65,7 +62,7 @@ class Entry:
     @property
     def usage(self) -> Mapping[FlavorResource, int]:
         """What is charged when it is admitted."""
-        return less(self.assignment.usage, self.saved)
+        return self.assignment.charged
 
 
 class Ruling(NamedTuple):

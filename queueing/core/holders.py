@@ -7,7 +7,7 @@ from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.ordering import queue_timestamp
 from queueing.core.settings import Settings
-from queueing.core.sharing import ClaimCharge, Commons, added
+from queueing.core.sharing import ClaimCharge, Commons, Use, added
 from queueing.core.stakes import Stake
 from queueing.core.usage import held_parts
 from queueing.core.values import value
@@ -36,6 +36,11 @@ class Holder:
     members: tuple["Holder", ...] = ()
     """Several that can only be stopped together, because all use one claim; this one stands for
     them, with the highest of their priorities and the longest of their stays."""
+
+    @property
+    def use(self) -> Use:
+        """What it holds, if need be together with others."""
+        return Use(self.usage if self.own is None else self.own, self.parts)
 
     @property
     def started(self) -> float:

@@ -13,7 +13,7 @@ from queueing.core.flavors.partial import largest_that_fits
 from queueing.core.flavors.plain import plain_fit
 from queueing.core.flavors.search import Search
 from queueing.core.holders import Holders
-from queueing.core.names import FlavorResource, QueueName, Uid
+from queueing.core.names import QueueName, Uid
 from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.preemption.classical import classical_targets
 from queueing.core.preemption.limits import Bounds
@@ -24,7 +24,7 @@ from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.recall import Recalls
 from queueing.core.settings import Compatibility, Settings
-from queueing.core.sharing import parts_of, shared_by
+from queueing.core.sharing import Commons
 from queueing.core.usage import Demand
 
 
@@ -77,11 +77,11 @@ def nominate(
     the same usage share `borrowers`. What budgets do not cover counts as not fitting; what they
     demote has no victims.
     """
-    entry = None
-    if head.demand.claims:
-        entry = _nominate_beside(head, world, spared=spared)
-    if entry is None:
-        entry = _nominate(head, world, borrowers, spared=spared)
+    claims = head.demand.claims
+    commons = world.holders.commons(head.queue, sorted(claims)) if claims else None
+    entry = _nominate(head, world, borrowers, spared=spared, commons=commons)
+    if commons is not None:
+        entry.partners = commons.users
     if world.allowance is None:
         return entry
     entry = _within_means(entry, world.allowance)
@@ -91,39 +91,14 @@ def nominate(
     return entry
 
 
-def _nominate_beside(head: Head, world: World, *, spared: frozenset[Uid]) -> Entry | None:
-    """Nominate a head as if those who hold its claims already were not charged for them.
-
-    So it has room for the whole of what it asks exactly if there is room for what it adds. Where it
-    asks less than they are charged it is nominated once more, without what it really saves. None
-    where nobody holds its claims, and where that time it saves something else again.
-    """
-    commons = world.holders.commons(head.queue, sorted(head.demand.claims))
-    if commons is None:
-        return None
-    claims = shared_by(one.pod_set for one in head.demand.pod_sets)
-    lifted: Mapping[FlavorResource, int] = commons.lifted()
-    for _ in range(2):
-        with world.tree.attempt():
-            world.tree.remove_usage(head.queue, lifted)
-            entry = _nominate(head, world, Borrowers(), spared=spared | commons.users)
-        saved = commons.saved(parts_of(claims, entry.assignment.pod_sets()))
-        usage = entry.assignment.usage
-        if all(saved.get(one, 0) == amount for one, amount in lifted.items() if usage.get(one)):
-            entry.saved, entry.partners = saved, commons.users
-            return entry
-        lifted = saved
-    return None
-
-
 def _within_means(entry: Entry, allowance: Allowance) -> Entry:
     """Note that budgets bar an entry, or let it run only without standing."""
     if not entry.assignment.fits and not entry.targets:
         return entry
-    head, usage = entry.head, entry.assignment.usage
-    entry.barred = allowance.bars(head.workload, head.queue, usage)
+    head, use = entry.head, entry.assignment.use
+    entry.barred = allowance.bars(head.workload, head.queue, use)
     if entry.barred is None:
-        entry.demoted = allowance.demotes(head.workload, head.queue, usage)
+        entry.demoted = allowance.demotes(head.workload, head.queue, use)
     if entry.demoted is not None:
         entry.head = replace(head, workload=replace(head.workload, priority=LOWEST_PRIORITY))
         entry.targets = []
@@ -133,12 +108,26 @@ def _within_means(entry: Entry, allowance: Allowance) -> Entry:
 def _is_covered(head: Head, world: World, assignment: Assignment) -> bool:
     """Say whether budgets let a head run so."""
     allowance = world.allowance
-    return allowance is None or not allowance.bars(head.workload, head.queue, assignment.usage)
+    return allowance is None or not allowance.bars(head.workload, head.queue, assignment.use)
 
 
-def _nominate(head: Head, world: World, borrowers: Borrowers, *, spared: frozenset[Uid]) -> Entry:
+def _nominate(
+    head: Head,
+    world: World,
+    borrowers: Borrowers,
+    *,
+    spared: frozenset[Uid],
+    commons: Commons | None,
+) -> Entry:
+    """Nominate a head where budgets do not count.
+
+    Of claims that others hold already it needs and takes only what it adds to them, and it preempts
+    none of those.
+    """
     rules, node = world.rules[head.queue], world.tree.queue(head.queue)
-    if head.progress is None:
+    if commons is not None:
+        spared |= commons.users
+    if head.progress is None and commons is None:
         plain = plain_fit(rules, node, head.demand, world.settings)
         if plain is not None and _is_covered(head, world, plain):
             return Entry(head, rules, node, plain)
@@ -147,7 +136,7 @@ def _nominate(head: Head, world: World, borrowers: Borrowers, *, spared: frozens
         if rules.never_preempts
         else _preemption(head, world, borrowers, spared=spared | head.spared)
     )
-    search = Search(rules, node, oracle=preemption, settings=world.settings)
+    search = Search(rules, node, oracle=preemption, settings=world.settings, commons=commons)
     full = search.assign(head.demand, head.progress)
     if full.fits and _is_covered(head, world, full):
         return Entry(head, rules, node, full)
@@ -174,7 +163,7 @@ def _nominate(head: Head, world: World, borrowers: Borrowers, *, spared: frozens
 def _targets(preemption: Preemption | None, assignment: Assignment) -> list[Target]:
     if preemption is None or not assignment.needs_preemption:
         return []
-    return preemption.targets(assignment.usage, assignment.contested)
+    return preemption.targets(assignment.charged, assignment.contested)
 
 
 def _preemption(

@@ -72,6 +72,12 @@ class Outline:
     fits: dict[tuple[int, ...], Any] = field(default_factory=dict, compare=False)
     """Memo of the answers where these flavors have enough (see `flavors.plain`)."""
 
+    def total(self, number: int, resource: FlavorResource) -> int:
+        """Return what a pod set, by its place, is charged of a resource in a flavor."""
+        flavor, name = resource
+        total = self.totals[number].get(name, 0)
+        return self.prices.get((number, name, flavor), total) if self.prices else total
+
 
 def outline_of(demand: Demand, groups: Sequence[Group], quota_check: QuotaCheck) -> Outline:
     """Sort a demand's requests by pod set group and resource group."""

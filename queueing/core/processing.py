@@ -171,11 +171,11 @@ def _admit(entry: Entry, draft: Draft) -> Ruling:
         return _claim(entry, Mode.SKIPPED, Reason.WAITING_FOR_PODS_READY, PODS_NOT_READY)
     allowance = world.allowance
     if allowance is not None:
-        barred = allowance.bars(head.workload, head.queue, assignment.usage)
+        barred = allowance.bars(head.workload, head.queue, assignment.use)
         if barred is not None:
             return _retry(entry, Mode.SKIPPED, *barred)
         demoted = entry.demoted is not None
-        allowance.take(head.workload, head.queue, assignment.usage, demoted=demoted)
+        allowance.take(head.workload, head.queue, assignment.use, demoted=demoted)
     pod_sets = assignment.pod_sets()
     admit = Admit(
         workload=head.workload.key,

@@ -32,20 +32,50 @@ class Commons:
     """What is charged for a claim, by the claim and what it counts as."""
     users: frozenset[Uid] = field(default_factory=frozenset)
 
-    def lifted(self) -> dict[FlavorResource, int]:
-        """Return what is charged for all of them."""
-        total: dict[FlavorResource, int] = {}
-        for (_, resource), amount in self.charged.items():
-            total[resource] = total.get(resource, 0) + amount
-        return total
 
-    def saved(self, parts: Iterable[ClaimCharge]) -> dict[FlavorResource, int]:
-        """Return what need not be charged again."""
-        total: dict[FlavorResource, int] = {}
-        for one in parts:
-            known = min(one.amount, self.charged.get((one.claim, one.resource), 0))
-            total[one.resource] = total.get(one.resource, 0) + known
-        return total
+class Use(NamedTuple):
+    """What one asks or holds: what is its own, and what claims are that others may use, too."""
+
+    own: Amounts
+    parts: tuple[ClaimCharge, ...] = ()
+
+
+class Together:
+    """What some hold together: what is the own of each, and each claim at its largest."""
+
+    __slots__ = ("_claims", "total")
+
+    def __init__(self) -> None:
+        self.total: dict[FlavorResource, int] = {}
+        self._claims: dict[tuple[str, FlavorResource], list[int]] = {}
+
+    def add(self, use: Use) -> None:
+        """Count one more in."""
+        for resource, amount in self.added_by(use).items():
+            self.total[resource] = self.total.get(resource, 0) + amount
+        for one in use.parts:
+            self._claims.setdefault((one.claim, one.resource), []).append(one.amount)
+
+    def remove(self, use: Use) -> None:
+        """Count one out that was counted in."""
+        for one in use.parts:
+            users = self._claims[one.claim, one.resource]
+            users.remove(one.amount)
+            if not users:
+                del self._claims[one.claim, one.resource]
+        for resource, amount in self.added_by(use).items():
+            self.total[resource] -= amount
+
+    def added_by(self, use: Use) -> dict[FlavorResource, int]:
+        """Return by how much one more would make it more."""
+        known = self._claims
+        more = (
+            one._replace(
+                amount=max(0, one.amount - max(known.get((one.claim, one.resource), (0,))))
+            )
+            for one in use.parts
+        )
+        return added(use.own, tuple(more))
 
 
 def claims_of(pod_sets: Iterable[PodSet]) -> frozenset[str]:

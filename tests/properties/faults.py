@@ -25,6 +25,7 @@ from tests.properties import test_kueue_laws as kueue
 from tests.properties import test_preemption_laws as preemption
 from tests.properties import test_rebuild_laws as rebuild
 from tests.properties import test_rest_laws as rest
+from tests.properties import test_rich_laws as rich
 from tests.properties import test_second_look_laws as second_look
 from tests.properties import test_shared_claim_laws as shared_claims
 from tests.properties import test_shortcut_laws as shortcuts
@@ -438,11 +439,25 @@ FAULTS = [
     ),
     Fault(
         "A user of a claim is judged as if nobody held it",
-        "queueing.core.nomination:_nominate_beside",
+        "queueing.state.usage.ledger:Ledger.commons",
         always(None),
         shared_claims.nobody_preempts_one_whose_claim_it_uses,
-        seed=31,
+        mode=FAIR,
         lives=shared_claims.shared,
+    ),
+    Fault(
+        "A user of a claim needs room for all of it",
+        "queueing.core.flavors.search:savings",
+        always({}),
+        shared_claims.who_adds_nothing_preempts_nobody,
+        lives=shared_claims.shared_in_deep_cohorts,
+    ),
+    Fault(
+        "A high priority may borrow, whatever the policy says",
+        "queueing.core.credits.restraint:Restraint.bars",
+        always(None),
+        rich.who_may_not_borrow_stays_within_nominal_quota,
+        lives=rich.restrained,
     ),
 ]
 

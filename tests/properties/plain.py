@@ -91,8 +91,8 @@ class Forest:
 
     def resources(self) -> list[FlavorResource]:
         """Return every flavor-resource that has quota or is held, sorted."""
-        named = {one for queue in self.queues.values() for one in _quotas(queue.groups)}
-        named |= {one for cohort in self.cohorts.values() for one in _quotas(cohort.groups)}
+        named = {one for queue in self.queues.values() for one in quotas_of(queue.groups)}
+        named |= {one for cohort in self.cohorts.values() for one in quotas_of(cohort.groups)}
         return sorted(named | {resource for _, resource in self.held})
 
     def hold(self, queue: str, usage: Mapping[FlavorResource, int], sign: int = 1) -> None:
@@ -116,7 +116,7 @@ class Forest:
         if known is None:
             known = self._nodes[resource] = {}
             for queue in self.queues.values():
-                limits = _quotas(queue.groups).get(resource, NOTHING)
+                limits = quotas_of(queue.groups).get(resource, NOTHING)
                 node = known[f"queue {queue.name}"] = Plain(queue.name, limits)
                 node.held = self.held.get((queue.name, resource), 0)
                 _hang(node, self._above(known, queue.cohort, resource))
@@ -142,7 +142,7 @@ class Forest:
         found = known.get(f"cohort {name}")
         if found is None:
             fact = self.cohorts.get(name)
-            limits = NOTHING if fact is None else _quotas(fact.groups).get(resource, NOTHING)
+            limits = NOTHING if fact is None else quotas_of(fact.groups).get(resource, NOTHING)
             found = known[f"cohort {name}"] = Plain(name, limits)
             _hang(found, None if fact is None else self._above(known, fact.parent, resource))
         return found
@@ -154,7 +154,7 @@ def _hang(node: Plain, above: Plain | None) -> None:
         above.children.append(node)
 
 
-def _quotas(groups: tuple[ResourceGroup, ...]) -> dict[FlavorResource, Quota]:
+def quotas_of(groups: tuple[ResourceGroup, ...]) -> dict[FlavorResource, Quota]:
     return {
         FlavorResource(flavor.flavor, name): quota
         for group in groups

@@ -1,19 +1,22 @@
 """The laws once more, in lives with credits, budgets, minimum runtimes and devices."""
 
 from collections import Counter
+from dataclasses import replace
 from random import Random, SystemRandom
 
 import pytest
 from typing_extensions import override
 
-from queueing.core.credits.facts import CreditAccountFact
-from queueing.core.decisions import Cycle, Reason, Wait
+from queueing.core.credits.facts import CreditAccountFact, CreditPolicyFact
+from queueing.core.decisions import Admit, Cycle, Reason, Wait
+from queueing.core.facts import ClusterQueueFact
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Life
 from queueing.testing.random_riches import some_riches
 from queueing.testing.random_worlds import MODES
-from tests.properties.profiles import SEEDS, Law
+from tests.properties.plain import held_together, quotas_of
+from tests.properties.profiles import QUEUEING, SEEDS, Law
 from tests.properties.test_claim_laws import nobody_is_evicted_twice_for_the_same_head
 from tests.properties.test_contended_laws import CASES, try_law
 from tests.properties.test_rebuild_laws import (
@@ -21,6 +24,8 @@ from tests.properties.test_rebuild_laws import (
     a_rebuilt_engine_decides_the_same,
     nothing_is_left_to_admit_after_a_cycle,
 )
+from tests.properties.test_shared_claim_laws import sharing
+from tests.properties.test_usage_laws import as_admitted, is_told
 
 FEW = CASES[1::9]
 MANY = 20
@@ -101,6 +106,77 @@ def test_laws_hold_where_time_and_the_past_count_at_length(law: Law, mode: str) 
     first = SystemRandom().randrange(SEEDS)
     for seed in range(first, first + MANY):
         try_law(law, rich(seed, mode), f"{seed} of {mode}")
+
+
+class Restrained(LivingCluster):
+    """A cluster that adds up, with every admission, what those hold who may not borrow."""
+
+    @override
+    def write(self, cycle: Cycle) -> None:
+        if is_told(self):
+            for queue in self.queues():
+                self._add_up(queue, [one for one in cycle.decisions if isinstance(one, Admit)])
+        super().write(cycle)
+
+    def _add_up(self, queue: ClusterQueueFact, admitted: list[Admit]) -> None:
+        memory = self.engine._memory
+        rule = memory.credits.allowance and memory.credits.allowance.restraints.get(queue.name)
+        charges = memory.ledger.charges.values()
+        bound = [
+            one.holder.key
+            for one in charges
+            if rule and one.holder.queue == queue.name and rule.concerns(one.holder.priority)
+        ]
+        new = {one.workload: one for one in admitted}
+        before = [self.workloads[key] for key in bound if key not in new]
+        let_in = [as_admitted(self.workloads[key], new[key]) for key in bound if key in new]
+        held, after = held_together(before), held_together([*before, *let_in])
+        nominal = quotas_of(queue.groups)
+        for resource, amount in after.items():
+            more = amount > held.get(resource, 0)
+            most = nominal[resource].nominal if resource in nominal else 0
+            assert not more or amount <= most, (queue.name, resource)
+
+
+def who_may_not_borrow_stays_within_nominal_quota(life: Life) -> None:
+    """By no admission do they hold more together than is nominal in their queue.
+
+    What a claim counts as that several use is theirs as soon as one of them uses it: alone, when
+    the others have ended.
+    """
+    cluster = Restrained.of(life)
+    for step in life.steps:
+        play(cluster, step)
+        cluster.answer()
+        cluster.cycle()
+
+
+def restrained(seed: int, mode: str) -> Life:
+    """Return a life in which some may not borrow, and claims are shared."""
+    life = sharing(rich(seed, mode))
+    terms = (
+        replace(one, non_borrowing_min_priority=2) if isinstance(one, CreditPolicyFact) else one
+        for one in life.terms
+    )
+    return replace(life, terms=tuple(terms))
+
+
+@pytest.mark.parametrize("mode", QUEUEING)
+def test_who_may_not_borrow_stays_within_nominal_quota(mode: str) -> None:
+    for seed in range(4):
+        who_may_not_borrow_stays_within_nominal_quota(restrained(seed, mode))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", QUEUEING)
+def test_who_may_not_borrow_stays_within_nominal_quota_at_length(mode: str) -> None:
+    first = SystemRandom().randrange(SEEDS)
+    for seed in range(first, first + MANY):
+        try_law(
+            who_may_not_borrow_stays_within_nominal_quota,
+            restrained(seed, mode),
+            f"{seed} of {mode}",
+        )
 
 
 class Listening(LivingCluster):

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from queueing.core.decisions import Wait
 from queueing.core.devices import DeviceAsk
-from queueing.core.facts import WorkloadFact
+from queueing.core.facts import Admission, WorkloadFact
 from queueing.core.names import QueueName, ResourceName
+from queueing.core.rounds import Judgement
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Event, Life, Step
@@ -20,7 +22,7 @@ from tests.properties.test_rebuild_laws import (
     the_order_of_arrival_is_irrelevant,
 )
 from tests.properties.test_rest_laws import all_that_ended_leaves_nothing, comes_to_rest
-from tests.properties.test_usage_laws import an_admission_takes_only_what_was_available
+from tests.properties.test_usage_laws import an_admission_takes_only_what_was_available, holders_in
 
 CPU = ResourceName("cpu")
 CLAIMS = ("", "one", "one", "other")
@@ -35,6 +37,11 @@ def sharing(life: Life) -> Life:
 def shared(seed: int, mode: str) -> Life:
     """Return the life of a number, with claims that are shared."""
     return sharing(seeded(seed, mode))
+
+
+def shared_in_deep_cohorts(seed: int, mode: str) -> Life:
+    """Return the same in deep cohorts, where most borrow."""
+    return sharing(contended(seed, mode))
 
 
 def _by_claims(step: Step, at: int) -> Step:
@@ -89,10 +96,32 @@ def nobody_preempts_one_whose_claim_it_uses(life: Life) -> None:
                 assert not same_queue or used.isdisjoint(wanted), victim.key
 
 
+def who_adds_nothing_preempts_nobody(life: Life) -> None:
+    """Not where quota was cut below what is used, either: whoever takes nothing needs no room."""
+    for cluster, memory in memories(life):
+        for judgement in list(judgements(memory)):
+            if judgement.preemptions:
+                assert _adds_something(cluster, judgement), judgement.head.workload.key
+
+
+def _adds_something(cluster: LivingCluster, judgement: Judgement) -> bool:
+    """Say whether those of its queue who stay would hold more if one were let in as it was judged.
+
+    Those who only leave hand their claims to nobody who begins.
+    """
+    queue, decision = judgement.head.queue, judgement.decision
+    assert isinstance(decision, Wait)
+    held = [one for one in holders_in(cluster, queue) if not one.is_true("Evicted")]
+    fact = judgement.head.workload
+    let_in = replace(fact, admission=Admission(cluster_queue=queue, pod_sets=decision.nominated))
+    return held_together([*held, let_in]) != held_together(held)
+
+
 LAWS = [
     pytest.param(a_claim_is_charged_once, id="a claim is charged once"),
     pytest.param(an_admission_takes_only_what_was_available, id="only what was available"),
     pytest.param(nobody_preempts_one_whose_claim_it_uses, id="nobody preempts a partner"),
+    pytest.param(who_adds_nothing_preempts_nobody, id="who adds nothing preempts nobody"),
     pytest.param(comes_to_rest, id="everything comes to rest"),
     pytest.param(all_that_ended_leaves_nothing, id="what ended leaves nothing"),
     pytest.param(a_rebuilt_engine_decides_the_same, id="a rebuilt engine decides the same"),
@@ -124,13 +153,20 @@ def test_who_shared_a_claim_with_one_that_ended_may_be_preempted_alone() -> None
 
 def test_who_shares_a_claim_with_one_just_admitted_is_preempted_by_nobody_alone() -> None:
     """In this life an engine that judged somebody after that admission did so."""
-    a_rebuilt_engine_decides_the_same(sharing(contended(1347365688, "fair sharing")))
+    a_rebuilt_engine_decides_the_same(shared_in_deep_cohorts(1347365688, "fair sharing"))
 
 
 @pytest.mark.parametrize("mode", ["classical", "taking turns"])
 def test_who_asks_less_of_a_claim_than_it_is_charged_preempts_no_partner(mode: str) -> None:
     """In this life it was judged as if nobody held the claim, and preempted who did."""
     nobody_preempts_one_whose_claim_it_uses(shared(1517970422, mode))
+
+
+@pytest.mark.parametrize("mode", QUEUEING)
+def test_who_adds_nothing_preempts_nobody_where_more_is_used_than_there_is(mode: str) -> None:
+    """In these lives one made room for what was used beyond a quota that was cut."""
+    for seed in (12, 14):
+        who_adds_nothing_preempts_nobody(shared_in_deep_cohorts(seed, mode))
 
 
 @pytest.mark.slow

@@ -90,7 +90,7 @@ class Watched(LivingCluster):
         for decision in cycle.decisions:
             key = decision.workload
             if isinstance(decision, Admit):
-                after = {**held, key: _as_admitted(self.workloads[key], decision)}
+                after = {**held, key: as_admitted(self.workloads[key], decision)}
                 for resource, amount in _more(held, after, decision.cluster_queue).items():
                     free = max(0, forest.queue(decision.cluster_queue, resource).available())
                     assert amount <= free, f"{key} takes {amount} of {free}"
@@ -108,7 +108,7 @@ class Watched(LivingCluster):
             held = after
 
 
-def _as_admitted(fact: WorkloadFact, decision: Admit) -> WorkloadFact:
+def as_admitted(fact: WorkloadFact, decision: Admit) -> WorkloadFact:
     reserved = Condition(type="QuotaReserved", status=True)
     admission = Admission(cluster_queue=decision.cluster_queue, pod_sets=decision.pod_sets)
     return replace(

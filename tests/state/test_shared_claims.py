@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from queueing.core.credits.facts import CreditPolicyFact
+from queueing.core.decisions import Reason
 from queueing.core.devices import DeviceAsk, DeviceOffer
 from queueing.core.facts import (
     Condition,
@@ -128,20 +129,83 @@ def test_the_charge_passes_to_the_next_and_ends_with_the_last() -> None:
 
 def test_whoever_takes_a_charge_over_may_borrow_no_more_than_before() -> None:
     made = world(job("a"), job("b", at=1.0))
-    lender = cluster_queue("lender", {"default": {"gpu": 8, "cpu": 10}}, cohort="all")
-    for fact in (replace(MAIN, cohort=CohortName("all")), lender):
-        made.observe(fact)
     made.cycle(1.0)
     made.cycle(2.0)
-    made.engine.observe_credit(
-        CreditPolicyFact(name="rule", prices=CORE_PRICES, non_borrowing_min_priority=0)
-    )
+    may_not_borrow(made, from_priority=0)
     made.cycle(3.0)
     end(made, "a")
     made.observe(job("other", user("its own"), at=3.0))
     made.cycle(4.0)
     assert running(made) == ["team/b"]
     assert used(made) == 8
+
+
+def may_not_borrow(made: World, *, from_priority: int) -> None:
+    """Let the queue be one that may borrow, but not its workloads of this priority and above."""
+    lender = cluster_queue("lender", {"default": {"gpu": 8, "cpu": 10}}, cohort="all")
+    for fact in (replace(MAIN, cohort=CohortName("all")), lender):
+        made.observe(fact)
+    rule = CreditPolicyFact(
+        name="rule", prices=CORE_PRICES, non_borrowing_min_priority=from_priority
+    )
+    made.engine.observe_credit(rule)
+
+
+def test_of_those_who_may_not_borrow_the_second_needs_nominal_quota_for_what_it_adds() -> None:
+    made = world(job("a", priority=5))
+    may_not_borrow(made, from_priority=5)
+    made.cycle(1.0)
+    made.observe(job("b", at=1.0, priority=5))
+    made.observe(job("other", user("its own", gpus=1), at=2.0, priority=5))
+    made.cycle(2.0)
+    assert running(made) == ["team/a", "team/b"]
+    waits = made.engine.waiting(Key("team/other"))
+    assert waits is not None
+    assert waits.reason is Reason.MAY_NOT_BORROW
+
+
+@pytest.mark.parametrize(
+    ("filler", "want"), [(1, ["team/a", "team/filler"]), (0, ["team/a", "team/b", "team/filler"])]
+)
+def test_who_may_not_borrow_takes_over_no_more_than_nominal_quota(
+    filler: int, want: list[str]
+) -> None:
+    """What one of a lower priority is charged for a claim is its own once that one has ended."""
+    made = world(job("a"), job("filler", user("its own", gpus=filler), at=0.5, priority=5))
+    may_not_borrow(made, from_priority=5)
+    made.cycle(1.0)
+    made.observe(job("b", at=1.0, priority=5))
+    made.cycle(2.0)
+    assert running(made) == want
+
+
+@pytest.mark.parametrize("gpus", [0, 4, 11], ids=lambda left: f"{left} gpus are left")
+@pytest.mark.parametrize("asks", [4, 8], ids=lambda asks: f"it asks {asks}")
+@pytest.mark.parametrize("cohort", [None, CohortName("all")], ids=["alone", "in a cohort"])
+def test_who_adds_nothing_is_let_in_where_quota_was_cut_below_what_is_used(
+    gpus: int, asks: int, cohort: CohortName | None
+) -> None:
+    """It takes nothing, so nobody has to leave for it."""
+    made = world(job("a"), job("low", pod_set({"gpu": 4, "cpu": 1}), at=0.5), gpus=12)
+    made.cycle(1.0)
+    assert running(made) == ["team/a", "team/low"]
+    left = groups({"default": {"gpu": gpus, "cpu": 10}})
+    made.observe(replace(MAIN, groups=left, cohort=cohort))
+    made.observe(job("b", user(gpus=asks), at=1.0, priority=1))
+    made.cycle(2.0)
+    assert running(made) == ["team/a", "team/b", "team/low"]
+    assert not any(one.is_true("Evicted") for one in made.workloads.values())
+    assert used(made) == 12
+
+
+def test_who_adds_something_to_what_is_used_beyond_a_cut_quota_makes_room() -> None:
+    low = job("low", pod_set({"gpu": 6, "cpu": 1}), at=0.5)
+    made = world(job("a", user(gpus=4)), low, gpus=10)
+    made.cycle(1.0)
+    made.observe(replace(MAIN, groups=groups({"default": {"gpu": 8, "cpu": 10}})))
+    made.observe(job("b", user(gpus=8), at=1.0, priority=1))
+    made.cycle(2.0)
+    assert [key for key, one in made.workloads.items() if one.is_true("Evicted")] == ["team/low"]
 
 
 def test_it_is_told_that_the_local_queue_of_whoever_takes_a_charge_over_is_another() -> None:

@@ -15,6 +15,7 @@ from queueing.core.credits.restraint import Restraint
 from queueing.core.decisions import Bar, Reason
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorName, FlavorResource, Key, QueueName, ResourceName
+from queueing.core.sharing import Use, added
 
 LOWEST_PRIORITY = -(2**31)
 """Of a workload that runs beyond a budget: nobody stands below it, and everybody may preempt it."""
@@ -74,15 +75,16 @@ class Allowance:
         """Say whether a rule or a budget speaks of workloads of a queue and a LocalQueue."""
         return queue in self.restraints or bool(self.limits(queue, local_queue))
 
-    def bars(
-        self, workload: WorkloadFact, queue: QueueName, usage: Mapping[FlavorResource, int]
-    ) -> Bar | None:
-        """Return why rules or budgets make a workload wait, None when they do not."""
+    def bars(self, workload: WorkloadFact, queue: QueueName, use: Use) -> Bar | None:
+        """Return why rules or budgets make a workload wait, None when they do not.
+
+        Budgets count a claim as if nobody else used it: they go by what statuses say.
+        """
         restraint = self.restraints.get(queue)
-        why = None if restraint is None else restraint.bars(workload, usage)
+        why = None if restraint is None else restraint.bars(workload, use)
         if why is not None:
             return Bar(Reason.MAY_NOT_BORROW, why)
-        cost = self._cost(workload, queue, usage)
+        cost = self._cost(workload, queue, use)
         for limit in self.limits(queue, workload.local_queue):
             if limit.blocks and not _covers(limit, cost, seconds_of(workload)):
                 self.has_barred = True
@@ -90,11 +92,9 @@ class Allowance:
                 return Bar(Reason.BUDGET_EXHAUSTED, sentence)
         return None
 
-    def demotes(
-        self, workload: WorkloadFact, queue: QueueName, usage: Mapping[FlavorResource, int]
-    ) -> str | None:
+    def demotes(self, workload: WorkloadFact, queue: QueueName, use: Use) -> str | None:
         """Return why a workload may run only where nobody else wants to, None when it may."""
-        cost = self._cost(workload, queue, usage)
+        cost = self._cost(workload, queue, use)
         for limit in self.limits(queue, workload.local_queue):
             if not limit.blocks and not _covers(limit, cost, seconds_of(workload)):
                 return (
@@ -102,34 +102,25 @@ class Allowance:
                 )
         return None
 
-    def take(
-        self,
-        workload: WorkloadFact,
-        queue: QueueName,
-        usage: Mapping[FlavorResource, int],
-        *,
-        demoted: bool,
-    ) -> None:
+    def take(self, workload: WorkloadFact, queue: QueueName, use: Use, *, demoted: bool) -> None:
         """Hold what a run may cost, in every budget that covers it; count it in the rules.
 
         One that is `demoted` runs beyond a budget, and holds something only in those that block.
         """
         restraint = self.restraints.get(queue)
         if restraint is not None:
-            restraint.take(workload, usage)
-            self._undo.append(partial(restraint.give_back, workload, usage))
-        cost, seconds = self._cost(workload, queue, usage), seconds_of(workload)
+            restraint.take(workload, use)
+            self._undo.append(partial(restraint.give_back, workload, use))
+        cost, seconds = self._cost(workload, queue, use), seconds_of(workload)
         for limit in self.limits(queue, workload.local_queue):
             holds = limit.blocks or not demoted
             if holds and seconds is not None and _covers(limit, cost, seconds):
                 limit.left -= cost * seconds
                 self._undo.append(partial(limit.give_back, cost * seconds))
 
-    def _cost(
-        self, workload: WorkloadFact, queue: QueueName, usage: Mapping[FlavorResource, int]
-    ) -> int:
+    def _cost(self, workload: WorkloadFact, queue: QueueName, use: Use) -> int:
         prices = self.prices(queue) if self.limits(queue, workload.local_queue) else None
-        return 0 if prices is None else cost_of(usage, prices)
+        return 0 if prices is None else cost_of(added(use.own, use.parts), prices)
 
 
 def seconds_of(workload: WorkloadFact) -> int | None:

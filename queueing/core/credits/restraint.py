@@ -2,6 +2,8 @@
 
 Invariant: an admission never brings what they hold in a ClusterQueue above what is nominal there.
 Whatever their queue borrows is then held by others of lower priority, whom preemption takes first.
+A claim that several of them use counts once. That others use it, too, does not count: it is theirs
+alone when those have ended.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,8 +13,7 @@ from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorResource, QueueName
 from queueing.core.quantities import quantity
 from queueing.core.quota.node import Node
-
-Usage = Mapping[FlavorResource, int]
+from queueing.core.sharing import Together, Use
 
 
 def _tell_nobody(_queue: QueueName) -> None:
@@ -25,24 +26,28 @@ class Restraint:
 
     node: Node
     min_priority: int
-    held: dict[FlavorResource, int]
-    """By those who were charged as the cycle began."""
     on_take: Callable[[QueueName], None] = _tell_nobody
     """Is told of whom a cycle lets in."""
-    _taken: dict[FlavorResource, int] = field(default_factory=dict)
+    _held: Together = field(default_factory=Together)
+    """By those who were charged as the cycle began, and those whom it let in."""
+    taken: list[Use] = field(default_factory=list)
     """By those whom this cycle let in."""
+
+    @property
+    def held(self) -> Mapping[FlavorResource, int]:
+        """What those under the rule hold together."""
+        return self._held.total
 
     def concerns(self, priority: int) -> bool:
         """Say whether a workload of this priority may not borrow."""
         return priority >= self.min_priority
 
-    def bars(self, workload: WorkloadFact, usage: Usage) -> str | None:
+    def bars(self, workload: WorkloadFact, use: Use) -> str | None:
         """Return why a workload has to wait, None when it stays within nominal quota."""
         if not self.concerns(workload.priority):
             return None
-        for key, amount in usage.items():
-            held = self.held.get(key, 0) + self._taken.get(key, 0)
-            missing = held + amount - self.node.nominal(key)
+        for key, amount in self._held.added_by(use).items():
+            missing = self.held.get(key, 0) + amount - self.node.nominal(key)
             if missing > 0:
                 return (
                     f"workloads of priority {self.min_priority} and above may not borrow:"
@@ -51,26 +56,31 @@ class Restraint:
                 )
         return None
 
-    def take(self, workload: WorkloadFact, usage: Usage) -> None:
+    def count(self, use: Use) -> None:
+        """Count one in who is charged."""
+        self._held.add(use)
+
+    def discount(self, use: Use) -> None:
+        """Count one out again."""
+        self._held.remove(use)
+
+    def take(self, workload: WorkloadFact, use: Use) -> None:
         """Count a workload that was let in."""
         if self.concerns(workload.priority):
-            add(self._taken, usage)
+            self._held.add(use)
+            self.taken.append(use)
             self.on_take(QueueName(self.node.name))
 
-    def give_back(self, workload: WorkloadFact, usage: Usage) -> None:
+    def give_back(self, workload: WorkloadFact, use: Use) -> None:
         """Count a workload no longer that was let in in vain."""
         if self.concerns(workload.priority):
-            add(self._taken, usage, -1)
+            self._held.remove(use)
+            self.taken.remove(use)
 
     def forget_taken(self) -> dict[FlavorResource, int]:
         """Return all that was held as the cycle ended; who was let in is charged by now, or not."""
         whole = dict(self.held)
-        add(whole, self._taken)
-        self._taken.clear()
+        for use in self.taken:
+            self._held.remove(use)
+        self.taken.clear()
         return whole
-
-
-def add(held: dict[FlavorResource, int], usage: Usage, sign: int = 1) -> None:
-    """Add usage to what is held, or with sign -1 take it away."""
-    for key, amount in usage.items():
-        held[key] = held.get(key, 0) + sign * amount

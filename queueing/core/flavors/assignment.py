@@ -10,7 +10,8 @@ from queueing.core.flavors.grades import Grade
 from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
 from queueing.core.outline import Outline
 from queueing.core.reasons import REASONS, Lack, Obstacle, Severity, describe
-from queueing.core.usage import Demand, Shape
+from queueing.core.sharing import Use, beside_claims, less, parts_of, shared_by
+from queueing.core.usage import Demand, Shape, assigned_usage
 
 
 class Choice(NamedTuple):
@@ -49,6 +50,8 @@ class Assignment:
     chosen: list[FlavorName] = field(default_factory=list)
     """The flavor of every resource group of every part assigned, in order."""
     usage: dict[FlavorResource, int] = field(default_factory=dict)
+    saved: dict[FlavorResource, int] = field(default_factory=dict)
+    """What of the usage others are charged already, who use the same claims."""
     contested: list[FlavorResource] = field(default_factory=list)
     """Flavor-resources that need preemption, in the order in which they were met."""
     troubles: list[tuple[PodSetName, Sequence[Obstacle]]] = field(default_factory=list)
@@ -65,6 +68,20 @@ class Assignment:
     @property
     def needs_preemption(self) -> bool:
         return Grade.NO_FIT < self.grade < Grade.FIT
+
+    @property
+    def charged(self) -> Mapping[FlavorResource, int]:
+        """What its admission adds to what is charged."""
+        return less(self.usage, self.saved)
+
+    @property
+    def use(self) -> Use:
+        """What is used, with claims that others may use, too, told apart."""
+        if not self.demand.claims:
+            return Use(self.usage)
+        claims = shared_by(one.pod_set for one in self.demand.pod_sets)
+        pod_sets = self.pod_sets()
+        return Use(assigned_usage(beside_claims(claims, pod_sets)), parts_of(claims, pod_sets))
 
     @property
     def reason(self) -> Reason:

@@ -20,6 +20,7 @@ from queueing.core.reasons import (
     uncovered,
 )
 from queueing.core.settings import Compatibility, Settings
+from queueing.core.sharing import Commons, shared_by
 from queueing.core.usage import Demand
 
 
@@ -40,21 +41,38 @@ class Scan(NamedTuple):
     severity: Severity
 
 
+class Before(NamedTuple):
+    """What a part comes on top of."""
+
+    usage: Mapping[FlavorResource, int]
+    """What the parts before it use."""
+    saved: Mapping[FlavorResource, int]
+    """What need not be charged of these and of the part itself, whichever flavor that gets."""
+
+
 class Search:
     """Assigns flavors to the demands of one workload in one queue.
 
     Without an oracle preemption is allowed to nobody, which is not the same as not possible.
+    `commons` are the workload's claims that others hold: there it needs only what it adds.
     """
 
-    __slots__ = ("_node", "_oracle", "_preempts_borrowing", "_rules", "_settings")
+    __slots__ = ("_commons", "_node", "_oracle", "_preempts_borrowing", "_rules", "_settings")
 
     def __init__(
-        self, rules: QueueRules, node: Node, *, oracle: Oracle | None, settings: Settings
+        self,
+        rules: QueueRules,
+        node: Node,
+        *,
+        oracle: Oracle | None,
+        settings: Settings,
+        commons: Commons | None = None,
     ) -> None:
         self._rules = rules
         self._node = node
         self._oracle = oracle
         self._settings = settings
+        self._commons = commons
         policies = rules.fact.preemption
         self._preempts_borrowing = policies.borrow_within_cohort is not PreemptionPolicy.NEVER or (
             settings.fair_sharing is not None
@@ -92,6 +110,8 @@ class Search:
         choices: dict[ResourceName, Choice] = {}
         obstacles: list[Obstacle] = []
         places: dict[tuple[int, int], int] = {}
+        saved = answer.saved if self._commons is None else savings(part, answer, self._commons)
+        before = Before(answer.usage, saved)
         for ask in part.asks:
             if part.uncovered is not None and part.uncovered < ask.amounts[0][0]:
                 break
@@ -99,7 +119,7 @@ class Search:
             first = start.get(place, -1) + 1
             if first and self._starts_anew(part, ask, answer):
                 first = 0
-            scan = self._scan(ask, answer.usage, first)
+            scan = self._scan(ask, before, first)
             if scan.grade is Grade.FIT:
                 answer.passed_over += [(names[0], scan.obstacles)] if scan.obstacles else []
             else:
@@ -114,7 +134,7 @@ class Search:
             answer.severity = Severity.NO_MATCHING_FLAVOR
             return self._fail(answer, names, [uncovered(part.uncovered)])
         tried.update(places)
-        self._accept(part, answer, choices)
+        self._accept(part, answer, choices, saved)
         if obstacles:
             answer.troubles += [(name, obstacles) for name in names]
         return True
@@ -134,7 +154,12 @@ class Search:
         return False
 
     @staticmethod
-    def _accept(part: Part, answer: Assignment, choices: Mapping[ResourceName, Choice]) -> None:
+    def _accept(
+        part: Part,
+        answer: Assignment,
+        choices: Mapping[ResourceName, Choice],
+        saved: Mapping[FlavorResource, int],
+    ) -> None:
         answer.choices.append(choices)
         for ask in part.asks:
             flavor = choices[ask.amounts[0][0]].flavor
@@ -143,13 +168,15 @@ class Search:
                 choice = choices[resource]
                 key = FlavorResource(choice.flavor, resource)
                 answer.usage[key] = answer.usage.get(key, 0) + amount
+                if key in saved:
+                    answer.saved[key] = saved[key]
                 if choice.grade is not Grade.FIT:
                     answer.grade = min(answer.grade, choice.grade)
                     if key not in answer.contested:
                         answer.contested.append(key)
                 answer.borrow = max(answer.borrow, choice.borrow)
 
-    def _scan(self, ask: Ask, earlier: Mapping[FlavorResource, int], start: int) -> Scan:
+    def _scan(self, ask: Ask, before: Before, start: int) -> Scan:
         """Try the flavors of one group from `start` on, and keep the best."""
         rules = self._rules.fact.fungibility
         fungible = self._settings.flavor_fungibility
@@ -166,11 +193,11 @@ class Search:
                 return Scan({}, Grade.NO_FIT, -1, [obstacle], obstacle.severity)
             if obstacle is not None:
                 if isinstance(obstacle, Unplaced):
-                    obstacle = self._beyond(ask, index, earlier) or obstacle
+                    obstacle = self._beyond(ask, index, before) or obstacle
                 obstacles.append(obstacle)
                 severity = min(severity, obstacle.severity)
                 continue
-            choices, grade, borrow = self._try(ask, index, earlier, obstacles)
+            choices, grade, borrow = self._try(ask, index, before, obstacles)
             if grade is Grade.FIT and not borrow:
                 best, best_grade = choices, grade
                 break
@@ -186,19 +213,17 @@ class Search:
             tried = -1
         return Scan(best, best_grade, tried, obstacles, severity)
 
-    def _beyond(
-        self, ask: Ask, index: int, earlier: Mapping[FlavorResource, int]
-    ) -> Obstacle | None:
+    def _beyond(self, ask: Ask, index: int, before: Before) -> Obstacle | None:
         """Return what keeps pods out of a flavor before a place is looked for in it: its quota."""
         found: list[Obstacle] = []
-        _, grade, _ = self._try(ask, index, earlier, found)
+        _, grade, _ = self._try(ask, index, before, found)
         return found[-1] if grade is Grade.NO_FIT else None
 
     def _try(
         self,
         ask: Ask,
         index: int,
-        earlier: Mapping[FlavorResource, int],
+        before: Before,
         obstacles: list[Obstacle],
     ) -> tuple[Mapping[ResourceName, Choice], Grade, int]:
         """Judge one flavor by the worst of its resources; what is in the way is noted."""
@@ -208,7 +233,7 @@ class Search:
         worst, level = Grade.FIT, 0
         for resource, amount in ask.amounts_in(option.name):
             key = option.resources[resource]
-            grade, borrow = self._fit(key, earlier.get(key, 0) if earlier else 0, amount, obstacles)
+            grade, borrow = self._fit(key, before, amount, obstacles)
             best = grade is Grade.FIT and not borrow
             if not best and rank(grade, borrow, preference) < rank(worst, level, preference):
                 worst, level = grade, borrow
@@ -218,27 +243,46 @@ class Search:
         return choices, worst, level
 
     def _fit(
-        self, key: FlavorResource, earlier: int, amount: int, obstacles: list[Obstacle]
+        self, key: FlavorResource, before: Before, amount: int, obstacles: list[Obstacle]
     ) -> tuple[Grade, int]:
         """Judge one flavor-resource: fit, fit by preemption, or not."""
         cell = self._node.cell(key)
-        total = earlier + amount
+        earlier = before.usage.get(key, 0) if before.usage else 0
+        total = added = earlier + amount
+        if before.saved and before.saved.get(key):
+            added -= before.saved[key]
+            if not added:
+                return Grade.FIT, 0  # it takes nothing, also where more is used than there is
         free = max(0, cell.available())
-        if total <= free:
-            if cell.quota >= cell.usage + total:
+        if added <= free:
+            if cell.quota >= cell.usage + added:
                 return Grade.FIT, 0
-            return Grade.FIT, cell.height_of_fit(total)[0]
+            return Grade.FIT, cell.height_of_fit(added)[0]
         capacity = cell.potential()
         if total > capacity:
             obstacles.append(Excess(key, earlier, amount, capacity))
             return Grade.NO_FIT, 0
-        obstacles.append(Shortage(key, total, total - free))
-        borrow, may_reclaim = cell.height_of_fit(total)
+        obstacles.append(Shortage(key, total, added - free))
+        borrow, may_reclaim = cell.height_of_fit(added)
         if cell.limits.nominal >= total or may_reclaim or self._preempts_borrowing:
             if self._oracle is None:
                 return Grade.NO_CANDIDATES, borrow
-            return self._oracle.simulate(key, total)
+            return self._oracle.simulate(key, added)
         return Grade.NO_FIT, borrow
+
+
+def savings(part: Part, answer: Assignment, commons: Commons) -> dict[FlavorResource, int]:
+    """Return what need not be charged of the parts so far and of this one, wherever it goes."""
+    demand, outline = answer.demand, answer.outline
+    pod_sets = {demand.pod_sets[number].pod_set.name: number for number in part.pod_sets}
+    claims = shared_by(demand.pod_sets[number].pod_set for number in part.pod_sets)
+    saved = dict(answer.saved)
+    for (claim, resource), charged in commons.charged.items():
+        for (name, asked), used in claims.items():
+            if (used, asked) == (claim, resource.resource):
+                mine = min(charged, outline.total(pod_sets[name], resource))
+                saved[resource] = saved.get(resource, 0) + mine
+    return saved
 
 
 def _severity(obstacles: Sequence[Obstacle], grade: Grade) -> Severity:

@@ -7,9 +7,10 @@ concerns; a test compares it with all that is charged.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from queueing.core.credits.restraint import Restraint, Usage, add
-from queueing.core.names import FlavorResource, Key, QueueName
+from queueing.core.credits.restraint import Restraint
+from queueing.core.names import Key, QueueName
 from queueing.core.quota.tree import QuotaTree
+from queueing.core.sharing import Together, Use
 from queueing.state.credits.policies import Policies
 from queueing.state.usage.charges import Charge
 
@@ -20,8 +21,8 @@ class Restraints:
 
     policies: Policies
     by_queue: dict[QueueName, Restraint] = field(default_factory=dict)
-    _counted: dict[Key, tuple[QueueName, Usage]] = field(default_factory=dict)
-    """Whom the restraints hold for, and how much."""
+    _counted: dict[Key, tuple[QueueName, Use]] = field(default_factory=dict)
+    """Whom the restraints hold for, and what they hold."""
     _stirred: dict[Key, None] | None = None
     """Whose charge may be another than in the last cycle; None for all."""
     _taken: dict[QueueName, None] = field(default_factory=dict)
@@ -70,18 +71,22 @@ class Restraints:
         noted = self._stirred
         if noted is None:
             return []
-        plain: dict[QueueName, dict[FlavorResource, int]] = {name: {} for name in self.by_queue}
+        plain = {name: Together() for name in self.by_queue}
         for key, charge in charges.items():
             mine = self.by_queue.get(charge.holder.queue)
             if key not in noted and mine is not None and mine.concerns(charge.holder.priority):
-                add(plain[charge.holder.queue], charge.holder.usage)
-        for name, usage in (self._counted[key] for key in noted if key in self._counted):
-            add(plain[name], usage)
+                plain[charge.holder.queue].add(charge.holder.use)
+        for name, use in (self._counted[key] for key in noted if key in self._counted):
+            plain[name].add(use)
+        for name, one in self.by_queue.items():
+            for use in one.taken:
+                plain[name].add(use)
         return [
             name
             for name, one in self.by_queue.items()
             if any(
-                one.held.get(key, 0) != plain[name].get(key, 0) for key in one.held | plain[name]
+                one.held.get(key, 0) != plain[name].total.get(key, 0)
+                for key in {**one.held, **plain[name].total}
             )
         ]
 
@@ -91,7 +96,7 @@ class Restraints:
         self._taken.clear()
         self.by_queue = {
             QueueName(node.name): Restraint(
-                node, policy.non_borrowing_min_priority, {}, on_take=self._note_taken
+                node, policy.non_borrowing_min_priority, on_take=self._note_taken
             )
             for root, policy in self.policies.trees(tree)
             if policy.non_borrowing_min_priority is not None
@@ -103,12 +108,12 @@ class Restraints:
         for key in keys:
             known = self._counted.pop(key, None)
             if known is not None:
-                add(self.by_queue[known[0]].held, known[1], -1)
+                self.by_queue[known[0]].discount(known[1])
             charge = charges.get(key)
             mine = None if charge is None else self.by_queue.get(charge.holder.queue)
             if charge is not None and mine is not None and mine.concerns(charge.holder.priority):
-                add(mine.held, charge.holder.usage)
-                self._counted[key] = charge.holder.queue, charge.holder.usage
+                mine.count(charge.holder.use)
+                self._counted[key] = charge.holder.queue, charge.holder.use
         self._stirred = {}
 
     def _note_taken(self, queue: QueueName) -> None:

@@ -33,9 +33,10 @@ def has_another_way(memory: Memory, peers: Peers) -> bool:
     """Say whether peers may fit without anybody leaving: in another flavor, or with fewer pods.
 
     Each part of the demand is compared with the free quota by itself, though several parts may
-    compete for the same. So False is certain, and True is not.
+    compete for the same; and who uses a claim may need less than it asks. So False is certain, and
+    True is not.
     """
-    if peers.demand.may_shrink:
+    if peers.demand.may_shrink or peers.demand.claims:
         return True
     rules = memory.objects.rules[peers.queue]
     node = memory.tree.queue(peers.queue)

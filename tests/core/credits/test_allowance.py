@@ -8,10 +8,11 @@ from queueing.core.credits.restraint import Restraint
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName
 from queueing.core.quota.tree import QuotaTree
+from queueing.core.sharing import Use
 from queueing.testing.builders import cluster_queue, quota, workload
 
 QUEUE = QueueName("a")
-USAGE = {FlavorResource(FlavorName("default"), ResourceName("cpu")): 2_000}
+USE = Use({FlavorResource(FlavorName("default"), ResourceName("cpu")): 2_000})
 PRICES = Prices(table={(None, ResourceName("cpu")): 1_000}, add_up=False)
 GRANT = 1_000_000
 
@@ -26,7 +27,7 @@ def allowance() -> tuple[Allowance, Limit, Limit]:
     tree.put_queue(cluster_queue("a", {"default": {"cpu": quota(2_000)}}))
     hard = Limit("hard", GRANT, GRANT, ends_at=3600)
     soft = Limit("soft", GRANT, GRANT, ends_at=3600, blocks=False)
-    restraint = Restraint(tree.queue(QUEUE), 0, {})
+    restraint = Restraint(tree.queue(QUEUE), 0)
     made = Allowance(
         lambda _queue, _door: (hard, soft), lambda _queue: PRICES, restraints={QUEUE: restraint}
     )
@@ -35,13 +36,13 @@ def allowance() -> tuple[Allowance, Limit, Limit]:
 
 def test_what_a_run_may_cost_is_taken_from_each_budget_that_covers_it() -> None:
     made, hard, soft = allowance()
-    made.take(job(), QUEUE, USAGE, demoted=False)
+    made.take(job(), QUEUE, USE, demoted=False)
     assert hard.left == soft.left < GRANT
 
 
 def test_who_runs_beyond_a_budget_takes_only_from_those_that_block() -> None:
     made, hard, soft = allowance()
-    made.take(job(), QUEUE, USAGE, demoted=True)
+    made.take(job(), QUEUE, USE, demoted=True)
     assert hard.left < GRANT
     assert soft.left == GRANT
 
@@ -50,17 +51,17 @@ def test_who_runs_beyond_a_budget_takes_only_from_those_that_block() -> None:
 def test_a_round_that_is_decided_anew_gives_everything_back(*, demoted: bool) -> None:
     made, hard, soft = allowance()
     made.begin_round()
-    made.take(job(), QUEUE, USAGE, demoted=demoted)
-    assert made.bars(job(), QUEUE, USAGE)
+    made.take(job(), QUEUE, USE, demoted=demoted)
+    assert made.bars(job(), QUEUE, USE)
     made.undo_round()
     assert (hard.left, soft.left) == (GRANT, GRANT)
-    assert not made.bars(job(), QUEUE, USAGE)
+    assert not made.bars(job(), QUEUE, USE)
 
 
 def test_what_earlier_rounds_took_stays_taken() -> None:
     made, hard, _ = allowance()
     made.begin_round()
-    made.take(job(), QUEUE, USAGE, demoted=False)
+    made.take(job(), QUEUE, USE, demoted=False)
     left = hard.left
     made.begin_round()
     made.undo_round()
