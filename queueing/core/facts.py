@@ -160,6 +160,7 @@ class CohortFact:
     preemptions_max: int | None = None
     """The same of all workloads below it."""
     misconfigured: str = ""
+    """What of the object cannot be read, and so does not count; its queues admit all the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.preemption.classical import classical_targets
 from queueing.core.preemption.limits import Bounds
 from queueing.core.preemption.query import Preemptor, Target
-from queueing.core.preemption.search import Preemption, Strategy
+from queueing.core.preemption.search import Strategy, VictimSearch
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
@@ -160,7 +160,7 @@ def _nominate(
     return Entry(head, rules, node, full, targets)
 
 
-def _targets(preemption: Preemption | None, assignment: Assignment) -> list[Target]:
+def _targets(preemption: VictimSearch | None, assignment: Assignment) -> list[Target]:
     if preemption is None or not assignment.needs_preemption:
         return []
     return preemption.targets(assignment.charged, assignment.contested)
@@ -168,7 +168,7 @@ def _targets(preemption: Preemption | None, assignment: Assignment) -> list[Targ
 
 def _preemption(
     head: Head, world: World, borrowers: Borrowers, *, spared: frozenset[Uid]
-) -> Preemption:
+) -> VictimSearch:
     rules, settings = world.rules[head.queue], world.settings
 
     def introduce() -> Preemptor:
@@ -192,4 +192,4 @@ def _preemption(
         if world.patience:
             patience = world.patience.get(world.tree.queue(head.queue).root(), NO_PATIENCE)
         strategy = partial(fair_targets, settings=settings.fair_sharing, patience=patience)
-    return Preemption(introduce, world.tree, holders=world.holders, strategy=strategy)
+    return VictimSearch(introduce, world.tree, holders=world.holders, strategy=strategy)

@@ -1,4 +1,4 @@
-"""Preemption as one workload asks it: for a single flavor-resource, and for all it needs."""
+"""The search for victims as one workload asks for it: for one flavor-resource, or all it needs."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -13,7 +13,7 @@ Strategy = Callable[[Query, QuotaTree, Holders], list[Target]]
 """Classical or fair-sharing preemption."""
 
 
-class Preemption:
+class VictimSearch:
     """Answers for one preemptor while the tree stays as it is; equal questions are asked once."""
 
     __slots__ = ("_answers", "_holders", "_introduce", "_preemptor", "_strategy", "_tree")

@@ -30,7 +30,7 @@ Event = Holding | Ran | Give | None
 """A holding counts from its event on; None: it counts no more."""
 
 
-class Happening(NamedTuple):
+class Second(NamedTuple):
     """What falls into one second."""
 
     when: int
@@ -96,8 +96,8 @@ class Agenda:
                 if event is None:
                     yield when, token, begins.get(token)
 
-    def due(self, at: int) -> Iterator[Happening]:
+    def due(self, at: int) -> Iterator[Second]:
         """Take out what happens until `at`, by time."""
         while self._times and self._times[0] <= at:
             when = heappop(self._times)
-            yield Happening(when, self._planned.pop(when), self._evicted.pop(when, []))
+            yield Second(when, self._planned.pop(when), self._evicted.pop(when, []))

@@ -26,7 +26,7 @@ Place = tuple[QueueName, Key | None]
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class BudgetChanges:
     """What differs from the last cycle."""
 
     loosened: bool = False
@@ -37,7 +37,7 @@ class News:
     """Who gained or lost the cover of a budget."""
 
 
-NO_NEWS = News()
+NO_CHANGES = BudgetChanges()
 
 
 class Commitment(NamedTuple):
@@ -184,7 +184,7 @@ class Budgets:
         charges: Mapping[Key, Charge],
         workloads: Mapping[Key, WorkloadFact],
         ends: Iterable[tuple[int, int, Holding | None]],
-    ) -> News:
+    ) -> BudgetChanges:
         """Work out what every budget leaves; say what that changes.
 
         `ends` are those that the ledgers have not reached: time, number, and the holding if it
@@ -192,7 +192,7 @@ class Budgets:
         """
         had, self._had = self._had, bool(self._facts)
         if not self._had and not had:
-            return NO_NEWS
+            return NO_CHANGES
         reclassified = self._reclassify(charges)
         self._follow(tree, charges, workloads)
         self._held = {name: self._sum(name, purse) for name, purse in self.purses.items()}
@@ -224,7 +224,7 @@ class Budgets:
                 lambda queue, local_queue: self._limits(tree, (queue, local_queue)),
                 lambda queue: self._prices_of(tree, queue),
             )
-        return News(loosened, had != self._had, reclassified)
+        return BudgetChanges(loosened, had != self._had, reclassified)
 
     @property
     def next_at(self) -> int | None:

@@ -23,9 +23,9 @@ from queueing.core.names import CohortName, Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits import accounts, grants
 from queueing.state.credits.accounts import Accounts
-from queueing.state.credits.agenda import Agenda, Give, Happening
+from queueing.state.credits.agenda import Agenda, Give, Second
 from queueing.state.credits.books import Books
-from queueing.state.credits.budgets import Budgets, News
+from queueing.state.credits.budgets import BudgetChanges, Budgets
 from queueing.state.credits.grants import Grants
 from queueing.state.credits.policies import Policies
 from queueing.state.credits.presence import Presence
@@ -216,7 +216,7 @@ class Credits:
         tree: QuotaTree,
         charges: Mapping[Key, Charge],
         workloads: Mapping[Key, WorkloadFact],
-    ) -> News:
+    ) -> BudgetChanges:
         """Work out what budgets leave to those who wait; say what that changes."""
         return self._budgets.allow(tree, charges, workloads, self._agenda.ends())
 
@@ -272,11 +272,11 @@ class Credits:
 
     def _carry_out(self, tree: QuotaTree, at: int) -> None:
         """Let everything happen that was planned until `at`."""
-        for happening in self._agenda.due(at):
+        for second in self._agenda.due(at):
             # First what evictions lost: it depends on what was held before anything of that second.
-            for token in happening.evicted:
-                self._lose(token, happening.when)
-            self._let_happen(happening, tree)
+            for token in second.evicted:
+                self._lose(token, second.when)
+            self._let_happen(second, tree)
 
     def _lose(self, token: int, when: int) -> None:
         holding = self._books.counted.get(token)
@@ -286,23 +286,23 @@ class Credits:
             self.queue_books.lose(holding, when, saved)
             self._usages.lose(holding, saved, when)
 
-    def _let_happen(self, happening: Happening, tree: QuotaTree) -> None:
+    def _let_happen(self, second: Second, tree: QuotaTree) -> None:
         """Let the ledgers follow one second, and what else there is: purses, rows of usage."""
-        events, ends = happening.events, self._presence.ends
+        events, ends = second.events, self._presence.ends
         if self._usages.follows:
-            self._usages.follow(events, self._books.counted, happening.when)
+            self._usages.follow(events, self._books.counted, second.when)
         if not (self._budgets.follows or self.queue_books.by_queue):
-            events = self._books.follow(events, happening.when)
-            for token in ends.keys() & happening.ended() if ends else ():
+            events = self._books.follow(events, second.when)
+            for token in ends.keys() & second.ended() if ends else ():
                 del ends[token]
         for token, event in events:
             if event is None:
                 ends.pop(token, None)
-                self._count_out(token, happening.when)
+                self._count_out(token, second.when)
             elif isinstance(event, Holding):
-                self._count_in(token, event, tree, happening.when)
+                self._count_in(token, event, tree, second.when)
             elif isinstance(event, Give):
-                grants.carry_out(event, self._books.by_cohort.values(), happening.when)
+                grants.carry_out(event, self._books.by_cohort.values(), second.when)
 
     def _count_out(self, token: int, when: int) -> None:
         if self.queue_books.by_queue:

@@ -15,7 +15,7 @@ from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.sharing import ClaimCharge, Commons, added
 
 
-class Charged(Protocol):
+class Charging(Protocol):
     """What is known of one who holds quota."""
 
     @property
@@ -27,7 +27,7 @@ class Users:
 
     __slots__ = ("_charges", "_keys")
 
-    def __init__(self, charges: Mapping[Key, Charged]) -> None:
+    def __init__(self, charges: Mapping[Key, Charging]) -> None:
         self._charges = charges
         self._keys: dict[QueueName, dict[tuple[str, FlavorResource], dict[Key, None]]] = {}
 

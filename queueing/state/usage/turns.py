@@ -40,7 +40,7 @@ class UsageHistory:
 
 
 @dataclass(slots=True)
-class Account:
+class LocalQueueAccount:
     """The history of one LocalQueue, and what it holds."""
 
     history: dict[ResourceName, float] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Turns:
 
     def __init__(self, settings: AdmissionFairSharing) -> None:
         self.settings = settings
-        self._accounts: dict[Key, Account] = {}
+        self._accounts: dict[Key, LocalQueueAccount] = {}
         self._changed: dict[Key, None] = {}
         self._sampled = float("-inf")
 
@@ -89,7 +89,7 @@ class Turns:
         account = self._accounts.get(key)
         if account is None:
             return
-        kept = Account(used=account.used, ahead=account.ahead)
+        kept = LocalQueueAccount(used=account.used, ahead=account.ahead)
         if kept.used or kept.ahead:
             self._accounts[key] = kept
         else:
@@ -177,13 +177,13 @@ class Turns:
             if one.used or one.ahead
         }
 
-    def _account(self, key: Key) -> Account:
+    def _account(self, key: Key) -> LocalQueueAccount:
         account = self._accounts.get(key)
         if account is None:
-            account = self._accounts[key] = Account()
+            account = self._accounts[key] = LocalQueueAccount()
         return account
 
-    def _note_change(self, key: Key, account: Account) -> None:
+    def _note_change(self, key: Key, account: LocalQueueAccount) -> None:
         account.usage = None
         self._changed[key] = None
 
@@ -192,7 +192,7 @@ class Turns:
         interval = self.settings.sampling_interval_s
         return now // interval * interval if interval > 0 else now
 
-    def _bring(self, account: Account, now: float, *, sampled: bool) -> None:
+    def _bring(self, account: LocalQueueAccount, now: float, *, sampled: bool) -> None:
         """Let the history go up to `now`; a clock that went back changes nothing.
 
         With a half-life of 0 it is emptied at sampling points, and only there.
@@ -220,7 +220,7 @@ class Turns:
         account.usage = None
 
 
-def _is_behind(account: Account) -> bool:
+def _is_behind(account: LocalQueueAccount) -> bool:
     """Say whether something happened that the history does not show."""
     return (
         account.at is None or bool(account.arrived) or account.running not in (None, account.used)
