@@ -115,6 +115,7 @@ class _Tournament:
         self._games: dict[Node, list[tuple[Score, Contender]]] = {}
 
     def play(self, root: Node, contenders: Iterable[Contender]) -> Iterator[Contender]:
+        """Yield the winner of the tree, play on without it, and so on until all have won."""
         entered: dict[Node, None] = {}
         for one in contenders:
             self._enter(one.node, one.node, one)

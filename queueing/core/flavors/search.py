@@ -106,6 +106,10 @@ class Search:
         start: Mapping[tuple[int, int], int],
         tried: dict[tuple[int, int], int],
     ) -> bool:
+        """Assign one part, group by group; say whether there is a flavor for all that it asks.
+
+        `start` is where an earlier try stopped. Where this one stops goes into `tried`.
+        """
         names = [answer.demand.pod_sets[number].pod_set.name for number in part.pod_sets]
         choices: dict[ResourceName, Choice] = {}
         obstacles: list[Obstacle] = []

@@ -98,6 +98,7 @@ class _Over:
         self._levels: dict[Node, list[list[Cell]]] = {}
 
     def borrows(self, node: Node, common: Node) -> bool:
+        """Say so of a queue and the lowest cohort above it and the preemptor, as usage stands."""
         levels = self._levels.get(node)
         if levels is None:
             levels = self._levels[node] = []

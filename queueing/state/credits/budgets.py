@@ -195,11 +195,29 @@ class Budgets:
             return NO_CHANGES
         reclassified = self._reclassify(charges)
         self._follow(tree, charges, workloads)
+        self._sum_up(tree, ends)
+        loosened = self._set_limits()
+        self.allowance = None
+        if self._left:
+            self.allowance = Allowance(
+                lambda queue, local_queue: self._limits(tree, (queue, local_queue)),
+                lambda queue: self._prices_of(tree, queue),
+            )
+        return BudgetChanges(loosened, had != self._had, reclassified)
+
+    def _sum_up(self, tree: QuotaTree, ends: Iterable[tuple[int, int, Holding | None]]) -> None:
+        """Sum what every budget holds for those who run, and for those whose end lies ahead."""
         self._held = {name: self._sum(name, purse) for name, purse in self.purses.items()}
         for until, token, begins in ends:
             holding = begins or self.counted.get(token)
             if holding is not None:
                 self._hold_ended(tree, holding, until)
+
+    def _set_limits(self) -> bool:
+        """Work out what is neither spent nor held; say whether any budget leaves more than before.
+
+        That makes a new try worthwhile for those who waited for a budget.
+        """
         before, self._left = self._left, {}
         for name, purse in self.purses.items():
             self._left[name] = Limit(
@@ -218,13 +236,7 @@ class Budgets:
         )
         if loosened:
             self._waited_for = False
-        self.allowance = None
-        if self._left:
-            self.allowance = Allowance(
-                lambda queue, local_queue: self._limits(tree, (queue, local_queue)),
-                lambda queue: self._prices_of(tree, queue),
-            )
-        return BudgetChanges(loosened, had != self._had, reclassified)
+        return loosened
 
     @property
     def next_at(self) -> int | None:

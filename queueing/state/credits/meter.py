@@ -63,6 +63,7 @@ class _Line:
     mark: int = 0
 
     def settle(self, to: int) -> None:
+        """Bring the sums up to a time."""
         self.cell.pass_time(to)
         seconds = to - self.at
         self.used += self.amount * seconds
