@@ -134,9 +134,7 @@ class Engine:
 
     def credit_budgets(self) -> tuple[BudgetAccountFact, ...]:
         """Return what budgets have spent and hold, as of the last cycle, for storing."""
-        memory = self._memory
-        local_queues = memory.objects.local_queues
-        return tuple(memory.credits.budgets(memory.tree, local_queues, memory.workloads))
+        return tuple(self._memory.credits.budgets(self._memory.tree, self._memory.workloads))
 
     def usage_records(self) -> tuple[UsageRecordFact, ...]:
         """Return the rows of usage that are to be stored, older hours of a tree first."""

@@ -5,15 +5,20 @@ so that it is the same sum after a restart. What is left is worked out anew in e
 is charged then, also by admissions of which no status tells yet: so nothing is promised twice.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from queueing.core.credits.allowance import Allowance, Limit, cost_of, seconds_of
-from queueing.core.credits.facts import BudgetAccountFact, BudgetFact, HolderKind
+from queueing.core.credits.facts import (
+    BudgetAccountFact,
+    BudgetFact,
+    CreditPolicyFact,
+    HolderKind,
+)
 from queueing.core.credits.holding import Holding
 from queueing.core.credits.prices import Prices
-from queueing.core.facts import LocalQueueFact, WorkloadFact
+from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.accounts import Accounts, leaver_record
@@ -53,6 +58,10 @@ class Commitment(NamedTuple):
         return self.cost * max(0, self.seconds - max(0, at - self.since))
 
 
+def _leads_nowhere(_local_queue: Key) -> QueueName | None:
+    return None
+
+
 @dataclass(slots=True)
 class Budgets:
     """All budgets, by name."""
@@ -60,6 +69,8 @@ class Budgets:
     policies: Policies
     counted: Mapping[int, Holding]
     """What ledgers count, by number; a purse is told of each before they count it no more."""
+    queue_of: Callable[[Key], QueueName | None] = _leads_nowhere
+    """Tells to which ClusterQueue a LocalQueue leads now."""
     any: bool = False
     """Whether there is any budget, or was until now."""
     accounts: Accounts[BudgetAccountFact] = field(default_factory=Accounts)
@@ -82,7 +93,9 @@ class Budgets:
     """Whose charge, or whose status, may be another than in the last cycle; None for all."""
     _names_at: dict[Place, tuple[str, ...]] = field(default_factory=dict)
     """The budgets that cover a place; worked out when they are first asked for."""
-    _prices: dict[QueueName, Prices | None] = field(default_factory=dict)
+    _of_queues: dict[QueueName, CreditPolicyFact | None] = field(default_factory=dict)
+    _of_cohorts: dict[str, CreditPolicyFact | None] = field(default_factory=dict)
+    """The policies that queues and cohorts go by."""
     _had: bool = False
     _waited_for: bool = False
     _reshaped: bool = False
@@ -152,7 +165,8 @@ class Budgets:
         self._reshaped = True
         self._stirred = None
         self._names_at.clear()
-        self._prices.clear()
+        self._of_queues.clear()
+        self._of_cohorts.clear()
         before, self.purses = self.purses, {}
         read: list[BudgetAccountFact] = []
         for name, fact in sorted(self._facts.items()):
@@ -196,7 +210,7 @@ class Budgets:
         reclassified = self._reclassify(charges)
         self._follow(tree, charges, workloads)
         self._sum_up(tree, ends)
-        loosened = self._set_limits()
+        loosened = self._set_limits(tree)
         self.allowance = None
         if self._left:
             self.allowance = Allowance(
@@ -213,7 +227,7 @@ class Budgets:
             if holding is not None:
                 self._hold_ended(tree, holding, until)
 
-    def _set_limits(self) -> bool:
+    def _set_limits(self, tree: QuotaTree) -> bool:
         """Work out what is neither spent nor held; say whether any budget leaves more than before.
 
         That makes a new try worthwhile for those who waited for a budget.
@@ -226,7 +240,7 @@ class Budgets:
                 left=purse.fact.grant - purse.spent - self._held[name],
                 ends_at=purse.span.end,
                 blocks=purse.fact.blocks,
-                unit=self._unit(),
+                unit=self._unit(tree, purse.fact),
             )
         if self.allowance is not None:
             self._waited_for |= self.allowance.has_barred
@@ -249,12 +263,7 @@ class Budgets:
         """Return the budgets that a holding falls under."""
         return self._names(tree, (holding.queue, holding.local_queue))
 
-    def records(
-        self,
-        tree: QuotaTree,
-        local_queues: Mapping[Key, LocalQueueFact],
-        leaving: Iterable[Holding],
-    ) -> Iterator[BudgetAccountFact]:
+    def records(self, tree: QuotaTree, leaving: Iterable[Holding]) -> Iterator[BudgetAccountFact]:
         """Return every purse as it is to be stored, by name."""
         in_order = sorted(leaving, key=lambda one: (one.uid, one.since))
         for name, purse in sorted(self.purses.items()):
@@ -267,14 +276,14 @@ class Budgets:
                 spent=purse.spent,
                 held=held,
                 left=purse.fact.grant - purse.spent - held,
-                unit=self._unit(),
+                unit=self._unit(tree, purse.fact),
                 opportunistic=purse.opportunistic(),
                 leavers=tuple(
                     leaver_record(one)
                     for one in in_order
                     if name in self.over(tree, one) and (one.until is None or one.until > purse.at)
                 ),
-                bound=self._binds(tree, local_queues, purse.fact),
+                bound=self._policy_over(tree, purse.fact) is not None,
             )
 
     # Inside -------------------------------------------------------------------------------------
@@ -371,23 +380,33 @@ class Budgets:
         return 0 if prices is None else cost_of(holding.usage, prices)
 
     def _prices_of(self, tree: QuotaTree, queue: QueueName) -> Prices | None:
-        if queue not in self._prices:
-            policy = self.policies.policy_of(tree, queue)
-            self._prices[queue] = None if policy is None else policy.prices
-        return self._prices[queue]
+        policy = self._policy_of(tree, queue)
+        return None if policy is None else policy.prices
 
-    def _unit(self) -> str:
-        return self.policies.unit
+    def _policy_of(self, tree: QuotaTree, queue: QueueName) -> CreditPolicyFact | None:
+        """Return the policy that a queue goes by; worked out when it is first asked for."""
+        if queue not in self._of_queues:
+            self._of_queues[queue] = self.policies.policy_of(tree, queue)
+        return self._of_queues[queue]
 
-    def _binds(
-        self, tree: QuotaTree, local_queues: Mapping[Key, LocalQueueFact], fact: BudgetFact
-    ) -> bool:
-        """Say whether a budget's holder exists and goes by a policy, so that anything costs."""
+    def _policy_over(self, tree: QuotaTree, fact: BudgetFact) -> CreditPolicyFact | None:
+        """Return the policy that a budget's holder goes by; None when nothing costs anything there.
+
+        Nor does anything where there is no such holder.
+        """
         match fact.kind:
             case HolderKind.COHORT:
-                return any(fact.holder == node.name for node, _ in self.policies.cohorts(tree))
+                if fact.holder not in self._of_cohorts:
+                    found = self.policies.cohorts(tree)
+                    over = (policy for node, policy in found if node.name == fact.holder)
+                    self._of_cohorts[fact.holder] = next(over, None)
+                return self._of_cohorts[fact.holder]
             case HolderKind.CLUSTER_QUEUE:
-                return self._prices_of(tree, QueueName(fact.holder)) is not None
+                return self._policy_of(tree, QueueName(fact.holder))
             case HolderKind.LOCAL_QUEUE:
-                found = local_queues.get(Key(fact.holder))
-                return found is not None and self._prices_of(tree, found.cluster_queue) is not None
+                queue = self.queue_of(Key(fact.holder))
+                return None if queue is None else self._policy_of(tree, queue)
+
+    def _unit(self, tree: QuotaTree, fact: BudgetFact) -> str:
+        policy = self._policy_over(tree, fact)
+        return self.policies.unit if policy is None else policy.unit

@@ -1,6 +1,6 @@
 """What the engine calls: news in, ledgers up to a time, and what follows from them out."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import floor
 
 from queueing.core.credits.allowance import Allowance
@@ -17,7 +17,7 @@ from queueing.core.credits.facts import (
     UsageRecordFact,
 )
 from queueing.core.credits.holding import Holding
-from queueing.core.facts import LocalQueueFact, WorkloadFact
+from queueing.core.facts import WorkloadFact
 from queueing.core.fair_sharing.patience import Patiences
 from queueing.core.names import CohortName, Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
@@ -340,6 +340,10 @@ class Credits:
         """Return the queues of which what is held by those who may not borrow is wrong."""
         return self._restraints.drifted(charges)
 
+    def find_queues_by(self, queue_of: Callable[[Key], QueueName | None]) -> None:
+        """Set what tells to which ClusterQueue a LocalQueue leads."""
+        self._budgets.queue_of = queue_of
+
     def demote(self, uid: Uid) -> None:
         """Note that a workload was let in beyond a budget."""
         self._budgets.demote(uid)
@@ -349,14 +353,11 @@ class Credits:
         return self._budgets.is_demoted(uid)
 
     def budgets(
-        self,
-        tree: QuotaTree,
-        local_queues: Mapping[Key, LocalQueueFact],
-        workloads: Mapping[Key, WorkloadFact],
+        self, tree: QuotaTree, workloads: Mapping[Key, WorkloadFact]
     ) -> Iterator[BudgetAccountFact]:
         """Return what every budget's status is to say, by name."""
         leaving = list(self._presence.leaving(workloads))
-        return self._budgets.records(tree, local_queues, leaving)
+        return self._budgets.records(tree, leaving)
 
     # Answers ------------------------------------------------------------------------------------
 

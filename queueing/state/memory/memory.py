@@ -178,6 +178,7 @@ class Memory:
         made = cls(settings=settings, tree=tree, objects=Objects(tree), ledger=ledger)
         made.as_kueue = settings.compatibility is Compatibility.KUEUE
         made.credits.queue_books.sharers = made.objects.sharers
+        made.credits.find_queues_by(made.objects.queue_behind)
         ledger.on_price = made.note_price
         return made
 

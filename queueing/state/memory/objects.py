@@ -139,6 +139,11 @@ class Objects:
             status=False, reason=reason, message="Can't submit new workloads to clusterQueue"
         )
 
+    def queue_behind(self, local_queue: Key) -> QueueName | None:
+        """Return the ClusterQueue that a LocalQueue names; None where that is unknown."""
+        found = self.local_queues.get(local_queue)
+        return None if found is None else found.cluster_queue
+
     def sharers(self) -> dict[QueueName, dict[str, int]]:
         """Return the namespaces of each queue whose LocalQueues take turns, and their weights."""
         keys, known = self.local_queues_of, self.local_queues

@@ -14,7 +14,7 @@ from queueing.core.credits.facts import (
 )
 from queueing.core.credits.prices import Prices
 from queueing.core.decisions import Reason
-from queueing.core.names import FlavorName, Key, ResourceName
+from queueing.core.names import CohortName, FlavorName, Key, ResourceName
 from queueing.sim.world import World
 from queueing.testing.builders import (
     cluster_queue,
@@ -261,3 +261,23 @@ def test_a_budget_has_effect_where_its_holder_goes_by_prices(
     made.engine.observe_credit(CreditGone(CreditKind.POLICY, LASTING.name))
     made.cycle(START + 1)
     assert not purse(made).bound
+
+
+@pytest.mark.parametrize(
+    ("kind", "holder", "want"),
+    [
+        pytest.param(HolderKind.CLUSTER_QUEUE, "a", "GPUh", id="a queue in no cohort"),
+        pytest.param(HolderKind.LOCAL_QUEUE, "team/a", "GPUh", id="a LocalQueue of that"),
+        pytest.param(HolderKind.CLUSTER_QUEUE, "b", "coreh", id="a queue of the cohort"),
+        pytest.param(HolderKind.LOCAL_QUEUE, "team/b", "coreh", id="a LocalQueue of that one"),
+        pytest.param(HolderKind.COHORT, "all", "coreh", id="the cohort itself"),
+    ],
+)
+def test_a_budget_counts_in_the_unit_of_the_policy_that_prices_its_holder(
+    kind: HolderKind, holder: str, want: str
+) -> None:
+    made = world(budget(1000, kind=kind, holder=holder))
+    of_cohort = replace(LASTING, name="cores", root_cohorts=(CohortName("all"),), unit="coreh")
+    made.engine.observe_credit(of_cohort)
+    made.cycle(START + 1)
+    assert purse(made).unit == want
