@@ -4,11 +4,14 @@ Hypothesis draws lives and shrinks them. A seeded generator gives several times 
 time; what fails there is cut down to the steps and objects that it takes.
 """
 
-from collections.abc import Callable, Sequence
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from random import Random, SystemRandom
 from typing import TypeVar
 
+import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as tries
 from hypothesis import strategies as st
@@ -34,6 +37,8 @@ SEEDS_FEW = 4
 MANY = 30
 SEEDS_MANY = 150
 SEEDS = 2**32
+LIFE_MAX_S = 120.0
+"""CPU seconds that a law may take in one life; most take less than one."""
 
 profile = tries(
     deadline=None,
@@ -110,13 +115,34 @@ def _draw(law: Law, strategy: st.SearchStrategy[Life], settings: tries) -> None:
 def _count(law: Law, seeds: range, mode: str, rare: Table, size: int) -> None:
     for seed in seeds:
         life = seeded(seed, mode, rare, size=size)
-        if (error := _failure(law, life)) is not None:
+        with named_if_endless(f"{seed} of {mode}"):
+            error = _failure(law, life)
+        if error is not None:
             small = cut_down(law, life, type(error))
             found = _failure(law, small) or error
             shown = "\n  ".join(map(repr, [small.settings, *small.facts, *small.steps]))
             raise AssertionError(
                 f"life {seed} of {mode} breaks {_name_of(law)}: {found!r}\n  {shown}"
             ) from found
+
+
+@contextmanager
+def named_if_endless(life: str, most_s: float = LIFE_MAX_S) -> Iterator[None]:
+    """Fail with the name of a life that does not end: nobody could find it again without.
+
+    It is not cut down, as that would take as long for each part.
+    """
+
+    def give_up(*_: object) -> None:
+        pytest.fail(f"life {life} took more than {most_s:.0f}s of CPU")
+
+    before = signal.signal(signal.SIGVTALRM, give_up)
+    signal.setitimer(signal.ITIMER_VIRTUAL, most_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def _name_of(law: Law) -> str:

@@ -13,7 +13,7 @@ from queueing.testing.living import LivingCluster
 from queueing.testing.random_contention import some_contention
 from queueing.testing.random_events import Life
 from queueing.testing.random_worlds import MODES
-from tests.properties.profiles import QUEUEING, SEEDS, Law, cut_down
+from tests.properties.profiles import QUEUEING, SEEDS, Law, cut_down, named_if_endless
 from tests.properties.test_bad_input_laws import a_broken_object_harms_nobody_else
 from tests.properties.test_claim_laws import (
     a_new_leader_keeps_the_claims_that_are_marked,
@@ -74,7 +74,8 @@ def contended(seed: int, mode: str) -> Life:
 def try_law(law: Law, life: Life, name: str) -> None:
     """Try a law in a life; the report of a failure has what of the life it takes."""
     try:
-        law(life)
+        with named_if_endless(name):
+            law(life)
     except Exception as error:
         small = cut_down(law, life, type(error))
         shown = "\n  ".join(map(repr, [small.settings, *small.facts, *small.steps]))
