@@ -4,7 +4,7 @@ A case is a YAML file: `about` (one sentence), `manifests` (a block of documents
 stand beside them where they name no other) and `want`, which is derived from the rules: of each
 Job, or Workload without one, what becomes of it (`none` when a Job gets no Workload); of queues
 that are not active, why. Where `want` has only a reason, plan and controller still have to give one
-message.
+message. And a plan of the cluster that came of it says the same of all who wait.
 """
 
 import asyncio
@@ -13,19 +13,21 @@ import time
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 import yaml
 
 from queueing.apiserver.server import EmbeddedServer
+from queueing.cli.live import read_cluster
 from queueing.cli.local.cluster import Place, alone, controlled, local_cluster
 from queueing.core.decisions import Admit, Wait
 from queueing.core.settings import Compatibility
 from queueing.kube import resources
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
-from queueing.sim.documents import Document, parse
+from queueing.sim.documents import LIVE, Document, parse
 from queueing.sim.intake import Intake, read_world
 from queueing.sim.kinds import body, is_known, upgraded
 from queueing.sim.plan import until_stable
@@ -35,6 +37,12 @@ from queueing_api.quantity import format_amount
 CASES = sorted((Path(__file__).parent / "cases").glob("*.yaml"))
 BASE = (Path(__file__).parent / "base.yaml").read_text()
 NONE = "none"
+NOT_JUDGED = {
+    "status": "False",
+    "reason": "PendingEvaluation",
+    "message": "Waiting for its turn in the queue",
+}
+"""What a status without the condition means; a plan says it."""
 WAIT_S = 20.0
 REST_S = 0.4
 """How long nothing may change after all is as wanted."""
@@ -53,8 +61,13 @@ def given(manifests: str) -> list[Document]:
     return [*beside, *written]
 
 
-def intake(documents: list[Document]) -> Intake:
-    return read_world(documents, now=time.time(), compatibility=Compatibility.QUEUEING)
+def intake(documents: list[Document], configuration: Configuration | None = None) -> Intake:
+    return read_world(
+        documents,
+        now=time.time(),
+        compatibility=Compatibility.QUEUEING,
+        configuration=configuration,
+    )
 
 
 def owner_or_name(metadata: Mapping[str, Any]) -> str:
@@ -62,14 +75,22 @@ def owner_or_name(metadata: Mapping[str, Any]) -> str:
     return owners[0] if len(owners) == 1 else str(metadata["name"])
 
 
-def planned(documents: list[Document]) -> Told:
+def job_of(workload: str) -> str:
+    """Return the Job whose Workload a plan made, by its name: `job-NAME-digest`."""
+    return workload.partition("/")[2].removeprefix("job-").rpartition("-")[0]
+
+
+def planned(found: Intake, documents: list[Document]) -> Told:
     """Return what a plan says of all who wait, or are let in by it."""
-    found = intake(documents)
     plan = until_stable(found.facts, settings=found.settings, now=time.time())
     told = {one.name: NONE for one in documents if one.kind == "Job"}
+    names = {
+        f"{one.value['metadata']['namespace']}/{one.name}": owner_or_name(one.value["metadata"])
+        for one in documents
+        if one.kind == "Workload"
+    }
     for decision in (one for decisions in plan.rounds for one in decisions):
-        key = str(decision.workload).partition("/")[2]
-        name = key.removeprefix("job-").rpartition("-")[0] if key.startswith("job-") else key
+        name = names.get(decision.workload) or job_of(decision.workload)
         if isinstance(decision, Admit):
             sets = "; ".join(
                 f"{one.name} x{one.count}"
@@ -93,9 +114,9 @@ def of_status(workload: Wire) -> str:
     """Return what a controller wrote into the status of a Workload."""
     status = workload.get("status", {})
     conditions = {one["type"]: one for one in status.get("conditions", ())}
-    reserved = conditions.get("QuotaReserved", {"status": "Unknown"})
+    reserved = conditions.get("QuotaReserved", NOT_JUDGED)
     if reserved["status"] != "True":
-        return f"{reserved.get('reason', '')}: {reserved.get('message', '')}"
+        return f"{reserved['reason']}: {reserved['message']}"
     admitted = conditions.get("Admitted", {}).get("status") == "True"
     sets = "; ".join(
         f"{one['name']} x{one['count']}"
@@ -132,8 +153,11 @@ def agrees(told: Told, want: Told) -> bool:
     )
 
 
-async def controlled_outcome(documents: list[Document], want: Told) -> Told:
-    """Let a controller work on the documents until all is as wanted and stays so, or time is up."""
+async def controlled_outcome(documents: list[Document], want: Told) -> tuple[Told, Told]:
+    """Let a controller work on the documents until all is as wanted and stays so, or time is up.
+
+    Returns what it made of them, and what a plan of the cluster says then.
+    """
     written = [body(one) for one in documents if one.kind == "Configuration"]
     configuration = alone(Configuration.model_validate(written[0]) if written else None)
     known = [one for one in documents if one.kind != "Configuration" and is_known(one)]
@@ -150,7 +174,17 @@ async def controlled_outcome(documents: list[Document], want: Told) -> Told:
             for one in now:
                 if one.kind == "Job":
                     await create(client, one, uids)
-            return await settled(client, want)
+            told = await settled(client, want)
+            live = await asyncio.to_thread(of_cluster, server, configuration)
+            return told, live
+
+
+def of_cluster(server: EmbeddedServer, configuration: Configuration) -> Told:
+    with TemporaryDirectory() as folder:
+        kubeconfig = Path(folder) / "kubeconfig"
+        kubeconfig.write_text(server.kubeconfig())
+        documents = parse(read_cluster(str(kubeconfig), None, every_job=True), file=LIVE)
+    return planned(intake(documents, configuration), documents)
 
 
 async def store(server: EmbeddedServer, client: Client, document: Document) -> None:
@@ -200,15 +234,15 @@ async def settled(client: Client, want: Told) -> Told:
 @pytest.mark.parametrize("path", [pytest.param(one, id=one.stem) for one in CASES])
 async def test_a_plan_and_the_controller_agree(path: Path) -> None:
     case = yaml.safe_load(path.read_text())
-    documents, want = given(case["manifests"]), case["want"]
-    plan = planned(given(case["manifests"]))
-    assert {name: plan.get(name, NONE) for name in want} == {
-        name: said if ":" in said or said == NONE or " x" in said else plan.get(name)
-        for name, said in want.items()
-    }
-    assert agrees(plan, want)
+    want: Told = case["want"]
+    for_plan, for_cluster = given(case["manifests"]), given(case["manifests"])
+    plan = planned(intake(for_plan), for_plan)
+    assert agrees(plan, want), plan
     async with asyncio.timeout(60):
-        told = await controlled_outcome(documents, want)
+        told, live = await controlled_outcome(for_cluster, want)
     assert {name: told.get(name, NONE) for name in want} == {
         name: plan.get(name, NONE) for name in want
     }
+    waiting = {name for name in want if ":" in plan.get(name, NONE) and name in told}
+    waiting = {name for name in waiting if not plan[name].startswith(("Admitted", "Reserved"))}
+    assert {name: live.get(name) for name in waiting} == {name: plan[name] for name in waiting}
