@@ -12,6 +12,8 @@ from typing_extensions import override
 from queueing.translate.times import timestamp
 
 ROOT = "queueing"
+LIBRARIES = ("asyncio", "aiohttp")
+"""Whose warnings and errors look as ours do: a traceback is one line of JSON."""
 _FIELDS = "queueing_fields"
 
 
@@ -27,13 +29,21 @@ def configure(
     level: int | str = logging.INFO,
     stream: TextIO | None = None,
 ) -> None:
-    """Send the product's logs to the stream, by default standard error, and nowhere else."""
+    """Send the product's logs to the stream, by default standard error, and nowhere else.
+
+    Warnings of the libraries that it runs on go there, too.
+    """
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(_FORMATTERS[log_format]())
     root = logging.getLogger(ROOT)
     root.handlers[:] = [handler]
     root.propagate = False
     root.setLevel(level)
+    for name in LIBRARIES:
+        library = logging.getLogger(name)
+        library.handlers[:] = [handler]
+        library.propagate = False
+        library.setLevel(logging.WARNING)
 
 
 def decision(

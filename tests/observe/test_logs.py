@@ -5,18 +5,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from queueing.observe.logs import LogFormat, Once, configure, decision, note
+from queueing.observe.logs import LIBRARIES, ROOT, LogFormat, Once, configure, decision, note
 
 logger = logging.getLogger("queueing.test")
 
 
 @pytest.fixture
 def stream() -> Iterator[io.StringIO]:
-    root = logging.getLogger("queueing")
-    before = root.handlers[:], root.propagate, root.level
+    loggers = [logging.getLogger(name) for name in (ROOT, *LIBRARIES)]
+    before = [(one.handlers[:], one.propagate, one.level) for one in loggers]
     yield io.StringIO()
-    root.handlers[:], root.propagate = before[0], before[1]
-    root.setLevel(before[2])
+    for one, (handlers, propagate, level) in zip(loggers, before, strict=True):
+        one.handlers[:], one.propagate = handlers, propagate
+        one.setLevel(level)
 
 
 def test_a_decision_is_one_line_of_json_with_its_trace(stream: io.StringIO) -> None:
@@ -53,6 +54,16 @@ def test_a_failure_keeps_its_story_within_the_line(stream: io.StringIO) -> None:
         logger.exception("failed")
     (text,) = stream.getvalue().splitlines()
     assert "ZeroDivisionError" in json.loads(text)["stacktrace"]
+
+
+def test_what_a_library_warns_of_is_one_line_as_well(stream: io.StringIO) -> None:
+    configure(LogFormat.JSON, stream=stream)
+    logging.getLogger("asyncio").error("it broke", exc_info=ValueError("odd"))
+    logging.getLogger("aiohttp.access").info("GET /healthz")
+    (text,) = stream.getvalue().splitlines()
+    line = json.loads(text)
+    assert (line["level"], line["logger"]) == ("error", "asyncio")
+    assert "ValueError: odd" in line["stacktrace"]
 
 
 def test_text_quotes_only_what_needs_it(stream: io.StringIO) -> None:
