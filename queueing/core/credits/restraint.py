@@ -48,7 +48,7 @@ class Restraint:
             return None
         for key, amount in self._held.added_by(use).items():
             missing = self.held.get(key, 0) + amount - self.node.nominal(key)
-            if missing > 0:
+            if amount and missing > 0:
                 return (
                     f"workloads of priority {self.min_priority} and above may not borrow:"
                     f" {quantity(key.resource, missing)} more nominal quota needed for"

@@ -241,3 +241,10 @@ def test_what_they_hold_is_followed_whoever_comes_goes_or_is_raised() -> None:
             made.observe(raised if number % 3 else Gone(Kind.WORKLOAD, fact.key))
             made.engine.check()
     assert len(made.workloads) > 20
+
+
+def test_who_asks_for_nothing_borrows_nothing_after_a_quota_was_cut_below_what_runs() -> None:
+    made = world()
+    assert run(made, "before", 4, HIGH)
+    made.observe(queue("a", cores=2))
+    assert run(made, "nothing", 0, HIGH)
