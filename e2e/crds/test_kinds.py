@@ -65,6 +65,13 @@ def test_defaults_are_filled_in(space: World, installed: Cluster) -> None:
     assert spec["flavorFungibility"]["whenCanBorrow"] == "MayStopSearch"
 
 
+@pytest.mark.parametrize("weight", ["1n", "-1"])
+def test_a_local_queue_may_have_any_weight(space: World, weight: str) -> None:
+    space.make(local_queue(space.namespace, "team", "one", fairSharing={"weight": weight}))
+    found = space.api.get("LocalQueue", "team", space.namespace)
+    assert found["spec"]["fairSharing"]["weight"] == weight
+
+
 def test_kubectl_shows_the_columns_that_people_look_for(space: World, installed: Cluster) -> None:
     name = space.name("cq")
     space.make(
