@@ -30,7 +30,7 @@ Examples:
   # What would this change of quota do to the cluster as it is?
   queueing plan --live -f new-quota.yaml
 \b
-Exit codes: 0 when a plan was made, 2 when the input cannot be used.
+Exit codes: 0 when a plan was made, 2 when the input cannot be used, 130 after Ctrl-C.
 """
 
 
@@ -69,7 +69,7 @@ def _moment(_context: click.Context, _parameter: click.Parameter, text: str | No
 @click.option(
     "--config",
     metavar="FILE",
-    help="Configuration, in Kueue's format; overrides one among the files.",
+    help="Configuration, or the ConfigMap that holds it; overrides one among the files.",
 )
 @click.option("--now", callback=_moment, metavar="RFC3339", help="Time of the plan. [default: now]")
 @click.option("--rounds", type=click.IntRange(min=1), help="Run this many scheduling cycles.")
