@@ -124,8 +124,15 @@ def a_new_leader_keeps_the_claims_that_are_marked(life: Life) -> None:
         assert waits <= memory.standing.keys()
 
 
-ELSEWHERE = ("NoMatchingFlavor", "WaitingForQuota", "ExceedsMaxQuota", "TopologyPlacementFailed")
-"""Reasons of those who found nobody to preempt, but for whom others of a round came first."""
+ELSEWHERE = (
+    "NoMatchingFlavor",
+    "WaitingForQuota",
+    "ExceedsMaxQuota",
+    "TopologyPlacementFailed",
+    "BudgetExhausted",
+    "MayNotBorrow",
+)
+"""Reasons of those who found nobody to preempt, or may not run; not of who came too late."""
 
 
 def told_reason(fact: WorkloadFact) -> str:

@@ -11,7 +11,10 @@ from queueing.testing.random_edits import EDITS, some_edits
 from queueing.testing.random_events import Event, Life
 from queueing.testing.random_worlds import MODES
 from tests.properties.profiles import SEEDS, Law
-from tests.properties.test_claim_laws import costs_limits_and_runtimes_leave_nobody_behind
+from tests.properties.test_claim_laws import (
+    a_new_leader_keeps_the_claims_that_are_marked,
+    costs_limits_and_runtimes_leave_nobody_behind,
+)
 from tests.properties.test_contended_laws import CASES, try_law
 from tests.properties.test_rebuild_laws import (
     a_finished_cycle_leaves_nobody_to_the_next,
@@ -51,6 +54,13 @@ BROKEN_ONCE = [
         "fair sharing",
         3778198303,
         id="who took over a charge was not counted with it",
+    ),
+    *(
+        pytest.param(a_new_leader_keeps_the_claims_that_are_marked, "classical", seed, id=words)
+        for seed, words in (
+            (879307086, "who may not borrow waits for no victims"),
+            (879307465, "nor does one whom a budget bars"),
+        )
     ),
 ]
 """Lives in which a law once did not hold."""
