@@ -4,8 +4,9 @@ The rounds of a cycle judge again whoever waits for victims to leave. Most round
 most trees: then what a head would get is what it would have got the round before, and what is
 decided of it is the same wherever the same was taken by others before it.
 
-Invariant: a recall is thrown away with the first admission or eviction in its tree, and at the end
-of the cycle: so quotas, rules, credits and time are the same for as long as it is kept.
+Invariant: a recall is thrown away with the first change of anything that is charged in its tree,
+and all are with a change of any object, of credits, and of time. So whatever a nomination or a
+ruling looks at is the same for as long as it is kept.
 """
 
 from collections.abc import Mapping

@@ -64,13 +64,15 @@ class Engine:
 
     def observe_credit(self, fact: CreditFact) -> None:
         """Take in a credit policy, a grant, or an account as it is stored."""
+        self._memory.recalls.clear()
         self._memory.credits.observe(fact)
 
     def cycle(self, now: float, budget: int | None = None) -> Cycle:
         """Decide all that can be decided now, or as much as judging `budget` heads allows.
 
-        What is admitted or preempted is assumed from here on. A budget is overrun by at most twice
-        the heads of one tree of cohorts, because these compete and are judged together.
+        What is admitted or preempted is assumed from here on. Those who stand count in the budget,
+        too, because they are judged along. It is overrun by at most one round of one tree of
+        cohorts, because these compete and are judged together.
         """
         return run_cycle(self._memory, now, budget)
 

@@ -149,6 +149,15 @@ def _one_memo(right: Any) -> Any:
     return lambda key, *args, **more: right((0,) * len(key), *args, **more)
 
 
+def _with_what_was_recalled(right: Any) -> Any:
+    def spread(memory: Any, ripple: Any) -> None:
+        recalls = dict(memory.recalls)
+        right(memory, ripple)
+        memory.recalls.update(recalls)
+
+    return spread
+
+
 def _at_the_first_stage(_: Any) -> Any:
     def score(self: Any, child: Any, contender: Any) -> Any:
         known = self._scores.get((0, child, contender.uid))
@@ -413,6 +422,23 @@ FAULTS = [
         shortcuts.what_rounds_recall_changes_no_decision,
         FAIR,
         seed=6,
+        lives=contended,
+    ),
+    Fault(
+        "What a portion of a cycle found is recalled whatever is charged since",
+        "queueing.state.usage.ledger:Ledger.take_stirred",
+        always(frozenset()),
+        shortcuts.what_portions_recall_changes_no_decision,
+        FAIR,
+        lives=contended,
+    ),
+    Fault(
+        "What a portion of a cycle found is recalled whatever object changes",
+        "queueing.state.intake.surroundings:_spread",
+        _with_what_was_recalled,
+        shortcuts.what_portions_recall_changes_no_decision,
+        FAIR,
+        seed=5,
         lives=contended,
     ),
     Fault(

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 from typing_extensions import override
 
-from queueing.core.decisions import Reason
+from queueing.core.credits.facts import CreditFact
+from queueing.core.decisions import Cycle, Outcome, Reason
 from queueing.core.facts import ClusterQueueFact, CohortFact, Fact, Preemption, Strategy
 from queueing.core.flavors.grades import Grade
 from queueing.core.flavors.plain import plain_fit, plain_lack
@@ -20,6 +21,7 @@ from queueing.core.settings import Settings
 from queueing.state.cycle.contest import entrants_of, winners_of
 from queueing.state.cycle.prospects import Prospect, foregone, look_at, prospects_of
 from queueing.state.cycle.selection import head_of
+from queueing.state.engine import Engine
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item
 from queueing.testing.happenings import play
@@ -219,6 +221,58 @@ class Forgetful(dict[Node, Recall]):
 def test_what_rounds_recall_changes_no_decision(mode: str) -> None:
     for seed in range(3):
         what_rounds_recall_changes_no_decision(contended(seed, mode))
+
+
+class Compared(Engine):
+    """An engine beside one that is told the same and finds all anew in each round."""
+
+    def __init__(self, cluster: LivingCluster) -> None:
+        super().__init__(cluster.settings)
+        self._forgetful = Engine(cluster.settings)
+        self._forgetful._memory.recalls = Forgetful()
+        for fact in cluster.facts():
+            self.observe(fact)
+        for credit in (*cluster.terms, *cluster.accounts):
+            self.observe_credit(credit)
+
+    @override
+    def observe(self, fact: Fact) -> None:
+        super().observe(fact)
+        self._forgetful.observe(fact)
+
+    @override
+    def observe_credit(self, fact: CreditFact) -> None:
+        super().observe_credit(fact)
+        self._forgetful.observe_credit(fact)
+
+    @override
+    def settle(self, outcome: Outcome) -> None:
+        super().settle(outcome)
+        self._forgetful.settle(outcome)
+
+    @override
+    def cycle(self, now: float, budget: int | None = None) -> Cycle:
+        want, got = self._forgetful.cycle(now, budget), super().cycle(now, budget)
+        assert got == want
+        return got
+
+
+def what_portions_recall_changes_no_decision(life: Life) -> None:
+    """Compare over a whole life in portions of a round each, with something new between most."""
+    cluster = LivingCluster.of(life)
+    for step in life.steps:
+        if not isinstance(cluster.engine, Compared):
+            cluster.engine = Compared(cluster)
+        play(cluster, step)
+        for _ in range(3):
+            cluster.now += 0.25
+            cluster.cycle(budget=1)
+
+
+@pytest.mark.parametrize("mode", QUEUEING)
+def test_what_portions_recall_changes_no_decision(mode: str) -> None:
+    for seed in range(3):
+        what_portions_recall_changes_no_decision(contended(seed, mode))
 
 
 def without_choice(facts: Iterable[Fact]) -> Iterator[Fact]:

@@ -134,10 +134,11 @@ def _may_contest(memory: Memory, root: Node) -> bool:
         return False
     if memory.credits.allowance is not None or memory.credits.bends:
         return False
-    return not any(memory.roots.get(one) is root for one in _queues_of_standing(memory))
+    return not any(memory.roots.get(one) is root for one in queues_of_standing(memory))
 
 
-def _queues_of_standing(memory: Memory) -> Iterator[QueueName]:
+def queues_of_standing(memory: Memory) -> Iterator[QueueName]:
+    """Yield the queue of each who stands."""
     for key in memory.standing:
         peers = memory.items[key].peers
         if peers is not None:

@@ -34,23 +34,28 @@ from queueing.state.intake.workloads import place
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.stands import Stand
 
+STILL_S = 1.0
+"""Seconds for which time stands still while a cycle that the budget cut goes on."""
+
 
 def run_cycle(memory: Memory, now: float, budget: int | None) -> Cycle:
-    """Run rounds until all is judged, or until `budget` heads were."""
+    """Run rounds until all is judged, or as much as costs what judging `budget` heads does."""
     _begin(memory, now)
     rounds: list[tuple[Decision, ...]] = []
-    judged = 0
+    judged = spent = 0
     told = _announce(memory)
     while True:
-        left = None if budget is None else max(0, budget - judged)
+        left = None if budget is None else max(0, budget - spent)
         selection = select(memory, left)
         judged += selection.heads
+        spent += selection.weight
         finished = not (selection.heads or selection.decisions)
         found: list[Decision] = []
         if selection.items or selection.foregone:
-            limit = None if budget is None else max(selection.heads, budget - judged)
+            limit = None if budget is None else max(selection.heads, budget - spent)
             found = _judge(memory, selection, now, limit)
             judged += selection.successors
+            spent += selection.successors
         decided = [*told, *selection.decisions, *found]
         told = []
         if decided:
@@ -61,9 +66,11 @@ def run_cycle(memory: Memory, now: float, budget: int | None) -> Cycle:
             continue
         if finished and try_again(memory):
             continue
-        if finished or (budget is not None and judged >= budget):
+        if finished or (budget is not None and spent >= budget):
             break
-    return _cycle(memory, now, rounds, judged)
+    cycle = _cycle(memory, now, rounds, judged)
+    memory.is_cut = not cycle.finished
+    return cycle
 
 
 def run_round(memory: Memory, now: float) -> Cycle:
@@ -119,8 +126,7 @@ def _is_finished(memory: Memory) -> bool:
 
 def _begin(memory: Memory, now: float) -> None:
     memory.cycles += 1
-    memory.recalls.clear()
-    memory.clock = max(memory.clock, now)
+    _let_time_pass(memory, now)
     while memory.timers and memory.timers[0][0] <= memory.clock:
         _, key = heappop(memory.timers)
         fact = memory.workloads.get(key)
@@ -136,6 +142,18 @@ def _begin(memory: Memory, now: float) -> None:
     _take_credits(memory)
     _end_protection(memory)
     wake_waiting(memory)
+
+
+def _let_time_pass(memory: Memory, now: float) -> None:
+    """Set the clock, unless a cycle goes on that the budget cut less than `STILL_S` ago.
+
+    At another time all would have to be found anew in its trees: who is protected, how much work is
+    lost, what was used lately. Credits may change with each portion, so with them time passes.
+    """
+    if memory.is_cut and now < memory.clock + STILL_S and not memory.credits.any:
+        return
+    memory.recalls.clear()
+    memory.clock = max(memory.clock, now)
 
 
 def _take_credits(memory: Memory) -> None:
@@ -302,10 +320,13 @@ def _world(memory: Memory, selection: Selection) -> World:
 
 
 def _recalls(memory: Memory, selection: Selection, bounds: Mapping[Node, Bound]) -> Recalls | None:
-    """Return what earlier rounds of this cycle found in the trees in which somebody stands.
+    """Return what earlier rounds found in the trees in which somebody stands, where it still holds.
 
     None where rulings depend on more: limits and budgets are used up by what takes nothing.
     """
+    for name in memory.ledger.take_stirred():
+        if name in memory.roots:
+            memory.recalls.pop(memory.roots[name], None)
     settings = memory.settings
     if memory.as_kueue or bounds or memory.credits.allowance is not None:
         return None

@@ -143,7 +143,6 @@ def _evict_all(memory: Memory, judgement: Judgement) -> bool:
     feuds = memory.feuds.setdefault(root, Feuds())
     for preemption in judgement.preemptions:
         if memory.ledger.evict(preemption.workload):
-            memory.recalls.pop(root, None)
             news = True
         first = feuds.note(preemption.preemptor_uid, preemption.uid)
         if first and preemption.workload in memory.ledger.evicting:

@@ -6,6 +6,7 @@ block their queue because they found no victims. They keep others off what they 
 """
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -16,7 +17,12 @@ from queueing.core.facts import ClusterQueueFact
 from queueing.core.names import FlavorResource, QueueName, Uid, namespace_of
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Head
-from queueing.state.cycle.contest import Entrant, entrants_of, winners_of
+from queueing.state.cycle.contest import (
+    Entrant,
+    entrants_of,
+    queues_of_standing,
+    winners_of,
+)
 from queueing.state.cycle.openness import is_let_in, line_of
 from queueing.state.cycle.prospects import Foregone, Prospect, foregone, prospects_of
 from queueing.state.cycle.supply import Supply
@@ -27,6 +33,10 @@ from queueing.state.queues.pending import PendingQueue
 from queueing.state.queues.shelf import Shelf
 from queueing.state.queues.stands import BLOCKING, PARKED
 
+STANDING_WEIGHT = 8
+"""Heads that a budget could pay for in place of one who stands and is judged along: that one looks
+for victims, and again where others of the round have these leave."""
+
 
 @dataclass(slots=True)
 class Selection:
@@ -35,6 +45,8 @@ class Selection:
     items: list[Item] = field(default_factory=list)
     heads: int = 0
     """How many heads were looked at, including those that need no judgement."""
+    weight: int = 0
+    """How much of a budget the round uses up, but for its successors."""
     successors: int = 0
     """How many heads took the turn of a hopeless one."""
     foregone: list[Foregone] = field(default_factory=list)
@@ -62,17 +74,20 @@ class Selection:
 
 
 def select(memory: Memory, budget: int | None) -> Selection:
-    """Take the heads of the next round, of as many trees as `budget` heads allow, at least one."""
+    """Take the heads of the next round, of as many trees as the budget allows, at least one."""
     selection = Selection()
+    standing = Counter[Node]() if budget is None else _standing(memory)
     taken: dict[Node, list[Item]] = {}
     plain: dict[Node, list[Prospect]] = {}
     for root, names in _in_turn(memory, budget):
         look = _look(memory, root, names, selection)
-        heads = selection.heads + look.heads
-        if budget is not None and heads > budget and selection.heads and look.heads:
+        weight = look.heads + STANDING_WEIGHT * standing[root] if look.heads else 0
+        over = budget is not None and selection.weight + weight > budget
+        if over and selection.heads and look.heads:
             memory.cursor = root.path()
             break
-        selection.heads = heads
+        selection.heads += look.heads
+        selection.weight += weight
         if look.entrants is not None:
             contest = winners_of(memory, root, look.entrants)
             if contest is not None:
@@ -97,6 +112,12 @@ def select(memory: Memory, budget: int | None) -> Selection:
         else:
             selection.foregone.extend(winners)
     return selection
+
+
+def _standing(memory: Memory) -> Counter[Node]:
+    """Count who stands in each tree."""
+    roots = (memory.roots.get(name) for name in queues_of_standing(memory))
+    return Counter(root for root in roots if root is not None)
 
 
 class _Look(NamedTuple):

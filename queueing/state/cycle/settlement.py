@@ -273,8 +273,6 @@ def _assume(
         not decision.checks,
         decision,
     )
-    if memory.recalls:
-        memory.recalls.pop(memory.roots[decision.cluster_queue], None)
     if fact.key in memory.standing:
         memory.claims.drop(fact.key)
         del memory.standing[fact.key]

@@ -47,6 +47,7 @@ def drop_object(memory: Memory, gone: Gone) -> None:
 def _spread(memory: Memory, ripple: Ripple) -> None:
     memory.open_local_queues.clear()
     memory.lines.clear()
+    memory.recalls.clear()
     memory.stepped_down.clear()
     memory.searching.clear()
     memory.reshaped |= ripple.structure

@@ -139,7 +139,9 @@ class Memory:
     withheld: dict[QueueName, UsageChanges] = field(default_factory=dict)
     """What the hopeless heads of a round did that the budget interrupted, until it is decided."""
     recalls: dict[Node, Recall] = field(default_factory=dict)
-    """Trees in which somebody stands → what this cycle found there since its last decision."""
+    """Trees in which somebody stands → what rounds found there since anything last changed."""
+    is_cut: bool = False
+    """Whether the budget ended the last portion before all was judged."""
     releases: dict[QueueName, int] = field(default_factory=dict)
     """How often a workload of each queue gave quota back, or budgets were loosened: then all
     flavors are worth a new try."""

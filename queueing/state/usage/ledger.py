@@ -27,6 +27,7 @@ class Ledger:
     __slots__ = (
         "_behind",
         "_rolls",
+        "_stirred",
         "asleep",
         "changes",
         "charges",
@@ -63,6 +64,8 @@ class Ledger:
         """Inactive queues: rounds see their quota and usage, but none of their workloads."""
         self._rolls: dict[QueueName, Roll] = {}
         """By queue; of those in which anybody holds anything."""
+        self._stirred: set[QueueName] = set()
+        """Queues in which anything that is charged changed since somebody took note of that."""
         self._behind: dict[Key, dict[QueueName, Tally]] = {}
         """The tallies of the rolls by LocalQueue, which may have led to several queues by turns."""
 
@@ -226,6 +229,11 @@ class Ledger:
         told, self.changes = self.changes, UsageChanges()
         return told
 
+    def take_stirred(self) -> set[QueueName]:
+        """Return the queues in which anything charged is another than at the last call."""
+        stirred, self._stirred = self._stirred, set()
+        return stirred
+
     def _marked(self, charge: Charge) -> Charge:
         """Carry a decided eviction over to what a fact says that does not know of it yet."""
         key = charge.holder.key
@@ -310,6 +318,7 @@ class Ledger:
         """Put a fact in place of the assumption that it confirms; no sum is another by that."""
         holder = new.holder
         self.charges[holder.key] = new
+        self._stirred.add(holder.queue)
         roll = self._rolls[holder.queue]
         roll.charges[holder.key] = new
         roll.victims[holder.key] = holder
@@ -327,6 +336,7 @@ class Ledger:
         """Enter a charge in the roll of its queue; the tree is the caller's."""
         holder = charge.holder
         self.charges[holder.key] = charge
+        self._stirred.add(holder.queue)
         roll = self._rolls.get(holder.queue)
         if roll is None:
             roll = self._rolls[holder.queue] = Roll()
@@ -348,6 +358,7 @@ class Ledger:
         """Take a charge out of the roll of its queue."""
         holder = charge.holder
         del self.charges[holder.key]
+        self._stirred.add(holder.queue)
         roll = self._rolls[holder.queue]
         del roll.charges[holder.key]
         roll.victims.pop(holder.key, None)
