@@ -245,3 +245,18 @@ def test_checks_that_contradict_each_other_end_the_workload(
     assert condition(done, "Finished")["reason"] == "FailedToStart"
     assert "example.com/zone" in condition(done, "Finished")["message"]
     assert space.api.get("Job", "train", space.namespace)["spec"]["suspend"]
+
+
+def test_quota_of_a_deleted_job_is_kept_until_its_pods_are_gone(
+    space: World, controller: Controller
+) -> None:
+    make_queue(space)
+    slow = Pods(run_s=None, drain_s=5)
+    space.make(job(space.namespace, "slow", queue="team", pods=slow))
+    wait_job(space, "slow", lambda one: one["status"].get("ready") == 1, "ready")
+    space.make(job(space.namespace, "next", queue="team"))
+    assert workload_of(space, "next")
+    space.api.delete("Job", "slow", space.namespace)
+    wait_workload(space, "next", lambda one: holds(one, "QuotaReserved"), "admitted")
+    left = space.api.items("Pod", space.namespace, labels="batch.kubernetes.io/job-name=slow")
+    assert left == [], "quota was given back while a pod was ending"

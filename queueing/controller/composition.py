@@ -27,6 +27,7 @@ from queueing.controller.queues.statuses import Statuses
 from queueing.controller.stores.checkpoints import CheckpointMemory
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.reporter import Reporter
+from queueing.controller.workloads.departing_pods import DepartingPods
 from queueing.controller.workloads.late_reservations import LateReservations
 from queueing.controller.workloads.reconciler import LifeDependencies, WorkloadReconciler
 from queueing.controller.workloads.waiting_reasons import WaitingReasons
@@ -239,6 +240,7 @@ class Parts:
             queue=self.workload_keys,
             evicted=self._around.reporter.evicted,
             confirmed=self._around.reporter.confirmed,
+            departing=DepartingPods(self.writes.client, self._around.clock),
         )
         return WorkloadReconciler(self.objects, self.writes, self._events, dependencies)
 

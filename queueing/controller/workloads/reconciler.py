@@ -9,6 +9,7 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.stores.objects import Objects
+from queueing.controller.workloads.departing_pods import AGAIN_S, DepartingPods
 from queueing.controller.workloads.reservation_problems import ReservationProblems
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
@@ -27,7 +28,7 @@ from queueing.core.lifecycle.steps import (
     Return,
     Step,
 )
-from queueing.core.names import Key
+from queueing.core.names import Key, Uid
 from queueing.kube.deletion import this_life
 from queueing.kube.errors import NotFoundError
 from queueing.kube.objects import Identified
@@ -60,6 +61,7 @@ class LifeDependencies:
     """Hears of each eviction: the Workload, its reason, its underlying cause."""
     confirmed: Callable[[Workload], None]
     """Hears of each admission that came when the checks were ready."""
+    departing: DepartingPods
 
 
 class WorkloadReconciler:
@@ -75,6 +77,7 @@ class WorkloadReconciler:
             dependencies.queue,
         )
         self._evicted, self._confirmed = dependencies.evicted, dependencies.confirmed
+        self._departing = dependencies.departing
         self._problems = ReservationProblems(objects)
         self._reopened: dict[Key, float] = {}
         """Since when the queues of those are open again that were drained for them."""
@@ -88,7 +91,12 @@ class WorkloadReconciler:
         if fact.holds_quota:
             self._reopened.pop(key, None)
         if self._seems_orphaned(workload) and await self._is_orphaned(workload):
-            await self._bury(workload)
+            if fact.holds_quota and await self._departing.remain(
+                workload.metadata.namespace, Uid(workload.metadata.labels[labels.JOB_UID])
+            ):
+                self._queue.add_after(key, AGAIN_S)
+            else:
+                await self._bury(workload)
             return
         now = self._clock.now()
         checks = self._wanted_checks(fact)

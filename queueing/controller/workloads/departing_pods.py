@@ -1,0 +1,116 @@
+"""Whether pods of Jobs that were deleted are still there.
+
+A Job that is deleted in the background, as kubectl does it, is gone at once. The garbage collector
+deletes its pods afterwards, and each may take its grace period to end, on devices that are nobody
+else's until then. No Job is left whose status would count them, so the pods are listed.
+"""
+
+import asyncio
+from collections.abc import Iterable
+
+from queueing.clock import Clock
+from queueing.core.names import Uid
+from queueing.kube.client import Client
+from queueing.kube.listing import list_all
+from queueing.kube.resources import PODS
+from queueing.translate.checkpoints.wire import Pod
+from queueing.translate.labels import POD_JOB_UID
+
+AGAIN_S = 1.0
+"""How long an answer holds. Pods are not gone sooner, so that nobody is asked for less."""
+FORGOTTEN_S = 60.0
+"""After how long without a question a Job is listed no longer."""
+_TOGETHER = 50
+"""Jobs of one request: uids in a URL."""
+
+
+class DepartingPods:
+    """Asked before the quota of a deleted Job is given back.
+
+    One list serves all Jobs of a namespace that are asked about, so that a thousand that are
+    deleted at once cost twenty requests a second.
+    """
+
+    def __init__(self, client: Client, clock: Clock) -> None:
+        self._client, self._clock = client, clock
+        self._namespaces: dict[str, _Namespace] = {}
+
+    async def remain(self, namespace: str, job: Uid) -> bool:
+        """Say whether a deleted Job still has pods; True, too, as long as nobody has looked.
+
+        Pods that no longer name the Job as their owner were left behind on purpose
+        (`--cascade=orphan`) and do not count. Raises KubeError.
+        """
+        now = self._clock.now()
+        found = self._namespaces.get(namespace)
+        if found is None:
+            found = self._namespaces[namespace] = _Namespace(namespace, now)
+        if not found.ask(job, now):
+            return True
+        async with found.lock:
+            if not found.is_fresh(self._clock.now()):
+                await found.look(self._client, self._clock)
+        remain = found.has_pods(job)
+        if not remain:
+            found.forget(job)
+            if not found:
+                self._namespaces.pop(namespace, None)
+        return remain
+
+
+class _Namespace:
+    """The deleted Jobs of a namespace, and what the last list said of them."""
+
+    def __init__(self, name: str, now: float) -> None:
+        self._name = name
+        self.lock = asyncio.Lock()
+        self._asked: dict[Uid, float] = {}
+        """When each Job was asked about last."""
+        self._listed_at = now
+        self._listed: frozenset[Uid] = frozenset()
+        """Those that the last list was about."""
+        self._with_pods: frozenset[Uid] = frozenset()
+
+    def __len__(self) -> int:
+        return len(self._asked)
+
+    def ask(self, job: Uid, now: float) -> bool:
+        """Note a question; False if it is the first about this Job."""
+        known = job in self._asked
+        self._asked[job] = now
+        return known
+
+    def is_fresh(self, now: float) -> bool:
+        return 0 <= now - self._listed_at < AGAIN_S
+
+    def has_pods(self, job: Uid) -> bool:
+        return job not in self._listed or job in self._with_pods
+
+    def forget(self, job: Uid) -> None:
+        self._asked.pop(job, None)
+
+    async def look(self, client: Client, clock: Clock) -> None:
+        """List the pods of all who were asked about lately. Raises KubeError."""
+        now = clock.now()
+        self._asked = {one: at for one, at in self._asked.items() if now - at < FORGOTTEN_S}
+        jobs = sorted(self._asked)
+        with_pods: set[Uid] = set()
+        for start in range(0, len(jobs), _TOGETHER):
+            with_pods |= await self._list(client, jobs[start : start + _TOGETHER])
+        self._listed, self._with_pods = frozenset(jobs), frozenset(with_pods)
+        self._listed_at = clock.now()
+
+    async def _list(self, client: Client, jobs: Iterable[Uid]) -> set[Uid]:
+        pods = await list_all(
+            client,
+            PODS.within(self._name),
+            Pod,
+            label_selector=f"{POD_JOB_UID} in ({','.join(jobs)})",
+        )
+        return {
+            Uid(owner.uid)
+            for pod in pods
+            if pod.status.phase not in {"Succeeded", "Failed"}
+            for owner in pod.metadata.owner_references
+            if owner.controller
+        }

@@ -1,0 +1,113 @@
+"""Quota of a Job that was deleted while its pods still end."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from queueing.apiserver.server import serve
+from queueing.apiserver.wire.call import Call
+from queueing.controller.workloads.departing_pods import AGAIN_S, DepartingPods
+from queueing.core.names import Uid
+from queueing.kube.client import Client
+from queueing.kube.config import Cluster
+from queueing.kube.resources import PODS
+
+GONE = Uid("gone")
+
+
+@dataclass
+class At:
+    """A clock that is set."""
+
+    at: float = 1_000.0
+
+    def now(self) -> float:
+        return self.at
+
+    def monotonic(self) -> float:
+        return self.at
+
+
+def pod(
+    name: str, job: str = "gone", *, owner: str = "gone", phase: str = "Running"
+) -> dict[str, Any]:
+    owners = [{"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": owner}]
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": name,
+            "namespace": "team",
+            "labels": {"batch.kubernetes.io/controller-uid": job},
+            "finalizers": ["example.com/ends-slowly"],
+            "ownerReferences": [{**owners[0], "controller": True}] if owner else [],
+        },
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+        "status": {"phase": phase},
+    }
+
+
+@asynccontextmanager
+async def departing(
+    clock: At, *pods: dict[str, Any], lists: list[str] | None = None
+) -> AsyncIterator[tuple[DepartingPods, Client]]:
+    async def note(call: Call) -> None:
+        if lists is not None and call.method == "GET" and call.path.endswith("/pods"):
+            lists.append(call.path)
+
+    async with serve(intercept=note) as server, Client(Cluster.plain(server.url)) as client:
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
+        server.load([namespace, *pods])
+        for one in pods:
+            where = PODS.at(one["metadata"]["name"], "team", "status")
+            await client.patch_merge(where, {"status": one["status"]})
+        yield DepartingPods(client, clock), client
+
+
+async def answers(asked: DepartingPods, clock: At, jobs: Sequence[Uid] = (GONE,)) -> list[bool]:
+    """Return what is said of each Job a while after it was asked about first."""
+    for one in jobs:
+        assert await asked.remain("team", one), "nobody has looked yet"
+    clock.at += AGAIN_S
+    return [await asked.remain("team", one) for one in jobs]
+
+
+@pytest.mark.parametrize(
+    ("pods", "remain"),
+    [
+        pytest.param([pod("p")], True, id="a pod of it still runs"),
+        pytest.param([pod("p", phase="Failed"), pod("q")], True, id="one of two has ended"),
+        pytest.param([pod("p", phase="Failed")], False, id="all have ended"),
+        pytest.param([pod("p", phase="Succeeded")], False, id="all have succeeded"),
+        pytest.param([], False, id="none is left"),
+        pytest.param([pod("p", owner="")], False, id="a pod was left behind on purpose"),
+        pytest.param([pod("p", "other", owner="other")], False, id="pods of another Job"),
+    ],
+)
+async def test_a_deleted_job_keeps_its_quota_while_it_has_pods(
+    pods: Sequence[dict[str, Any]], *, remain: bool
+) -> None:
+    clock = At()
+    async with departing(clock, *pods) as (asked, _):
+        assert await answers(asked, clock) == [remain]
+
+
+async def test_quota_is_free_once_the_last_pod_is_gone() -> None:
+    clock = At()
+    async with departing(clock, pod("p")) as (asked, client):
+        assert await answers(asked, clock) == [True]
+        await client.patch_merge(PODS.at("p", "team"), {"metadata": {"finalizers": None}})
+        assert await asked.remain("team", GONE), "an answer holds for a while"
+        clock.at += AGAIN_S
+        assert not await asked.remain("team", GONE)
+
+
+async def test_jobs_that_are_deleted_together_share_a_list() -> None:
+    clock, lists = At(), list[str]()
+    jobs = [Uid(f"job-{number}") for number in range(50)]
+    async with departing(clock, pod("p", "job-7", owner="job-7"), lists=lists) as (asked, _):
+        assert await answers(asked, clock, jobs) == [one == "job-7" for one in jobs]
+        assert len(lists) == 1
