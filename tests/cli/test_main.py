@@ -132,6 +132,8 @@ def test_a_closed_pipe_is_no_error_worth_a_traceback(tmp_path: Path) -> None:
 
 INTERRUPTED_AT = """\
 import importlib.abc, os, signal, sys
+# As in a terminal: what a job in the background starts would ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from queueing.cli.entry import main
 module, sys.argv = sys.argv[1], ["queueing", *sys.argv[2:]]
 class Interrupting(importlib.abc.MetaPathFinder):
