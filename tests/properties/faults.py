@@ -219,12 +219,11 @@ FAULTS = [
         seed=50515,
     ),
     Fault(
-        "A workload that is kept off is not woken when another begins to stand",
-        "queueing.state.cycle.wakes:wake_kept_off",
-        always(None),
+        "Preemptors are judged beside those who happen to be woken, and never all together",
+        "queueing.state.cycle.standing:_of_all_who_may_preempt",
+        always(()),
         rebuild.nothing_is_left_to_admit_after_a_cycle,
-        FAIR,
-        seed=16,
+        seed=77001081,
         lives=contended,
     ),
     Fault(
@@ -236,12 +235,11 @@ FAULTS = [
         lives=contended,
     ),
     Fault(
-        "A workload that is kept off is not woken by admissions of the same cycle",
-        "queueing.state.cycle.standing:_of_those_kept_off",
+        "A cycle ends before preemptors were judged all together",
+        "queueing.state.cycle.standing:_of_all_who_may_preempt",
         always(()),
         rebuild.a_finished_cycle_leaves_nobody_to_the_next,
-        FAIR,
-        seed=5002,
+        seed=77000478,
         lives=contended,
     ),
     Fault(

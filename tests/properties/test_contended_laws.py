@@ -152,6 +152,24 @@ BROKEN_ONCE = [
         id="by shares who gets nothing holds up others, too",
     ),
     pytest.param(
+        a_finished_cycle_leaves_nobody_to_the_next,
+        "classical",
+        77000478,
+        id="another may take the victim of one that stands",
+    ),
+    pytest.param(
+        nothing_is_left_to_admit_after_a_cycle,
+        "classical",
+        77001081,
+        id="one that stands has two sets of victims",
+    ),
+    pytest.param(
+        nothing_is_left_to_admit_after_a_cycle,
+        "classical",
+        2006000631,
+        id="one that waits for the victims of another has too few of them",
+    ),
+    pytest.param(
         nobody_is_evicted_twice_for_the_same_head,
         "classical",
         9000240,

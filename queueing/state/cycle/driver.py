@@ -126,6 +126,8 @@ def _is_finished(memory: Memory) -> bool:
 
 def _begin(memory: Memory, now: float) -> None:
     memory.cycles += 1
+    if not memory.is_cut:
+        memory.reviewed.clear()  # time may have passed
     _let_time_pass(memory, now)
     while memory.timers and memory.timers[0][0] <= memory.clock:
         _, key = heappop(memory.timers)

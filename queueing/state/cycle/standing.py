@@ -14,12 +14,17 @@ admission wakes anybody.
 Those who fitted and were kept off get one, too, when no head is left and somebody of their tree was
 admitted after they were judged: by that one that stands may find other victims, or by shares go
 after them.
+
+At last everybody who may preempt gets one, in trees in which somebody would fit but is kept off.
+Which victims each of several preemptors takes depends on who is judged beside it, and that on who
+happened to be woken. A new leader judges all of them together, so that is done here, too, before
+anybody is left behind; once between two facts, as several may take each other's victims for ever.
 """
 
 from collections.abc import Collection, Iterator
 
 from queueing.core.decisions import Wait
-from queueing.core.names import FlavorResource
+from queueing.core.names import FlavorResource, QueueName
 from queueing.core.outline import Part
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Judgement
@@ -67,15 +72,20 @@ def note_round(memory: Memory, judged: Collection[Node], admitted: Collection[No
             memory.unsettled.pop(root, None)
     if memory.standing and not memory.as_kueue:
         memory.unsettled.update(dict.fromkeys(admitted))
+        memory.unreviewed.update({one: None for one in judged if one not in memory.reviewed})
     if memory.kept_off and not memory.as_kueue:
         memory.filled.update(dict.fromkeys(admitted))
 
 
 def try_again(memory: Memory) -> bool:
     """Wake those who get one more try; say whether there are any."""
-    found = list(may_try_again(memory))
+    found = [*_of_those_who_stand(memory), *_of_those_kept_off(memory)]
     memory.unsettled.clear()
     memory.filled.clear()
+    if not found:
+        found = list(_of_all_who_may_preempt(memory))
+        memory.reviewed.update({memory.roots[peers.queue]: None for peers in found})
+        memory.unreviewed.clear()
     for peers in found:
         memory.wake_peers(peers)
     return bool(found)
@@ -85,6 +95,7 @@ def may_try_again(memory: Memory) -> Iterator[Peers]:
     """Yield those who did not see the last admissions of their tree, and could use them."""
     yield from _of_those_who_stand(memory)
     yield from _of_those_kept_off(memory)
+    yield from _of_all_who_may_preempt(memory)
 
 
 def _of_those_who_stand(memory: Memory) -> Iterator[Peers]:
@@ -102,6 +113,33 @@ def _of_those_kept_off(memory: Memory) -> Iterator[Peers]:
         queue, root = memory.queues.get(name), memory.roots.get(name)
         if queue is not None and root in memory.filled and memory.objects.is_active(name):
             yield from (one for one in queue.kept_off if has_another_way(memory, one))
+
+
+def _of_all_who_may_preempt(memory: Memory) -> Iterator[Peers]:
+    """Yield all whom preemption may help, and those kept off, where somebody is kept off in vain.
+
+    Those who lack a known amount are not among them: they could not be helped. A single one that
+    may preempt decides by itself as it did beside nobody.
+    """
+    for root in memory.unreviewed if memory.kept_off and memory.standing else ():
+        queues = [
+            memory.queues[name]
+            for name in memory.members.get(root, ())
+            if name in memory.queues and memory.objects.is_active(name)
+        ]
+        kept_off = dict.fromkeys(peers for queue in queues for peers in queue.kept_off)
+        hopeful = (peers for queue in queues for peers in queue.hopeful)
+        found = dict.fromkeys((*hopeful, *_standing_in(memory, {queue.name for queue in queues})))
+        several = len(found.keys() - kept_off.keys()) > 1
+        if several and any(has_another_way(memory, one) for one in kept_off):
+            yield from found
+
+
+def _standing_in(memory: Memory, queues: Collection[QueueName]) -> Iterator[Peers]:
+    for key in memory.standing:
+        peers = memory.items[key].peers
+        if peers is not None and peers.stand is not Stand.READY and peers.queue in queues:
+            yield peers
 
 
 def give_way(memory: Memory, item: Item, resources: Collection[FlavorResource]) -> None:

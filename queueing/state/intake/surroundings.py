@@ -50,6 +50,7 @@ def _spread(memory: Memory, ripple: Ripple) -> None:
     memory.recalls.clear()
     memory.stepped_down.clear()
     memory.searching.clear()
+    memory.reviewed.clear()
     memory.reshaped |= ripple.structure
     if ripple.structure:
         memory.credits.reshape()

@@ -21,6 +21,7 @@ def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
         return
     memory.stepped_down.clear()
     memory.searching.clear()
+    memory.reviewed.clear()
     if old is not None and old.uid != fact.uid:
         forget_workload(memory, key)
         old = None
@@ -45,6 +46,7 @@ def forget_workload(memory: Memory, key: Key) -> None:
         return
     memory.stepped_down.clear()
     memory.searching.clear()
+    memory.reviewed.clear()
     memory.uids.pop(old.uid, None)
     _index(memory, key, old, None)
     leave(memory, key)

@@ -119,6 +119,10 @@ class Memory:
     """Trees in which somebody was admitted after those who stand there were judged."""
     filled: dict[Node, None] = field(default_factory=dict)
     """Trees in which somebody was admitted after those who are kept off there were judged."""
+    reviewed: dict[Node, None] = field(default_factory=dict)
+    """Trees in which all who may preempt were judged once more since the last fact."""
+    unreviewed: dict[Node, None] = field(default_factory=dict)
+    """Trees with standing workloads in which a round was decided, not yet among `reviewed`."""
     drained: dict[Key, None] = field(default_factory=dict)
     """Preemptors of whose victims at least one gave its quota back."""
     feuds: dict[Node, Feuds] = field(default_factory=dict)
