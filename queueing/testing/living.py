@@ -288,11 +288,14 @@ class LivingCluster:
         )
 
     def drain(self, key: Key) -> None:
-        """Let an evicted workload's pods be gone: it gives its quota back."""
+        """Let an evicted workload's pods be gone: it gives its quota back.
+
+        Nobody saves any more for one without an admission, so nothing is charged beside it.
+        """
         fact = self.workloads[key]
         reason = fact.conditions["Evicted"].reason
         kept = {name: one for name, one in fact.conditions.items() if name != "Admitted"}
-        made = replace(fact, admission=None, conditions=kept, checks=())
+        made = replace(fact, admission=None, conditions=kept, checks=(), beside={})
         self.condition(
             made,
             Condition(type="QuotaReserved", status=False, reason="Pending"),

@@ -20,6 +20,7 @@ from tests.properties.test_rebuild_laws import (
     a_finished_cycle_leaves_nobody_to_the_next,
     nothing_is_left_to_admit_after_a_cycle,
 )
+from tests.properties.test_usage_laws import an_admission_takes_only_what_was_available
 
 FEW = CASES[2::9]
 MANY = 40
@@ -60,6 +61,13 @@ BROKEN_ONCE = [
         for seed, words in (
             (879307086, "who may not borrow waits for no victims"),
             (879307465, "nor does one whom a budget bars"),
+        )
+    ),
+    *(
+        pytest.param(an_admission_takes_only_what_was_available, mode, seed, id=words)
+        for mode, seed, words in (
+            ("fair sharing", 1344639234, "nobody saves for whoever holds no quota"),
+            ("as Kueue", 2739730601, "so in Kueue mode"),
         )
     ),
 ]
