@@ -6,7 +6,7 @@ from queueing.core.eligibility import Group, compile_group
 from queueing.core.facts import ClusterQueueFact, FlavorFact, PreemptionPolicy, Strategy
 from queueing.core.names import FlavorName, QueueName, ResourceName
 from queueing.core.outline import Outline, outline_of
-from queueing.core.settings import QuotaCheck
+from queueing.core.settings import QuotaCheck, Settings
 from queueing.core.usage import Demand, Shape
 
 OUTLINES_MAX = 65_536
@@ -50,6 +50,14 @@ class QueueRules:
         self.never_preempts = (
             policies.within_cluster_queue is PreemptionPolicy.NEVER
             and policies.reclaim_within_cohort is PreemptionPolicy.NEVER
+        )
+
+    def preempts_while_borrowing(self, settings: Settings) -> bool:
+        """Say whether a workload may preempt that would borrow from the whole tree."""
+        policies = self.fact.preemption
+        return policies.borrow_within_cohort is not PreemptionPolicy.NEVER or (
+            settings.fair_sharing is not None
+            and policies.reclaim_within_cohort is not PreemptionPolicy.NEVER
         )
 
 

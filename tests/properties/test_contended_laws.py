@@ -170,6 +170,12 @@ BROKEN_ONCE = [
         id="one that waits for the victims of another has too few of them",
     ),
     pytest.param(
+        a_finished_cycle_leaves_nobody_to_the_next,
+        "taking turns",
+        1174236758,
+        id="one that stands borrows too high by an admission",
+    ),
+    pytest.param(
         nobody_is_evicted_twice_for_the_same_head,
         "classical",
         9000240,

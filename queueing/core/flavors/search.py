@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from queueing.core.facts import PreemptionPolicy
 from queueing.core.flavors.assignment import Assignment, Choice, Progress
 from queueing.core.flavors.grades import Grade, Rank, rank, tries_next
 from queueing.core.names import FlavorResource, PodSetName, ResourceName
@@ -73,11 +72,7 @@ class Search:
         self._oracle = oracle
         self._settings = settings
         self._commons = commons
-        policies = rules.fact.preemption
-        self._preempts_borrowing = policies.borrow_within_cohort is not PreemptionPolicy.NEVER or (
-            settings.fair_sharing is not None
-            and policies.reclaim_within_cohort is not PreemptionPolicy.NEVER
-        )
+        self._preempts_borrowing = rules.preempts_while_borrowing(settings)
 
     def assign(self, demand: Demand, progress: Progress | None = None) -> Assignment:
         """Assign every part in turn, each on top of the ones before; stop at one that fails."""

@@ -7,9 +7,10 @@ along with its heads.
 One more try. A round judges those who stand before it is known what the round admits, so they
 never see the result of a tree's last round. That matters to a preemptor that would also fit in
 another flavor, or with fewer pods: it waits for its victims only while these are enough, and an
-admission may have taken part of that. So when no head is left in a tree and its last round admitted
-somebody, such workloads are judged once more. In Kueue mode they are not, because there no
-admission wakes anybody.
+admission may have taken part of that. And to one that may not preempt while it borrows: when others
+borrow more, it may have to borrow from higher up in the tree than allows that. So when no head is
+left in a tree and its last round admitted somebody, such workloads are judged once more. In Kueue
+mode they are not, because there no admission wakes anybody.
 
 Those who fitted and were kept off get one, too, when no head is left and somebody of their tree was
 admitted after they were judged: by that one that stands may find other victims, or by shares go
@@ -100,11 +101,31 @@ def may_try_again(memory: Memory) -> Iterator[Peers]:
 
 def _of_those_who_stand(memory: Memory) -> Iterator[Peers]:
     for key in memory.standing if memory.unsettled else ():
-        peers = memory.items[key].peers
+        item = memory.items[key]
+        peers = item.peers
         if peers is None or peers.stand is Stand.READY or not memory.objects.is_active(peers.queue):
             continue
-        if memory.roots[peers.queue] in memory.unsettled and has_another_way(memory, peers):
+        if memory.roots[peers.queue] in memory.unsettled and (
+            has_another_way(memory, peers) or _borrows_too_high(memory, peers, item)
+        ):
             yield peers
+
+
+def _borrows_too_high(memory: Memory, peers: Peers, item: Item) -> bool:
+    """Say whether an item that may not preempt while it borrows would have to, for what it wants.
+
+    That is the rule of the search over flavors: it must stay within its queue's own quota, or
+    within a subtree below the root.
+    """
+    if memory.objects.rules[peers.queue].preempts_while_borrowing(memory.settings):
+        return False
+    node = memory.tree.queue(peers.queue)
+    for resource, amount in item.wants.items():
+        cell = node.cell(resource)
+        is_free = amount <= max(0, cell.available())
+        if not (is_free or amount <= cell.limits.nominal or cell.height_of_fit(amount)[1]):
+            return True
+    return False
 
 
 def _of_those_kept_off(memory: Memory) -> Iterator[Peers]:
