@@ -1,12 +1,14 @@
 """`queueing budgets`: what may be spent by whom, what is left of it, and until when."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from queueing.cli.output import UsageProblem, columns, output_option, structured
-from queueing.sim.documents import LIVE, Document, load, parse
+from queueing.cli.options import output_option
+from queueing.cli.output import UsageProblem, columns, structured
+from queueing.cli.reading import Source, of_files_or_a_cluster
+from queueing.sim.documents import Document
 from queueing.sim.yaml_text import ManifestError
 from queueing.translate.credits_wire import CreditBudget
 from queueing.translate.inbound.manifests import read
@@ -24,26 +26,17 @@ HEADER = (
 
 
 @click.command(epilog=EPILOG)
-@click.option(
-    "-f",
-    "--filename",
-    "files",
-    multiple=True,
-    metavar="FILE",
-    help="Read this file or folder instead of the cluster.",
-)
-@click.option("--kubeconfig", metavar="FILE", help="Kubeconfig of the cluster.")
-@click.option("--context", "context_name", metavar="NAME", help="Context of the kubeconfig.")
+@of_files_or_a_cluster
 @click.option(
     "--holder",
     metavar="KIND/NAME",
     help="Only budgets of a ClusterQueue/…, Cohort/… or LocalQueue/namespace/….",
 )
 @output_option()
-def command(files: tuple[str, ...], output: str, **options: Any) -> None:
+def command(source: Source, output: str, **options: Any) -> None:
     """Show hard budgets: what each grants, what is spent, held and left, and until when."""
     try:
-        documents = load(files) if files else _live(options)
+        documents = source.documents(KINDS)
         found = [_budget(one) for one in documents if one.kind == "CreditBudget"]
     except ManifestError as error:
         raise UsageProblem(str(error)) from error
@@ -53,7 +46,9 @@ def command(files: tuple[str, ...], output: str, **options: Any) -> None:
     if output != "table":
         click.echo(structured({"budgets": found}, output))
         return
-    click.echo(columns(HEADER, map(_line, found)) if found else _nothing(files, options["holder"]))
+    click.echo(
+        columns(HEADER, map(_line, found)) if found else _nothing(source.files, options["holder"])
+    )
 
 
 def _nothing(files: Sequence[str], holder: str | None) -> str:
@@ -62,13 +57,6 @@ def _nothing(files: Sequence[str], holder: str | None) -> str:
     if files:
         return f"{whose} in {', '.join(files)}: leave out -f to ask the cluster."
     return f"{whose}: nothing but quota bounds what is spent."
-
-
-def _live(options: dict[str, Any]) -> Iterable[Document]:
-    from queueing.cli.live import read_cluster  # noqa: PLC0415 - half a second of imports
-
-    text = read_cluster(options["kubeconfig"], options["context_name"], KINDS)
-    return parse(text, file=LIVE)
 
 
 def _budget(document: Document) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 import click
 
-from queueing.cli.output import UsageProblem, columns, structured
+from queueing.cli.options import output_option
+from queueing.cli.output import UsageProblem, columns, objects
 
 EPILOG = """\b
 Examples:
@@ -16,14 +17,7 @@ Use --server-side: the definitions are too large for the annotation of a client-
 
 @click.command(epilog=EPILOG)
 @click.argument("names", nargs=-1, metavar="[PLURAL]...")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(("yaml", "json", "table")),
-    default="yaml",
-    show_default=True,
-    help="Format of the output.",
-)
+@output_option(("yaml", "json", "table"))
 def command(names: tuple[str, ...], output: str) -> None:
     """Print the custom resource definitions, all of them or those named by their plural."""
     from queueing_api.crd.generate import crds  # noqa: PLC0415 - slow to import
@@ -45,7 +39,5 @@ def command(names: tuple[str, ...], output: str) -> None:
             for one in chosen
         ]
         click.echo(columns(("NAME", "KIND", "SCOPE", "VERSIONS"), rows))
-    elif output == "json":
-        click.echo(structured({"apiVersion": "v1", "kind": "List", "items": chosen}, "json"))
     else:
-        click.echo("\n---\n".join(structured(one, "yaml") for one in chosen))
+        click.echo(objects(chosen, output))

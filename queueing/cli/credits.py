@@ -6,8 +6,10 @@ from typing import Any
 import click
 
 from queueing.cli.credit_surroundings import Surroundings
-from queueing.cli.output import UsageProblem, columns, output_option, structured
-from queueing.sim.documents import LIVE, Document, load, parse
+from queueing.cli.options import output_option
+from queueing.cli.output import UsageProblem, columns, structured
+from queueing.cli.reading import Source, of_files_or_a_cluster
+from queueing.sim.documents import Document
 from queueing.sim.yaml_text import ManifestError
 from queueing.translate.credits import hours_text
 
@@ -29,23 +31,14 @@ HEADER = (
 
 
 @click.command(epilog=EPILOG)
-@click.option(
-    "-f",
-    "--filename",
-    "files",
-    multiple=True,
-    metavar="FILE",
-    help="Read this file or folder instead of the cluster.",
-)
-@click.option("--kubeconfig", metavar="FILE", help="Kubeconfig of the cluster.")
-@click.option("--context", "context_name", metavar="NAME", help="Context of the kubeconfig.")
+@of_files_or_a_cluster
 @click.option("--cohort", metavar="NAME", help="Only the children of this cohort.")
 @click.option("--queue", metavar="NAME", help="Only the namespaces in this ClusterQueue.")
 @output_option()
-def command(files: tuple[str, ...], output: str, **options: Any) -> None:
+def command(source: Source, output: str, **options: Any) -> None:
     """Show credit balances, who lent quota to whom, and the resulting weights."""
     try:
-        documents = list(load(files) if files else _live(options))
+        documents = source.documents(KINDS, beside=BESIDE)
     except ManifestError as error:
         raise UsageProblem(str(error)) from error
     beside = Surroundings(documents)
@@ -57,7 +50,7 @@ def command(files: tuple[str, ...], output: str, **options: Any) -> None:
         click.echo(structured({"accounts": accounts}, output))
         return
     rows = [row for account in accounts for row in _rows(account)]
-    click.echo(columns(HEADER, rows) if rows else _nothing(files, _whose(options)))
+    click.echo(columns(HEADER, rows) if rows else _nothing(source.files, _whose(options)))
 
 
 def _whose(options: dict[str, Any]) -> str:
@@ -78,13 +71,6 @@ def _nothing(files: Sequence[str], whose: str) -> str:
             " out -f to ask the cluster."
         )
     return f"{whose}: no CreditPolicy counts there yet. Make one, and have queues in a cohort."
-
-
-def _live(options: dict[str, Any]) -> Iterable[Document]:
-    from queueing.cli.live import read_cluster  # noqa: PLC0415 - half a second of imports
-
-    place = options["kubeconfig"], options["context_name"]
-    return parse(read_cluster(*place, KINDS, beside=BESIDE), file=LIVE)
 
 
 def _account(document: Document, beside: Surroundings) -> dict[str, Any]:

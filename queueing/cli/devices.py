@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from queueing.cli.output import UsageProblem, columns, output_option, structured
-from queueing.sim.documents import LIVE, Document, load, parse
+from queueing.cli.options import output_option
+from queueing.cli.output import UsageProblem, columns, structured
+from queueing.cli.reading import Source, of_files_or_a_cluster
 from queueing.sim.fleet import KINDS, Standing, amount, standings
 from queueing.sim.yaml_text import ManifestError
 
@@ -25,24 +26,14 @@ WIDTH_MAX = 64
 
 
 @click.command(epilog=EPILOG)
-@click.option(
-    "-f",
-    "--filename",
-    "files",
-    multiple=True,
-    metavar="FILE",
-    help="Read this file or folder instead of the cluster.",
-)
-@click.option("--kubeconfig", metavar="FILE", help="Kubeconfig of the cluster.")
-@click.option("--context", "context_name", metavar="NAME", help="Context of the kubeconfig.")
+@of_files_or_a_cluster
 @click.option("--flavor", metavar="NAME", help="Only the devices of this ResourceFlavor.")
 @click.option("--list", "listed", is_flag=True, help="Print one line per device.")
 @output_option()
-def command(files: tuple[str, ...], output: str, **options: Any) -> None:
+def command(source: Source, output: str, **options: Any) -> None:
     """Show the devices of flavors, which of them are in use, and who holds them."""
     try:
-        documents = load(files) if files else _live(options)
-        found, told = standings(list(documents))
+        found, told = standings(source.documents(KINDS))
     except ManifestError as error:
         raise UsageProblem(str(error)) from error
     for line in told:
@@ -55,13 +46,6 @@ def command(files: tuple[str, ...], output: str, **options: Any) -> None:
         click.echo("No devices: no ResourceSlice is published, or none that the flavor reaches.")
     else:
         click.echo(_list(found) if options["listed"] else _drawing(found))
-
-
-def _live(options: dict[str, Any]) -> Iterable[Document]:
-    from queueing.cli.live import read_cluster  # noqa: PLC0415 - half a second of imports
-
-    text = read_cluster(options["kubeconfig"], options["context_name"], KINDS)
-    return parse(text, file=LIVE)
 
 
 def _drawing(found: Sequence[Standing]) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from queueing.cli.options import lease_option
 from queueing.cli.output import UsageProblem
 from queueing.cli.reaching import of_a_cluster, reaching_it
 from queueing.kube.client import Client
@@ -51,12 +52,7 @@ READ_S = 10.0
 
 @click.command(epilog=EPILOG)
 @of_a_cluster
-@click.option(
-    "--namespace",
-    default="kueue-system",
-    show_default=True,
-    help="Namespace of the leader's Lease.",
-)
+@lease_option()
 def command(kubeconfig: str | None, context: str | None, namespace: str) -> None:
     """Hand a cluster over to Kueue, once no controller of queueing runs.
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from queueing.cli.output import UsageProblem, structured
+from queueing.cli.options import output_option
+from queueing.cli.output import UsageProblem, objects
 from queueing.cli.production.choices import Flags, read_choices
 from queueing.webhooks.scope import MINOR_WITH_MUTATING_POLICIES, Scope
 
@@ -100,14 +101,7 @@ PARTS: Mapping[str, Callable[[Scope, Any], list[Wire]]] = MappingProxyType(
     show_default=True,
     help="Version of the API server.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(("yaml", "json")),
-    default="yaml",
-    show_default=True,
-    help="Format of the output.",
-)
+@output_option(("yaml", "json"))
 def command(
     *, config: str | None, namespace: str | None, part: str, kubernetes: str, output: str
 ) -> None:
@@ -116,17 +110,14 @@ def command(
     scope = _scope(choices.configuration, _minor(kubernetes))
     chosen = [render for name, render in PARTS.items() if part in {name, "all"}]
     items = [one for render in chosen for one in render(scope, choices.configuration)]
-    if output == "json":
-        click.echo(structured({"apiVersion": "v1", "kind": "List", "items": items}, "json"))
-    else:
-        click.echo("\n---\n".join(structured(one, "yaml") for one in items))
+    click.echo(objects(items, output))
 
 
 _NO_FLAGS = Flags(
     config=None,
     queueing_config=None,
     kubeconfig=None,
-    context_name=None,
+    context=None,
     feature_gates=None,
     compatibility=None,
     namespace=None,

@@ -1,29 +1,12 @@
 """What commands print: plain columns for people and awk, JSON and YAML for programs."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
 
-FORMATS = ("table", "json", "yaml")
-
 GAP = "   "
-
-
-Command = Callable[..., None]
-
-
-def output_option(default: str = "table") -> Callable[[Command], Command]:
-    """Return the `-o` option that every command with structured output has."""
-    return click.option(
-        "-o",
-        "--output",
-        type=click.Choice(FORMATS),
-        default=default,
-        show_default=True,
-        help="Format of the output.",
-    )
 
 
 def columns(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -43,6 +26,13 @@ def structured(data: Any, output: str) -> str:
     import yaml  # noqa: PLC0415 - a third of this command's start-up, for one format
 
     return str(yaml.dump(data, Dumper=yaml.CSafeDumper, sort_keys=False, width=100)).rstrip()
+
+
+def objects(made: Sequence[Mapping[str, Any]], output: str) -> str:
+    """Write Kubernetes objects for kubectl: JSON as one List, YAML as a document each."""
+    if output == "json":
+        return structured({"apiVersion": "v1", "kind": "List", "items": made}, output)
+    return "\n---\n".join(structured(one, output) for one in made)
 
 
 class UsageProblem(click.ClickException):

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from queueing.cli.output import UsageProblem, columns, output_option, structured
+from queueing.cli.options import cluster_options, files_option, output_option
+from queueing.cli.output import UsageProblem, columns, structured
 from queueing.clock import SystemClock
 from queueing.core.settings import Compatibility
 from queueing.sim.documents import LIVE, Document, load, parse
@@ -51,21 +52,11 @@ def _moment(_context: click.Context, _parameter: click.Parameter, text: str | No
 
 
 @click.command(epilog=EPILOG)
-@click.option(
-    "-f",
-    "--filename",
-    "files",
-    multiple=True,
-    metavar="FILE",
-    help="YAML or JSON file, folder, or - for standard input; repeat for more.",
-)
+@files_option("YAML or JSON file, folder, or - for standard input; repeat for more.")
 @click.option(
     "--live", is_flag=True, help="Start from the objects of the cluster; files replace them."
 )
-@click.option("--kubeconfig", metavar="FILE", help="Kubeconfig for --live.")
-@click.option(
-    "--context", "context_name", metavar="NAME", help="Context of the kubeconfig, for --live."
-)
+@cluster_options("Kubeconfig for --live.", "Context of the kubeconfig, for --live.")
 @click.option(
     "--config",
     metavar="FILE",
@@ -154,7 +145,7 @@ def _queues_every_job(documents: Iterable[Document], chosen: Configuration | Non
 def _live(options: dict[str, Any], *, every_job: bool) -> list[Document]:
     from queueing.cli.live import read_cluster  # noqa: PLC0415 - half a second of imports
 
-    text = read_cluster(options["kubeconfig"], options["context_name"], every_job=every_job)
+    text = read_cluster(options["kubeconfig"], options["context"], every_job=every_job)
     return parse(text, file=LIVE)
 
 

@@ -6,6 +6,7 @@ import time
 import click
 
 from queueing.cli.hand_over import READ_S, remove_policies
+from queueing.cli.options import lease_option
 from queueing.cli.output import UsageProblem
 from queueing.cli.reaching import of_a_cluster, reaching_it
 from queueing.kube.client import Client
@@ -33,12 +34,7 @@ LIVES = 2.0
 
 @click.command(epilog=EPILOG)
 @of_a_cluster
-@click.option(
-    "--namespace",
-    default="kueue-system",
-    show_default=True,
-    help="Namespace of the leader's Lease.",
-)
+@lease_option()
 def command(kubeconfig: str | None, context: str | None, namespace: str) -> None:
     """Remove what keeps an installation from being deleted when no controller runs any more.
 

@@ -5,7 +5,8 @@ from importlib.metadata import version as installed
 
 import click
 
-from queueing.cli.output import columns, output_option, structured
+from queueing.cli.options import output_option
+from queueing.cli.output import columns, structured
 
 SERVED = ("kueue.x-k8s.io/v1beta1", "kueue.x-k8s.io/v1beta2")
 

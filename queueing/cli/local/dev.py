@@ -19,6 +19,7 @@ from queueing.cli.local.cluster import (
     sample_objects,
     samples_folder,
 )
+from queueing.cli.options import files_option
 from queueing.cli.output import UsageProblem
 from queueing.core.settings import Compatibility
 from queueing.observe.logs import LogFormat, configure
@@ -59,14 +60,7 @@ Ctrl-C ends it; without --data nothing is left behind. Not for production: use `
 @click.option(
     "--samples/--no-samples", default=True, show_default=True, help="Start with the sample queues."
 )
-@click.option(
-    "-f",
-    "--filename",
-    "files",
-    multiple=True,
-    metavar="FILE",
-    help="Apply this file or folder at the start.",
-)
+@files_option("Apply this file or folder at the start.")
 @click.option("--config", metavar="FILE", help="Configuration, in Kueue's format.")
 @click.option("--verbose", "-v", is_flag=True, help="Log what the controller decides.")
 def command(  # noqa: PLR0913 - one parameter per option

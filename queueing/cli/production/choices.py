@@ -1,12 +1,13 @@
 """What the operator chose: the configuration files and the flags that override them, checked."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from queueing.cli.output import Command, UsageProblem
+from queueing.cli.options import Command, Decorator, cluster_options
+from queueing.cli.output import UsageProblem
 from queueing.core.checkpoints.terms import USUAL_DRIVERS, Driver
 from queueing.core.settings import Compatibility
 
@@ -22,7 +23,7 @@ class Flags:
     config: str | None
     queueing_config: str | None
     kubeconfig: str | None
-    context_name: str | None
+    context: str | None
     feature_gates: str | None
     compatibility: str | None
     namespace: str | None
@@ -35,7 +36,7 @@ class Flags:
             "--config": self.config,
             "--queueing-config": self.queueing_config,
             "--kubeconfig": self.kubeconfig,
-            "--context": self.context_name,
+            "--context": self.context,
             "--feature-gates": self.feature_gates,
             "--compatibility": self.compatibility,
             "--namespace": self.namespace,
@@ -45,11 +46,10 @@ class Flags:
         return [part for flag, value in named.items() if value for part in (flag, value)]
 
 
-OPTIONS = (
+OPTIONS: tuple[Decorator, ...] = (
     click.option("--config", metavar="FILE", help="Configuration, in Kueue's format."),
     click.option("--queueing-config", metavar="FILE", help="Settings that only queueing has."),
-    click.option("--kubeconfig", metavar="FILE", help="Kubeconfig.  [default: the pod's own]"),
-    click.option("--context", "context_name", metavar="NAME", help="Context of the kubeconfig."),
+    cluster_options("Kubeconfig.  [default: the pod's own]"),
     click.option("--feature-gates", metavar="A=true,B=false", help="Turn feature gates on or off."),
     click.option(
         "--compatibility",
@@ -76,7 +76,6 @@ OPTIONS = (
 
 def flags_of_the_controller(command: Command) -> Command:
     """Add the flags that `run` and its parts share; the command gets them as keywords."""
-    decorate: Callable[[Command], Command]
     for decorate in reversed(OPTIONS):
         command = decorate(command)
     return command

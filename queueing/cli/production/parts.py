@@ -43,7 +43,7 @@ def run_controller(flags: Flags, choices: Choices, socket: Path | None) -> None:
         compatibility=choices.compatibility,
         drivers=choices.drivers,
         kubeconfig=flags.kubeconfig,
-        context=flags.context_name,
+        context=flags.context,
         serving_socket=socket,
         owns_process=True,
     )
@@ -69,7 +69,7 @@ def serving_options(flags: Flags, configuration: Configuration, socket: Path) ->
     )
     metrics = address_of(configuration.metrics.bind_address, "metrics.bindAddress")
     return ServingOptions(
-        source=Source(kubeconfig=flags.kubeconfig, context=flags.context_name),
+        source=Source(kubeconfig=flags.kubeconfig, context=flags.context),
         socket=socket,
         managed=managed_namespaces(configuration),
         manage_without_queue=configuration.manage_jobs_without_queue_name,

@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
+from queueing.cli.options import output_option
 from queueing.cli.output import UsageProblem
+from queueing.cli.reading import Source, of_files_or_a_cluster
 from queueing.cli.usage import formats, sources
 from queueing.cli.usage.formats import Frame
 from queueing.clock import SystemClock
 from queueing.core.settings import Compatibility
-from queueing.sim.documents import LIVE, Document, load, parse
 from queueing.sim.intake import read_world
 from queueing.sim.yaml_text import ManifestError
 from queueing.translate.times import timestamp
@@ -52,29 +53,13 @@ KINDS = (
     metavar="TIME",
     help="Start of the period: a duration before its end, or RFC 3339.",
 )
-@click.option(
-    "-f",
-    "--filename",
-    "files",
-    multiple=True,
-    metavar="FILE",
-    help="Read this file or folder instead of the cluster.",
-)
-@click.option("--kubeconfig", metavar="FILE", help="Kubeconfig of the cluster.")
-@click.option("--context", "context_name", metavar="NAME", help="Context of the kubeconfig.")
+@of_files_or_a_cluster
 @click.option("--now", metavar="RFC3339", help="End of the period.  [default: now]")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(FORMATS),
-    default="table",
-    show_default=True,
-    help="Format of the output.",
-)
+@output_option(FORMATS)
 @click.option(
     "--output-file", metavar="FILE", help="Write to this file. A database keeps its rows."
 )
-def command(files: tuple[str, ...], output: str, **options: Any) -> None:
+def command(source: Source, output: str, **options: Any) -> None:
     """Show who used, borrowed, lent and wasted how much, and what it costs.
 
     Reads UsageRecords (`usageRecords` of a CreditPolicy). For cohort trees without any it counts
@@ -86,7 +71,7 @@ def command(files: tuple[str, ...], output: str, **options: Any) -> None:
     end = _moment(options["now"]) if options["now"] else int(SystemClock().now())
     begin = _since(options["since"], end)
     try:
-        documents = load(files) if files else _live(options)
+        documents = source.documents(KINDS)
         world = read_world(documents, now=float(end), compatibility=Compatibility.QUEUEING)
         found = sources.sources(world, documents)
     except ManifestError as error:
@@ -106,13 +91,6 @@ def command(files: tuple[str, ...], output: str, **options: Any) -> None:
         Path(options["output_file"]).write_text(f"{text}\n", encoding="utf-8")
     else:
         click.echo(text)
-
-
-def _live(options: dict[str, Any]) -> list[Document]:
-    from queueing.cli.live import read_cluster  # noqa: PLC0415 - half a second of imports
-
-    text = read_cluster(options["kubeconfig"], options["context_name"], KINDS)
-    return parse(text, file=LIVE)
 
 
 def _moment(text: str) -> int:

@@ -29,7 +29,7 @@ def flags(**given: str) -> Flags:
             "config",
             "queueing_config",
             "kubeconfig",
-            "context_name",
+            "context",
             "feature_gates",
             "compatibility",
             "namespace",
