@@ -19,6 +19,7 @@ from queueing.kube.config import Cluster, ConfigurationError, load_cluster, prox
 from queueing.kube.credentials import Grant, RenewedCredentials, end_of_token, refresh_time
 from queueing.kube.errors import UnauthorizedError, UnreachableError
 from queueing.kube.resources import JOBS
+from queueing.testing.hand_clock import HandClock
 
 JOB = JOBS.at("j", "ns")
 
@@ -148,17 +149,6 @@ async def test_an_exec_plugin_is_asked(server: Any, tmp_path: Path) -> None:
     grant = await (await load_cluster(path)).credentials.current()
     assert grant.authorization == "Bearer from-plugin"
     assert grant.refresh_at is not None
-
-
-class HandClock:
-    def __init__(self) -> None:
-        self.time = 1000.0
-
-    def now(self) -> float:
-        return self.time
-
-    def monotonic(self) -> float:
-        return self.time
 
 
 @pytest.mark.parametrize(

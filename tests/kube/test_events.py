@@ -2,7 +2,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from queueing.kube.backoff import Backoff
 from queueing.kube.client import Client
 from queueing.kube.events import EventLimits, EventNote, EventRecorder, EventType, Regarding
 from queueing.kube.writer import Writer
+from queueing.testing.hand_clock import HandClock
 
 pytestmark = pytest.mark.usefixtures("nothing_blocks")
 
@@ -18,17 +19,6 @@ WORKLOAD = Regarding(
     api_version="kueue.x-k8s.io/v1beta2", kind="Workload", namespace="ns", name="w", uid="u"
 )
 ADMITTED = EventNote(reason="Admitted", action="Admit", message="Admitted by ClusterQueue cq")
-
-
-@dataclass
-class HandClock:
-    time: float = 1000.0
-
-    def now(self) -> float:
-        return self.time
-
-    def monotonic(self) -> float:
-        return self.time
 
 
 @asynccontextmanager

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.resources import PODS
+from queueing.testing.hand_clock import HandClock
 from queueing.translate.inbound.manifests import read
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
@@ -30,21 +30,8 @@ POD: dict[str, Any] = {
 }
 
 
-@dataclass
-class At:
-    """A clock that is set."""
-
-    at: float = 1_000.0
-
-    def now(self) -> float:
-        return self.at
-
-    def monotonic(self) -> float:
-        return self.at
-
-
 @asynccontextmanager
-async def asked(clock: At) -> AsyncIterator[tuple[Quiescence, Client]]:
+async def asked(clock: HandClock) -> AsyncIterator[tuple[Quiescence, Client]]:
     async with serve() as server, Client(Cluster.plain(server.url)) as client:
         server.load([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}])
         writes = LeaderWrites(
@@ -94,30 +81,30 @@ SEEN = job("False", startTime=ADMITTED, active=1)
 async def test_a_status_without_pods_counts_only_if_the_start_was_seen(
     stopped: Job | None, now: Job, held: Workload, *, waits: bool
 ) -> None:
-    async with asked(At()) as (quiescence, _):
+    async with asked(HandClock()) as (quiescence, _):
         if stopped is not None:
             quiescence.stopping(stopped)
         assert await quiescence.wait_s(now, held) == (LINGER_S if waits else 0.0)
 
 
 async def test_quota_is_kept_for_pods_that_were_made_after_the_stop() -> None:
-    clock = At()
+    clock = HandClock()
     async with asked(clock) as (quiescence, client):
         quiescence.stopping(job())
         assert await quiescence.wait_s(job(), HOLDING) == LINGER_S
         await client.create(PODS.within("team"), POD)
-        clock.at += LINGER_S
+        clock.time += LINGER_S
         assert await quiescence.wait_s(job(), HOLDING) == AGAIN_S
         await client.delete(PODS.at("p", "team"))
         assert await quiescence.wait_s(job(), HOLDING) == 0.0
 
 
 async def test_of_two_stops_each_is_judged_by_itself() -> None:
-    clock = At()
+    clock = HandClock()
     async with asked(clock) as (quiescence, _):
         quiescence.stopping(job())
         await quiescence.wait_s(job(), HOLDING)
         quiescence.forget(job().metadata.key)
-        clock.at += LINGER_S
+        clock.time += LINGER_S
         quiescence.stopping(job())
         assert await quiescence.wait_s(job(), HOLDING) == LINGER_S

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -14,21 +13,9 @@ from queueing.core.names import Uid
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.resources import PODS
+from queueing.testing.hand_clock import HandClock
 
 GONE = Uid("gone")
-
-
-@dataclass
-class At:
-    """A clock that is set."""
-
-    at: float = 1_000.0
-
-    def now(self) -> float:
-        return self.at
-
-    def monotonic(self) -> float:
-        return self.at
 
 
 def pod(
@@ -52,7 +39,7 @@ def pod(
 
 @asynccontextmanager
 async def departing(
-    clock: At, *pods: dict[str, Any], lists: list[str] | None = None
+    clock: HandClock, *pods: dict[str, Any], lists: list[str] | None = None
 ) -> AsyncIterator[tuple[DepartingPods, Client]]:
     async def note(call: Call) -> None:
         if lists is not None and call.method == "GET" and call.path.endswith("/pods"):
@@ -67,11 +54,13 @@ async def departing(
         yield DepartingPods(client, clock), client
 
 
-async def answers(asked: DepartingPods, clock: At, jobs: Sequence[Uid] = (GONE,)) -> list[bool]:
+async def answers(
+    asked: DepartingPods, clock: HandClock, jobs: Sequence[Uid] = (GONE,)
+) -> list[bool]:
     """Return what is said of each Job a while after it was asked about first."""
     for one in jobs:
         assert await asked.remain("team", one), "nobody has looked yet"
-    clock.at += AGAIN_S
+    clock.time += AGAIN_S
     return [await asked.remain("team", one) for one in jobs]
 
 
@@ -90,23 +79,23 @@ async def answers(asked: DepartingPods, clock: At, jobs: Sequence[Uid] = (GONE,)
 async def test_a_deleted_job_keeps_its_quota_while_it_has_pods(
     pods: Sequence[dict[str, Any]], *, remain: bool
 ) -> None:
-    clock = At()
+    clock = HandClock()
     async with departing(clock, *pods) as (asked, _):
         assert await answers(asked, clock) == [remain]
 
 
 async def test_quota_is_free_once_the_last_pod_is_gone() -> None:
-    clock = At()
+    clock = HandClock()
     async with departing(clock, pod("p")) as (asked, client):
         assert await answers(asked, clock) == [True]
         await client.patch_merge(PODS.at("p", "team"), {"metadata": {"finalizers": None}})
         assert await asked.remain("team", GONE), "an answer holds for a while"
-        clock.at += AGAIN_S
+        clock.time += AGAIN_S
         assert not await asked.remain("team", GONE)
 
 
 async def test_jobs_that_are_deleted_together_share_a_list() -> None:
-    clock, lists = At(), list[str]()
+    clock, lists = HandClock(), list[str]()
     jobs = [Uid(f"job-{number}") for number in range(50)]
     async with departing(clock, pod("p", "job-7", owner="job-7"), lists=lists) as (asked, _):
         assert await answers(asked, clock, jobs) == [one == "job-7" for one in jobs]

@@ -13,19 +13,20 @@ from queueing.core.names import Key, Uid
 from queueing.core.settings import Compatibility
 from queueing.kube.errors import InvalidError, KubeError, LostError
 from queueing.kube.events import EventNote, Regarding
+from queueing.testing.hand_clock import HandClock
 from queueing.translate.inbound.manifests import read
 from queueing.translate.wire.workloads import Workload
 
 
 @dataclass
 class Stage:
-    """A clock that is set, a server that takes everything, and what was written."""
+    """A server that takes everything, and what was written."""
 
-    at: float = 0.0
     mode: Compatibility = Compatibility.QUEUEING
     fails: KubeError | None = None
 
     def __post_init__(self) -> None:
+        self.clock = HandClock()
         self.objects = Objects()
         self.written: list[bytes] = []
         self.events: list[str] = []
@@ -33,7 +34,7 @@ class Stage:
         self.reason: Wait | None = None
         self.server_is_there = asyncio.Event()
         self.server_is_there.set()
-        self.reasons = WaitingReasons(self.objects, self, events, self, knowledge=self)
+        self.reasons = WaitingReasons(self.objects, self, events, self.clock, knowledge=self)
 
     def waiting(self, _: Key) -> Wait | None:
         return self.reason
@@ -43,12 +44,6 @@ class Stage:
 
     def pending_keys(self) -> list[Key]:
         return list(self.objects.workloads)
-
-    def now(self) -> float:
-        return self.at
-
-    def monotonic(self) -> float:
-        return self.at
 
     async def patch_workload(self, _: Workload, body: bytes) -> None:
         await self.server_is_there.wait()
@@ -65,7 +60,7 @@ class Stage:
         self.objects.put_workload(read(Workload, document))
 
     async def pass_time(self, seconds: float) -> None:
-        self.at += seconds
+        self.clock.time += seconds
         await self.reasons.write_one()
 
     async def rest(self, seconds: int) -> None:
@@ -155,7 +150,7 @@ async def test_nothing_is_written(
 
 
 async def test_new_numbers_for_an_old_reason_are_written_seldom() -> None:
-    stage = Stage(at=100.0)
+    stage = Stage()
     stage.put(SAID)
     note_again(stage)
     await stage.pass_time(2)

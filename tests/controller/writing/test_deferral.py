@@ -2,6 +2,7 @@ from dataclasses import dataclass, field
 
 from queueing.controller.writing.deferral import AT_ONCE_MAX, CALLED_S, Deferral
 from queueing.kube.pressure import Pressure
+from queueing.testing.hand_clock import HandClock
 
 FAST_S, SLOW_S = 0.01, 1.0
 WITHIN_S = 60.0
@@ -9,31 +10,25 @@ WITHIN_S = 60.0
 
 @dataclass
 class Stage:
-    """A clock that is set, a server that is pressed or not, and who was called."""
+    """A server that is pressed or not, and who was called."""
 
-    at: float = 1_000.0
+    clock: HandClock = field(default_factory=HandClock)
     called: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.pressure = Pressure()
-        self.deferral = Deferral(self.pressure, self)
-
-    def now(self) -> float:
-        return self.at
-
-    def monotonic(self) -> float:
-        return self.at
+        self.deferral = Deferral(self.pressure, self.clock)
 
     def press(self) -> None:
-        self.pressure.took(FAST_S, self.at)
+        self.pressure.took(FAST_S, self.clock.time)
         for _ in range(30):
-            self.pressure.took(SLOW_S, self.at)
+            self.pressure.took(SLOW_S, self.clock.time)
 
     def puts_off(self, name: str) -> bool:
         return self.deferral.puts_off(name, lambda: self.called.append(name), WITHIN_S)
 
     def pass_time(self, seconds: float, *, pressed: bool) -> None:
-        self.at += seconds
+        self.clock.time += seconds
         if pressed:
             self.press()
         self.deferral.call()
@@ -91,7 +86,7 @@ def test_who_comes_when_the_server_is_at_rest_waits_behind_nobody() -> None:
     stage = Stage()
     stage.press()
     stage.puts_off("a")
-    stage.at += 5.0
+    stage.clock.time += 5.0
     assert not stage.puts_off("a")
     stage.deferral.call()
     assert stage.called == []
