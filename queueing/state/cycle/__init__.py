@@ -1,11 +1,13 @@
-"""Rounds, one after the other, until nobody is left whom another try could help.
+"""Rounds, one after the other, until no head is left that another attempt could admit.
 
-`driver` runs them: `selection` takes the heads, `succession` replaces those that nothing can help,
-`queueing.core.rounds` decides, `settlement` takes the decisions in, and `parking` notes what would
-help who was not admitted, and who keeps its turn. `wakes` makes those ready again whom a change may
-help, `standing` keeps others off what preemptors wait for.
+`driver` runs the rounds. In each, `selection` takes the heads, `succession` replaces hopeless heads
+by the next of their queues, `queueing.core.rounds` decides, and `settlement` applies the decisions
+to the memory. For each workload that was not admitted, `parking` records which events would make
+another attempt worthwhile. `wakes` makes workloads READY after such an event, and `standing` keeps
+the quota that preemptors wait for from the workloads after them.
 
-Without a judgement, by numbers known beforehand: `hopeless` (cannot be helped), `prospects` and,
-without a look at every head, `contest` (will be admitted), `supply` (the most that could be had).
-`openness` is a memo of whom a queue lets in.
+Four modules answer from known numbers, without judging a head: `hopeless` (it cannot be admitted),
+`prospects` and `contest` (it will be admitted; `contest` does not even look up every head), and
+`supply` (an upper bound of what it could get). `openness` remembers which LocalQueues a
+ClusterQueue lets in.
 """

@@ -1,14 +1,15 @@
-"""Who of a tree of plain waiters a round admits, found with few of them looked at.
+"""Which workloads a round admits in a tree of plain queues, found by looking at few of them.
 
-After a release nearly every queue of a tree has somebody whom it could help. The round takes these
-heads in an order, and gives to each who still fits, until less is left than the least that anybody
-asks; those who come later in that order need not even be known. So each queue takes part with the
-best place that anybody of it could have, and its head is looked up when that place is reached.
+After a release nearly every queue of a tree has a workload that would fit. A round goes through
+these heads in the order of entries and admits each that still fits, until less quota is left than
+the smallest request. The heads after that need not even be known. So each queue enters the contest
+with the best place that any of its workloads could have, and its head is looked up only when that
+place is reached (docs/decisions/0080).
 
-This holds where all who wait are plain: nothing but the lack of one amount keeps them from being
-admitted, and nothing is noted of those whom the round passes over. All queues are just below the
-root, of which they use the same flavor-resource, and none keeps any of it to itself: so what one
-takes is what is left less for all others. Any other tree is looked at as a whole (`prospects`).
+This is possible where all pending workloads are *plain*: nothing but the lack of one amount keeps
+them from being admitted, so a workload that the round passes over simply stays on its shelf. All
+queues must be direct children of the root, use the same flavor-resource of it, and lend all of
+their quota: then what one queue takes is missing for every other. `prospects` handles other trees.
 """
 
 from collections.abc import Iterable, Iterator
@@ -30,25 +31,26 @@ from queueing.state.queues.lines import Line
 from queueing.state.queues.peers import Item, Lacks, Peers
 
 Entrant = tuple[Place, int, Line, float]
-"""The best place that anybody of a queue could have, a number, and how much is available there."""
+"""A queue in the contest: its best possible place, a number that makes entrants unique, its line,
+and the amount that is available to it."""
 
 Head = tuple[Place, Item, Line, int]
-"""The first item of a line that is covered, with its own place and the one amount that it asks."""
+"""The first workload of a line for which there is enough: its place, item, line and request."""
 
 
 class Contest(NamedTuple):
-    """How a contest ended."""
+    """The result of a contest."""
 
     winners: list[Foregone]
-    """Whom the round admits, in its order."""
+    """The workloads that the round admits, in the order of the round."""
     is_last: bool
-    """Whether less is left then than anybody asks, so that the tree has no other round."""
+    """Whether less is left than the smallest request, so that the tree needs no other round."""
 
 
 def is_plain(peers: Peers, lacks: Lacks, outline: Outline, rules: QueueRules) -> bool:
-    """Say whether nothing but this lack keeps peers from being admitted, each as any other.
+    """Say whether nothing but these `lacks` keeps peers from being admitted.
 
-    `outline` is of what the queue offers now, by these rules.
+    `outline` is the peers' outline for what the queue offers now, by `rules`.
     """
     if len(lacks) != 1 or outline.only_way is None or outline.wanted != lacks:
         return False
@@ -61,9 +63,9 @@ def is_plain(peers: Peers, lacks: Lacks, outline: Outline, rules: QueueRules) ->
 
 
 def entrants_of(memory: Memory, root: Node, names: Iterable[QueueName]) -> list[Entrant] | None:
-    """Return those of some queues of a tree that have a head, None where not all are plain.
+    """Return an entrant for each queue that has a head; None if the queues are not all plain.
 
-    Queues that have none are not looked at again.
+    Queues without a head are removed from `ready`.
     """
     if not _may_contest(memory, root):
         return None
@@ -88,7 +90,7 @@ def entrants_of(memory: Memory, root: Node, names: Iterable[QueueName]) -> list[
         if queue.odd or not (line.is_open or _is_open(memory, line)):
             return None
         if order is not None and len(line.node.cells) > 1:
-            return None  # its share depends on more than it uses of one thing
+            return None  # its share depends on more than one flavor-resource
         seen = usage, shelf.changes, generation
         if line.seen != seen:
             line.seen, line.best = seen, _best_place(line, root, order, sorts=sorts)
@@ -97,7 +99,10 @@ def entrants_of(memory: Memory, root: Node, names: Iterable[QueueName]) -> list[
 
 
 def winners_of(memory: Memory, root: Node, entrants: list[Entrant]) -> Contest | None:
-    """Let the entrants of a tree contend for what is free; None where it has to be judged."""
+    """Return the result of the contest for the free quota; None if the tree has to be judged.
+
+    The order of `entrants` is not kept.
+    """
     order, sorts = order_of(memory), memory.settings.priority_sorting_within_cohort
     left = _free(entrants[0][2].above) if entrants else 0
     least = min([line.shelf.least for _, _, line, _ in entrants], default=inf)
@@ -129,7 +134,11 @@ def winners_of(memory: Memory, root: Node, entrants: list[Entrant]) -> Contest |
 
 
 def _may_contest(memory: Memory, root: Node) -> bool:
-    """Say whether the places and the winners of a round depend on nothing but what is asked."""
+    """Say whether nothing but requests and usage decides the round of this tree.
+
+    False with blocking `waitForPodsReady`, with budgets or bent weights, and with standing
+    workloads.
+    """
     if memory.settings.block_admission_until_pods_ready:
         return False
     if memory.credits.allowance is not None or memory.credits.bends:
@@ -138,7 +147,7 @@ def _may_contest(memory: Memory, root: Node) -> bool:
 
 
 def queues_of_standing(memory: Memory) -> Iterator[QueueName]:
-    """Yield the queue of each who stands."""
+    """Yield the ClusterQueue of each standing workload."""
     for key in memory.standing:
         peers = memory.items[key].peers
         if peers is not None:
@@ -150,17 +159,17 @@ def _free(above: Cell | None) -> int:
 
 
 def _is_open(memory: Memory, line: Line) -> bool:
-    """Say whether all who stand in a line are let in; once they are, until objects change."""
+    """Say whether all LocalQueues of a line are open (see `openness`), and store the answer."""
     name, opened = line.queue.name, memory.open_local_queues
     line.is_open = all((name, key) in opened for key in line.queue.by_local_queue)
     return line.is_open
 
 
 def _best_place(line: Line, root: Node, order: FlatOrder | None, *, sorts: bool) -> Place:
-    """Return a place that is not after that of anybody in a line.
+    """Return a place in the round that no workload of a line comes before.
 
-    As if the first of all asked for the least of all: who asks for more borrows no less, and has no
-    smaller share.
+    It is the place of the line's first workload, had it the smallest request of the line: a larger
+    request never borrows less, nor makes the share smaller.
     """
     _, _, priority, timestamp, uid = line.shelf.front
     last = (priority, timestamp, Uid(uid)) if sorts else (0, -inf, Uid(""))
@@ -168,7 +177,7 @@ def _best_place(line: Line, root: Node, order: FlatOrder | None, *, sorts: bool)
 
 
 def _after_shares(item: Item, *, sorts: bool) -> tuple[int, float, Uid]:
-    """Return what decides between equals, where an item has all that its place depends on."""
+    """Return the last part of an item's place: priority, timestamp and uid."""
     fact = item.fact
     return -fact.priority if sorts else 0, item.timestamp, fact.uid
 
@@ -176,7 +185,10 @@ def _after_shares(item: Item, *, sorts: bool) -> tuple[int, float, Uid]:
 def _place(
     line: Line, root: Node, order: FlatOrder | None, asked: int, last: tuple[int, float, Uid]
 ) -> Place:
-    """Return the place of one of a line who asks so much; `last` decides between equals."""
+    """Return the place in the round of a workload of a line that requests `asked`.
+
+    `last` decides between workloads that are equal in borrowing or share.
+    """
     cell = line.cell
     borrowed = cell.usage + asked - cell.quota
     if order is None:
@@ -185,10 +197,9 @@ def _place(
 
 
 def _is_plain_still(peers: Peers, line: Line) -> bool:
-    """Say whether peers that are covered need no judgement: what made them plain still holds.
+    """Say whether peers that were plain when they came to the shelf still are.
 
-    What a queue offers is all that can change of it: plain ones are judged as any other until they
-    leave the shelf, and an open line lets them in.
+    What the queue offers is all that may have changed since.
     """
     return peers.plain and peers.offer is line.rules.offer
 

@@ -1,8 +1,9 @@
-"""One cycle: rounds until no head is left that another try could help.
+"""One cycle: rounds until no head is left that another attempt could admit.
 
-Every cycle ends. In each round, each tree does at least one of three things: it admits somebody, it
-sets somebody aside until something changes, or it advances somebody's search over flavors, of which
-there are finitely many. If none of these happens, everybody who was judged in it is set aside.
+Every cycle ends. In each round and tree at least one of three things happens: a workload is
+admitted, a workload is set aside until something changes, or a workload's search advances over its
+flavors, of which there are finitely many. If none of them happens in a tree, all workloads that
+were judged in it are set aside.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,11 +36,14 @@ from queueing.state.memory.memory import Memory
 from queueing.state.queues.stands import Stand
 
 STILL_S = 1.0
-"""Seconds for which time stands still while a cycle that the budget cut goes on."""
+"""Seconds for which the clock stands still while a cycle that ran out of budget is continued."""
 
 
 def run_cycle(memory: Memory, now: float, budget: int | None) -> Cycle:
-    """Run rounds until all is judged, or as much as costs what judging `budget` heads does."""
+    """Run rounds until no head is left to judge, or until the budget is used up.
+
+    The unit of `budget` is one judged head; None is unlimited.
+    """
     _begin(memory, now)
     rounds: list[tuple[Decision, ...]] = []
     judged = spent = 0
@@ -74,7 +78,10 @@ def run_cycle(memory: Memory, now: float, budget: int | None) -> Cycle:
 
 
 def run_round(memory: Memory, now: float) -> Cycle:
-    """Run exactly one round, as one Kueue cycle, and tell of every pending workload."""
+    """Run exactly one round, as one Kueue cycle, and return a decision for every pending workload.
+
+    A workload that is no head gets a `Wait` with the reason why the round did not judge it.
+    """
     _begin(memory, now)
     for queue in memory.queues.values():
         for peers in list(queue.waiting):
@@ -147,10 +154,11 @@ def _begin(memory: Memory, now: float) -> None:
 
 
 def _let_time_pass(memory: Memory, now: float) -> None:
-    """Set the clock, unless a cycle goes on that the budget cut less than `STILL_S` ago.
+    """Set the clock to `now`, unless this continues an unfinished cycle less than `STILL_S` later.
 
-    At another time all would have to be found anew in its trees: who is protected, how much work is
-    lost, what was used lately. Credits may change with each portion, so with them time passes.
+    What earlier rounds found (`recalls`) depends on the time: on minimum runtimes, on the work that
+    a preemption would lose, on recent usage. So it is dropped when the clock moves. While there are
+    credits the clock always moves, because balances may change with each portion of a cycle.
     """
     if memory.is_cut and now < memory.clock + STILL_S and not memory.credits.any:
         return
@@ -159,7 +167,10 @@ def _let_time_pass(memory: Memory, now: float) -> None:
 
 
 def _take_credits(memory: Memory) -> None:
-    """Bring the credit ledgers up to date: shares may differ, and whom they may take."""
+    """Bring the credit ledgers and budgets up to date, and note what may be decided differently.
+
+    Balances change weighted shares, and with them the order of entries and the possible victims.
+    """
     credit, fair = memory.credits, memory.settings.fair_sharing is not None
     charges = memory.ledger.charges
     changed = credit.advance(memory.tree, memory.workloads, charges, now=memory.clock, bends=fair)
@@ -173,7 +184,7 @@ def _take_credits(memory: Memory) -> None:
 
 
 def _end_protection(memory: Memory) -> None:
-    """Welcome those as possible victims who have run for their minimum runtime."""
+    """Note the workloads whose minimum runtime is over as new possible victims."""
     protected = memory.protected
     while protected and protected[0][0] <= memory.clock:
         charge = memory.ledger.charges.get(heappop(protected)[1])
@@ -182,7 +193,11 @@ def _end_protection(memory: Memory) -> None:
 
 
 def _take_budgets(memory: Memory) -> None:
-    """Work out what budgets leave; let those be judged again who may be covered now."""
+    """Work out what budgets leave, and wake the workloads that a budget barred and may allow now.
+
+    Workloads whose class changed are charged anew; if budgets now group workloads differently, all
+    pending ones are queued anew.
+    """
     news = memory.credits.allow(memory.tree, memory.ledger.charges, memory.workloads)
     for key in news.reclassified:
         fact = memory.workloads.get(key)
@@ -196,7 +211,7 @@ def _take_budgets(memory: Memory) -> None:
     loosened = memory.credits.restrain(memory.tree, memory.ledger.charges)
     if loosened or news.loosened:
         for queue in memory.queues.values():
-            # Flavors that were barred in a search under way are worth a new try.
+            # A search in progress has passed over the barred flavors: this makes it begin anew.
             memory.releases[queue.name] = memory.releases.get(queue.name, 0) + 1
             for peers in list(queue.waiting):
                 if peers.wait is not None and peers.wait.reason in BARRED:
@@ -204,7 +219,10 @@ def _take_budgets(memory: Memory) -> None:
 
 
 def take_turns(memory: Memory) -> None:
-    """Bring the usage histories of LocalQueues up to date: others may be the heads now."""
+    """Bring the usage histories of LocalQueues up to date (admission fair sharing).
+
+    Queues whose order of LocalQueues may have changed become `ready`: they may have other heads.
+    """
     turns = memory.ledger.turns
     if turns is None:
         return
@@ -216,7 +234,7 @@ def take_turns(memory: Memory) -> None:
 
 
 def _wake_at(memory: Memory) -> float | None:
-    """Return when, at the earliest, time alone may change a decision."""
+    """Return the earliest time at which a decision may change without any event; None for never."""
     turns = memory.ledger.turns
     times = [memory.timers[0][0]] if memory.timers else []
     if turns is not None and turns.next_at is not None:
@@ -230,7 +248,10 @@ def _wake_at(memory: Memory) -> float | None:
 
 
 def _announce(memory: Memory) -> list[Decision]:
-    """Return, once, the reasons of workloads that no round will decide on."""
+    """Return the reasons of workloads that no round will decide on, each once.
+
+    These are held workloads and those in inactive ClusterQueues.
+    """
     told: list[Decision] = []
     for key in memory.announcements:
         item = memory.items.get(key)
@@ -247,10 +268,10 @@ def _announce(memory: Memory) -> list[Decision]:
 
 
 def _judge(memory: Memory, selection: Selection, now: float, limit: int | None) -> list[Decision]:
-    """Judge one round; a hopeless head gives its turn to the next of its queue.
+    """Judge one round; the turn of a hopeless head passes to the next workload of its queue.
 
-    If there are more than `limit` hopeless heads, the round is left undecided. They are set aside
-    all the same, and a later round begins without them.
+    If more than `limit` heads took over such a turn, the round is left undecided. The hopeless
+    heads are set aside all the same, so a later round begins without them.
     """
     if memory.as_kueue:
         return _judge_once(memory, selection, now)
@@ -278,9 +299,9 @@ def _judge(memory: Memory, selection: Selection, now: float, limit: int | None) 
 
 
 def _by_queue(memory: Memory, entries: Sequence[Entry]) -> list[Entry]:
-    """Put the entries of each queue in the order in which they are decided.
+    """Group the entries by queue, each queue's in its order: its head and its companions.
 
-    What budgets let in only where nobody else wants to comes after claims of its queue.
+    A head that budgets demoted, so that it only gets what nobody else wants, comes last.
     """
     queues: dict[QueueName, list[Entry]] = {}
     for entry in entries:
@@ -322,9 +343,10 @@ def _world(memory: Memory, selection: Selection) -> World:
 
 
 def _recalls(memory: Memory, selection: Selection, bounds: Mapping[Node, Bound]) -> Recalls | None:
-    """Return what earlier rounds found in the trees in which somebody stands, where it still holds.
+    """Return what earlier rounds found in trees with standing workloads, where that still holds.
 
-    None where rulings depend on more: limits and budgets are used up by what takes nothing.
+    None if rulings depend on more than usage: limits on preemption and budgets are used up also by
+    entries that are charged nothing.
     """
     for name in memory.ledger.take_stirred():
         if name in memory.roots:
@@ -342,7 +364,7 @@ def _recalls(memory: Memory, selection: Selection, bounds: Mapping[Node, Bound])
 
 
 def _followed(memory: Memory) -> frozenset[QueueName]:
-    """Return the queues in which others wait behind the head, while credits bend any weight."""
+    """Return the queues with more than one active workload; empty unless credits bend a weight."""
     if not memory.credits.bends:
         return frozenset()
     queues = (memory.queues.get(name) for name in memory.ready)
@@ -350,7 +372,10 @@ def _followed(memory: Memory) -> frozenset[QueueName]:
 
 
 def _bounds(memory: Memory) -> dict[Node, Bound]:
-    """Return the limits of preemption, each with how many are leaving; none in Kueue mode."""
+    """Return the nodes that limit concurrent preemptions, with how many victims are leaving there.
+
+    Empty in Kueue mode.
+    """
     objects, tree = memory.objects, memory.tree
     if memory.as_kueue or not (objects.limited_queues or objects.limited_cohorts):
         return {}
@@ -369,7 +394,10 @@ def _leaving(memory: Memory, node: Node) -> int:
 
 
 def _unready(memory: Memory) -> frozenset[Node]:
-    """Return the roots in which admission has to wait for pods, where it does that at all."""
+    """Return the roots of trees in which admission waits until the pods of others are ready.
+
+    Empty unless `waitForPodsReady.blockAdmission` is set.
+    """
     if not memory.settings.block_admission_until_pods_ready:
         return frozenset()
     charges = (memory.ledger.charges.get(key) for key in memory.unready)

@@ -1,4 +1,7 @@
-"""Memos about a queue until objects change: which LocalQueues it lets in, and its line."""
+"""Memos about a ClusterQueue, valid until objects change: its open LocalQueues, and its line.
+
+An *open* LocalQueue is one whose namespace matches the namespace selector of the ClusterQueue.
+"""
 
 from collections.abc import Iterable, Iterator
 
@@ -10,7 +13,11 @@ from queueing.state.queues.pending import PendingQueue
 
 
 def is_let_in(memory: Memory, item: Item, name: QueueName) -> bool:
-    """Say whether an item is known to need no check before it is judged."""
+    """Say whether an item may be judged without checking it first.
+
+    That holds if it has no admission checks, is configured correctly, and came by an open
+    LocalQueue.
+    """
     fact = item.fact
     if fact.checks or fact.misconfigured:
         return False
@@ -18,7 +25,7 @@ def is_let_in(memory: Memory, item: Item, name: QueueName) -> bool:
 
 
 def line_of(memory: Memory, queue: PendingQueue) -> Line | None:
-    """Return the line of an active queue whose workloads all wait on one shelf, else None."""
+    """Return the line of a queue; None unless it is active and all its workloads share a shelf."""
     known = memory.lines.get(queue.name)
     if known is not None and known.holds:
         return known
@@ -31,14 +38,14 @@ def line_of(memory: Memory, queue: PendingQueue) -> Line | None:
 
 
 def lines_among(memory: Memory, names: Iterable[QueueName]) -> Iterator[Line | None]:
-    """Yield the line of each of some queues in which anybody waits, None for one without a line.
+    """Yield the line of each queue that has pending workloads, None for one without a line.
 
-    Queues in which nobody waits leave `ready`.
+    Queues without pending workloads are removed from `ready`.
     """
     lines = memory.lines
     for name in names:
         line = lines.get(name)
-        # Written out, not asked of the line: this is done for every queue of every round.
+        # `line.holds`, written out because this runs for every queue in every round.
         if line is None or line.queue.shelves.only is not line.only or line.queue.lanes.heaps:
             queue = memory.queues.get(name)
             if queue is None or not queue.size:

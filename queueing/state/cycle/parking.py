@@ -1,8 +1,8 @@
 """What happens to a workload that was judged and not admitted.
 
-It gets a state (`Stand`), a reason, and a note of the events that make another try worthwhile:
-either the amounts that it lacks (it waits on a shelf), or several events of which any may help (it
-is hopeful). docs/concepts/waiting.md shows this by an example.
+It gets a state (`Stand`), a reason, and a record of what makes another attempt worthwhile: either
+the amounts that it lacks (it waits on a shelf), or several events of which any may help (it is
+hopeful). docs/concepts/waiting.md shows this by an example.
 """
 
 from collections.abc import Iterable
@@ -24,14 +24,14 @@ from queueing.state.queues.stands import Expects, Stand
 
 PODS = ResourceName("pods")
 TRIES_MAX = 256
-"""Tries in a row of one workload over its flavors; more than one queue can have of them."""
+"""Attempts in a row after which a search over flavors is taken to go in circles. No queue has more
+flavors."""
 
 
 def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None:
-    """Let an item that was not admitted wait, and note what would help it.
+    """Store why an item was not admitted (`wait`), its new state, and which events may help it.
 
-    `wait` is its reason. An item whose search has flavors left keeps its turn, and nothing else
-    is noted.
+    An item whose search has flavors left keeps its turn, and nothing else is recorded.
     """
     known, item.wait = item.wait, wait
     go_on_from(memory, item, judgement)
@@ -66,7 +66,7 @@ def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None
         if wait.reason not in BARRED:
             _note_hopes(memory, peers, item, judgement)
         elif _has_choice(memory, peers):
-            # What bars it in one flavor may not in another: it goes there when this one is taken.
+            # Another flavor may not be barred: it goes there once the barred one is used up.
             memory.queues[peers.queue].hope(
                 peers, _resources(memory, peers), expects=Expects.ADMISSION
             )
@@ -74,10 +74,11 @@ def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None
 
 
 def _goes_in_circles(memory: Memory, item: Item) -> bool:
-    """Say whether a search over flavors is where it was at an earlier try; then it begins anew.
+    """Say whether a search over flavors is where it was at an earlier attempt; then it restarts.
 
     That happens where several pod sets stop at different flavors by turns, so that they never try
-    the same step together. Positions are compared with the one at the last power of two of tries.
+    the same step together. The position is compared with a landmark, which is moved to the current
+    position whenever the number of attempts is a power of two.
     """
     if item.tries >= TRIES_MAX:
         again = True
@@ -91,10 +92,10 @@ def _goes_in_circles(memory: Memory, item: Item) -> bool:
 
 
 def stay_or_give_up(memory: Memory, item: Item, moved: set[Node]) -> None:
-    """Let a head that others got in the way of keep its turn, or set it aside.
+    """Decide whether a skipped head, which lost its quota to others of the round, keeps its turn.
 
-    It keeps its turn if its tree is among `moved`: then somebody was admitted or parked there, and
-    the next round differs. If nothing moved it would lose in the same way again.
+    It keeps it if its tree is among `moved`: a workload was admitted or parked there, so the next
+    round differs. Otherwise it would lose in the same way again, and is set aside.
     """
     if item.peers is None or memory.roots[item.peers.queue] in moved:
         return
@@ -106,7 +107,10 @@ def stay_or_give_up(memory: Memory, item: Item, moved: set[Node]) -> None:
 
 
 def go_on_from(memory: Memory, item: Item, judgement: Judgement) -> None:
-    """Remember at which flavors the next try begins, and how many releases it has seen."""
+    """Store at which flavors the next attempt begins, and the queue's number of releases so far.
+
+    Progress is valid only while that number stays the same.
+    """
     item.progress = judgement.progress
     item.progress_at = memory.releases.get(judgement.head.queue, 0)
 
@@ -118,7 +122,10 @@ def unstick(memory: Memory, item: Item) -> None:
 
 
 def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:
-    """Park, as Kueue does, those of other LocalQueues that ask the same with equal priority."""
+    """Park, as Kueue does, equivalent workloads of other LocalQueues.
+
+    Equivalent are those with the same requests and the same priority. Kueue mode only.
+    """
     queue = memory.queues[peers.queue]
     if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES) or not has_peers(memory, queue.name):
         return
@@ -137,7 +144,7 @@ def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:
 
 
 def _evict_all(memory: Memory, judgement: Judgement) -> bool:
-    """Note that victims are to leave, and for whom; say whether any of them was not leaving yet."""
+    """Mark the victims as evicted and note their feuds; say whether any was not evicted before."""
     news = False
     root = memory.roots[judgement.head.queue]
     feuds = memory.feuds.setdefault(root, Feuds())
@@ -151,7 +158,11 @@ def _evict_all(memory: Memory, judgement: Judgement) -> bool:
 
 
 def _stands_up(peers: Peers, wait: Wait) -> bool:
-    """Say whether peers that preempt nobody stand: those behind are kept off what they wait for."""
+    """Say whether peers become standing although they preempt nobody.
+
+    That is so for heads without candidates that block their queue, and for workloads that wait for
+    the victims of other preemptors.
+    """
     if wait.mode is Mode.NO_CANDIDATES:
         return peers.stand is Stand.BLOCKING
     return wait.mode is Mode.DEFERRED_FIT
@@ -169,18 +180,21 @@ def _stand(memory: Memory, peers: Peers, stand: Stand) -> None:
 
 def _stand_of(memory: Memory, peers: Peers, wait: Wait) -> Stand:
     if wait.message == TOO_MANY_LEAVE:
-        return Stand.BLOCKING  # else a storm has everybody behind it judged to no avail
+        return Stand.BLOCKING  # else all behind it are judged, to meet the same limit
     return _aside(memory, peers) if wait.requeue is Requeue.IMMEDIATE else Stand.PARKED
 
 
 def _aside(memory: Memory, peers: Peers) -> Stand:
-    """Return BLOCKING if those behind may not pass peers that wait for others, else ASIDE."""
+    """Return BLOCKING if no workload may pass these peers (StrictFIFO, Kueue mode), else ASIDE."""
     strict = memory.objects.is_strict(peers.queue)
     return Stand.BLOCKING if strict or memory.as_kueue else Stand.ASIDE
 
 
 def _note_hopes(memory: Memory, peers: Peers, item: Item, judgement: Judgement) -> None:
-    """Note what may help peers: amounts where these are known, else events."""
+    """Note what may help peers: amounts of quota where these are known, else events.
+
+    A preemptor gets its claim here, too.
+    """
     queue = memory.queues[peers.queue]
     node = memory.tree.queue(queue.name)
     if judgement.preemptions:
@@ -203,11 +217,11 @@ def _note_hopes(memory: Memory, peers: Peers, item: Item, judgement: Judgement) 
 
 
 def _expected(memory: Memory, peers: Peers) -> Expects:
-    """Return which events, beside a release, may change the result of another try.
+    """Return which events, beside a release, may change the result of another attempt.
 
-    An admission does where it sends a pod set to another flavor. It does, too, where it makes the
-    preemption useless for which somebody waits to be ungated: that one takes another flavor then,
-    or fewer pods.
+    The admission of another workload may where it sends a pod set to another flavor. It may, too,
+    for a workload whose preemption is gated: if that preemption is no longer enough, the workload
+    takes another flavor or fewer pods.
     """
     has_choice, demand = _has_choice(memory, peers), peers.demand
     is_gated = peers.wait is not None and peers.wait.mode is Mode.PREEMPT
@@ -219,13 +233,16 @@ def _expected(memory: Memory, peers: Peers) -> Expects:
 
 
 def _has_choice(memory: Memory, peers: Peers) -> bool:
-    """Say whether the queue has more than one flavor of anything."""
+    """Say whether any resource group of the peers' ClusterQueue has more than one flavor."""
     groups = memory.objects.queues[peers.queue].groups
     return any(len(one.flavors) > 1 for one in groups)
 
 
 def _note_ways(memory: Memory, peers: Peers, judgement: Judgement) -> None:
-    """Wake a preemptor when all that it asks is free, in its flavor or in another one."""
+    """Note that a preemptor is woken when its request is free, in its flavor or in another one.
+
+    Its victims' leaving wakes it anyway, by its claim.
+    """
     node = memory.tree.queue(peers.queue)
     ways = tuple(_resources(memory, peers))
     demand = judgement.head.demand
@@ -240,11 +257,12 @@ def _note_ways(memory: Memory, peers: Peers, judgement: Judgement) -> None:
 
 
 def _knows_its_lacks(memory: Memory, item: Item, judgement: Judgement) -> bool:
-    """Say whether nothing but covering one of its lacks can help an item.
+    """Say whether only enough quota for one of its lacks can help an item.
 
-    Something else may help where it could preempt, where fewer pods would do, where an earlier try
-    passed over flavors, or where one pod set's flavor depends on what another pod set got; and who
-    shares claims lacks less than it asks, by as much as others are charged for them.
+    Something else may help where it could preempt, where fewer pods would do, where an earlier
+    attempt passed over flavors, where one pod set's flavor depends on what another pod set got, or
+    where it shares ResourceClaims: then it needs less than it requests, by what others are charged
+    for these claims.
     """
     demand = judgement.head.demand
     return memory.objects.rules[judgement.head.queue].never_preempts and not (
@@ -253,7 +271,7 @@ def _knows_its_lacks(memory: Memory, item: Item, judgement: Judgement) -> bool:
 
 
 def _resources(memory: Memory, peers: Peers) -> Iterable[FlavorResource]:
-    """Return every flavor-resource of the queue that the peers could use."""
+    """Return every flavor-resource of the ClusterQueue that the peers could use."""
     asked = {name for one in peers.demand.pod_sets for name in one.pod_set.requests}
     asked.add(PODS)
     groups = memory.objects.queues[peers.queue].groups

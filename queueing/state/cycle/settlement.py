@@ -1,8 +1,8 @@
-"""What the judgements of a round mean to those who were judged.
+"""Applies the judgements of a round to the memory.
 
-A workload that is admitted is charged. Any other is put where it waits (`parking`). A patient one,
-judged on its shelf because its lack seemed to be covered, stays there without a decision if others
-of the round were faster: nothing changed for it.
+An admitted workload is charged. Any other gets its state by `parking`. A *patient* head, which was
+judged on its shelf because enough quota seemed to be free, stays there without a decision if other
+heads of the round took that quota: nothing changed for it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ from queueing.state.usage.charges import Charge
 def settle_all(
     memory: Memory, judgements: Sequence[Judgement], selection: Selection, now: float
 ) -> list[Decision]:
-    """Take in all judgements of a round; return the decisions to be carried out or told."""
+    """Apply all judgements of a round, in the order of entries; return its decisions."""
     along = {item.fact.key for item in selection.companions}
     settling = _Settling(memory, now)
     for one in _in_order(judgements, selection.foregone, memory):
@@ -54,20 +54,20 @@ def settle_all(
 
 @dataclass(slots=True)
 class _Settling:
-    """What came of the judgements of one round so far."""
+    """The results of the judgements of one round so far."""
 
     memory: Memory
     now: float
     decided: list[Decision] = field(default_factory=list)
     moved: set[Node] = field(default_factory=set)
-    """Trees in which somebody was admitted, or set aside."""
+    """Trees in which a workload was admitted or set aside."""
     skipped: list[Item] = field(default_factory=list)
-    """Heads in whose way others of the round got."""
+    """Heads that fitted until others of the round took the quota."""
     overtaken: set[Key] = field(default_factory=set)
-    """Companions in whose way others of the round got."""
+    """Companions that fitted until others of the round took the quota."""
 
     def admit_foregone(self, one: Foregone) -> None:
-        """Charge somebody of whom no judgement was needed."""
+        """Admit and charge a workload that did not have to be judged."""
         memory, admit = self.memory, one.admit
         self.decided.append(admit)
         self.moved.add(memory.roots[admit.cluster_queue])
@@ -77,7 +77,7 @@ class _Settling:
         _assume(memory, one.item, one.assignment.usage, admit, self.now)
 
     def leave_waiting(self, one: Judgement) -> bool:
-        """Say whether a companion goes on waiting as before; note whether others came first."""
+        """Say whether a companion goes on waiting as before; note whether it is overtaken."""
         decision = one.decision
         item = self.memory.items[decision.workload]
         if not _waits_on(self.memory, item, one):
@@ -89,7 +89,7 @@ class _Settling:
         return True
 
     def take(self, one: Judgement, *, along: bool) -> None:
-        """Carry out what was decided of one: admitted, skipped, or waiting for something."""
+        """Apply one judgement: the workload is admitted, skipped, or waits for something."""
         memory, decision = self.memory, one.decision
         item = memory.items[decision.workload]
         _step_off(memory, item, one, along=along)
@@ -108,7 +108,7 @@ class _Settling:
         self.moved.add(memory.roots[one.head.queue])
 
     def tell_too_late(self, item: Item) -> None:
-        """Give a decision to a patient item that got none, in a tree in which nothing moved."""
+        """Give a patient item without a judgement the decision that others took its quota."""
         item.wait = _too_late(item)
         self.memory.stories.add(item.fact.key, self.now, item.wait)
         self.decided.append(item.wait)
@@ -124,7 +124,7 @@ class _Settling:
 
 
 def settle_hopeless(memory: Memory, judgement: Judgement, now: float) -> None:
-    """Let a head wait that nothing can help, before the round is decided."""
+    """Store the wait of a hopeless head; called before its round is decided."""
     wait = judgement.decision
     item = memory.items[wait.workload]
     _step_off(memory, item, judgement, along=False)
@@ -136,7 +136,7 @@ def settle_hopeless(memory: Memory, judgement: Judgement, now: float) -> None:
 def _in_order(
     judgements: Sequence[Judgement], foregone: Sequence[Foregone], memory: Memory
 ) -> Iterable[Judgement | Foregone]:
-    """Return judged and foregone heads in the order of entries, as if all had been judged."""
+    """Merge the judged and the foregone heads, in the order of entries."""
     if not foregone:
         return judgements
 
@@ -160,9 +160,10 @@ def _in_order(
 
 
 def _wake_overtaken(memory: Memory, judgements: Sequence[Judgement], overtaken: set[Key]) -> None:
-    """Wake those who stand in trees in which the round admitted somebody all the same.
+    """Wake the standing workloads of trees in which the round admitted another workload.
 
-    What they wait for may have been taken, so that they need other victims or another flavor.
+    What they wait for may have been taken, so that they need other victims or another flavor. Those
+    that were judged in this round and not overtaken have seen the admission.
     """
     roots = memory.roots
     taken = {roots[one.head.queue] for one in judgements if isinstance(one.decision, Admit)}
@@ -177,9 +178,10 @@ def _wake_overtaken(memory: Memory, judgements: Sequence[Judgement], overtaken: 
 
 
 def _step_off(memory: Memory, item: Item, judgement: Judgement, *, along: bool) -> None:
-    """Take an item off its shelf if it was judged there and turned out to lack something else.
+    """Take an item off its shelf if it was judged there and has to wait for something else.
 
-    If it was judged `along`, its queue gets another look: those it blocked may have their turn.
+    If it was judged `along`, as a companion, its queue becomes `ready`: the workloads that it
+    blocked may have their turn.
     """
     if along:
         memory.ready.add(judgement.head.queue)
@@ -192,7 +194,7 @@ def _losers(
 ) -> list[Item]:
     """Return the patient items without a decision, in trees in which nothing moved.
 
-    Without one they would be selected again, for ever.
+    Without a decision they would be selected again, for ever.
     """
     still = [
         item
@@ -206,7 +208,7 @@ def _losers(
 
 
 def _too_late(item: Item) -> Wait:
-    """Return the reason of an item that would have fitted, had others not been faster."""
+    """Return the wait of an item that fitted until others of the round took the quota."""
     return Wait(
         workload=item.fact.key,
         uid=item.fact.uid,
@@ -219,11 +221,11 @@ def _too_late(item: Item) -> Wait:
 
 
 def _waits_on(memory: Memory, item: Item, judgement: Judgement) -> bool:
-    """Say whether an item that was judged along goes on waiting.
+    """Say whether a companion goes on waiting as before, whatever its new judgement says.
 
     It does if the judgement says nothing new. It also does if flavors are left to try, because only
-    the head of a queue tries these: judged along, it would find the same victims in each round and
-    lose them again, for ever. To become a head it is woken, once between two facts: woken more
+    the head of a queue tries these: as a companion, it would find the same victims in each round
+    and lose them again, for ever. To become a head it is woken, once between two facts: woken more
     often, it might find other victims each time, and no cycle would end.
     """
     if _says_nothing_new(item, judgement.decision):
@@ -240,7 +242,7 @@ def _waits_on(memory: Memory, item: Item, judgement: Judgement) -> bool:
 
 
 def _says_nothing_new(item: Item, decision: Admit | Wait) -> bool:
-    """Say whether the judgement of an item judged along only confirms its last one."""
+    """Say whether the judgement of a companion only confirms its last one."""
     if item.peers is None or item.peers.stand is Stand.READY or isinstance(decision, Admit):
         return False
     known = item.wait

@@ -1,25 +1,23 @@
-"""Standing workloads: they wait, and keep those after them off what they wait for.
+"""Standing workloads: pending, and quota is kept for them from the workloads after them.
 
-Two sorts of workloads stand: preemptors whose victims still hold quota, and heads that block their
-queue because they found nobody to preempt. Both are judged again in every round of their tree,
-along with its heads.
+Three sorts of workloads are standing: preemptors whose victims still hold quota, workloads that
+wait for the victims of another preemptor, and heads that block their queue because they found no
+victims. They are judged again in every round of their tree, along with its heads (as *companions*).
 
-One more try. A round judges those who stand before it is known what the round admits, so they
-never see the result of a tree's last round. That matters to a preemptor that would also fit in
-another flavor, or with fewer pods: it waits for its victims only while these are enough, and an
-admission may have taken part of that. And to one that may not preempt while it borrows: when others
-borrow more, it may have to borrow from higher up in the tree than allows that. So when no head is
-left in a tree and its last round admitted somebody, such workloads are judged once more. In Kueue
-mode they are not, because there no admission wakes anybody.
+One more attempt. When no head is left in a tree, three groups of workloads are judged once more
+(docs/decisions/0038, 0078). In Kueue mode none is, because there no admission wakes anybody.
 
-Those who fitted and were kept off get one, too, when no head is left and somebody of their tree was
-admitted after they were judged: by that one that stands may find other victims, or by shares go
-after them.
-
-At last everybody who may preempt gets one, in trees in which somebody would fit but is kept off.
-Which victims each of several preemptors takes depends on who is judged beside it, and that on who
-happened to be woken. A new leader judges all of them together, so that is done here, too, before
-anybody is left behind; once between two facts, as several may take each other's victims for ever.
+1. Standing workloads that were judged before the last admission of their tree, which is always so
+   in its last round. A preemptor that would also fit in another flavor, or with fewer pods, waits
+   for its victims only while these are enough, and the admission may have taken part of that quota.
+   One that may not preempt while it borrows may have to borrow from higher up in the tree now.
+2. Workloads that fit but were kept off, if a workload of their tree was admitted after they were
+   judged. A standing workload may find other victims now, or may come after them by its share.
+3. If there is none of these: all workloads that preemption may help, in trees in which a workload
+   would fit but is kept off. Which victims each of several preemptors takes depends on which
+   others are judged beside it, and so on which happened to be woken. A new leader judges all of
+   them together, so the same is done here; once between two facts, because several preemptors
+   could take each other's victims for ever.
 """
 
 from collections.abc import Collection, Iterator
@@ -36,11 +34,11 @@ from queueing.state.queues.stands import Stand
 
 
 def has_another_way(memory: Memory, peers: Peers) -> bool:
-    """Say whether peers may fit without anybody leaving: in another flavor, or with fewer pods.
+    """Say whether peers may fit without any preemption: in another flavor, or with fewer pods.
 
-    Each part of the demand is compared with the free quota by itself, though several parts may
-    compete for the same; and who uses a claim may need less than it asks. So False is certain, and
-    True is not.
+    False is certain, True is not: each part of the demand is compared with the free quota by
+    itself, though several parts may compete for the same quota, and a workload that shares a
+    ResourceClaim may need less than it requests.
     """
     if peers.demand.may_shrink or peers.demand.claims:
         return True
@@ -67,7 +65,11 @@ def _is_covered(part: Part, node: Node) -> bool:
 
 
 def note_round(memory: Memory, judged: Collection[Node], admitted: Collection[Node]) -> None:
-    """Keep `unsettled` up to date: trees with an admission that those who stand did not see."""
+    """Update the sets of trees that may need one more attempt, after a round.
+
+    `judged` are the trees in which the round judged anything, `admitted` those in which it
+    admitted a workload. See `unsettled`, `unreviewed` and `filled` in `Memory`.
+    """
     for root in judged:
         if root not in admitted:
             memory.unsettled.pop(root, None)
@@ -79,7 +81,10 @@ def note_round(memory: Memory, judged: Collection[Node], admitted: Collection[No
 
 
 def try_again(memory: Memory) -> bool:
-    """Wake those who get one more try; say whether there are any."""
+    """Wake the workloads that get one more attempt; say whether there are any.
+
+    Called when no head is left in any tree.
+    """
     found = [*_of_those_who_stand(memory), *_of_those_kept_off(memory)]
     memory.unsettled.clear()
     memory.filled.clear()
@@ -93,7 +98,7 @@ def try_again(memory: Memory) -> bool:
 
 
 def may_try_again(memory: Memory) -> Iterator[Peers]:
-    """Yield those who did not see the last admissions of their tree, and could use them."""
+    """Yield all peers that `try_again` might wake."""
     yield from _of_those_who_stand(memory)
     yield from _of_those_kept_off(memory)
     yield from _of_all_who_may_preempt(memory)
@@ -112,10 +117,11 @@ def _of_those_who_stand(memory: Memory) -> Iterator[Peers]:
 
 
 def _borrows_too_high(memory: Memory, peers: Peers, item: Item) -> bool:
-    """Say whether an item that may not preempt while it borrows would have to, for what it wants.
+    """Say whether an item's preemption is not allowed any more, since it borrows from the root.
 
-    That is the rule of the search over flavors: it must stay within its queue's own quota, or
-    within a subtree below the root.
+    That is so if its queue may not preempt while borrowing, and what it wants fits neither in free
+    quota, nor in its queue's nominal quota, nor in a subtree below the root. The search over
+    flavors uses the same rule.
     """
     if memory.objects.rules[peers.queue].preempts_while_borrowing(memory.settings):
         return False
@@ -129,7 +135,7 @@ def _borrows_too_high(memory: Memory, peers: Peers, item: Item) -> bool:
 
 
 def _of_those_kept_off(memory: Memory) -> Iterator[Peers]:
-    """Yield those who fitted but for others, if an admission may have moved these aside since."""
+    """Yield peers that were kept off, in trees with an admission after they were judged."""
     for name in memory.kept_off if memory.filled else ():
         queue, root = memory.queues.get(name), memory.roots.get(name)
         if queue is not None and root in memory.filled and memory.objects.is_active(name):
@@ -137,10 +143,10 @@ def _of_those_kept_off(memory: Memory) -> Iterator[Peers]:
 
 
 def _of_all_who_may_preempt(memory: Memory) -> Iterator[Peers]:
-    """Yield all whom preemption may help, and those kept off, where somebody is kept off in vain.
+    """Yield all hopeful and standing peers of trees in which a workload that fits is kept off.
 
-    Those who lack a known amount are not among them: they could not be helped. A single one that
-    may preempt decides by itself as it did beside nobody.
+    Peers on shelves are left out: nothing but the amount that they lack can help them. Trees with a
+    single preemptor are left out, too: judged again, it would decide as before.
     """
     for root in memory.unreviewed if memory.kept_off and memory.standing else ():
         queues = [
@@ -164,9 +170,9 @@ def _standing_in(memory: Memory, queues: Collection[QueueName]) -> Iterator[Peer
 
 
 def give_way(memory: Memory, item: Item, resources: Collection[FlavorResource]) -> None:
-    """Wake those whom an item kept off some resources, because for now it does so no longer.
+    """Note that an item keeps others off these flavor-resources no longer, for now: they are woken.
 
-    It does this once between two facts. Otherwise two workloads that keep each other off by turns
+    It counts once between two facts. Otherwise two workloads that keep each other off by turns
     would never let a cycle end.
     """
     key = item.fact.key
@@ -176,7 +182,7 @@ def give_way(memory: Memory, item: Item, resources: Collection[FlavorResource]) 
 
 
 def note_beginning(memory: Memory, item: Item) -> None:
-    """Note that an item is about to stand: that may help others who are kept off.
+    """Note that an item is about to become standing: workloads that are kept off may be helped.
 
     Like stepping down, this counts once between two facts.
     """
@@ -186,10 +192,10 @@ def note_beginning(memory: Memory, item: Item) -> None:
 
 
 def wake_kept_off(memory: Memory, roots: Collection[Node | None]) -> None:
-    """Wake those in some trees who would fit, were it not for others that stand.
+    """Wake the workloads of some trees that are kept off, because another one began to stand there.
 
-    Somebody began to stand there. Its victims may leave enough room for all, and with fair sharing
-    those who were kept off may go first now.
+    Its victims may leave enough room for all, and with fair sharing the workloads that were kept
+    off may come first in the order now.
     """
     for name in list(memory.kept_off):
         queue, root = memory.queues.get(name), memory.roots.get(name)
@@ -202,9 +208,9 @@ def wake_kept_off(memory: Memory, roots: Collection[Node | None]) -> None:
 
 
 def note_place(memory: Memory, item: Item, judgement: Judgement, known: Wait | None) -> None:
-    """Note that an item that stands was judged as the head of its queue.
+    """Note that a standing item was judged as the head of its queue.
 
-    If it now waits for something else, those whom it kept off what it wanted before are woken.
+    If it now waits for something else, the workloads that it kept off its earlier demand are woken.
     """
     if item.fact.key in memory.standing and not memory.as_kueue:
         memory.overtaken.pop(item.fact.key, None)
@@ -215,9 +221,9 @@ def note_place(memory: Memory, item: Item, judgement: Judgement, known: Wait | N
 
 
 def note_overtaken(memory: Memory, item: Item, *, overtaken: bool) -> None:
-    """Note whether others come before an item that stands, so that it keeps nobody off for now.
+    """Note whether a standing item is overtaken: others come first, and no quota is kept for it.
 
-    When that begins, those whom it kept off are woken.
+    When that begins, the workloads that it kept off are woken.
     """
     key = item.fact.key
     if not overtaken:

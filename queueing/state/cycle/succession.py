@@ -2,8 +2,9 @@
 
 A head that neither fits nor finds victims is set aside before the round is decided, and the next
 workload of its queue is nominated in its place. Otherwise each such head would cost its queue one
-turn, the first time it is judged. Then decisions would depend on which heads had been judged
-before, and a new engine, which remembers none, would decide differently from an old one.
+turn when it is first judged. Decisions would then depend on which heads had been judged before, and
+a new leader, which has judged none, would decide differently from the old one. See
+docs/decisions/0033.
 """
 
 from collections.abc import Collection, Iterator
@@ -27,7 +28,11 @@ from queueing.state.usage.changes import UsageChanges
 
 
 class Succession:
-    """Settles the hopeless heads of one round, and puts at most `limit` others in their place."""
+    """Replaces the hopeless heads of one round by the next of their queues, at most `limit` times.
+
+    `nominations` of `queueing.core.rounds` reads `heads` and `along`, and calls `after` for each
+    hopeless head. `end` is called when all heads are nominated.
+    """
 
     __slots__ = ("_heads", "_limit", "_looks", "_memory", "_now", "_selection", "_told", "is_cut")
 
@@ -39,9 +44,9 @@ class Succession:
         self._heads: dict[QueueName, Item] = {head_queue(one): one for one in selection.items}
         self._told: dict[Key, Decision] = {}
         self._looks = memory.credits.allowance is None
-        """Whether quota alone may tell who is hopeless; not so where budgets apply."""
+        """Whether the quota alone may show that a head is hopeless; False where budgets apply."""
         self.is_cut = False
-        """Whether the round must be left undecided, because too many heads were hopeless."""
+        """Whether the round must be left undecided, because `limit` is used up."""
 
     def heads(self) -> Iterator[Head]:
         """Yield the first head of each queue that has to be judged."""
@@ -51,10 +56,10 @@ class Succession:
                 yield self._prepare(first)
 
     def along(self) -> Iterator[Head]:
-        """Yield those who are judged along with the heads, because they stand.
+        """Yield the companions: standing workloads that are judged along with the heads.
 
         Left out are those that became the head of their queue in this round, and those that were
-        its head and turned out to be hopeless: they stand no more.
+        its head and turned out to be hopeless, since these are standing no longer.
         """
         heads, standing = set(map(id, self._heads.values())), self._memory.standing
         self._selection.companions = [
@@ -67,10 +72,10 @@ class Succession:
             yield head_of(self._memory, item)
 
     def end(self) -> list[Decision]:
-        """Store the final heads in the selection, and return the decisions on the hopeless ones.
+        """Store the final heads in the selection, and return the decisions on hopeless heads.
 
-        A hopeless head that became a head again in this round, to try another flavor, is left out:
-        the round itself decides on it.
+        A hopeless head that became a head again in this round, to try another flavor, is left out,
+        because the round itself decides on it.
         """
         self._selection.items = list(self._heads.values())
         if not self.is_cut:
@@ -79,14 +84,14 @@ class Succession:
         return list(self._told.values())
 
     def after(self, judgement: Judgement) -> Head | None:
-        """Set a hopeless head aside; return the next of its queue."""
+        """Set a hopeless head aside; return the next head of its queue, None if there is none."""
         settle_hopeless(self._memory, judgement, self._now)
         found = self._next(judgement.head.queue, judgement.decision)
         first = None if found is None else self._pass_over(found)
         return None if first is None else self._prepare(first)
 
     def _pass_over(self, item: Item) -> Item | None:
-        """Return `item`, or the next of its queue that quota alone does not rule out."""
+        """Return the first of `item` and those after it in its queue that the quota may allow."""
         if not self._looks:
             return item
         name, found = head_queue(item), item
@@ -98,7 +103,7 @@ class Succession:
         return found
 
     def _next(self, name: QueueName, decision: Decision) -> Item | None:
-        """Note what was decided of a queue's head, and return the next, which takes its turn."""
+        """Store the decision on a queue's head, and return the item that takes over its turn."""
         del self._heads[name]
         self._told[decision.workload] = decision
         found = judgeable_head(self._memory, self._memory.queue(name), self._selection)
@@ -118,8 +123,8 @@ class Succession:
 def withhold(memory: Memory) -> None:
     """Keep back the usage changes of the hopeless heads of a round that the budget interrupted.
 
-    Without a budget, those whom these changes wake are judged after the round, on what it left
-    over. Keeping the changes back until the round is decided gives the same order with a budget.
+    Without a budget, the workloads that these changes wake are judged after the round, on the quota
+    that it left. Keeping the changes back until the round is decided gives the same order.
     """
     told = memory.ledger.take_changes()
     for name in {**told.released, **told.claimed}:
@@ -127,7 +132,10 @@ def withhold(memory: Memory) -> None:
 
 
 def hand_on(memory: Memory, roots: Collection[Node | None] | None = None) -> bool:
-    """Release the changes kept back, of some trees or of all; say whether there were any."""
+    """Move the changes kept back to the ledger's; say whether there were any.
+
+    With `roots`, only those of queues in these trees.
+    """
     heard = [name for name in memory.withheld if roots is None or memory.roots.get(name) in roots]
     for name in heard:
         memory.ledger.changes.add(name, memory.withheld.pop(name))

@@ -1,15 +1,15 @@
-"""Which waiting workloads become ready again after what happened.
+"""Which waiting workloads become READY again after an event.
 
-A workload waits on what blocks it, and only such an event wakes it:
+A workload waits for what blocks it, and only an event that may change that wakes it:
 
-- A release of quota wakes nobody who lacks a known amount. Instead each queue of the tree finds, on
-  its shelves, the first workload whose whole lack is available now.
+- A release of quota wakes no workload that lacks a known amount. Instead each queue of the tree
+  finds, on its shelves, the first workload whose missing amount is available now.
 - A release, or a new possible victim, wakes a workload that preemption may help, if the free quota
   and all that its possible victims hold would be enough. If not, it waits on a shelf for that sum.
-- A workload that would fit, were it not for others that stand, is woken when one more begins to.
-- A change of quotas, cohorts, flavors or checks wakes everybody who waits in the queues it reaches.
+- A workload that is kept off by standing workloads is woken when another one becomes standing.
+- A change of quotas, cohorts, flavors or checks wakes all workloads in the queues that it reaches.
 
-In Kueue mode each event of Kueue's list wakes all waiters of the tree.
+In Kueue mode each event of Kueue's list wakes all waiting workloads of the tree.
 """
 
 from collections.abc import Iterable
@@ -31,7 +31,10 @@ from queueing.state.usage.changes import UsageChanges
 
 
 def wake_waiting(memory: Memory) -> None:
-    """Make everybody READY whom the changes since the last call may help."""
+    """Make the workloads READY that the changes since the last call may help; forget the changes.
+
+    Called at the begin of a cycle and after each of its rounds.
+    """
     if memory.reshaped:
         _reshape(memory)
     for name in memory.refitted:
@@ -50,7 +53,7 @@ def wake_waiting(memory: Memory) -> None:
 
 
 def _spread_changes(memory: Memory, changes: UsageChanges) -> None:
-    """Wake whom quota that was given back may help, and what others hold from now on."""
+    """Wake the workloads that usage changes may help: released quota, and new possible victims."""
     _wake_users(memory, changes)
     if memory.as_kueue:
         for root, news in _by_root(memory, changes).items():
@@ -66,7 +69,7 @@ def _spread_changes(memory: Memory, changes: UsageChanges) -> None:
 
 
 def _reshape(memory: Memory) -> None:
-    """Work out anew which queues share a tree, and wake the trees that are not what they were."""
+    """Work out anew which queues share a tree; wake all workloads of trees that changed."""
     memory.reshaped = False
     memory.roots = {}
     memory.members = {}
@@ -87,9 +90,9 @@ def _reshape(memory: Memory) -> None:
 
 
 def _note_activity(memory: Memory, name: QueueName) -> None:
-    """Let a queue that is active have its turn; tell those in one that no longer is.
+    """Update whether a ClusterQueue is active: it becomes `ready`, or its workloads are told.
 
-    Its view and those of its LocalQueues differ with it, whatever object made the difference.
+    If that changed, the views of the queue and of its LocalQueues are reported as changed.
     """
     active, before = memory.objects.activity(name), memory.active.pop(name, None)
     if active is not None:
@@ -108,9 +111,10 @@ def _note_activity(memory: Memory, name: QueueName) -> None:
 
 
 def _send_off(memory: Memory, name: QueueName) -> None:
-    """Tell those in a queue that became inactive, whom they kept off, and who waits for its own.
+    """Tell all whom it concerns that a ClusterQueue became inactive.
 
-    Whoever holds quota there is nobody's victim any more: a preemptor chooses anew.
+    Its pending workloads get that reason in the next cycle. Workloads that they kept off are woken.
+    So are preemptors of workloads that hold quota there, because those cannot be victims any more.
     """
     for peers in memory.queue(name).peers.values():
         for item in peers.items():
@@ -136,7 +140,7 @@ def _wake_all(memory: Memory, name: QueueName) -> None:
 
 
 def _wake_users(memory: Memory, changes: UsageChanges) -> None:
-    """Wake those who use claims that somebody holds now: they are charged less for them."""
+    """Wake users of ResourceClaims that an admitted workload uses now: they need less quota."""
     for name, claims in changes.joined.items():
         queue = memory.queues.get(name)
         for peers in list(queue.waiting) if queue is not None else ():
@@ -162,14 +166,15 @@ def _wake_for_pods_ready(memory: Memory) -> None:
 
 @dataclass(slots=True)
 class News:
-    """What happened to quota in one tree."""
+    """The usage changes of one tree."""
 
     released: dict[FlavorResource, None] | None = None
-    """What was given back; None when nobody gave anything back."""
+    """Flavor-resources of which quota was given back; None if nothing was released, empty if only
+    a priority changed."""
     newcomers: dict[QueueName, int] = field(default_factory=dict)
-    """Lowest priority of those who became possible victims, by queue."""
+    """ClusterQueue → lowest priority of the workloads in it that became possible victims."""
     _least: list[tuple[int, QueueName]] | None = None
-    """The two queues with the lowest of these; None until anybody asks, which few do."""
+    """The two lowest priorities of `newcomers` with their queues; None until `lowest` is called."""
 
     def lowest(self, *, but: QueueName) -> int | None:
         """Return the lowest priority of new victims in other queues; None when there are none."""
@@ -179,7 +184,7 @@ class News:
 
 
 def _by_root(memory: Memory, changes: UsageChanges) -> dict[Node, News]:
-    """Gather what happened by the tree in which it did; a queue that is gone frees nothing."""
+    """Group usage changes by tree. Changes of a queue that no longer exists are dropped."""
     found: dict[Node, News] = {}
     for name, resources in changes.released.items():
         news = _news_of(memory.roots.get(name), found)
@@ -195,7 +200,7 @@ def _by_root(memory: Memory, changes: UsageChanges) -> dict[Node, News]:
 
 
 def _news_of(root: Node | None, found: dict[Node, News]) -> News | None:
-    """Return the news of a tree, None for a queue that is in none."""
+    """Return the news of a tree, created if need be; None without a root."""
     if root is None:
         return None
     news = found.get(root)
@@ -205,7 +210,11 @@ def _news_of(root: Node | None, found: dict[Node, News]) -> News | None:
 
 
 def _spread(memory: Memory, root: Node, news: News) -> None:
-    """Tell the queues of a tree: whoever may be helped is woken, or is found in its turn."""
+    """Apply the news of a tree to its queues.
+
+    Hopeful workloads are woken or shelved; queues with shelves become `ready`, and `selection`
+    looks for a workload whose amount is free.
+    """
     supply = Supply(memory, root)
     queues, ready, released = memory.queues, memory.ready, news.released is not None
     for name in memory.members[root]:
@@ -216,14 +225,14 @@ def _spread(memory: Memory, root: Node, news: News) -> None:
             _spread_among_hopeful(memory, queue, news, supply)
         shelves = queue.shelves
         if shelves.only is not None:
-            if released:  # new victims help nobody there: what is available counts
+            if released:  # only free quota counts on this shelf, so new victims do not help
                 ready.add(name)
         elif shelves:
             ready.add(name)
 
 
 def _spread_among_hopeful(memory: Memory, queue: PendingQueue, news: News, supply: Supply) -> None:
-    """Tell those of a queue for whom no amount is known: some are woken, some get one."""
+    """Wake the hopeful peers of a queue that the news may help; shelve those that lack too much."""
     for peers in list(queue.hopeful):
         missing = supply.missing(peers)
         if missing is not None:
@@ -233,7 +242,7 @@ def _spread_among_hopeful(memory: Memory, queue: PendingQueue, news: News, suppl
 
 
 def _wake_fickle(memory: Memory, roots: set[Node | None]) -> None:
-    """Wake those in some trees whom an admission may help."""
+    """Wake the fickle workloads of some trees: the admission of another one may help these."""
     for name in list(memory.fickle):
         queue, root = memory.queues.get(name), memory.roots.get(name)
         if queue is None or not queue.fickle:
@@ -246,7 +255,7 @@ def _wake_fickle(memory: Memory, roots: set[Node | None]) -> None:
 
 
 def _concerns(memory: Memory, peers: Peers, news: News) -> bool:
-    """Say whether what happened is what hopeful peers wait for."""
+    """Say whether the news of their tree is among the events that hopeful peers wait for."""
     if (news.released is not None or news.newcomers) and _awaits_departures(memory, peers):
         return True
     if news.released and not peers.hope.isdisjoint(news.released):
@@ -264,14 +273,14 @@ def _concerns(memory: Memory, peers: Peers, news: News) -> bool:
 
 
 def _awaits_departures(memory: Memory, peers: Peers) -> bool:
-    """Say whether too many were leaving when peers would have preempted: of whatever they hold."""
+    """Say whether a limit of concurrent preemptions stopped peers: then any release may help."""
     limited = memory.objects.limited_queues or memory.objects.limited_cohorts
     wait = peers.wait
     return bool(limited) and wait is not None and wait.message == TOO_MANY_LEAVE
 
 
 def _may_take(policy: PreemptionPolicy, peers: Peers, priority: int | None) -> bool:
-    """Say whether a policy lets peers preempt one of this priority, None for nobody."""
+    """Say whether a policy lets peers preempt a workload of this priority; None is no workload."""
     if priority is None:
         return False
     match policy:
@@ -286,7 +295,7 @@ def _may_take(policy: PreemptionPolicy, peers: Peers, priority: int | None) -> b
 
 
 def _wake_claimants(memory: Memory) -> None:
-    """Wake a preemptor whose victims are all gone, or for whom there is enough already."""
+    """Wake the preemptors whose victims have all left, or whose demand is free already."""
     for owner in memory.drained:
         claim = memory.claims.of(owner)
         item = memory.items.get(owner)
