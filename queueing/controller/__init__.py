@@ -1,23 +1,28 @@
-"""The asyncio shell around the engine: it watches, decides, writes, and nothing else.
+"""The controller process: the asyncio shell around the engine (`queueing.state`).
 
-Invariants: only the holder of the Lease writes; every write that a decision rests on carries a
-resourceVersion and is fenced; what was decided is in a Workload's status or did not happen, and
-every later step is found again from there. Called by `cli` (`queueing run`, `queueing dev`).
+It watches the cluster, runs the engine, and writes what the engine decided. `cli` calls `app.run`
+for `queueing run` and `queueing dev`.
 
-The process. `app` waits for the Lease and runs one `session` for each term of leadership;
-`composition` makes its parts, by what `configuration` reads from the file. `admission_policies` are
-what the API server does by itself with Jobs and pods. `process` keeps it well.
+Invariants: only the holder of the Lease writes. Every write of a decision carries a resourceVersion
+and is sent only while the Lease outlasts its timeout. A decision is in a Workload's status or did
+not happen; every later step follows from that status, so that a new leader continues where the last
+one stopped.
 
-In. `intake` takes watch events into `stores` (what was last seen of every object) and into facts
-for the engine.
+Read in this order:
 
-`decisions` lets the engine decide and carries out what it decided.
-
-What follows from a status is done by reconcilers (`workers`), one key at a time: `jobs` and `gangs`
-(start, stop, finish), `workloads` (the rest of a Workload's life, and why it waits), `queues`
-(statuses and finalizers). They write by `writing` (fenced writes, Events, what can be put off).
-`checkpoints`, `credits` and `devices` are features, each with a `composition` of its own.
-
-`telemetry` (metrics, traces, what the serving process is told) is told of all this, and nothing
-depends on it.
+1. `app` is the process. It competes for the Lease and runs one `session` per term of leadership.
+   `composition` makes the parts of a term; `configuration` derives their settings from Kueue's
+   Configuration file.
+2. `intake` turns watch events into entries of the `stores` (every object as last seen), into facts
+   for the engine, and into keys for the reconcilers.
+3. `decisions` runs the engine and writes its decisions, through `writing`: fenced writes, Events,
+   and writes that can be put off.
+4. Reconcilers do what follows from an object's state. `workers` serves their queues of keys.
+   `jobs` and `gangs` start, stop and finish Jobs; `workloads` does the rest of a Workload's life
+   (checks, timeouts, retention) and writes why it waits; `queues` writes statuses and finalizers of
+   ClusterQueues, LocalQueues, Cohorts and flavors.
+5. `checkpoints`, `credits` and `devices` are features, each with a `composition` of its own.
+6. `admission_policies` installs what the API server itself does to Jobs and pods at creation.
+   `telemetry` (metrics, traces, read models for the serving process) hears of all the above, and
+   nothing depends on it. `process` has what only concerns the operating process, such as probes.
 """

@@ -1,8 +1,8 @@
-"""The controller process: composition, leadership, and a clean end.
+"""The controller process: it competes for the Lease, leads while it holds it, and ends cleanly.
 
-`run` is what `queueing run` and `queueing dev` call. It returns when it is cancelled or gets
-SIGTERM or SIGINT: decisions stop first, then what is being written ends, then the lease is given
-back, so that a standby takes over at once.
+`queueing run` and `queueing dev` call `run`. It ends when it is cancelled or the process gets
+SIGTERM or SIGINT: first no more decisions are made, then writes in flight end, then the Lease is
+released, so that a standby takes over at once.
 """
 
 import asyncio
@@ -57,35 +57,37 @@ logger = logging.getLogger(__name__)
 class Options:
     """How the controller is started.
 
-    `cluster` wins over `kubeconfig`. With a `serving_socket` a serving process has the probes and
-    the metrics, and hears of everything over the socket; else this process listens itself.
+    `cluster` wins over `kubeconfig` and `context`. With a `serving_socket`, a serving process
+    serves probes and metrics and is sent their contents over this Unix socket; without one, this
+    process serves them itself.
     """
 
     configuration: Configuration = field(default_factory=Configuration)
     compatibility: Compatibility = Compatibility.QUEUEING
     drivers: frozenset[Driver] = USUAL_DRIVERS
-    """How workloads may be asked to save."""
+    """The ways in which this installation may ask a workload's pods to save a checkpoint."""
     cluster: Cluster | None = None
     kubeconfig: str | None = None
     context: str | None = None
     serving_socket: Path | None = None
     policies: bool = True
-    """Let the API server suspend Jobs at creation, where it can."""
+    """Install admission policies, with which the API server suspends Jobs at creation and adds
+    ResourceClaims to pods, where it supports them."""
     owns_process: bool = False
-    """Nothing else runs in this process: the garbage collector may be set for what we do."""
+    """Nothing else runs in this process, so the garbage collector may be tuned for it."""
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
-    """Where tracing is configured, by the OTEL_* variables."""
+    """Environment variables: `OTEL_*` configure tracing, `POD_IP` the address of this replica."""
 
 
 def identity() -> str:
-    """Return a name that no other process has, also no other run of this pod."""
+    """Return a holder identity for the Lease that no other process has, nor an earlier run here."""
     return f"{socket.gethostname()}_{uuid.uuid4()}"
 
 
 async def run(options: Options, clock: Clock | None = None) -> None:
-    """Run until cancelled or told to stop by a signal.
+    """Run the controller until it is cancelled or a signal stops it.
 
-    Raises ConfigurationError when there is no cluster to talk to.
+    Raises ConfigurationError when no cluster is configured, or its configuration is unusable.
     """
     clock = clock or SystemClock()
     cluster = options.cluster or await load_cluster(options.kubeconfig, options.context)
@@ -105,7 +107,7 @@ def _stop_on_signals(work: asyncio.Task[None]) -> None:
         work.cancel()
 
     if threading.current_thread() is not threading.main_thread():
-        return  # only the main thread takes signals; whoever started us here cancels us
+        return  # only the main thread gets signals; in another one the caller cancels this task
     try:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop)
@@ -120,7 +122,7 @@ def _forget_signals(loop: asyncio.AbstractEventLoop) -> None:
 
 
 class App:
-    """One controller process."""
+    """One controller process: what lasts longer than a term of leadership, and the terms."""
 
     def __init__(self, options: Options, client: Client, clock: Clock) -> None:
         self._options, self._client, self._clock = options, client, clock
@@ -141,7 +143,7 @@ class App:
         )
 
     async def run(self) -> None:
-        """Listen, or speak to the serving process, and lead whenever the lease is ours."""
+        """Serve or send metrics and probes, and lead whenever this process holds the Lease."""
         try:
             async with AsyncExitStack() as stack:
                 if self._options.serving_socket is None:
@@ -164,7 +166,7 @@ class App:
         )
 
     def _beside(self) -> Iterator[Coroutine[Any, Any, None]]:
-        """Return what runs beside the work, whether we lead or not."""
+        """Yield what runs all the time, whether this process leads or not."""
         yield report(self._client, self._client.cluster.server, self._clock)
         yield measure(self.reporter.lagged, self._clock)
         if self._options.serving_socket is not None:
@@ -191,7 +193,7 @@ class App:
         await lease.run(lead)
 
     async def _lead(self, may_send: MaySend) -> None:
-        """Lead one term: put the policies in force, and work beside that."""
+        """Lead one term: install the admission policies, and run a session at the same time."""
         role = "leader" if self._elects else "standalone"
         self.reporter.elected(Metrics(role, metric_groups(self._options.configuration)))
         session = Session(
@@ -216,7 +218,7 @@ class App:
             await session.run()
 
     async def _keep_policies(self, rules: PolicyRules) -> NoReturn:
-        """Put the policies in force, and again whenever pods come without their claims."""
+        """Install the policies, and again whenever a pod was created without its claims."""
         while True:
             self._doubted.clear()
             await install(self._client, rules, self._policies_are_in_force, self._pods_get_claims)
@@ -230,6 +232,6 @@ class App:
         self.reporter.readiness.injects = True
 
     def _doubt_injection(self) -> None:
-        """Hear that a pod was created without its claims: starts wait until it works again."""
+        """Note that a pod was created without its claims: Jobs that need claims wait to start."""
         self.reporter.readiness.injects = False
         self._doubted.set()

@@ -1,7 +1,7 @@
-"""The parts of one term of leadership, and which of them hears of what.
+"""Makes the parts of one term of leadership and connects them.
 
-Nothing survives a term. A new leader knows only what the API server says, so that whatever an
-older one had assumed is either in the objects or did not happen.
+Nothing survives a term. A new leader knows only what the API server stores, so that whatever an
+earlier one had assumed is either in the objects or did not happen.
 """
 
 from collections.abc import Callable
@@ -50,7 +50,8 @@ from queueing.state.engine import Engine
 from queueing.translate.wire import queues
 
 GANG_PATIENCE = Backoff(0.02, 5.0)
-"""Between looks at a gang whose writes fail: a partial start is never left alone for long."""
+"""Seconds between attempts at a gang whose writes fail, first and longest: a gang of which only
+some Jobs run must soon be completed or stopped."""
 
 
 def _ignore() -> None:
@@ -59,23 +60,24 @@ def _ignore() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What a term works with."""
+    """What a term is given by the process."""
 
     client: Client
     clock: Clock
     may_send: MaySend
+    """Says whether the Lease lasts for a write with the given timeout in seconds."""
     rules: ControllerRules
     reporter: Reporter
     injects: Callable[[], bool] = lambda: True
-    """Says whether the API server gives pods their claims when they are created."""
+    """Says whether the API server adds ResourceClaims to pods when they are created."""
     doubt: Callable[[], None] = _ignore
     """Called when a pod was created without the claims that it should have got."""
     listing: Callable[[], AbstractContextManager[None]] = nullcontext
-    """What surrounds the first lists of a term."""
+    """Makes the context in which the first lists of a term are read (garbage collection)."""
 
 
 class Parts:
-    """Made once for a term; nothing runs yet."""
+    """All parts of a term, connected; `session` starts them."""
 
     def __init__(self, around: Surroundings) -> None:
         self._around, self._rules = around, around.rules
@@ -151,7 +153,7 @@ class Parts:
         )
 
     def _make_credits(self) -> credit_composition.Credits:
-        """Make the credits; quota is given back only when they are written down."""
+        """Make the credits, and let releases of quota wait until the ledgers are stored."""
         made = credit_composition.Credits(
             credit_composition.Dependencies(
                 engine=self.engine,
@@ -260,7 +262,7 @@ class Parts:
         self.devices.workload_changed(key)
 
     def _attend_credited(self, key: Key) -> None:
-        """Have a Workload looked at whose end is stored, and the Jobs that it belongs to."""
+        """Reconcile a Workload, and its Jobs, once the stored ledgers cover what it waited for."""
         workload = self.objects.workloads.get(key)
         if workload is not None:
             self.pump.attend(workload)

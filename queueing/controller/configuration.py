@@ -1,4 +1,4 @@
-"""The Configuration file → what the shell goes by, read once at start."""
+"""Kueue's Configuration file → settings of the controller's parts, derived once at start."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,17 +24,19 @@ from queueing.translate.transformations import ResourceRules
 from queueing_api.config.v1beta2 import Configuration
 
 JOB_WORKERS = 24
+"""How many Jobs are reconciled at the same time."""
 WORKLOAD_WORKERS = 8
+"""How many Workloads are reconciled at the same time."""
 WRITE_SHARE = 0.2
-"""The longest timeout of a write, as a part of the lease's duration."""
+"""The longest timeout of a write, as a fraction of the Lease's duration."""
 TIGHT_S = 60.0
-"""Shorter limits of getting ready leave no room to tell it late."""
+"""A waitForPodsReady timeout below this leaves no time to write the `PodsReady` condition late."""
 GATES = "featureGates."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerRules:
-    """All that the operator chose, as the parts of the shell need it."""
+    """All that the operator configured, as the parts of the controller need it."""
 
     settings: Settings
     resources: ResourceRules
@@ -42,18 +44,19 @@ class ControllerRules:
     jobs: JobRules
     identity: str
     configuration: Configuration | None = None
-    """As it was read, for the mappings of device classes."""
+    """The file as read, for its `deviceClassMappings`."""
     namespace: str = "kueue-system"
-    """Our own."""
+    """The namespace of this installation."""
     drivers: frozenset[Driver] = USUAL_DRIVERS
-    """How workloads may be asked to save."""
+    """The ways in which pods may be asked to save a checkpoint."""
     budget: int = BUDGET
+    """How many heads a cycle judges before it lets the event loop run."""
     job_workers: int = JOB_WORKERS
     workload_workers: int = WORKLOAD_WORKERS
 
 
 def metric_groups(configuration: Configuration) -> frozenset[Group]:
-    """Return which of the metrics that can be turned off are served."""
+    """Return which of the optional groups of metrics are served."""
     metrics = configuration.metrics
     local = metrics.local_queue_metrics.enable and is_enabled(configuration, "LocalQueueMetrics")
     wanted = {Group.LOCAL_QUEUES: local, Group.RESOURCES: metrics.enable_cluster_queue_resources}
@@ -65,7 +68,7 @@ def metric_groups(configuration: Configuration) -> frozenset[Group]:
 def controller_rules(
     configuration: Configuration, compatibility: Compatibility, *, identity: str
 ) -> ControllerRules:
-    """Derive the rules from a configuration that was validated."""
+    """Derive the settings from a configuration that was validated."""
     return ControllerRules(
         settings=settings_of(configuration, compatibility=compatibility),
         resources=rules_of(configuration),
@@ -84,7 +87,7 @@ def controller_rules(
 
 
 def life_rules(configuration: Configuration) -> LifeRules:
-    """Derive timeouts, backoff and retention."""
+    """Derive the waitForPodsReady timeouts, the requeuing backoff and the retention."""
     ready = configuration.wait_for_pods_ready
     strategy = ready.requeuing_strategy
     retention = configuration.object_retention_policies
@@ -107,7 +110,11 @@ def life_rules(configuration: Configuration) -> LifeRules:
 
 
 def _tell_ready_within_s(configuration: Configuration) -> float:
-    """Return how late it may be written that pods are ready: not at all where that decides."""
+    """Return for how many seconds the write of `PodsReady` may be put off.
+
+    Zero where others depend on it: where admissions wait for pods (blockAdmission), or where the
+    timeout is so short that the delay could evict a workload whose pods are ready.
+    """
     ready = configuration.wait_for_pods_ready
     limits = (ready.timeout, ready.recovery_timeout)
     is_tight = any(one is not None and 0 < one < TIGHT_S for one in limits)
@@ -115,7 +122,7 @@ def _tell_ready_within_s(configuration: Configuration) -> float:
 
 
 def policy_rules(configuration: Configuration) -> PolicyRules:
-    """Derive what the API server is to do by itself."""
+    """Derive what the admission policies in the API server are to do."""
     return PolicyRules(
         namespaces=managed_namespaces(configuration),
         without_queue_name=configuration.manage_jobs_without_queue_name,
@@ -127,9 +134,10 @@ def policy_rules(configuration: Configuration) -> PolicyRules:
 
 
 def visibility_address(configuration: Configuration, environment: Mapping[str, str]) -> str:
-    """Return where other replicas reach our visibility API: the pod's address, else what it binds.
+    """Return `host:port` at which other replicas reach this one's visibility API.
 
-    Empty when nobody can: it is off, or bound to all addresses of who knows which machine.
+    The host is the pod's IP, else the configured bind address. Empty when the API is turned off, or
+    neither is known.
     """
     found = configuration.visibility_server
     host = environment.get("POD_IP") or found.bind_address or ""
@@ -151,9 +159,10 @@ def lease_settings(configuration: Configuration, identity: str) -> LeaseSettings
 
 
 def write_timeout_s(configuration: Configuration) -> float:
-    """Return the hard timeout of a write: a part of the lease, since a new leader waits for both.
+    """Return the hard timeout of a write, in seconds.
 
-    With the usual lease of 15 s a standby decides 18 s after the leader's last sign of life.
+    It is a fraction of the Lease's duration, because a new leader waits for the sum of both before
+    it decides: with Kueue's default of 15 s, 18 s after the last renewal of the leader before.
     """
     election = configuration.leader_election
     if not election.leader_elect:

@@ -1,4 +1,8 @@
-"""One term of leadership: list what the API server says, then decide and write until it ends."""
+"""One term of leadership: list all objects, then decide and write until the Lease is lost.
+
+`app` runs one session per term. It begins with empty memory, so that nothing that an earlier term
+assumed can outlive it.
+"""
 
 import asyncio
 import logging
@@ -16,20 +20,20 @@ from queueing.state.memory.views import Changed
 logger = logging.getLogger(__name__)
 
 GANG_WORKERS = 4
-"""Gangs looked at at once."""
+"""How many gangs are reconciled at the same time."""
 DRAIN_S = 5.0
-"""How long the writes under way may take when the term ends."""
+"""How long writes in flight may still take when the term ends, in seconds."""
 
 
 class Session:
-    """Runs the parts of one term."""
+    """Starts the parts of one term in order, and stops them in order."""
 
     def __init__(self, around: Surroundings) -> None:
         self._around, self._rules = around, around.rules
         self._parts = Parts(around)
 
     async def run(self) -> None:
-        """Lead until cancelled; what is being written is written to its end."""
+        """Lead until cancelled; then store the credit ledgers and let writes in flight end."""
         parts = self._parts
         try:
             async with asyncio.TaskGroup() as group:
@@ -51,9 +55,9 @@ class Session:
             parts.devices.close()
 
     async def _follow(self, group: asyncio.TaskGroup) -> None:
-        """Start the reflectors and wait until each has listed everything."""
+        """Start the reflectors and wait until each has listed all objects of its kind."""
         parts, client = self._parts, self._around.client
-        # First what flavors and Workloads are judged by.
+        # Devices first: the facts of ResourceFlavors and Workloads depend on them.
         await parts.devices.follow(group, client)
         reflectors = list(watches.reflectors(client, parts.pump, parts.admin, parts.on_flavor))
         for reflector, name in reflectors:
@@ -71,7 +75,7 @@ class Session:
         logger.info("synced: %d workloads, %d jobs", len(objects.workloads), len(objects.jobs))
 
     async def _work(self) -> None:
-        """Decide and write until cancelled."""
+        """Run all loops and workers until cancelled."""
         async with asyncio.TaskGroup() as group:
             for name, loop in self._loops():
                 group.create_task(loop, name=name)
@@ -79,7 +83,7 @@ class Session:
                 workers.start(group)
 
     def _loops(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
-        """Give what runs for ever by itself."""
+        """Yield the loops that run for the whole term, each with the name of its task."""
         parts = self._parts
         with_share = self._rules.settings.fair_sharing is not None
         busy = partial(parts.writer.is_busy, WriteClass.ADMISSION)
@@ -94,7 +98,7 @@ class Session:
         yield "templates of work that is over", parts.devices.template_cleanup.run()
 
     def _workers(self) -> Iterator[Workers]:
-        """Give what works on keys."""
+        """Yield the workers of every queue of keys."""
         parts, rules = self._parts, self._rules
         yield Workers("jobs", parts.job_keys, parts.jobs.look, rules.job_workers)
         yield Workers("gangs", parts.gang_keys, parts.gangs.look, GANG_WORKERS)

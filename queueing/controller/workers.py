@@ -1,8 +1,8 @@
-"""Who serves a queue of keys: what looks at one key, and how many of them work at once.
+"""Workers: tasks that take keys from a work queue and reconcile them.
 
-A mistake of ours about one object must not stop the work for all others. What the server says is
-retried by the work queue. Anything else that escapes a look is a bug: it is logged with its
-traceback, and the object is left alone for a while.
+A reconciler's `look` is one pass over one key. When it raises a KubeError, the work queue calls it
+again later. Any other exception is a bug of ours, which must not stop the work on other objects: it
+is logged with its traceback, and the key is tried again after a rest.
 """
 
 import asyncio
@@ -17,13 +17,13 @@ from queueing.kube.workqueue import WorkQueue
 logger = logging.getLogger(__name__)
 
 REST_S = 30.0
-"""How long an object is left alone about which we made a mistake."""
+"""Seconds until a key is tried again whose look failed by a bug."""
 Look = Callable[[Key], Awaitable[None]]
 """One pass over one key. Raises KubeError to be called again later."""
 
 
 class Workers(NamedTuple):
-    """The workers of one queue; a bug about one key leaves them at work."""
+    """The `number` workers of one queue; a bug about one key does not stop them."""
 
     name: str
     queue: WorkQueue[Key]
@@ -31,14 +31,14 @@ class Workers(NamedTuple):
     number: int = 1
 
     def start(self, group: asyncio.TaskGroup) -> None:
-        """Let them serve the queue until the group ends."""
+        """Start the workers as tasks of the group; they run until it is cancelled."""
         for number in range(self.number):
             serving = self.queue.serve(contained(self.look, self.queue))
             group.create_task(serving, name=f"{self.name} {number}")
 
 
 def contained(look: Look, queue: WorkQueue[Key]) -> Look:
-    """Return the look, made safe to be served by the queue's workers."""
+    """Return a look that logs bugs instead of raising them, and retries their keys later."""
 
     async def safely(key: Key) -> None:
         try:

@@ -1,6 +1,6 @@
-"""What keeps the controller's process well, and what others see of how it is.
+"""Health of the controller's process; `app` starts all of it, whether the process leads or not.
 
-`garbage_collection` keeps the collector from stopping everything, `loop_lag` measures how late the
-loop wakes up, `connection` says that the API server is away, `probes` answers `/healthz`, `/readyz`
-and `/metrics` where no serving process does.
+`garbage_collection` avoids long pauses by the collector, `loop_lag` measures how late the event
+loop wakes up, `connection` logs when the API server is unreachable and when it is back, `probes`
+serves `/healthz`, `/livez`, `/readyz` and `/metrics` where there is no serving process.
 """

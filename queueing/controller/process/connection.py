@@ -1,4 +1,4 @@
-"""Says once that the API server is away, and once that it is back."""
+"""Logs once that the API server is unreachable, and once that it is back."""
 
 import asyncio
 import logging
@@ -10,18 +10,18 @@ logger = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 0.5
 PATIENCE_S = 2.0
-"""A connection that is back within this time was never away."""
+"""Seconds for which a lost connection is not reported."""
 
 
 class Connected(Protocol):
-    """The part of a client that is looked at."""
+    """The part of a client that is needed here."""
 
     @property
     def connected(self) -> bool: ...
 
 
 async def report(client: Connected, server: str, clock: Clock) -> NoReturn:
-    """Watch the connection for ever; everything else retries by itself and keeps quiet."""
+    """Watch the connection for ever; those who use it retry without a line in the log."""
     away_since: float | None = None
     said = False
     while True:

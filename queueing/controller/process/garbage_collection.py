@@ -1,7 +1,8 @@
-"""How the garbage collector of the controller's process is set.
+"""Settings of Python's garbage collector for the controller's process.
 
-Almost all that the controller remembers is made while it lists, and stays. The collector would walk
-all of it again and again, in stops of tenths of a second, and find nothing.
+Almost all objects that the controller remembers are made by the first lists of a term and stay. The
+collector would walk all of them again and again, with pauses of tenths of a second, and find
+nothing to free.
 """
 
 import gc
@@ -9,15 +10,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 THRESHOLDS = (50_000, 20, 100)
-"""Objects made before a young collection, and how many of those before each older one."""
+"""Arguments of `gc.set_threshold`: allocations per collection of the youngest generation, and
+collections of a generation per collection of the next older one."""
 
 
 @contextmanager
 def postponed() -> Iterator[None]:
-    """Collect nothing inside; what is alive at the end is never walked again.
+    """Collect nothing inside the context; what is alive at its end is never walked again.
 
-    For a process that does nothing else. It may be entered again, by a later term of leadership:
-    what an earlier one left behind is collected first.
+    Changes the whole process. A later term of leadership may enter it again: what the earlier term
+    left behind becomes collectable, and is collected at the end of the context.
     """
     gc.unfreeze()
     gc.disable()

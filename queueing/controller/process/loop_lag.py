@@ -1,4 +1,4 @@
-"""How late the event loop wakes up: what a stretch of work that holds it up costs everybody."""
+"""Measures how late the event loop wakes up, which shows how long one piece of work blocks it."""
 
 import asyncio
 from collections import deque
@@ -9,11 +9,11 @@ from queueing.clock import Clock
 
 EVERY_S = 0.25
 LATELY = 40
-"""Looks over which the worst is told: ten seconds, more than between two scrapes of a dashboard."""
+"""Number of measurements of which the worst is reported: ten seconds."""
 
 
 async def measure(tell: Callable[[float], None], clock: Clock) -> NoReturn:
-    """Tell again and again how late we woke up at worst lately, in seconds; for ever."""
+    """Call `tell` every `EVERY_S` with the worst delay of the last `LATELY` sleeps, in seconds."""
     late: deque[float] = deque(maxlen=LATELY)
     while True:
         wanted = clock.monotonic() + EVERY_S

@@ -1,4 +1,4 @@
-"""`/healthz`, `/readyz` and `/metrics` of a single process; with a serving process it has them."""
+"""Serves `/healthz`, `/livez`, `/readyz` and `/metrics` where there is no serving process."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -14,13 +14,13 @@ Handler = Callable[[web.Request], Awaitable[web.Response]]
 
 
 class BadAddressError(ValueError):
-    """An address to listen on that is none."""
+    """An address of the Configuration is malformed, or cannot be listened on."""
 
 
 def address_of(text: str, field: str) -> tuple[str, int] | None:
-    """Read `host:port`; an empty host is all of them, port 0 or an empty text means: do not listen.
+    """Parse `host:port` of a Configuration field; without a host, listen on all IPv4 addresses.
 
-    Raises BadAddressError naming the field.
+    None for "" and "0", which mean: do not listen. Raises BadAddressError with the field's name.
     """
     if text in ("", "0"):
         return None
@@ -32,7 +32,10 @@ def address_of(text: str, field: str) -> tuple[str, int] | None:
 
 @asynccontextmanager
 async def listening(reporter: Reporter, *, health: str, scrape: str) -> AsyncIterator[None]:
-    """Serve the probes and the metrics at their addresses."""
+    """Serve the probes at `health` and the metrics at `scrape` while inside the context.
+
+    Raises BadAddressError.
+    """
 
     async def alive(_: web.Request) -> web.Response:
         return web.Response(text="ok")
