@@ -1,7 +1,10 @@
-"""Watch events → stores, facts for the engine, and the keys that reconcilers must look at again.
+"""Turns watch events into stored objects, facts for the engine, and keys for the reconcilers.
 
-Invariant: synchronous throughout, so that between two awaits everybody sees the same world.
-`watches` names what a term follows. `pump` takes in Workloads and Jobs (`requests`: what they ask
-for), `admin_objects` what admins write (`queue_changes`: whom a change of a queue concerns). What
-features watch besides comes in by their own `intake`.
+Invariant: nothing here awaits, so that after each event stores, engine and work queues agree.
+
+Reading order: `watches` lists the kinds that a term watches, each with the method that takes its
+events. `pump` handles Workloads and Jobs, with `requests` for what Workloads request.
+`admin_objects` handles what admins write, with `queue_changes` for which changes of a ClusterQueue
+concern its Workloads. Kinds that only one feature needs are handled by the `intake` of `devices`,
+`checkpoints` or `credits`.
 """

@@ -1,6 +1,7 @@
-"""What admins write: watch events of queues, cohorts, flavors, checks, topologies and classes.
+"""Handles watch events of what admins write: queues, cohorts, flavors, checks, classes and so on.
 
-Each becomes a fact for the engine, and a key of whatever a reconciler must look at because of it.
+Each event becomes a fact for the engine, and the keys of the Workloads and Jobs that must be
+reconciled because of it.
 """
 
 from collections.abc import Callable, Iterable, MutableMapping
@@ -22,13 +23,16 @@ W = TypeVar("W", bound=HasMetadata)
 
 
 class AdminObjects:
-    """Takes in what admins write, beside a pump that takes in Workloads and Jobs."""
+    """The handlers; facts go through the pump, keys to `attention`."""
 
     def __init__(self, objects: Objects, pump: Pump, attention: Attention) -> None:
         self._objects, self._pump, self._attention = objects, pump, attention
 
     def on_cluster_queue(self, event: WatchEvent[wire.ClusterQueue]) -> None:
-        """Take in a ClusterQueue; its Workloads hear of its door and of its checks."""
+        """Store a ClusterQueue; reconcile its Workloads if what changed of it concerns them.
+
+        Another CheckpointPolicy changes what preemption would cost, so that is worked out again.
+        """
         store = self._objects.cluster_queues
         before = known(event, store)
         self._admin(event, store, queues.cluster_queue, Kind.CLUSTER_QUEUE)
@@ -41,7 +45,7 @@ class AdminObjects:
         self._attention.finalizers()
 
     def on_local_queue(self, event: WatchEvent[wire.LocalQueue]) -> None:
-        """Take in a LocalQueue; its Workloads hear of it when its door opens or shuts."""
+        """Store a LocalQueue; reconcile its Workloads if its stop policy changed."""
         match event:
             case Added(object=found) | Modified(object=found):
                 key = found.metadata.key
@@ -57,7 +61,7 @@ class AdminObjects:
                 pass
 
     def on_cohort(self, event: WatchEvent[wire.Cohort]) -> None:
-        """Take in a Cohort; a part of it that cannot be used counts as not given."""
+        """Store a Cohort; record an Event if a part of a new spec cannot be used and is ignored."""
         store = self._objects.cohorts
         before = known(event, store)
         self._admin(event, store, queues.cohort, Kind.COHORT)
@@ -68,23 +72,23 @@ class AdminObjects:
                 self._attention.cohort(after.metadata, trouble)
 
     def on_flavor(self, event: WatchEvent[wire.ResourceFlavor]) -> None:
-        """Take in a ResourceFlavor."""
+        """Store a ResourceFlavor; its node labels decide which devices it offers."""
         self._objects.devices.forget_flavor(name_of(event))
         self._admin(event, self._objects.flavors, self._pump.flavor, Kind.FLAVOR)
         self._attention.finalizers()
 
     def on_check(self, event: WatchEvent[wire.AdmissionCheck]) -> None:
-        """Take in an AdmissionCheck."""
+        """Store an AdmissionCheck."""
         self._admin(event, self._objects.checks, surroundings.check, Kind.CHECK)
         self._attention.finalizers()
 
     def on_topology(self, event: WatchEvent[wire.Topology]) -> None:
-        """Take in a Topology."""
+        """Store a Topology."""
         self._admin(event, self._objects.topologies, surroundings.topology, Kind.TOPOLOGY)
         self._attention.finalizers()
 
     def on_namespace(self, event: WatchEvent[Namespace]) -> None:
-        """Take in a Namespace; its labels may decide whose Jobs are managed."""
+        """Store a Namespace; if its labels changed, reconcile its Jobs, which may be managed."""
         store = self._objects.namespaces
         before = known(event, store)
         self._admin(event, store, surroundings.namespace, Kind.NAMESPACE)
@@ -95,7 +99,7 @@ class AdminObjects:
             self._tell_jobs(self._objects.jobs_by_namespace[name_of(event)])
 
     def on_workload_priority_class(self, event: WatchEvent[wire.WorkloadPriorityClass]) -> None:
-        """Give its Workloads the new value, and Jobs that wait for the class a chance."""
+        """Store a WorkloadPriorityClass; reconcile its Workloads, and Jobs that may wait for it."""
         if not keep(event, self._objects.workload_priority_classes):
             return
         name = name_of(event)
@@ -106,7 +110,7 @@ class AdminObjects:
         self._tell_jobs(self._objects.jobs)
 
     def on_priority_class(self, event: WatchEvent[PriorityClass]) -> None:
-        """Give Jobs that wait for the class a chance."""
+        """Store a PriorityClass; reconcile all Jobs, some of which may wait for it."""
         if keep(event, self._objects.priority_classes):
             self._tell_jobs(self._objects.jobs)
 

@@ -1,10 +1,11 @@
-"""Watch events → objects → facts → engine, and the keys that reconcilers must look at again.
+"""Handles watch events of Workloads and Jobs: stores the object, passes its fact to the engine.
 
-`Pump` takes in Workloads, Jobs, and what a Workload's requests depend on; what admins write comes
-by `admin_objects`.
+`Pump` also handles LimitRanges, RuntimeClasses and devices, on which a Workload's requests depend.
+What admins write comes in by `admin_objects`.
 
-Synchronous throughout: between two awaits of the process everybody sees the same world. Replies to
-our own writes come in the same way as events, and whichever comes second changes nothing.
+Nothing here awaits, so that stores and engine agree whenever another task runs. The reply to a
+write of ours is handled like a watch event of the object; whichever of the two comes second has the
+same resourceVersion and changes nothing.
 """
 
 from collections.abc import Callable
@@ -32,11 +33,12 @@ from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import Workload
 
 _DEAD_MAX = 10_000
-"""Lives remembered as over, so that a late reply does not bring an object back."""
+"""How many uids of deleted objects are remembered, so that the late reply to a write does not bring
+such an object back."""
 
 
 class Watched(Protocol):
-    """An object with metadata."""
+    """An object of a kind that is watched."""
 
     @property
     def metadata(self) -> Meta: ...
@@ -53,20 +55,21 @@ class FactObserver(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attention:
-    """Whom to tell that something must be looked at again."""
+    """Callbacks that ask for something to be reconciled, or decided again."""
 
     job: Callable[[Key], None]
     workload: Callable[[Key], None]
     gang: Callable[[Key], None]
     finalizers: Callable[[], None]
-    """Queues and flavors may have become free, or have to be held."""
+    """Finalizers of queues and flavors may have to be added or removed."""
     cycle: Callable[[], None]
+    """The engine got a fact, so that a cycle may decide something."""
     cohort: Callable[[Meta, str], None]
-    """A Cohort says something that cannot be used, and what that is."""
+    """A Cohort's spec has a part that cannot be used; the text says which."""
 
 
 class Pump:
-    """Takes in what happens, and keeps `objects` and the engine up to date."""
+    """Keeps `objects` and the engine up to date, and tells `attention` what to reconcile."""
 
     def __init__(
         self, objects: Objects, engine: FactObserver, attention: Attention, rules: ResourceRules
@@ -82,7 +85,7 @@ class Pump:
     # Workloads and Jobs -----------------------------------------------------------------------
 
     def on_workload(self, event: WatchEvent[Workload]) -> None:
-        """Take in a watch event of a Workload."""
+        """Handle a watch event of a Workload."""
         match event:
             case Added(object=found) | Modified(object=found):
                 self._take_workload(found)
@@ -92,22 +95,25 @@ class Pump:
                 pass
 
     def absorb_workload(self, reply: bytes) -> None:
-        """Take in a Workload as a write returned it."""
+        """Handle the Workload that the API server returned to a write or a read."""
         self._take_workload(self._workloads.decode(reply))
 
     def hold(self, key: Key) -> None:
-        """Tell the engine nothing of a Workload until `let_go`: nobody knows what was written."""
+        """Keep a Workload's facts from the engine until `let_go`: a write's outcome is unknown.
+
+        The engine would take the next fact for the answer, and a watch event may be older.
+        """
         self._held.add(key)
 
     def let_go(self, key: Key) -> None:
-        """Tell the engine of a Workload again, beginning with what is known by now."""
+        """Pass a Workload's facts to the engine again, beginning with the one as last seen."""
         self._held.discard(key)
         found = self._objects.workloads.get(key)
         if found is not None:
             self._observe_workload(found)
 
     def on_job(self, event: WatchEvent[Job]) -> None:
-        """Take in a watch event of a Job."""
+        """Handle a watch event of a Job."""
         match event:
             case Added(object=found) | Modified(object=found):
                 self._take_job(found)
@@ -117,7 +123,7 @@ class Pump:
                 pass
 
     def absorb_job(self, reply: bytes) -> None:
-        """Take in a Job as a write returned it."""
+        """Handle the Job that the API server returned to a write or a read."""
         self._take_job(self._jobs.decode(reply))
 
     def _take_workload(self, found: Workload) -> None:
@@ -140,7 +146,7 @@ class Pump:
         self._look_at(found)
 
     def attend(self, found: Workload) -> None:
-        """Have a Workload looked at, and all that it belongs to."""
+        """Ask for a Workload to be reconciled, with its gang and the Jobs that own or name it."""
         self._look_at(found)
 
     def _look_at(self, found: Workload) -> None:
@@ -162,7 +168,7 @@ class Pump:
         key = found.metadata.key
         if self._is_old(found.metadata, self._objects.jobs.get(key)):
             return
-        self.attend_job(key)  # the gang that it may have left
+        self.attend_job(key)  # as it was before: the gang that it may have left
         self._objects.put_job(found.detached())
         self.attend_job(key)
 
@@ -176,7 +182,7 @@ class Pump:
             self._attention.workload(owned)
 
     def attend_job(self, key: Key) -> None:
-        """Have a Job looked at, and the gangs that it has to do with."""
+        """Ask for a Job to be reconciled, with the Jobs that it owns and the gangs it is in."""
         found = self._objects.jobs.get(key)
         if found is not None:
             self._attention.job(key)
@@ -198,7 +204,7 @@ class Pump:
     # What a Workload's requests depend on -----------------------------------------------------
 
     def on_limit_range(self, event: WatchEvent[LimitRange]) -> None:
-        """Judge the namespace's Workloads by its new limits."""
+        """Translate the namespace's Workloads again, by its LimitRanges as they are now."""
         match event:
             case Added(object=found) | Modified(object=found):
                 self._objects.limit_ranges[found.metadata.key] = found
@@ -210,7 +216,7 @@ class Pump:
                 pass
 
     def on_runtime_class(self, event: WatchEvent[RuntimeClass]) -> None:
-        """Count every pod's overhead anew."""
+        """Translate all Workloads again: a RuntimeClass adds its overhead to pods' requests."""
         if keep(event, self._objects.runtime_classes):
             for namespace in self._requests.namespaces():
                 self._reobserve(namespace)
@@ -233,7 +239,11 @@ class Pump:
             self.observe(fact)
 
     def charge_anew(self, key: Key) -> None:
-        """Tell the engine of a Workload for which somebody saves from outside, or no longer."""
+        """Pass a Workload's fact to the engine again if what its hook Jobs use has changed.
+
+        Hook Jobs save a checkpoint for a Workload and are charged to it
+        (`checkpoints.hook_charges`).
+        """
         found, fact = self._objects.workloads.get(key), self._objects.facts.get(key)
         if found is None or fact is None:
             return
@@ -242,27 +252,35 @@ class Pump:
             self._observe_workload(found)
 
     def weigh_anew(self) -> None:
-        """Tell the engine of all who hold quota: what is at stake in them may be another."""
+        """Pass facts of Workloads that hold quota to the engine again if their stakes have changed.
+
+        A stake is what preempting the Workload would cost (`core.stakes`). It depends on the
+        CheckpointPolicy that is effective for it.
+        """
         for key, fact in list(self._objects.facts.items()):
             if fact.holds_quota and stake_of(self._objects, self._objects.workloads[key]) != (
                 fact.stake
             ):
                 self._observe_workload(self._objects.workloads[key])
 
-    # What devices are to those who ask for them --------------------------------------------
+    # Devices (DRA) ----------------------------------------------------------------------------
 
     def flavor(self, found: ResourceFlavor) -> FlavorFact:
-        """Return what a ResourceFlavor says, with what its devices offer."""
+        """Return the fact of a ResourceFlavor, with what its devices offer for each request."""
         offers = self._objects.devices.offers_of(found)
         return surroundings.flavor(found, offers, places_pods=self._places_pods)
 
     def _observe_flavors(self) -> None:
-        """Tell the engine what devices are to those who ask for them."""
+        """Pass all ResourceFlavors to the engine again, with what their devices offer now."""
         for found in self._objects.flavors.values():
             self.observe(self.flavor(found))
 
     def devices_changed(self, *, rules: bool) -> None:
-        """Judge by other devices, and with `rules` also by other rules of what asks for them."""
+        """Work out again what flavors offer, because devices changed.
+
+        With `rules`, DeviceFlavors or DeviceClasses changed too, so that Workloads are translated
+        again.
+        """
         devices = self._objects.devices
         devices.forget_shapes_but(self._requests.shapes())
         if rules:
@@ -272,18 +290,22 @@ class Pump:
         self._observe_flavors()
 
     def claims_changed(self, found: Workload) -> None:
-        """Charge a Workload for what its claims hold now."""
+        """Pass a Workload's fact to the engine again, charged for what its claims hold now."""
         self._observe_workload(found)
 
     def forget_users_devices(self, namespace: str) -> None:
-        """Judge what comes next in a namespace by its templates and claims as they are now."""
+        """Translate Workloads that come from now on by a namespace's claims as they are now.
+
+        Called at once when users' claims or templates changed; `users_devices_changed` follows a
+        moment later for the Workloads that were translated before.
+        """
         self._requests.changed(namespace)
 
     def users_devices_changed(self, namespace: str) -> None:
-        """Judge the namespace's Workloads by its templates and claims."""
+        """Translate a namespace's Workloads again, by users' claims and templates as they are."""
         self._reobserve(namespace)
 
     def observe(self, fact: Fact) -> None:
-        """Tell the engine, and have it decide anew."""
+        """Pass a fact to the engine, and ask for a cycle."""
         self._engine.observe(fact)
         self._attention.cycle()

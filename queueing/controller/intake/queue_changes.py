@@ -5,12 +5,12 @@ from queueing.translate.wire.queues import ClusterQueue
 
 
 def policy_of(queue: ClusterQueue | None) -> str:
-    """Return the CheckpointPolicy that a ClusterQueue names."""
+    """Return the CheckpointPolicy that a ClusterQueue's annotation names; empty without one."""
     return "" if queue is None else queue.metadata.annotations.get(POLICY, "")
 
 
 def changes_lives(before: ClusterQueue, after: ClusterQueue) -> bool:
-    """Say whether those that hold quota of a queue must be looked at."""
+    """Say whether the Workloads of a queue must be reconciled: evicted, checked or warned anew."""
     return (
         before.spec.stop_policy != after.spec.stop_policy
         or before.spec.admission_checks_strategy != after.spec.admission_checks_strategy
@@ -19,7 +19,7 @@ def changes_lives(before: ClusterQueue, after: ClusterQueue) -> bool:
 
 
 def _offers(queue: ClusterQueue) -> list[tuple[list[str], list[str]]]:
-    """Return which resources of which flavors a queue has quota of, whatever the amounts."""
+    """Return the resources and flavors that a queue has quota for, whatever the amounts."""
     return [
         (group.covered_resources, [one.name for one in group.flavors])
         for group in queue.spec.resource_groups

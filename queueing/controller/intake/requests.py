@@ -1,4 +1,8 @@
-"""What Workloads ask for: translated once for each generation of one in the same surroundings."""
+"""Remembers what each Workload requests, so that a change of its status translates nothing again.
+
+A translation holds for one generation of a Workload and one version of its surroundings: the
+LimitRanges, RuntimeClasses, resource transformations and devices that its requests depend on.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,18 +18,18 @@ from queueing.translate.wire.workloads import Workload
 
 @dataclass(slots=True)
 class Requests:
-    """Remembers translations, and what of a namespace they depend on."""
+    """Translations by Workload, and the surroundings that they depend on by namespace."""
 
     objects: Objects
     rules: ResourceRules
     is_new: Callable[[], None]
-    """Called when devices are asked for in a way that no flavor was judged by yet."""
+    """Called when a Workload requests devices in a way for which no flavor's offer is known yet."""
     _surroundings: dict[str, Surroundings] = field(default_factory=dict)
     _asks: dict[Key, tuple[str, int, Surroundings, Asks]] = field(default_factory=dict)
-    """By key of the Workload: its life, its generation and its surroundings beside what it asks."""
+    """By Workload: uid, generation and surroundings of its translation, and the translation."""
 
     def asks_of(self, found: Workload) -> Asks:
-        """Translate what a Workload asks for, unless that was done for this generation of it."""
+        """Return what a Workload requests, translated unless that is known for its generation."""
         meta, around = found.metadata, self.around(found.metadata.namespace)
         known = self._asks.get(meta.key)
         if known is not None and known[:2] == (meta.uid, meta.generation) and known[2] is around:
@@ -38,7 +42,10 @@ class Requests:
         return asks
 
     def around(self, namespace: str) -> Surroundings:
-        """Return what the Workloads of a namespace depend on besides themselves."""
+        """Return what the requests of a namespace's Workloads depend on besides their spec.
+
+        The same object as before, unless `changed` was called meanwhile.
+        """
         around = self._surroundings.get(namespace)
         if around is None:
             around = self._surroundings[namespace] = Surroundings(
@@ -50,20 +57,20 @@ class Requests:
         return around
 
     def changed(self, namespace: str | None = None) -> None:
-        """Translate anew what is in a namespace; everything without one."""
+        """Forget the surroundings of one or all namespaces; their Workloads are translated anew."""
         if namespace is None:
             self._surroundings.clear()
         else:
             self._surroundings.pop(namespace, None)
 
     def forget(self, key: Key) -> None:
-        """Forget a Workload that is gone."""
+        """Forget a deleted Workload."""
         self._asks.pop(key, None)
 
     def namespaces(self) -> list[str]:
-        """Name the namespaces of which anything was translated."""
+        """Return the namespaces whose surroundings are known."""
         return list(self._surroundings)
 
     def shapes(self) -> Iterator[Shape]:
-        """Give what devices are asked for."""
+        """Yield what devices are requested by the Workloads that are known."""
         return (shape for one in self._asks.values() for shape in one[3].shapes)

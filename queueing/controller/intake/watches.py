@@ -1,4 +1,4 @@
-"""What every term of leadership watches: Kueue's kinds, Jobs, and what both depend on."""
+"""The kinds that every term watches: Kueue's kinds, Jobs, and what their translation depends on."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,7 +17,10 @@ def reflectors(
     admin: AdminObjects,
     on_flavor: Callable[[WatchEvent[queues.ResourceFlavor]], None],
 ) -> Iterator[tuple[Reflector[Any], str]]:
-    """Make the reflectors, each with the plural of what it follows."""
+    """Yield a reflector per kind, with the plural name of the kind; nothing runs yet.
+
+    `on_flavor` takes events of ResourceFlavors instead of `admin`, because devices need them too.
+    """
     for resource, kind, on_event in (
         (resources.NAMESPACES, cluster.Namespace, admin.on_namespace),
         (resources.LIMIT_RANGES, cluster.LimitRange, pump.on_limit_range),

@@ -1,10 +1,10 @@
-"""What the cluster's objects were when they were last seen, with the indexes that somebody needs.
+"""The cluster's objects as they were last seen, with indexes to find them.
 
-Plain memory of one term of leadership: filled by the intakes, read by everybody else, written to no
-server. Invariant: an object is replaced as a whole and never changed in place.
+Plain memory of one term of leadership: the intakes fill it, all others read it, and none of it is
+stored. Invariant: an object is replaced as a whole and never changed in place.
 
-`objects` holds them all. Parts of it: `gang_members` (which Jobs and Workloads belong to a gang),
-`checkpoints`, `devices` (hardware, templates and claims) with `allocations` (what claims were
-given), and `workload_counts` (how many Workloads stand where). `indexes` and `by_name` are what
-they are made of.
+Begin with `objects`, which holds the rest: `gang_members` (which Jobs and Workloads belong to which
+gang), `checkpoints` (Checkpoints, policies and pods), `devices` (DRA: rules, hardware, templates
+and claims) with `allocations` (what allocated claims are charged), and `workload_counts` (numbers
+of Workloads for metrics). `indexes` and `by_name` are small helpers of these.
 """

@@ -1,7 +1,8 @@
-"""What claims were given, and what is charged for it, of one term.
+"""What allocated ResourceClaims are charged as quota, for all Workloads of one term.
 
-Claims that pods got of users' own templates bear no label of ours: their pods do, which tells whose
-they are. What a claim counts as is worked out once: devices that change later change no allocation.
+The claims that Kubernetes makes for pods from users' own templates carry no label of ours. Their
+pods do, so a claim's Workload is found by its pod. What a claim is charged is worked out once per
+allocation, because devices that change later do not change what was allocated.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,38 +29,38 @@ from queueing.translate.wire.workloads import Workload
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a pod belongs."""
+    """The Workload, by uid, and the pod set that a pod's labels name; empty where they do not."""
 
     workload: str
-    """Uid."""
     pod_set: str
 
 
 @dataclass(slots=True)
 class Holdings:
-    """Claims of pods, what claims count as, and what was charged by them so far."""
+    """Pods with their claims, the amounts of claims, and what Workloads are charged for them."""
 
     _pods: dict[str, Place] = field(default_factory=dict)
-    """By uid."""
-    _claims: dict[Key, ResourceClaim] = field(default_factory=dict)
-    """Those that belong to a pod, and are not labelled by us."""
-    _claims_of: Keys[str] = field(default_factory=Keys)
     """By uid of the pod."""
+    _claims: dict[Key, ResourceClaim] = field(default_factory=dict)
+    """Claims that belong to a pod and carry no label of ours."""
+    _claims_of: Keys[str] = field(default_factory=Keys)
+    """Keys of these claims, by uid of the pod."""
     _pods_of: Keys[str] = field(default_factory=Keys)
-    """Uids of pods, by that of their Workload."""
+    """Uids of pods, by uid of their Workload."""
     _amounts: dict[str, tuple[Allocation | None, Amounts]] = field(default_factory=dict)
-    """By uid of the claim: what it counts as by one allocation."""
+    """By uid of the claim: an allocation of it, and the quota that this one counts as."""
     _charges: dict[str, tuple[float, Charges]] = field(default_factory=dict)
-    """By uid of the Workload: since when it holds quota, and what is charged of it."""
+    """By uid of the Workload: when it reserved quota, and what its claims were charged last."""
     unreckoned: dict[str, None] = field(default_factory=dict)
-    """Uids of Workloads with a claim of which it is not known what it counts as."""
+    """Uids of Workloads with a claim whose amounts cannot be worked out yet: it is not allocated,
+    or its device or rule is unknown."""
     grown: set[str] = field(default_factory=set)
-    """Uids of Workloads whose claims came to hold more than was charged."""
+    """Uids of Workloads whose claims came to hold more than was charged before."""
 
     # Pods and their claims --------------------------------------------------------------------
 
     def put_pod(self, found: Meta) -> str:
-        """Note whose a pod is; return the uid of its Workload if claims of it are known."""
+        """Store a pod; return the uid of its Workload if it has claims, else an empty string."""
         place = Place(found.labels.get(WORKLOAD_UID, ""), found.labels.get(POD_SET, ""))
         self.drop_pod(found.uid)
         self._pods[found.uid] = place
@@ -67,13 +68,13 @@ class Holdings:
         return place.workload if self._claims_of[found.uid] else ""
 
     def drop_pod(self, uid: str) -> None:
-        """Forget a pod."""
+        """Forget a deleted pod."""
         place = self._pods.pop(uid, None)
         if place is not None:
             self._pods_of.drop(place.workload, Key(uid))
 
     def put_claim(self, found: ResourceClaim) -> str:
-        """Replace a claim of a pod; return the uid of the Workload that it is for, if known."""
+        """Store a pod's claim; return the uid of the pod's Workload, empty while it is unknown."""
         self.drop_claim(found.metadata.key)
         self._claims[found.metadata.key] = found
         pod = pod_of(found.metadata)
@@ -81,7 +82,7 @@ class Holdings:
         return self._workload_of(pod)
 
     def drop_claim(self, key: Key) -> str:
-        """Forget a claim of a pod; return the uid of the Workload that it was for, if known."""
+        """Forget a pod's claim; return the uid of the pod's Workload, empty where it is unknown."""
         found = self._claims.pop(key, None)
         if found is None:
             return ""
@@ -90,7 +91,7 @@ class Holdings:
         return self._workload_of(pod)
 
     def forget_amounts(self, claim: str) -> None:
-        """Forget what a claim, by its uid, counted as."""
+        """Forget the amounts of a deleted claim, given by its uid."""
         self._amounts.pop(claim, None)
 
     def _workload_of(self, pod: str) -> str:
@@ -98,19 +99,19 @@ class Holdings:
         return "" if place is None else place.workload
 
     def of_pods(self, workload: str) -> Iterator[Possession]:
-        """Yield the claims of a Workload's pods that are not labelled by us."""
+        """Yield the claims that the pods of a Workload, given by uid, have of users' templates."""
         for pod in self._pods_of[workload]:
             for key in self._claims_of[pod]:
                 yield Possession(self._pods[pod].pod_set, self._claims[key])
 
     def claims(self) -> Iterator[ResourceClaim]:
-        """Yield all claims of pods that are not labelled by us."""
+        """Yield all claims that pods have of users' templates."""
         return iter(self._claims.values())
 
     # What is charged --------------------------------------------------------------------------
 
     def forget(self, workload: str) -> None:
-        """Forget what was charged for a Workload: it is gone, or holds nothing."""
+        """Forget the charges of a Workload, given by uid: it is deleted, or holds no quota."""
         self._charges.pop(workload, None)
         self.unreckoned.pop(workload, None)
         self.grown.discard(workload)
@@ -122,7 +123,11 @@ class Holdings:
         around: DeviceSurroundings,
         devices: Mapping[DeviceName, Device],
     ) -> Charges:
-        """Return what is charged for a Workload's devices, by what its claims were given."""
+        """Return what a Workload is charged for devices, by the allocations of its claims.
+
+        Empty where the admission's own amounts hold. Notes the Workload in `grown` when the charge
+        rises, and in `unreckoned` while a claim's amounts are unknown.
+        """
         uid, admission = workload.metadata.uid, workload.status.admission
         since = _reserved_at(workload)
         known_since, before = self._charges.get(uid, (since, NO_CHARGES))

@@ -10,7 +10,7 @@ T = TypeVar("T", bound=HasMetadata)
 
 
 def keep(event: WatchEvent[T], store: MutableMapping[str, T]) -> bool:
-    """Bring the store up to date; False for an event without an object."""
+    """Apply an event to the store; False for `Synced`, which is about no object."""
     match event:
         case Added(object=found) | Modified(object=found):
             store[found.metadata.name] = found
@@ -22,7 +22,7 @@ def keep(event: WatchEvent[T], store: MutableMapping[str, T]) -> bool:
 
 
 def name_of(event: WatchEvent[T]) -> str:
-    """Return whom an event is about."""
+    """Return the name of the object that an event is about; empty for `Synced`."""
     match event:
         case Added(object=found) | Modified(object=found):
             return found.metadata.name
@@ -33,5 +33,5 @@ def name_of(event: WatchEvent[T]) -> str:
 
 
 def known(event: WatchEvent[T], store: MutableMapping[str, T]) -> T | None:
-    """Return what the store has of whom an event is about."""
+    """Return the stored object that an event is about; None when the store does not have it."""
     return store.get(name_of(event))

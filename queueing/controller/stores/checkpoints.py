@@ -1,6 +1,6 @@
-"""Checkpoints, their policies and the pods that are asked, as they were last seen.
+"""Checkpoints, CheckpointPolicies, and the pods that are asked to save, as they were last seen.
 
-Plain memory: filled by the intake of checkpoints, read by whoever stops or starts work.
+Plain memory: `checkpoints.intake` fills it; those who start and stop Jobs read it.
 """
 
 from collections.abc import Iterator
@@ -17,39 +17,41 @@ from queueing.translate.wire.meta import Meta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenCheckpoint:
-    """A Checkpoint."""
+    """A Checkpoint object: a request to save, and how far it is."""
 
     meta: Meta
     workload: Key
+    """The Workload that is asked to save."""
     workload_uid: str
     policy: str
+    """The CheckpointPolicy (`namespace/name`) whose terms hold."""
     record: Record
 
 
 @dataclass(slots=True)
 class CheckpointMemory:
-    """All of them, by key; Checkpoints also by Workload and by the Jobs that they belong to."""
+    """Checkpoints by key, by Workload, and by the uid of the Jobs that own them; and the rest."""
 
     drivers: frozenset[Driver] = USUAL_DRIVERS
-    """What the operator allows."""
+    """The ways to ask pods that the operator allows."""
     policies: dict[Key, CheckpointPolicy] = field(default_factory=dict)
     pods: dict[Key, Pod] = field(default_factory=dict)
     """Pods that carry the label of a request."""
     preemptors: dict[str, Key] = field(default_factory=dict)
-    """Where the Workload of a uid was, for those that somebody makes room for."""
+    """By uid: the key of each preemptor that was looked up for a victim with a request."""
     said: dict[Key, bytes] = field(default_factory=dict)
-    """What pods that are asked over HTTP answered last."""
+    """The last answer, as JSON, of pods and hook Jobs that are called: drivers HTTP, Exec, Job."""
     nodes: dict[str, Interruption | None] = field(default_factory=dict)
-    """All nodes, with the end of those that go away."""
+    """All nodes by name; with the interruption of those that will go away."""
     unreadable: dict[Key, None] = field(default_factory=dict)
-    """Checkpoints that mean nothing: whoever they speak of is stopped without."""
+    """Checkpoints that cannot be understood; their Workloads are stopped without a request."""
     _seen: dict[Key, SeenCheckpoint] = field(default_factory=dict)
     _by_workload: Index[Key] = field(default_factory=Index)
     _by_job: Index[str] = field(default_factory=Index)
     _open: dict[Key, None] = field(default_factory=dict)
 
     def put(self, seen: SeenCheckpoint) -> None:
-        """Replace a Checkpoint."""
+        """Store a Checkpoint in place of the one seen before."""
         key = seen.meta.key
         self.drop(key)
         self._seen[key] = seen
@@ -60,7 +62,7 @@ class CheckpointMemory:
             self._open[key] = None
 
     def drop(self, key: Key) -> None:
-        """Forget a Checkpoint."""
+        """Forget a Checkpoint, readable or not."""
         self.unreadable.pop(key, None)
         seen = self._seen.pop(key, None)
         if seen is None:
@@ -74,34 +76,37 @@ class CheckpointMemory:
         return self._seen.get(key)
 
     def of_workload(self, key: Key, uid: str) -> list[SeenCheckpoint]:
-        """Return the Checkpoints of one life of a Workload, the oldest request first."""
+        """Return the Checkpoints of the Workload with this key and uid, oldest request first."""
         found = (self._seen[one] for one in self._by_workload[key])
         mine = [one for one in found if one.workload_uid == uid]
         return sorted(mine, key=lambda one: one.record.request.epoch)
 
     def newest(self, key: Key, uid: str) -> SeenCheckpoint | None:
-        """Return the last request to one life of a Workload."""
+        """Return the last request to the Workload with this key and uid; None without one."""
         return next(reversed(self.of_workload(key, uid)), None)
 
     def open_requests(self, key: Key) -> list[SeenCheckpoint]:
-        """Return the requests to a Workload of any life that are not over."""
+        """Return the open requests to Workloads with this key, deleted ones of the name too."""
         return [self._seen[one] for one in self._by_workload[key] if one in self._open]
 
     def asked_of_job(self, uid: str) -> Iterator[Key]:
-        """Return the Workloads of a Job with a request that is not over."""
+        """Yield the Workloads of a Job, given by uid, that have an open request."""
         if self._open:
             yield from (self._seen[one].workload for one in self._by_job[uid] if one in self._open)
 
     def open_workloads(self) -> Iterator[Key]:
-        """Return the Workloads with a request that is not over."""
+        """Yield the Workload of each open request."""
         yield from (self._seen[one].workload for one in self._open)
 
     def open_seen(self) -> Iterator[SeenCheckpoint]:
-        """Return the requests that are not over."""
+        """Yield the open requests."""
         yield from (self._seen[one] for one in self._open)
 
     def spared_for(self, preemptor: str) -> int:
-        """Count the victims that one preemptor did not get, because they could not save."""
+        """Count the victims of one preemptor (a uid) that stayed because they could not save.
+
+        Terms with `onFailure: TryOtherVictim` bound this number.
+        """
         return sum(
             1
             for one in self._seen.values()
@@ -111,7 +116,7 @@ class CheckpointMemory:
         )
 
     def last_saved(self, job_uid: str) -> Saved | None:
-        """Return the newest work that was saved for a Job."""
+        """Return the newest checkpoint that was saved for a Job, given by uid; None without one."""
         found = [
             one.record.saved
             for one in (self._seen[key] for key in self._by_job[job_uid])

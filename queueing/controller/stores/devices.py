@@ -1,6 +1,6 @@
-"""What is known of devices: the rules, the hardware, and the templates and claims for it.
+"""What is known of devices (DRA): the rules, the hardware, and the claims and claim templates.
 
-Plain memory: filled by the intake, read by the pump and the reconcilers.
+Plain memory: `devices.intake` fills it; the pump and the reconcilers of `devices` read it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,42 +28,52 @@ NO_DEVICES = Index()
 
 @dataclass(slots=True)
 class DeviceMemory:
-    """All of one term."""
+    """All that one term knows of devices.
+
+    A *shape* is what one pod requests of devices, as far as flavors can differ in serving it; an
+    *offer* is a flavor's answer to a shape.
+    """
 
     configuration: Configuration | None = None
     """For its `deviceClassMappings`."""
     by_labels: bool = True
-    """Whether only devices of a flavor's own nodes serve it; in Kueue mode all do."""
+    """Whether only devices on a flavor's own nodes count for it; in Kueue mode all do."""
     flavors: dict[str, wire.DeviceFlavor] = field(default_factory=dict)
     classes: dict[str, wire.DeviceClass] = field(default_factory=dict)
     slices: dict[str, Slice] = field(default_factory=dict)
     nodes: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    """Labels of nodes by name."""
     templates: dict[Key, wire.ResourceClaimTemplate] = field(default_factory=dict)
     claims: dict[Key, wire.ResourceClaim] = field(default_factory=dict)
+    """All claims but those that pods got of users' templates, which `holdings` has."""
     domains: dict[Key, Meta] = field(default_factory=dict)
     """ComputeDomains that were made for Workloads."""
     joined: tuple[wire.DeviceFlavor, ...] = ()
-    """DeviceFlavors as the catalog has them."""
+    """The DeviceFlavors of which `catalog` was made."""
     catalog: Catalog = NO_CATALOG
+    """All rules: DeviceFlavors, DeviceClasses and the configuration's mappings."""
     index: Index = NO_DEVICES
+    """All devices that ResourceSlices publish."""
     holdings: Holdings = field(default_factory=Holdings)
     _devices: Mapping[DeviceName, Device] = field(default_factory=dict)
     _shapes: dict[str, Shape] = field(default_factory=dict)
+    """The shapes that Workloads request, by `Shape.key`."""
     _offers: dict[str, tuple[set[str], dict[str, DeviceOffer]]] = field(default_factory=dict)
-    """By flavor: the shapes it was judged for, and what it offers; until something changes."""
+    """By flavor: the keys of the shapes that were tried on it, and its offers by shape. Emptied
+    when rules or devices change."""
     _templates_of: Keys[str] = field(default_factory=Keys)
-    """By uid of the Workload that they were made for; those of users by `/` and namespace."""
+    """By uid of the Workload that they were made for; users' own by `/` and their namespace."""
     _claims_of: Keys[str] = field(default_factory=Keys)
     """In the same way."""
     _surroundings: dict[str, DeviceSurroundings] = field(default_factory=dict)
-    """By namespace, until something of its users changes."""
+    """By namespace, until a template or claim of its users changes."""
     _uids: Keys[str] = field(default_factory=Keys)
-    """Lives of Workloads that have templates, by namespace and the name in their label."""
+    """Uids of Workloads that have templates, by namespace and the name in the templates' label."""
 
     # Rules and hardware -----------------------------------------------------------------------
 
     def join_rules(self) -> bool:
-        """Make the catalog anew; False when it is what it was."""
+        """Make the catalog of the rules as they are now; False when it is equal to the last one."""
         self.joined = tuple(self.flavors.values())
         found = catalog_of(
             self.joined,
@@ -78,28 +88,28 @@ class DeviceMemory:
         return True
 
     def join_hardware(self) -> None:
-        """Make the index of devices anew."""
+        """Make the index of the slices and nodes as they are now."""
         self.index = index_of(self.slices.values(), self.nodes)
         self._devices = {one.name: one for one in self.index.devices}
         self._offers.clear()
 
     def learn(self, shapes: Iterable[Shape]) -> bool:
-        """Remember what is asked for; True when flavors have not been asked about it yet."""
+        """Remember shapes; True when one is new, so that no flavor's offer for it is known."""
         new = {one.key: one for one in shapes if one.key not in self._shapes}
         self._shapes |= new
         return bool(new)
 
     def forget_shapes_but(self, kept: Iterable[Shape]) -> None:
-        """Forget what nobody asks for any more, and what was said of it."""
+        """Forget all shapes but these, and all offers."""
         self._shapes = {one.key: one for one in kept}
         self._offers.clear()
 
     def forget_flavor(self, name: str) -> None:
-        """Judge a ResourceFlavor anew: its nodes may be others."""
+        """Forget the offers of a ResourceFlavor that changed: its node labels may be others."""
         self._offers.pop(name, None)
 
     def offers_of(self, flavor: ResourceFlavor) -> Mapping[str, DeviceOffer]:
-        """Return what a flavor's devices are to all that is asked for."""
+        """Return a flavor's offers by shape; shapes that are new since the last call are tried."""
         name = flavor.metadata.name
         labels = flavor.spec.node_labels if self.by_labels else {}
         seen, known = self._offers.setdefault(name, (set(), {}))
@@ -114,7 +124,7 @@ class DeviceMemory:
     # Templates and claims ---------------------------------------------------------------------
 
     def put_template(self, found: wire.ResourceClaimTemplate) -> None:
-        """Replace a template."""
+        """Store a template in place of the one seen before."""
         self.drop_template(found.metadata.key)
         self.templates[found.metadata.key] = found
         uid, key = workload_uid(found.metadata), found.metadata.key
@@ -125,7 +135,7 @@ class DeviceMemory:
             self._surroundings.pop(found.metadata.namespace, None)
 
     def drop_template(self, key: Key) -> None:
-        """Forget a template."""
+        """Forget a deleted template."""
         found = self.templates.pop(key, None)
         if found is None:
             return
@@ -137,7 +147,7 @@ class DeviceMemory:
             self._uids.drop(_workload(found.metadata), Key(uid))
 
     def put_claim(self, found: wire.ResourceClaim) -> None:
-        """Replace a claim."""
+        """Store a claim in place of the one seen before."""
         self.drop_claim(found.metadata.key)
         self.claims[found.metadata.key] = found
         self._claims_of.add(_group(found.metadata), found.metadata.key)
@@ -145,7 +155,7 @@ class DeviceMemory:
             self._surroundings.pop(found.metadata.namespace, None)
 
     def drop_claim(self, key: Key) -> None:
-        """Forget a claim."""
+        """Forget a deleted claim."""
         found = self.claims.pop(key, None)
         if found is not None:
             self._claims_of.drop(_group(found.metadata), key)
@@ -153,9 +163,9 @@ class DeviceMemory:
                 self._surroundings.pop(found.metadata.namespace, None)
 
     def charges_of(self, workload: Workload, around: DeviceSurroundings) -> Charges:
-        """Return what is charged for devices where it is less than the admission says.
+        """Return what a Workload is charged for devices where that is less than its admission says.
 
-        Whoever finished is charged as it was at last. In Kueue mode nothing is ever lowered.
+        Empty where the admission's own amounts hold, and in Kueue mode, which never lowers them.
         """
         uid = workload.metadata.uid
         if workload.status.admission is None:
@@ -170,29 +180,29 @@ class DeviceMemory:
         return self.holdings.charges(workload, held, around, self._devices)
 
     def templates_of(self, uid: str) -> Iterator[wire.ResourceClaimTemplate]:
-        """Return the templates that we made for a life of a Workload, in order of their names."""
+        """Return the templates that were made for a Workload, given by uid, in order of keys."""
         return (self.templates[key] for key in sorted(self._templates_of[uid]))
 
     def claims_of(self, uid: str) -> Iterator[wire.ResourceClaim]:
-        """Return the claims of a life of a Workload, those made of templates among them."""
+        """Return the claims made for a Workload, given by uid, and of its templates for pods."""
         return (self.claims[key] for key in sorted(self._claims_of[uid]))
 
     def held_devices(self) -> set[DeviceName]:
-        """Return every device that a claim holds, whoever made the claim."""
+        """Return the devices that claims hold, whoever made these; without admin access."""
         found = holdings((*self.claims.values(), *self.holdings.claims()))
         return {one.device for one in found if not one.admin}
 
     def has_any(self, uid: str) -> bool:
-        """Say whether there is a template or claim for a life of a Workload."""
+        """Say whether there is a template or claim that was made for a Workload, given by uid."""
         return bool(self._templates_of[uid] or self._claims_of[uid])
 
     def uids_named(self, key: Key) -> tuple[str, ...]:
-        """Return the lives for which there are templates, of Workloads that have a key."""
+        """Return the uids of Workloads with a key, deleted ones too, that still have templates."""
         namespace, _, name = key.partition("/")
         return self._uids[f"{namespace}/{label_value(name)}"]
 
     def surroundings(self, namespace: str) -> DeviceSurroundings:
-        """Return what the devices of a namespace's pods depend on besides their template."""
+        """Return what the devices of a namespace's pods depend on besides their pod template."""
         if self.catalog.is_empty:
             return DeviceSurroundings(catalog=self.catalog)
         known = self._surroundings.get(namespace)
@@ -208,7 +218,7 @@ class DeviceMemory:
 
 
 def _group(meta: Meta) -> str:
-    """Return by what a template or claim is found."""
+    """Return the group of a template or claim in `_templates_of` and `_claims_of`."""
     return workload_uid(meta) or f"/{meta.namespace}"
 
 

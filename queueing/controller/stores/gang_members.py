@@ -10,7 +10,7 @@ from queueing.translate.wire.workloads import Workload
 
 
 class GangMembers:
-    """Indexes by gang (`namespace/name`), and from a Job's life to the gang that holds it."""
+    """Jobs and Workloads by gang (`namespace/name`), and the gangs whose Workload names a Job."""
 
     def __init__(self) -> None:
         self.jobs: Index[Key] = Index()
@@ -18,19 +18,23 @@ class GangMembers:
         self._holders: Index[str] = Index()
 
     def put_job(self, found: Job) -> None:
-        """Take a Job in."""
+        """Add a Job to the gang that its label names, if it names one."""
         gang = gang_key(found.metadata)
         if gang is not None:
             self.jobs.add(gang, found.metadata.key)
 
     def drop_job(self, found: Job) -> None:
-        """Forget a Job."""
+        """Remove a Job from the gang that its label names."""
         gang = gang_key(found.metadata)
         if gang is not None:
             self.jobs.drop(gang, found.metadata.key)
 
     def put_workload(self, found: Workload) -> None:
-        """Take a Workload in; while it is not finished it holds its Jobs, whatever they say."""
+        """Add a gang's Workload.
+
+        While it is not finished, the Jobs that it names as owners belong to the gang, whatever
+        their labels say.
+        """
         gang = gang_key(found.metadata)
         if gang is None:
             return
@@ -40,7 +44,7 @@ class GangMembers:
                 self._holders.add(owner.uid, gang)
 
     def drop_workload(self, found: Workload) -> None:
-        """Forget a Workload."""
+        """Remove a gang's Workload."""
         gang = gang_key(found.metadata)
         if gang is None:
             return
@@ -49,16 +53,16 @@ class GangMembers:
             self._holders.drop(owner.uid, gang)
 
     def of_job(self, job: Job) -> Iterable[Key]:
-        """Return the gangs that have to do with a Job: by its label, or by their Workload."""
+        """Return the gangs of a Job: the one its label names, and those whose Workload names it."""
         named = gang_key(job.metadata)
         found = dict.fromkeys(self._holders[job.metadata.uid])
         return found if named is None else {named: None, **found}
 
     def claims(self, job: Job) -> bool:
-        """Say whether a Job is a gang's business."""
+        """Say whether a Job belongs to a gang, whose reconciler then starts and stops it."""
         return bool(gang_key(job.metadata) or self._holders[job.metadata.uid])
 
 
 def is_finished(workload: Workload) -> bool:
-    """Say whether a Workload is over."""
+    """Say whether a Workload has the condition `Finished`."""
     return workload.status.is_true("Finished")

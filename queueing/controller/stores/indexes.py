@@ -1,4 +1,4 @@
-"""Keys of objects by something that the objects name."""
+"""An index: the keys of the objects that share a property, such as an owner or a queue."""
 
 from typing import Generic, TypeVar
 
@@ -8,7 +8,7 @@ G = TypeVar("G")
 
 
 class Index(Generic[G]):
-    """Keys by something that an object names; empty groups vanish."""
+    """Keys by group, in the order in which they were added; empty groups take no memory."""
 
     def __init__(self) -> None:
         self._keys: dict[G, dict[Key, None]] = {}

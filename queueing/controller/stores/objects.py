@@ -1,6 +1,7 @@
-"""What we know of the cluster's objects, as they were last seen, with the indexes we need.
+"""All objects that a term watches, as they were last seen, with indexes to find them.
 
-Plain memory: filled by the pump, read by the reconcilers. An object is replaced as a whole.
+Plain memory: the handlers of watch events fill it, the reconcilers read it. An object is replaced
+as a whole and never changed in place.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,7 +33,11 @@ from queueing.translate.wire.workloads import Workload
 
 
 def owner_uids(meta: Meta) -> Iterable[str]:
-    """Return the lives that a Workload belongs to, also after its reference was taken away."""
+    """Return the uids of the Jobs that a Workload belongs to.
+
+    By its controller reference; by its labels too, because the reference is taken away when a Job
+    is deleted and its dependents are orphaned.
+    """
     uids = dict.fromkeys(owner.uid for owner in meta.owner_references if owner.controller)
     marked = meta.labels.get(JOB_UID)
     if marked and meta.annotations.get(JOB_OWNER_NAME):
@@ -42,7 +47,7 @@ def owner_uids(meta: Meta) -> Iterable[str]:
 
 @dataclass(slots=True)
 class Objects:
-    """All objects by key or name."""
+    """All objects: namespaced ones by key (`namespace/name`), the others by name."""
 
     jobs: dict[Key, Job] = field(default_factory=dict)
     workloads: dict[Key, Workload] = field(default_factory=dict)
@@ -63,25 +68,25 @@ class Objects:
     workloads_by_namespace: Index[str] = field(default_factory=Index)
     workloads_by_queue: Index[Key] = field(default_factory=Index)
     holders_by_queue: Index[str] = field(default_factory=Index)
-    """Workloads by the ClusterQueue that their status names."""
+    """Workloads by the ClusterQueue of their admission."""
     jobs_by_namespace: Index[str] = field(default_factory=Index)
     jobs_by_owner: Index[str] = field(default_factory=Index)
     jobs_by_prebuilt: Index[Key] = field(default_factory=Index)
-    """Jobs by the Workload that they name."""
+    """Jobs by the prebuilt Workload that their label names."""
     job_keys: dict[str, Key] = field(default_factory=dict)
-    """Key of a live job by its uid."""
+    """Key of each Job by its uid."""
     workload_keys: dict[str, Key] = field(default_factory=dict)
-    """Key of a Workload by its uid."""
+    """Key of each Workload by its uid."""
     gangs: GangMembers = field(default_factory=GangMembers)
     checkpoints: CheckpointMemory = field(default_factory=CheckpointMemory)
-    """Checkpoints and what belongs to them."""
+    """Checkpoints, their policies, and the pods that are asked."""
     devices: DeviceMemory = field(default_factory=DeviceMemory)
-    """Hardware, and the templates and claims for it."""
+    """Rules, hardware, and the templates and claims for it."""
     workload_counts: WorkloadCounts = field(default_factory=WorkloadCounts)
-    """How many Workloads stand where, for metrics."""
+    """Numbers of Workloads by queue and state, for metrics."""
 
     def put_workload(self, found: Workload) -> None:
-        """Replace a Workload and where it is indexed."""
+        """Store a Workload in place of the one seen before, and index it."""
         key = found.metadata.key
         self._unindex_workload(key)
         self.workloads[key] = found
@@ -95,7 +100,7 @@ class Objects:
         self.gangs.put_workload(found)
 
     def drop_workload(self, key: Key) -> None:
-        """Forget a Workload."""
+        """Forget a deleted Workload."""
         self.workload_counts.drop(key)
         self._unindex_workload(key)
 
@@ -114,7 +119,7 @@ class Objects:
         self.gangs.drop_workload(found)
 
     def put_job(self, found: Job) -> None:
-        """Replace a Job."""
+        """Store a Job in place of the one seen before, and index it."""
         key = found.metadata.key
         self.drop_job(key)
         self.jobs[key] = found
@@ -128,7 +133,7 @@ class Objects:
         self.gangs.put_job(found)
 
     def drop_job(self, key: Key) -> None:
-        """Forget a Job."""
+        """Forget a deleted Job."""
         found = self.jobs.pop(key, None)
         if found is not None:
             self.job_keys.pop(found.metadata.uid, None)
@@ -141,25 +146,28 @@ class Objects:
             self.gangs.drop_job(found)
 
     def workloads_of(self, uid: str) -> Iterator[Workload]:
-        """Return the Workloads that belong to one life of a job, the oldest first."""
+        """Yield the Workloads that belong to a Job, given by uid, the oldest first."""
         found = [self.workloads[key] for key in self.workloads_by_owner[uid]]
         yield from sorted(found, key=lambda one: (one.metadata.created, one.metadata.name))
 
     def concerned_by(self, queue: str) -> Iterator[Key]:
-        """Return the Workloads that come by a ClusterQueue, and those that hold quota of it."""
+        """Yield the Workloads of a ClusterQueue's LocalQueues, and those that hold quota of it.
+
+        A Workload that is both is yielded twice.
+        """
         for local in self.local_queues.values():
             if local.spec.cluster_queue == queue:
                 yield from self.workloads_by_queue[local.metadata.key]
         yield from self.holders_by_queue[queue]
 
     def limits_in(self, namespace: str) -> LimitSummary:
-        """Combine the LimitRanges of a namespace."""
+        """Return the LimitRanges of a namespace, combined."""
         return summarize(
             one for one in self.limit_ranges.values() if one.metadata.namespace == namespace
         )
 
     def overheads(self) -> dict[str, Amounts]:
-        """Return the overhead of each RuntimeClass in decision units."""
+        """Return the pod overhead of each RuntimeClass, in the integer units of the engine."""
         return {name: one.amounts() for name, one in self.runtime_classes.items()}
 
 

@@ -1,7 +1,7 @@
-"""How many Workloads stand where: kept up to date with each of them, so that nobody has to count.
+"""Numbers of Workloads by queue and state, for metrics; updated with each change of a Workload.
 
-Invariant: the counts are the sums over the Workloads that were put and not dropped since, each at
-the place that its newest version shows.
+Invariant: the counts are the sums over the Workloads that were put and not dropped since, each by
+its newest version.
 """
 
 from collections import Counter
@@ -15,18 +15,18 @@ from queueing.core.names import Key, QueueName, ResourceName
 _K = TypeVar("_K")
 
 RELEASES_MAX = 10_000
-"""Releases remembered until somebody takes them; nobody does while no metrics are wanted."""
+"""Releases remembered until `take_releases`, which nobody calls before the term has synced."""
 
 
 class Where(NamedTuple):
-    """The queues that a Workload is counted for; the ClusterQueue is "" until its status says."""
+    """The queues that a Workload is counted for; without an admission the ClusterQueue is ""."""
 
     local_queue: Key | None
     cluster_queue: QueueName
 
 
 class Unadmitted(NamedTuple):
-    """Why a Workload is not admitted: the `Admitted` condition's reason, and what is behind it."""
+    """Why a Workload is not admitted: the reason of `Admitted`, and without quota the cause."""
 
     where: Where
     reason: str
@@ -34,7 +34,7 @@ class Unadmitted(NamedTuple):
 
 
 class Release(NamedTuple):
-    """Quota that an eviction gave back, and how long that took by the Workload's own record."""
+    """An eviction that ended; `took_s` is from its condition to the release of quota."""
 
     cluster_queue: QueueName
     reason: str
@@ -46,25 +46,25 @@ class _Stand:
     finished: Where | None = None
     unadmitted: Unadmitted | None = None
     asks: Mapping[ResourceName, int] = field(default_factory=dict)
-    """What one that waits for quota asks for, all pods together."""
+    """Requests of all its pods together, while it waits for quota."""
     evicting: tuple[QueueName, str, float] | None = None
-    """One that is evicted and still holds quota: of which queue, why, since when."""
+    """While it is evicted and still holds quota: the ClusterQueue, the reason, and since when."""
 
 
 @dataclass(slots=True)
 class WorkloadCounts:
-    """Counts of Workloads by where they stand."""
+    """Finished and unadmitted Workloads, what these request, and evictions that ended."""
 
     finished: Counter[Where] = field(default_factory=Counter)
     unadmitted: Counter[Unadmitted] = field(default_factory=Counter)
     asked: Counter[tuple[Where, ResourceName]] = field(default_factory=Counter)
     releases: list[Release] = field(default_factory=list)
     changed: bool = True
-    """Whether a count is another than when somebody last set this to False."""
+    """Whether a count changed since a reader last set this to False."""
     _stands: dict[Key, _Stand] = field(default_factory=dict)
 
     def put(self, fact: WorkloadFact) -> None:
-        """Count a Workload where it stands now instead of where it stood."""
+        """Count a Workload by its new fact, and no longer by its last one."""
         key = fact.key
         before = self._stands.get(key)
         stand = _stand_of(fact)
@@ -78,14 +78,14 @@ class WorkloadCounts:
         self._count(stand, 1)
 
     def drop(self, key: Key) -> None:
-        """Forget a Workload."""
+        """Count a deleted Workload no longer."""
         stand = self._stands.pop(key, None)
         if stand is not None:
             self.changed = True
             self._count(stand, -1)
 
     def take_releases(self) -> list[Release]:
-        """Return what was given back since the last call."""
+        """Return the evictions that released quota since the last call."""
         taken, self.releases = self.releases, []
         return taken
 
