@@ -184,7 +184,7 @@ def give_way(memory: Memory, item: Item, resources: Collection[FlavorResource]) 
 def note_beginning(memory: Memory, item: Item) -> None:
     """Note that an item is about to become standing: workloads that are kept off may be helped.
 
-    Like stepping down, this counts once between two facts.
+    It does not count if the item stepped down since the last fact, so that cycles end.
     """
     key, peers = item.fact.key, item.peers
     if peers is not None and key not in memory.standing and (key, True) not in memory.stepped_down:

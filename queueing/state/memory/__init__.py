@@ -1,6 +1,6 @@
-"""What is kept between cycles, as data: `memory` is all of it, the rest are its parts.
+"""What the engine keeps between cycles, as data: `memory` is all of it, the others are its parts.
 
-`objects` keeps queues, cohorts, flavors and checks; `claims` who waits for whose quota; `feuds` who
-preempted whom, which ends preemption to and fro; `story` why a workload waits; `views` what the
-status of a queue says.
+`objects` keeps ClusterQueues, cohorts, flavors and checks; `claims` which preemptor waits for whose
+quota; `feuds` which workload preempted which, so that they do not do so in turn for ever; `story`
+the last events of each workload; `views` the types that status and metrics are made from.
 """

@@ -1,8 +1,8 @@
-"""Claims: whose victims are on their way out.
+"""Claims: preemptors that wait until their victims have released their quota.
 
-A claim is a priority on what gets free, never usage. Its owner is judged in every round in which
-anybody of its tree is, in the common order of entries; so those after it in that order find its
-demand taken, also while it waits, and those before it do not.
+A claim is a priority on the quota that is released, never usage (docs/decisions/0005). Its owner,
+the preemptor, is judged in every round of its tree, at its place in the order of entries. So
+workloads after it in that order find its demand taken while it waits, and those before it do not.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from queueing.core.names import Key, QueueName, Uid
 
 MARK = "(UID: "
-"""How the message of a victim's `Preempted` condition introduces the preemptor's uid."""
+"""The text before the preemptor's uid in the message of a victim's `Preempted` condition."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A preemptor, and its victims that still hold quota.
 
-    One that waits for the victims of others has none of its own. It is an owner nevertheless: who
-    owns must not depend on who is judged first, as owners have their turn by it.
+    A workload that waits for the victims of other preemptors owns a claim without victims. With
+    admission fair sharing owners keep their turn (see `lanes`), so which workloads are owners must
+    not depend on which preemptor was judged first.
     """
 
     owner: Key
@@ -47,19 +48,19 @@ class Claims:
         return self._owned.get(owner)
 
     def is_on(self, victim: Key) -> bool:
-        """Say whether somebody waits for what a victim holds."""
+        """Say whether any preemptor waits for the quota of a victim."""
         return victim in self._by_victim
 
     def owners_of(self, victim: Key) -> list[Key]:
-        """Return who waits for what a victim holds."""
+        """Return the preemptors that wait for the quota of a victim."""
         return list(self._by_victim.get(victim, ()))
 
     def owners_in(self, queue: QueueName) -> Iterable[Key]:
-        """Return who in a queue waits for others to leave, or to be admitted when they have."""
+        """Return the workloads of a queue that own a claim."""
         return self._by_queue.get(queue, ())
 
     def put(self, owner: Key, queue: QueueName, victims: Iterable[Key]) -> None:
-        """Let a claim stand in place of the owner's last one."""
+        """Store a claim, in place of the owner's earlier one if it had any."""
         self.drop(owner)
         claim = self._owned[owner] = Claim(owner, queue, dict.fromkeys(victims))
         self._by_queue.setdefault(queue, {})[owner] = None
@@ -67,7 +68,7 @@ class Claims:
             self._by_victim.setdefault(victim, {})[owner] = None
 
     def drop(self, owner: Key) -> bool:
-        """End a claim; say whether there was one."""
+        """Remove the claim of an owner; say whether there was one."""
         claim = self._owned.pop(owner, None)
         if claim is None:
             return False
@@ -83,7 +84,7 @@ class Claims:
         return True
 
     def drained(self, victim: Key) -> list[Claim]:
-        """Note that a victim holds nothing any more, or is spared; return the claims on it."""
+        """Remove a victim that released its quota or is spared; return the claims that named it."""
         owners = self._by_victim.pop(victim, None)
         if owners is None:
             return []

@@ -1,12 +1,13 @@
-"""Who preempted whom, so that nobody does it over and over.
+"""Which workload preempted which, so that two workloads do not preempt each other for ever.
 
-Policies can go in a circle: one queue reclaims what it lends, and is preempted in turn because it
-then borrows. Rule: nobody is preempted twice for the same preemptor until something changes from
-outside: quota, an end that frees some, either of the two. Pairs are finite, so preemption ends.
+Preemption policies can form a circle: one queue reclaims what it lends, and is preempted in turn
+because it then borrows. The rule: no workload is preempted twice for the same preemptor until
+something changes from outside. That is a change of the tree's quotas, the end of a workload of the
+tree, or a change of the demand or priority of one of the two. Pairs are finite, so this ends.
 
-For a preemptor that still waits for one of its victims, an end counts when the last has left. A
-victim that left before may be back already, on quota beyond what the preemptor claims: without
-this, each end of other work in the tree would have it preempted once more.
+While a preemptor still waits for victims, the end of a workload counts for it only when the last
+victim has left. A victim that left earlier may have been admitted again, on quota beyond what the
+preemptor claims, and would otherwise be preempted once more after each end of other workloads.
 """
 
 from collections.abc import Callable
@@ -15,14 +16,14 @@ from queueing.core.names import Uid
 
 
 class Feuds:
-    """Preemptions within one tree of cohorts since its last change from outside."""
+    """The pairs of preemptor and victim in one tree since its last change from outside."""
 
     __slots__ = ("_put_off", "_victims")
 
     def __init__(self) -> None:
         self._victims: dict[Uid, dict[Uid, None]] = {}
         self._put_off: dict[Uid, None] = {}
-        """Preemptors for which something has ended, that wait for victims still."""
+        """Preemptors whose pairs may be forgotten as soon as their last victim has left."""
 
     def __len__(self) -> int:
         return len(self._victims)
@@ -35,17 +36,17 @@ class Feuds:
         return first
 
     def retract(self, preemptor: Uid, victim: Uid) -> None:
-        """Forget a preemption that did not come about."""
+        """Forget a preemption that was decided and not carried out."""
         victims = self._victims.get(preemptor, {})
         victims.pop(victim, None)
         if not victims:
             self._victims.pop(preemptor, None)
 
     def settle(self, is_leaving: Callable[[Uid], bool], *, ended: bool) -> None:
-        """Forget the preemptions of whoever waits for no victim any more.
+        """Forget the pairs of preemptors that wait for no victim any more.
 
-        Either something has `ended` in the tree, which counts for all, or a victim has left, which
-        counts for those for whom something ended before.
+        Called when a workload of the tree gives its quota back: because it `ended`, which counts
+        for all preemptors, or as a victim, which counts for those that were put off by an end.
         """
         if ended:
             self._put_off = dict.fromkeys(self._victims)
@@ -58,7 +59,7 @@ class Feuds:
         return frozenset(self._victims.get(preemptor, ()))
 
     def forget(self, uid: Uid) -> None:
-        """Forget one who is not what it was."""
+        """Forget all pairs of a workload whose demand or priority changed."""
         self._victims.pop(uid, None)
         for victims in self._victims.values():
             victims.pop(uid, None)

@@ -28,18 +28,19 @@ from queueing.state.usage.ledger import Ledger
 from queueing.state.usage.turns import Turns
 
 SHAPES_MAX = 65_536
-"""Shapes whose demands are shared; the memo starts over when it is full."""
+"""How many shapes of workloads the memo `demands` holds; it is emptied when it is full."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A workload that is in no queue, with the reason. `counted` ones show as pending even so."""
+    """A workload that must not be tried yet and so is in no queue, with the reason."""
 
     wait: Wait
     local_queue: Key | None
     counted: bool
+    """Whether it counts as pending and inadmissible all the same, as a workload in backoff does."""
     until: float | None = None
-    """When it may be tried again by itself; None where only a fact can tell."""
+    """When it may be tried again without a new fact; None if only a fact can change that."""
 
 
 @dataclass(slots=True)
@@ -61,7 +62,7 @@ class Memory:
     objects: Objects
     ledger: Ledger
     as_kueue: bool = False
-    """Whether the rules of Kueue mode hold: asked at every turn, so it is looked up once."""
+    """Whether `settings.compatibility` is Kueue; stored because it is needed everywhere."""
     claims: Claims = field(default_factory=Claims)
     credits: Credits = field(default_factory=Credits)
     stories: Stories = field(default_factory=Stories)
@@ -70,7 +71,7 @@ class Memory:
     workloads: dict[Key, WorkloadFact] = field(default_factory=dict)
     uids: dict[Uid, Key] = field(default_factory=dict)
     behind: dict[Key, dict[Key, None]] = field(default_factory=dict)
-    """LocalQueue → the workloads that name it."""
+    """LocalQueue → the workloads that name it, in any state."""
     demands: dict[Shape, Demand] = field(default_factory=dict)
     """A memo: workloads of equal shape share one `Demand` object."""
 
@@ -80,9 +81,11 @@ class Memory:
     ready: set[QueueName] = field(default_factory=set)
     """Queues that may have a head to judge; only ever iterated sorted."""
     fickle: dict[QueueName, None] = field(default_factory=dict)
-    """Queues that may contain fickle peers: even an admission of another may help these."""
+    """Queues that may contain fickle peers: even the admission of another workload may help these.
+    """
     kept_off: dict[QueueName, None] = field(default_factory=dict)
-    """Queues that may contain peers which would fit, were it not for somebody who stands."""
+    """Queues that may contain peers which would fit if no quota were kept for standing workloads.
+    """
 
     # Workloads that must not be tried yet, and so are in no queue.
     held: dict[Key, Held] = field(default_factory=dict)
@@ -107,53 +110,57 @@ class Memory:
 
     # Preemption that takes more than one cycle.
     standing: dict[Key, None] = field(default_factory=dict)
-    """Workloads that wait and keep those after them in the order off what they wait for."""
+    """Pending workloads for which quota is kept from those after them in the order of entries."""
     overtaken: dict[Key, None] = field(default_factory=dict)
-    """The part of `standing` that keeps nobody off for now, because others come before it."""
+    """The standing workloads for which no quota is kept for now, because others come before them.
+    """
     stepped_down: dict[tuple[Key, bool], None] = field(default_factory=dict)
-    """Who made room for those kept off since the last fact: by standing no more (True), or by
-    giving way for now (False). Each of these wakes others only once between two facts."""
+    """Workloads that woke others since the last fact: (key, True) by ceasing to stand, (key, False)
+    by giving way for now. Each wakes others only once between two facts."""
     searching: dict[Key, None] = field(default_factory=dict)
-    """Who stands and was woken, since the last fact, to try its remaining flavors as a head."""
+    """Standing workloads woken since the last fact, to try their remaining flavors as a head."""
     unsettled: dict[Node, None] = field(default_factory=dict)
-    """Trees in which somebody was admitted after those who stand there were judged."""
+    """Roots of trees with an admission after the standing workloads there were judged."""
     filled: dict[Node, None] = field(default_factory=dict)
-    """Trees in which somebody was admitted after those who are kept off there were judged."""
+    """Roots of trees with an admission after the workloads kept off there were judged."""
     reviewed: dict[Node, None] = field(default_factory=dict)
-    """Trees in which all who may preempt were judged once more since the last fact."""
+    """Roots of trees in which all possible preemptors were judged once more since the last fact."""
     unreviewed: dict[Node, None] = field(default_factory=dict)
-    """Trees with standing workloads in which a round was decided, not yet among `reviewed`."""
+    """Roots of trees in which a round was decided while workloads were standing, not yet among
+    `reviewed`."""
     drained: dict[Key, None] = field(default_factory=dict)
-    """Preemptors of whose victims at least one gave its quota back."""
+    """Preemptors with a victim that gave its quota back since the last `wake_waiting`."""
     feuds: dict[Node, Feuds] = field(default_factory=dict)
-    """Root of a tree → who was preempted for whom, since the tree last changed from outside."""
+    """Root of a tree → its feuds since the tree last changed from outside."""
     named: dict[Uid, dict[Key, None]] = field(default_factory=dict)
-    """Preemptor → its evicted victims that still hold quota, as their statuses name it."""
+    """Preemptor → evicted workloads whose `Preempted` conditions name it: see `intake.marks`."""
     named_by: dict[Key, Uid] = field(default_factory=dict)
-    """The same by victim."""
+    """The same by victim: the preemptor that its condition names."""
     protected: list[tuple[float, Key]] = field(default_factory=list)
-    """A heap: when workloads that hold quota will have run for their minimum runtime."""
+    """A heap of (time, workload): when the minimum runtime of workloads that hold quota ends."""
 
     # Pods that are not ready.
     unready: set[Key] = field(default_factory=set)
     """Admitted workloads whose pods are not ready; in Kueue mode all that hold quota."""
     pods_turned_ready: bool = False
+    """Whether a workload left `unready` since the last `wake_waiting`."""
 
     # Within one cycle, and from one portion of a cycle to the next.
     withheld: dict[QueueName, UsageChanges] = field(default_factory=dict)
-    """What the hopeless heads of a round did that the budget interrupted, until it is decided."""
+    """Usage changes made by the hopeless heads of a round that the budget interrupted. They are
+    kept back until that round is decided."""
     recalls: dict[Node, Recall] = field(default_factory=dict)
-    """Trees in which somebody stands → what rounds found there since anything last changed."""
+    """Root of a tree with standing workloads → what rounds found there since its last change."""
     is_cut: bool = False
-    """Whether the budget ended the last portion before all was judged."""
+    """Whether the last call of `run_cycle` ran out of budget before all heads were judged."""
     releases: dict[QueueName, int] = field(default_factory=dict)
-    """How often a workload of each queue gave quota back, or budgets were loosened: then all
-    flavors are worth a new try."""
+    """ClusterQueue → how often one of its workloads gave quota back, or budgets were loosened. A
+    search over flavors begins anew when that number has changed."""
     clock: float = float("-inf")
-    """The latest `now`."""
+    """The time of the current cycle: the latest `now`, see `STILL_S` in `cycle.driver`."""
     cycles: int = 0
     cursor: str = ""
-    """Name of the root at which a cycle that ran out of budget goes on."""
+    """Path of the root at which the next round of a cycle that ran out of budget begins."""
 
     # Derived from queues, cohorts, flavors and namespaces; what changed of these.
     roots: dict[QueueName, Node] = field(default_factory=dict)
@@ -164,7 +171,7 @@ class Memory:
     open_local_queues: set[tuple[QueueName, Key | None]] = field(default_factory=set)
     """A memo: LocalQueues whose namespace matches the selector of the ClusterQueue."""
     lines: dict[QueueName, Line] = field(default_factory=dict)
-    """A memo: active queues in which all who wait stand on one shelf."""
+    """A memo: the lines of active queues whose pending workloads are all on one shelf."""
     active: dict[QueueName, Active] = field(default_factory=dict)
     """Whether each ClusterQueue was active when last looked at, and if not, why."""
     reshaped: bool = False
@@ -177,7 +184,7 @@ class Memory:
 
     @classmethod
     def empty(cls, settings: Settings) -> "Memory":
-        """Know nothing yet."""
+        """Return the memory of a new engine, to which no fact is known."""
         tree = QuotaTree()
         shared = settings.admission_fair_sharing
         ledger = Ledger(tree, None if shared is None else Turns(shared))
@@ -189,7 +196,7 @@ class Memory:
         return made
 
     def queue(self, name: QueueName) -> PendingQueue:
-        """Return the pending workloads of a ClusterQueue, known or not."""
+        """Return the pending workloads of a ClusterQueue, which need not exist (yet)."""
         found = self.queues.get(name)
         if found is None:
             found = self.queues[name] = PendingQueue(name, partial(self.claimants_in, name))
@@ -197,39 +204,42 @@ class Memory:
         return found
 
     def claimants_in(self, name: QueueName) -> list[Item]:
-        """Return who in a queue owns a claim; nobody's is heeded in Kueue mode."""
+        """Return the workloads of a queue that own a claim; none in Kueue mode."""
         if self.as_kueue:
             return []
         return [self.items[key] for key in self.claims.owners_in(name)]
 
     def demand(self, fact: WorkloadFact) -> Demand:
-        """Return what a workload asks for; those of one shape share one demand."""
+        """Return what a workload requests; workloads of equal shape share one object."""
         made = demand_of(fact)
         if len(self.demands) >= SHAPES_MAX:
             self.demands.clear()
         return self.demands.setdefault(made.shape, made)
 
     def divide(self, queue: PendingQueue) -> None:
-        """Let the LocalQueues of a ClusterQueue take turns, if that is how it admits."""
+        """Set how the LocalQueues of a queue take turns: by credits, usage histories or not."""
         rank = self.ledger.ranks.get(queue.name)
         queue.divide(self.plain_turns(queue.name) if rank is None else rank.key)
 
     def plain_turns(self, queue: QueueName) -> Callable[[Key | None], float] | None:
-        """Return by what the LocalQueues of a ClusterQueue take turns without credits, if any."""
+        """Return the usage by which LocalQueues of a ClusterQueue take turns without credits.
+
+        None unless the ClusterQueue uses admission fair sharing.
+        """
         fact = self.objects.queues.get(queue)
         turns = self.ledger.turns
         shared = turns is not None and fact is not None and fact.admission_fair_sharing
         return turns.usage if turns is not None and shared else None
 
     def touch(self, queue: QueueName | None, local_queue: Key | None) -> None:
-        """Note that views of a queue and of a LocalQueue may differ."""
+        """Note that the views of a ClusterQueue and of a LocalQueue may have changed."""
         if queue is not None:
             self.touched.queues.add(queue)
         if local_queue is not None:
             self.touched.local_queues.add(local_queue)
 
     def note_price(self, holder: Holder) -> None:
-        """Note that a workload is charged something else though nothing is new of itself."""
+        """Note that a workload's charge changed because of others that use its ResourceClaims."""
         self.touch(holder.queue, holder.local_queue)
         if self.credits.any:
             self.credits.stir(holder.key)
@@ -244,13 +254,13 @@ class Memory:
             self.wake_peers(item.peers)
 
     def step_down(self, key: Key) -> None:
-        """Let a workload stand no more, and wake those whom it kept off; Kueue wakes nobody.
+        """End a workload's standing and its claim, and wake the workloads that it kept off.
 
-        It wakes them once between two facts. Otherwise two that keep each other off by turns would
-        never let a cycle end.
+        It wakes them once between two facts. Otherwise two workloads that keep each other off by
+        turns would never let a cycle end. In Kueue mode nothing is woken.
         """
         if key not in self.standing:
-            return  # nor does it claim anything, or is it overtaken
+            return  # then it owns no claim and is not overtaken, either
         del self.standing[key]
         self.claims.drop(key)
         self.overtaken.pop(key, None)
@@ -262,7 +272,10 @@ class Memory:
             self.ledger.changes.release(item.peers.queue, item.wants)
 
     def overtake(self, first: Item) -> None:
-        """Wake those kept off by the head of a strict queue that `first` now comes before."""
+        """Wake the workloads kept off by heads of a StrictFIFO queue that `first` comes before now.
+
+        Called when `first` came into the queue, at its front.
+        """
         for key in self.standing:
             other, peers = self.items[key], self.items[key].peers
             if peers is None or first.peers is None or other is first:
@@ -271,7 +284,7 @@ class Memory:
                 self.ledger.changes.release(peers.queue, other.wants)
 
     def make_peace(self, queue: QueueName, *, ended: bool) -> None:
-        """Note that something ended in a tree, or a victim left: see `feuds`."""
+        """Note for the feuds of a queue's tree that a workload `ended` or a victim left."""
         root = self.roots.get(queue)
         feuds = self.feuds.get(root) if root is not None else None
         if root is None or feuds is None:
@@ -286,7 +299,11 @@ class Memory:
         return charge is not None and charge.holder.evicted
 
     def victim_changed(self, victim: Key, *, spared: bool = False) -> None:
-        """Note that a victim gave its quota back, or is `spared`: its preemptor tries again."""
+        """Remove a victim that gave its quota back, or is `spared`, from the claims on it.
+
+        The preemptors of a spared victim are woken at once; the others by `wake_waiting`, when
+        their demand is free or no victim is left.
+        """
         for claim in self.claims.drained(victim):
             self.drained[claim.owner] = None
             item = self.items.get(claim.owner) if spared else None
@@ -294,14 +311,14 @@ class Memory:
                 self.wake(item)
 
     def wake_preemptors(self, victim: Key) -> None:
-        """Wake those who wait for a victim that they might not choose again."""
+        """Wake the preemptors of a victim, because now they might choose other victims."""
         for owner in self.claims.owners_of(victim):
             item = self.items.get(owner)
             if item is not None:
                 self.wake(item)
 
     def wake_peers(self, peers: Peers, *, doubtful: bool = False) -> None:
-        """Make peers READY, so that they are judged again. See `Peers.doubtful`."""
+        """Make peers READY, so that they are judged again; see `Peers.doubtful`."""
         if self.queues[peers.queue].wake(peers, doubtful=doubtful):
             self.ready.add(peers.queue)
             self.touch(peers.queue, peers.local_queue)

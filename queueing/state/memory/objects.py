@@ -1,6 +1,6 @@
-"""The objects around the workloads, as last told, and what is compiled from them.
+"""All objects but workloads, as last observed, and the rules that are compiled from them.
 
-Invariant: a fact equal to the known one changes nothing.
+Invariant: a fact that equals the known one changes nothing.
 """
 
 from collections.abc import Callable
@@ -43,17 +43,18 @@ ObjectFact = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ripple:
-    """What a change of an object may reach."""
+    """What a change of an object may affect."""
 
     queues: tuple[QueueName, ...] = ()
     """ClusterQueues whose rules or activity may differ."""
     local_queues: tuple[Key, ...] = ()
     namespace: str | None = None
     structure: bool = False
-    """The quota tree changed: every queue of the touched roots may have more."""
+    """Whether the quota tree changed: any queue of the same tree may have more quota now."""
 
 
 STILL = Ripple()
+"""Nothing changed."""
 READY = Active(status=True, reason="Ready", message="Can admit new workloads")
 
 
@@ -74,12 +75,12 @@ class Objects:
     """LocalQueues by the ClusterQueue that they name."""
     limited_queues: dict[QueueName, int] = field(default_factory=dict)
     limited_cohorts: dict[CohortName, int] = field(default_factory=dict)
-    """Those that limit how many are preempted at once, and the limit."""
+    """Queues and cohorts that limit how many victims are leaving at a time, with that limit."""
     _activity: dict[QueueName, Active] = field(default_factory=dict)
     _catalog: Catalog = field(default_factory=Catalog)
 
     def put(self, fact: ObjectFact) -> Ripple:
-        """Note an object and say what the change may reach."""
+        """Store an object; return what the change may affect."""
         table, name = self._place(fact)
         if table.get(name) == fact:
             return STILL
@@ -88,13 +89,13 @@ class Objects:
         return self._changed(old, fact)
 
     def drop(self, gone: Gone) -> Ripple:
-        """Forget an object and say what the change may reach."""
+        """Remove an object; return what the change may affect."""
         table = self._tables()[gone.kind]
         old = table.pop(gone.name, None)
         return STILL if old is None else self._changed(old, None)
 
     def is_strict(self, name: QueueName) -> bool:
-        """Say whether the head of a queue keeps those behind it waiting (StrictFIFO)."""
+        """Say whether a queue is StrictFIFO: no workload passes its head."""
         queue = self.queues.get(name)
         return queue is not None and queue.strategy is Strategy.STRICT_FIFO
 
@@ -123,7 +124,7 @@ class Objects:
         return active
 
     def local_queue_activity(self, key: Key) -> Active | None:
-        """Return the Active condition of a LocalQueue, None when there is no such queue."""
+        """Return the Active condition of a LocalQueue; None when there is no such queue."""
         fact = self.local_queues.get(key)
         if fact is None:
             return None
@@ -145,7 +146,7 @@ class Objects:
         return None if found is None else found.cluster_queue
 
     def sharers(self) -> dict[QueueName, dict[str, int]]:
-        """Return the namespaces of each queue whose LocalQueues take turns, and their weights."""
+        """Return the namespaces, with weights, of each queue that uses admission fair sharing."""
         keys, known = self.local_queues_of, self.local_queues
         return {
             name: weights_of((key, known[key].fair_weight) for key in keys.get(name, {}))
@@ -234,7 +235,7 @@ class Objects:
 def _limit(
     limits: dict[_Name, int], name: _Name, fact: ClusterQueueFact | CohortFact | None
 ) -> None:
-    """Note the limit of a queue or cohort, or that it has none."""
+    """Store or remove the limit of concurrent preemptions of a ClusterQueue or cohort."""
     limits.pop(name, None)
     if fact is not None and fact.preemptions_max is not None:
         limits[name] = fact.preemptions_max

@@ -1,4 +1,4 @@
-"""The last things that happened to a workload, for the one who asks why."""
+"""The last events of each workload, for people who ask why it waits."""
 
 from queueing.core.decisions import Admit, Decision, Outcome, Preempt, Verdict
 from queueing.core.names import Key
@@ -12,9 +12,9 @@ Story = tuple[Entry, ...]
 
 
 class Stories:
-    """Decisions and outcomes by workload; sentences are made only when somebody reads.
+    """Decisions and outcomes by workload, made into sentences only by `read`.
 
-    Every workload has a story, so it is a tuple: in one of a few entries a list wastes half.
+    A story is a tuple because every workload has one, and a short list wastes half of its memory.
     """
 
     __slots__ = ("_stories",)
@@ -23,13 +23,13 @@ class Stories:
         self._stories: dict[Key, Story] = {}
 
     def add(self, key: Key, now: float, event: Decision | Outcome) -> None:
-        """Note what happened to a workload; an event that repeats the last changes nothing."""
+        """Append an event to the story of a workload, unless it equals the last one."""
         known = self._stories.get(key)
         if known is None:
             self._stories[key] = ((now, event),)
             return
         last = known[-1][1]
-        # Most events are of another type than the last: that spares asking both to compare.
+        # Most events are of another type than the last, and types are cheaper to compare.
         if type(event) is not type(last) or event != last:
             self._stories[key] = (*known[1 - LENGTH :], (now, event))
 
@@ -37,7 +37,7 @@ class Stories:
         self._stories.pop(key, None)
 
     def read(self, key: Key) -> tuple[str, ...]:
-        """Tell the story, oldest first; times are seconds since the epoch."""
+        """Return the story as sentences, oldest first, each after its time in epoch seconds."""
         return tuple(f"{now:.3f} {_sentence(event)}" for now, event in self._stories.get(key, ()))
 
 

@@ -1,4 +1,4 @@
-"""What the engine shows of itself: plain values for status, metrics, visibility and plans."""
+"""What the engine shows of its memory: plain values for status, metrics, visibility and plans."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,8 +28,8 @@ class Charged:
 class QueueView:
     """Counts and usage of a ClusterQueue or of a LocalQueue.
 
-    Reserving counts those that hold quota, admitted those of them that may run; `reservation` and
-    `usage` are what these two are charged for, over every flavor-resource with a quota.
+    `reserving` counts the workloads that hold quota, `admitted` those of them that are admitted;
+    `reservation` and `usage` are their charges, for every flavor-resource with a quota.
     """
 
     name: str
@@ -42,11 +42,11 @@ class QueueView:
     active: Active
     weighted_share: int = 0
     history: UsageHistory | None = None
-    """Of a LocalQueue whose ClusterQueue lets LocalQueues take turns."""
+    """Only of a LocalQueue whose ClusterQueue uses admission fair sharing."""
 
     @property
     def pending(self) -> int:
-        """All that wait."""
+        """The number of pending workloads, inadmissible ones included."""
         return self.pending_active + self.pending_inadmissible
 
 
@@ -57,7 +57,7 @@ class CohortView:
     name: CohortName
     parent: CohortName | None
     quota: Mapping[FlavorResource, int]
-    """Quota of the subtree, without what its members keep to themselves."""
+    """Quota of the subtree: without what its members do not lend."""
     nominal: Mapping[FlavorResource, int]
     usage: Mapping[FlavorResource, Charged]
     weighted_share: int = 0
@@ -65,7 +65,7 @@ class CohortView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingItem:
-    """A pending workload and its place, counted from 0, in both of its queues."""
+    """A pending workload, and its positions in its ClusterQueue and LocalQueue, from 0."""
 
     key: Key
     priority: int
@@ -77,7 +77,7 @@ class PendingItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """Names, sorted, of objects whose view may differ from what it was."""
+    """Names, sorted, of objects whose view may have changed since the last such answer."""
 
     cluster_queues: tuple[QueueName, ...] = ()
     local_queues: tuple[Key, ...] = ()
