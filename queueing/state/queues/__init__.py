@@ -1,6 +1,6 @@
-"""Who waits in a ClusterQueue. Knows nothing of quota that is in use.
+"""The pending workloads of each ClusterQueue. Knows nothing of quota that is in use.
 
-`pending` is one ClusterQueue's: groups of equal workloads (`peers`), those that compete for its
-turn (`lanes`), those that wait for an amount of quota (`shelf`, each with a `footing`), every one
-with a state (`stands`). `lines` remembers what holds of a queue until objects change.
+`pending` holds those of one ClusterQueue, in groups of equivalent workloads (`peers`), each in one
+state (`stands`). Groups that compete for the queue's turn are in `lanes`, groups that wait for an
+amount of quota on a `shelf`. `footing` and `lines` are memos that make deep queues cheap.
 """

@@ -2,10 +2,10 @@
 
 After a release nearly every queue of a tree has a workload that it could help, but few of them are
 admitted. The others are looked at again in each round and after each release. What they need stays
-the same. Their place stays the same as long as the usage does from which it was worked out.
+the same. Their place stays the same as long as the usage from which it was computed does.
 
-Invariant: a footing that `holds` is what would be worked out anew. So nobody has to invalidate it:
-whoever uses one asks first whether it holds.
+Invariant: a footing that `holds` equals one that is computed anew. So it need not be invalidated:
+its users check first that it holds.
 """
 
 from collections.abc import Mapping
@@ -19,13 +19,17 @@ from queueing.core.quota.cell import Cell
 from queueing.core.quota.node import Node
 
 Needs = list[tuple[Cell, int]]
+"""Cells of the quota tree, each with an amount."""
 Place = EntryKey | Score
-"""Among the entries of the tree that are decided in a round; by shares where these count."""
+"""The place among the entries of a tree in a round: a `Score` with fair sharing."""
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Footing:
-    """What was found of a workload that fits: its needs, and how far each of them borrows."""
+    """What is known of a workload that fits: the amounts that it needs, and its place in a round.
+
+    `levels` is, for each amount, the height in the tree up to which it borrows, 0 for none.
+    """
 
     place: Place
     node: Node
@@ -34,16 +38,16 @@ class Footing:
     levels: list[int]
     rules: QueueRules
     generation: int
-    """The generation of the tree when the place was worked out."""
+    """The generation of the tree when the place was computed."""
     usages: Needs
     """The usage, at that time, of all cells that the place depends on."""
     width: int
     """How many cells its queue had at that time."""
     line: object = None
-    """The line that let it in by its namespace; None where it was not found through a line."""
+    """The line in which it was found, after its LocalQueue had been checked; None without one."""
 
     def holds(self, rules: QueueRules, root: Node) -> bool:
-        """Say whether it would be worked out the same again. Whether it fits is not part of it."""
+        """Say whether it is still valid. Whether the workload still fits is not part of that."""
         if self.rules is not rules or self.generation != root.generation:
             return False
         for cell, usage in self.usages:
@@ -53,7 +57,7 @@ class Footing:
 
 
 def fits(needs: Needs) -> bool:
-    """Say whether there is enough of all that is needed."""
+    """Say whether each of these amounts is available."""
     for cell, amount in needs:  # noqa: SIM110 - asked of every head; a generator costs twice as much
         if amount > cell.available():
             return False
@@ -64,7 +68,8 @@ def usages_of(node: Node, needs: Needs, *, by_shares: bool) -> Needs:
     """Return the usage of all cells on which the place of a workload with these needs depends.
 
     Whether and how far it borrows depends on each needed cell and on those above it, except the
-    root's. Its share, which counts just below the root only, depends on all cells of its queue.
+    root's. Its share depends on all cells of its queue (footings by shares exist only for queues
+    directly below the root).
     """
     if by_shares:
         return [(cell, cell.usage) for cell in node.cells.values()]

@@ -1,11 +1,12 @@
-"""Who of a queue comes next: those that compete for its turn, in their order.
+"""The workloads that compete for the turn of a ClusterQueue, in their order.
 
-They are one heap, or one per LocalQueue where LocalQueues take turns. Heaps delete lazily: an entry
-counts while its peers compete, and while its order is that of their first item.
+A lane is a heap of peers. There is one per queue, or with admission fair sharing one per
+LocalQueue; the LocalQueue with the least usage has the next turn. Entries are removed lazily: an
+entry is valid while its peers compete and its order is that of their first item.
 
-Where LocalQueues take turns, the owner of a claim keeps its own: nobody who would be behind it if
-they took none goes before it. Else one whose LocalQueue used less would take what the owner's
-victims left, and be preempted for it in turn, as it is the lesser one.
+Where LocalQueues take turns, the owner of a claim keeps its turn: no workload comes before it that
+would come after it in the order without turns. Otherwise a workload of lower priority, whose
+LocalQueue used less, would take what the owner's victims released, and be preempted by the owner.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -19,9 +20,9 @@ Place = tuple[float, Order]
 
 
 class Lanes:
-    """The lanes of one queue, over peers that the queue adds and removes.
+    """The lanes of one ClusterQueue, over peers that `PendingQueue` adds and removes.
 
-    Invariant: all who compete can be reached from a lane, at the place of their first item.
+    Invariant: all peers that compete are in a lane, at the place of their first item.
     """
 
     __slots__ = ("_claimants", "_peers", "heaps", "usage_of")
@@ -34,12 +35,12 @@ class Lanes:
         self._peers = peers
         self._claimants = claimants
         self.heaps: dict[Key | None, Lane] = {}
-        """By LocalQueue where these take turns, else all in one."""
+        """By LocalQueue if these take turns; else one lane with the key None."""
         self.usage_of: Callable[[Key | None], float] | None = None
-        """By what LocalQueues take turns, the smallest first; None when they do not."""
+        """The usage by which LocalQueues take turns, the least first; None if they do not."""
 
     def front(self) -> Item | None:
-        """Return the head of the queue, or the one that blocks it."""
+        """Return the first item that competes: the head of the queue, or the one that blocks it."""
         if self.usage_of is None:
             lane = self.heaps.get(None)
             if lane is None:
@@ -62,14 +63,15 @@ class Lanes:
         return first if first.order < found[1] else found[2]
 
     def place(self, item: Item) -> Place:
-        """Return what the queue is sorted by, but for claims."""
+        """Return what the queue sorts an item by, disregarding claims."""
         local_queue = item.fact.local_queue
         return (0.0 if self.usage_of is None else self.usage_of(local_queue)), item.order
 
     def places(self, items: Sequence[Item]) -> list[Place]:
-        """Return what some of the queue are sorted by, among each other.
+        """Return what the queue sorts these items by, among each other, with regard to claims.
 
-        The owner of a claim has the turn of the first LocalQueue that it must not come after.
+        The owner of a claim gets the least usage of all LocalQueues with an item that it comes
+        before in the order without turns.
         """
         found = [self.place(item) for item in items]
         owners = set(map(id, self._claimants())) if self.usage_of is not None else ()
@@ -81,17 +83,17 @@ class Lanes:
         ]
 
     def is_passed_by(self, front: Item, place: Place) -> bool:
-        """Say whether one at another place comes before the one that is first so far."""
+        """Say whether a workload at `place` would come before `front`, the first so far."""
         if place > self.place(front):
             return False
         return place[1] <= front.order or all(one is not front for one in self._claimants())
 
     def lane_of(self, peers: Peers) -> Key | None:
-        """Return whose lane the peers are in."""
+        """Return the key of the lane of these peers."""
         return None if self.usage_of is None else peers.local_queue
 
     def enter(self, peers: Peers, top: Item) -> None:
-        """Let peers compete at the place of their first item."""
+        """Add peers to their lane, at the place of `top`, their first item."""
         lane = self.heaps.setdefault(self.lane_of(peers), [])
         if len(lane) > 2 * len(self._peers) + 16:
             self._rebuild()
@@ -99,7 +101,7 @@ class Lanes:
             heappush(lane, (top.order, peers))
 
     def divide(self, usage_of: Callable[[Key | None], float] | None) -> None:
-        """Let LocalQueues take turns by this, or none."""
+        """Let LocalQueues take turns by `usage_of`, the least first; None: one order for all."""
         self.usage_of = usage_of
         self._rebuild()
 
@@ -118,7 +120,7 @@ def _order(item: Item) -> Order:
 
 
 def _first(lane: Lane) -> Item | None:
-    """Return the first item of a lane, dropping what does not compete any more."""
+    """Return the first item of a lane, None if there is none; drop invalid entries before it."""
     while lane:
         order, peers = lane[0]
         top = peers.top()

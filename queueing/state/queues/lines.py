@@ -1,9 +1,9 @@
-"""Queues in which all workloads wait on one shelf: two numbers tell whether there is a head.
+"""Queues whose pending workloads are all on one shelf: two numbers tell whether there is a head.
 
-The two numbers are the free quota of one cell, and the least that anybody on the shelf asks.
+The two numbers are the free quota of one cell, and the smallest request on the shelf.
 
-Invariant: the queue is active, and objects are as they were when the line was made. Whoever uses a
-line asks first whether it `holds`: whether all still wait on that shelf.
+Invariant: the queue is active, and objects are as they were when the line was made (`Memory.lines`
+is emptied when they change). Before using a line, check that it `holds`.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from queueing.state.queues.stands import PARKED
 
 @dataclass(slots=True, eq=False)
 class Line:
-    """The only shelf of an active queue, and the cell of which those on it lack something."""
+    """The only shelf of an active ClusterQueue, and the cell whose quota its workloads lack."""
 
     queue: PendingQueue
     rules: QueueRules
@@ -32,23 +32,24 @@ class Line:
     node: Node
     cell: Cell
     above: Cell | None
-    """The root's cell, where what is used of this one is what is left less for others; or None."""
+    """The root's cell, if the queue may take part in a `contest`; else None."""
     most: float
-    """How much the queue may use at most, with all that it may borrow."""
+    """The quota of the queue plus its borrowing limit; infinite without a limit."""
     is_open: bool = False
-    """Whether all LocalQueues of the queue are known to be let in."""
+    """Whether all LocalQueues of the queue are known to be open (see `cycle.openness`)."""
     best: Place = (0, 0, 0.0, Uid(""))
-    """Not after that of anybody who stands there, as long as all is as it was `seen`."""
+    """A place in the round that no workload of the line comes before, valid for `seen`."""
     seen: tuple[int, int, int] | None = None
-    """Usage of the queue, changes of the shelf, and generation of the tree."""
+    """For which usage of the queue, number of shelf changes, and tree generation `best` is valid.
+    """
 
     @property
     def holds(self) -> bool:
-        """Whether all who wait still stand on that shelf."""
+        """Whether all pending workloads of the queue are still on that shelf."""
         return self.queue.shelves.only is self.only and not self.queue.lanes.heaps
 
     def first(self, available: float) -> Item | None:
-        """Return the first who asks for no more than this; None if that one is not parked."""
+        """Return the first workload that requests at most `available`; None if it is not PARKED."""
         found = self.shelf.first(available)
         if found is None or found[1].stand is not PARKED:
             return None
@@ -56,7 +57,7 @@ class Line:
 
 
 def line_on(queue: PendingQueue, rules: QueueRules, node: Node) -> Line | None:
-    """Return the line in which all of an active queue stand; None where they do not."""
+    """Return the line of an active queue; None if not all its workloads are on one shelf."""
     only = queue.shelves.only
     if only is None or queue.lanes.heaps:
         return None
@@ -68,9 +69,10 @@ def line_on(queue: PendingQueue, rules: QueueRules, node: Node) -> Line | None:
 
 
 def _shares_alike(rules: QueueRules, cell: Cell) -> bool:
-    """Say whether all that a queue uses comes from the root, and all that it asks is decided alike.
+    """Say whether a queue can take part in a `contest`.
 
-    Only so its place in a round goes by one amount, and grows with it.
+    Its parent must be the root, it must lend all of its quota, and its workloads must be plain:
+    they never preempt, have no admission checks, and may borrow without trying another flavor.
     """
     if cell.parent is None or cell.parent.parent is not None or cell.local:
         return False

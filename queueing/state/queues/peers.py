@@ -1,7 +1,9 @@
-"""One pending workload, and those of its LocalQueue that every rule judges alike.
+"""A pending workload (`Item`), and groups of equivalent ones (`Peers`).
 
-One of such `Peers` is judged, and what is found holds for all. They are a heap of items in the
-order of their queue, which deletes lazily: an entry counts while its item says so.
+Peers have the same LocalQueue, requests and priority, so every rule judges them alike: one of them
+is judged, and the result holds for all. They are a heap of items in the order of the queue. Removed
+items stay in the heap until they come to its top: an entry is valid while its item points to these
+peers and has the order of the entry.
 
 Invariant: an item is in exactly one `Peers`.
 """
@@ -24,11 +26,11 @@ from queueing.state.queues.stands import BLOCKING, READY, RELEASE, Stand
 Order = QueueKey
 
 Lacks = tuple[tuple[FlavorResource, int], ...]
-"""Amounts; another try is worthwhile once at least one of them is available."""
+"""Amounts of flavor-resources. Another attempt is worthwhile once one of them is available."""
 
 
 class Item:
-    """One pending workload. Its order is unique, because it ends with the uid."""
+    """One pending workload. Its `order` is unique, because it ends with the uid."""
 
     __slots__ = (
         "fact",
@@ -49,38 +51,42 @@ class Item:
     def __init__(self, fact: WorkloadFact, order: Order, timestamp: float) -> None:
         self.fact = fact
         self.footing: Footing | None = None
-        """What it needs and its place in a round, as last found; it may be out of date."""
+        """A memo of what it needs and of its place in a round; check `Footing.holds`."""
         self.head: Head | None = None
-        """The head made of it when it was last judged on its shelf; valid for the same fact."""
+        """A memo: the head made of it when it was last judged on its shelf, for the same fact."""
         self.order = order
         self.timestamp = timestamp
         self.peers: Peers | None = None
         self.progress: Progress | None = None
         self.progress_at = 0
-        """How many releases its queue had seen when `progress` was made."""
+        """`Memory.releases` of its queue when `progress` was stored."""
         self.landmark: Progress | None = None
-        """`progress` at an earlier try: a search that comes to it again goes in circles."""
+        """`progress` of an earlier attempt: a search that returns to it goes in circles."""
         self.preempting = False
         """Whether its last judgement preempted others."""
         self.tries = 0
-        """How often it was judged and kept its turn, since its last relevant change."""
+        """How often in a row it was judged and kept its turn, to try its remaining flavors."""
         self.wait: Wait | None = None
+        """Why it waits, by its own last judgement; `Peers.wait` holds for all of its peers."""
         self.wants: Mapping[FlavorResource, int] = NOTHING
-        """What it would use, by its last judgement."""
+        """What it would use of each flavor-resource, by its last judgement."""
 
     def __lt__(self, other: "Item") -> bool:
         return self.fact.key < other.fact.key
 
     @property
     def is_usual(self) -> bool:
-        """Whether nothing about it alone bears on how it is judged."""
+        """Whether it is judged just as its peers are: it has no state of its own that matters."""
         fact = self.fact
         alone = self.preempting or fact.checks or fact.misconfigured
         return self.progress is None and not alone
 
 
 class Peers:
-    """Pending workloads of one LocalQueue that every rule judges alike, in their order."""
+    """Equivalent pending workloads of one LocalQueue, in the order of the queue.
+
+    `token` is what they are grouped by.
+    """
 
     __slots__ = (
         "demand",
@@ -114,30 +120,30 @@ class Peers:
         self.stand: Stand = READY
         self.wait: Wait | None = None
         self.lacks: Lacks = ()
-        """What they wait for on shelves where only what is available counts."""
+        """The amounts that they wait for, on shelves on which only free quota counts."""
         self.doubtful = False
-        """READY only because some quota seemed free, which others may have taken since. They are
-        parked again without a judgement if so."""
+        """Whether they are READY only because of quota that others may have taken since. Then they
+        are parked again without being judged."""
         self.hope: frozenset[FlavorResource] = frozenset()
-        """Another try is worthwhile once any of these is released."""
+        """Another attempt is worthwhile once any of these is released."""
         self.expects = RELEASE
-        """Which other events make one worthwhile."""
+        """Which other events make another attempt worthwhile."""
         self.offer: Offer | None = None
         """The queue's offer that `outline` was computed from."""
         self.outline: Outline | None = None
         self.plain = False
-        """On a shelf, and nothing but that lack keeps any of them from being admitted."""
+        """Whether they are on a shelf, and nothing but that lack keeps them from being admitted."""
 
     def __lt__(self, other: "Peers") -> bool:
         return id(self) < id(other)
 
     @property
     def competes(self) -> bool:
-        """Whether their first is in the race for the turn of the queue: READY, or blocking it."""
+        """Whether their first item is in a lane: they are READY or BLOCKING."""
         return self.stand is READY or self.stand is BLOCKING
 
     def top(self) -> Item | None:
-        """Return the first item, dropping what was removed before."""
+        """Return the first item, None if there is none; drop removed entries before it."""
         heap = self.heap
         while heap:
             order, item = heap[0]
@@ -147,7 +153,7 @@ class Peers:
         return None
 
     def items(self) -> Iterator[Item]:
-        """Give the items in no particular order."""
+        """Yield the items in no particular order."""
         for order, item in self.heap:
             if item.peers is self and item.order is order:
                 yield item

@@ -5,7 +5,7 @@ its last judgement lacked: on a shelf for an amount (`Shelves`), or hopeful, for
 events. docs/concepts/waiting.md shows this by an example.
 
 Invariant: a `Peers` is in exactly one queue, and the counts of a queue are the sizes of its peers.
-On a shelf are only peers that wait, at the place of their first.
+Only peers that are not READY are on a shelf, at the place of their first item.
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -42,7 +42,7 @@ class PendingQueue:
         self.name = name
         self.peers: dict[Hashable, Peers] = {}
         self.lanes = Lanes(self.peers, claimants)
-        """Who competes for the turn of the queue."""
+        """The peers that compete for the turn of the queue."""
         self.size = 0
         self.inadmissible = 0
         self.by_local_queue: dict[Key | None, Count] = {}
@@ -51,20 +51,20 @@ class PendingQueue:
         self.hopeful: dict[Peers, None] = {}
         """The part of `waiting` for which no amount is known: see `Peers.hope` and `expects`."""
         self.fickle: dict[Peers, None] = {}
-        """The part of `hopeful` that even an admission of another may help."""
+        """The part of `hopeful` that even the admission of another workload may help."""
         self.kept_off: dict[Peers, None] = {}
-        """The part of `hopeful` that would fit, had not others of the round come first."""
+        """The part of `hopeful` that fitted, until others of the round came first."""
         self.shelves: Shelves[Peers] = Shelves()
-        """The part of `waiting` that needs an amount of a flavor-resource before another try."""
+        """The part of `waiting` for which an amount of a flavor-resource must be free first."""
         self.odd = 0
-        """How many of those on shelves are not `plain`."""
+        """How many peers on shelves are not `plain`."""
 
     @property
     def active(self) -> int:
         return self.size - self.inadmissible
 
     def add(self, item: Item, token: Hashable, demand: Demand) -> bool:
-        """Put an item among its peers and say whether it is now their first."""
+        """Add an item to the peers of this token; say whether it is now their first."""
         peers = self.peers.get(token)
         if peers is None:
             peers = self.peers[token] = Peers(self.name, token, demand, item.fact)
@@ -82,7 +82,7 @@ class PendingQueue:
         return True
 
     def remove(self, item: Item) -> None:
-        """Take an item out; its peers go when they are empty."""
+        """Remove an item, and its peers if they are empty then."""
         peers = peers_of(item)
         was_top = peers.top() is item
         item.peers = None
@@ -95,21 +95,21 @@ class PendingQueue:
             self._offer(peers)
 
     def head(self) -> Item | None:
-        """Return the first item whose peers are READY, None when a BLOCKING one comes first."""
+        """Return the first READY item; None if there is none, or a BLOCKING one comes before it."""
         first = self.lanes.front()
         if first is None or first.peers is None or first.peers.stand is not READY:
             return None
         return first
 
     def divide(self, usage_of: Callable[[Key | None], float] | None) -> None:
-        """Let LocalQueues take turns, the least `usage_of` first; None: one order for all."""
+        """Let LocalQueues take turns by `usage_of`, the least first; None: one order for all."""
         if usage_of != self.lanes.usage_of:
             self.lanes.divide(usage_of)
             for peers in self.waiting:
                 self._move(peers)
 
     def settle(self, peers: Peers, stand: Stand) -> None:
-        """Give peers that were judged their state; what they waited for before is forgotten."""
+        """Set the state of peers that were judged, and forget what they waited for before."""
         peers.lacks = ()
         peers.doubtful = False
         self._take_off_shelves(peers)
@@ -117,21 +117,24 @@ class PendingQueue:
         self._stand(peers, stand)
         self.waiting[peers] = None
         if not competed:
-            self._offer(peers)  # one that was judged where it waited may block its queue now
+            self._offer(peers)  # a companion that was not in a lane may be BLOCKING now
 
     def lack(self, peers: Peers, lacks: Lacks, *, plain: bool = False) -> None:
-        """Put peers on shelves until one of these amounts is available; none of them is now."""
+        """Put peers on shelves until one of these amounts, none of which is free now, is free."""
         peers.lacks = lacks
         self._forget_hope(peers)
         self._file(peers, lacks, None, plain=plain)
 
     def shelve(self, peers: Peers, missing: Iterable[tuple[FlavorResource, int]]) -> None:
-        """Put hopeful peers on shelves until one of these is met, possible victims included."""
+        """Put hopeful peers on shelves until one of these amounts can be had.
+
+        What possible victims hold counts as well as free quota.
+        """
         self._forget_hope(peers)
         self._file(peers, missing, peers.priority)
 
     def park_again(self, peers: Peers) -> None:
-        """Park peers again that became READY for something that others have taken since."""
+        """Park doubtful peers again, whose quota others have taken since they became READY."""
         lacks = peers.lacks
         self.settle(peers, PARKED)
         if lacks:
@@ -140,9 +143,9 @@ class PendingQueue:
             self._note_hope(peers)
 
     def covered(self, bound: Bound) -> Peers | None:
-        """Return the first peers on a shelf for whom there is enough.
+        """Return the first peers on a shelf for which there is enough, by `bound`.
 
-        None also when others come before them, who are READY or block the queue.
+        None also if peers that are READY or BLOCKING come before them.
         """
         best = self.shelves.first(bound, self.lanes.usage_of)
         if best is None:
@@ -153,13 +156,16 @@ class PendingQueue:
         return best[2] if first is None or self.lanes.is_passed_by(first, best[:2]) else None
 
     def hope(self, peers: Peers, resources: Iterable[FlavorResource], *, expects: Expects) -> None:
-        """Let peers be woken by any release of these resources, and by the events of `expects`."""
+        """Note that a release of any of these resources, or an event of `expects`, wakes peers."""
         peers.hope = frozenset(resources)
         peers.expects = expects
         self._note_hope(peers)
 
     def wake(self, peers: Peers, *, doubtful: bool = False) -> bool:
-        """Make the peers READY; say whether they were not."""
+        """Make peers READY; say whether they were not READY before.
+
+        If `doubtful`, and they were parked, they are checked again before they are judged.
+        """
         if not doubtful or peers.stand is PARKED:
             peers.doubtful = doubtful
         if peers.stand is READY:
@@ -242,7 +248,10 @@ class PendingQueue:
             self.shelves.put(peers, slots, top.order)
 
     def _offer(self, peers: Peers) -> None:
-        """Enter peers, at the place of their first item, where they compete or wait."""
+        """Put peers in their lane, or at their new place on shelves.
+
+        Called when their first item changed, or when they may have begun to compete.
+        """
         top, filing = peers.top(), self.shelves.filing(peers)
         if filing is not None and top is not None and filing.place is not top.order:
             self._move(peers)

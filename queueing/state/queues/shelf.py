@@ -1,4 +1,8 @@
-"""Waiters in the order of their queue, found by the first whose amount is covered."""
+"""Shelves: peers that wait for an amount, in the order of their queue (docs/decisions/0031).
+
+A shelf finds the first peers whose amount is free without looking at the others. The code is
+generic: what stands on a shelf is called a waiter.
+"""
 
 from __future__ import annotations
 
@@ -16,22 +20,24 @@ SIZE = 64
 
 
 class Slot(NamedTuple):
-    """Which shelf of a queue: of one LocalQueue where these take turns, and of one amount."""
+    """What identifies a shelf of a queue."""
 
     local_queue: Key | None
+    """None unless LocalQueues take turns."""
     resource: FlavorResource
     priority: int | None
-    """None where only what is available counts; else victims of lower priority do, too."""
+    """None if only free quota counts; else the priority of waiters that may preempt, for which also
+    what their possible victims hold counts."""
 
 
 Bound = Callable[[FlavorResource, int | None], int]
-"""How much of a flavor-resource can be had at most, by those of a priority (see `Slot`)."""
+"""Returns how much of a flavor-resource can be had at most with a priority: see `Slot`."""
 
 
 class _Block(Generic[Waiter]):
-    """Neighbours on a shelf, sorted by place: entries in columns, which are searched as they are.
+    """Neighbours on a shelf, sorted by place, stored as three parallel lists.
 
-    A record per entry instead would be one more object for each who waits, and one more to look at.
+    Searches need one of the lists only, and no object per entry is needed.
     """
 
     __slots__ = ("amounts", "places", "waiters")
@@ -55,11 +61,12 @@ class _Block(Generic[Waiter]):
 
 
 class Shelf(Generic[Waiter]):
-    """Entries of (place in the queue, amount asked, waiter), sorted by place, in blocks.
+    """Entries of (place in the queue, amount, waiter), sorted by place, in blocks.
 
-    Each block knows its least amount, so that `first` passes over those in which nobody is covered.
-    Who may be the answer asks for less than all before it: these *steps* are remembered as far as
-    somebody asked for them, until somebody comes or goes.
+    `first` returns the first waiter whose amount is small enough. Only an entry with a smaller
+    amount than all entries before it can be the answer. Such entries are called *steps*; they are
+    found as far as needed, and remembered until the shelf changes. Each block knows its least
+    amount, so that the search for steps can skip it.
 
     Invariant: places are unique, and no block is empty.
     """
@@ -82,14 +89,14 @@ class Shelf(Generic[Waiter]):
         self._ends: list[QueueKey] = []
         self._leasts: list[int] = []
         self.least: float = inf
-        """The least that anybody asks; infinite while nobody is there."""
+        """The smallest amount on the shelf; infinite while it is empty."""
         self._steps: list[tuple[QueueKey, Waiter]] = []
         self._asked: list[int] = []
-        """What those of the steps ask, negative, so that it ascends."""
+        """The amounts of the steps, negated, so that they ascend."""
         self._seen = 0, 0
-        """Block and entry from which on steps were not looked for yet."""
+        """Block and entry at which the search for more steps begins."""
         self.changes = 0
-        """How often somebody came or went."""
+        """How often an entry was added or removed."""
 
     def __len__(self) -> int:
         return sum(len(one.places) for one in self._blocks)
@@ -99,11 +106,11 @@ class Shelf(Generic[Waiter]):
 
     @property
     def front(self) -> QueueKey:
-        """The place of the first waiter of all; somebody is there."""
+        """The place of the first waiter; the shelf must not be empty."""
         return self._blocks[0].places[0]
 
     def add(self, place: QueueKey, asked: int, waiter: Waiter) -> None:
-        """Put a waiter at a place that is free."""
+        """Add a waiter at a place at which there is none."""
         self._forget_steps()
         self.least = min(self.least, asked)
         if not self._blocks:
@@ -124,7 +131,7 @@ class Shelf(Generic[Waiter]):
         self._leasts[at] = min(self._leasts[at], asked)
 
     def discard(self, place: QueueKey) -> None:
-        """Take out whoever is at a place."""
+        """Remove the waiter at a place, if there is one."""
         at = bisect_left(self._ends, place)
         if at == len(self._ends):
             return
@@ -144,7 +151,7 @@ class Shelf(Generic[Waiter]):
             self.least = min(self._leasts, default=inf)
 
     def first(self, available: float) -> tuple[QueueKey, Waiter] | None:
-        """Return the first waiter who asks for no more than `available`."""
+        """Return the first waiter, with its place, whose amount is at most `available`."""
         if available < self.least:
             return None
         at = bisect_left(self._asked, -available)
@@ -154,7 +161,7 @@ class Shelf(Generic[Waiter]):
         return self._steps[-1]
 
     def _look_on(self, available: float) -> None:
-        """Find more steps, up to the first that asks for no more than `available`."""
+        """Find more steps, up to the first whose amount is at most `available`."""
         number, index = self._seen
         asked = -self._asked[-1] if self._asked else inf
         for at in range(number, len(self._blocks)):
@@ -185,16 +192,16 @@ class Shelf(Generic[Waiter]):
 
 
 class Filing(NamedTuple, Generic[Waiter]):
-    """Where a waiter stands: its shelves with what it asks on each, and its place on all."""
+    """The shelves of a waiter, with its amount on each, and its place, the same on all."""
 
     asked: tuple[tuple[Shelf[Waiter], int], ...]
     place: QueueKey
 
 
 class Shelves(Generic[Waiter]):
-    """The shelves of one queue, and who stands where.
+    """The shelves of one queue.
 
-    Invariant: a waiter stands on all the shelves of its filing, at its place, and on no other.
+    Invariant: a waiter is on all shelves of its filing, at its place, and on no other.
     """
 
     __slots__ = ("_filings", "_shelves", "only")
@@ -203,7 +210,7 @@ class Shelves(Generic[Waiter]):
         self._filings: dict[Waiter, Filing[Waiter]] = {}
         self._shelves: dict[Slot, Shelf[Waiter]] = {}
         self.only: tuple[FlavorResource, Shelf[Waiter]] | None = None
-        """The one shelf, where there is no other and only what is available counts there."""
+        """The shelf, if there is just one, and only free quota counts on it; else None."""
 
     def __len__(self) -> int:
         return len(self._shelves)
@@ -216,11 +223,14 @@ class Shelves(Generic[Waiter]):
         return sum(map(len, self._shelves.values()))
 
     def filing(self, waiter: Waiter) -> Filing[Waiter] | None:
-        """Return where a waiter stands, None when it is on no shelf by anybody's doing."""
+        """Return where a waiter was put; None if it was not. Put on no slot, its filing is empty."""
         return self._filings.get(waiter)
 
     def put(self, waiter: Waiter, asked: Iterable[tuple[Slot, int]], place: QueueKey) -> None:
-        """Let a waiter who stands nowhere stand on these, with the least that it asks there."""
+        """Put a waiter that is on no shelf on the shelves of these slots.
+
+        If a slot occurs more than once, its smallest amount counts.
+        """
         wanted: dict[Slot, int] = {}
         for slot, amount in asked:
             wanted[slot] = min(amount, wanted.get(slot, amount))
@@ -232,7 +242,7 @@ class Shelves(Generic[Waiter]):
         self._filings[waiter] = Filing(tuple(asks), place)
 
     def take(self, waiter: Waiter) -> bool:
-        """Take a waiter off its shelves; say whether it stood on any."""
+        """Remove a waiter from its shelves; say whether it had been put on any."""
         filing = self._filings.pop(waiter, None)
         if filing is None:
             return False
@@ -246,7 +256,10 @@ class Shelves(Generic[Waiter]):
     def first(
         self, bound: Bound, usage_of: Callable[[Key | None], float] | None
     ) -> tuple[float, QueueKey, Waiter] | None:
-        """Return, with its place in the queue, the first waiter for whom there is enough."""
+        """Return the first waiter for which there is enough, by `bound`, after its place.
+
+        The place begins with the usage of the waiter's LocalQueue; 0 if these take no turns.
+        """
         best: tuple[float, QueueKey, Waiter] | None = None
         for slot, shelf in self._shelves.items():
             found = shelf.first(bound(slot.resource, slot.priority))
@@ -257,7 +270,7 @@ class Shelves(Generic[Waiter]):
         return best
 
     def _shelf(self, slot: Slot) -> Shelf[Waiter]:
-        """Return the shelf of a slot; a new one is for somebody who is put there at once."""
+        """Return the shelf of a slot. A new one is empty: the caller adds a waiter at once."""
         found = self._shelves.get(slot)
         if found is None:
             found = self._shelves[slot] = Shelf(slot)

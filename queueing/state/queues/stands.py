@@ -9,30 +9,31 @@ class Stand(Enum):
     READY = auto()
     """To be judged when their turn comes."""
     BLOCKING = auto()
-    """Judged; still the head, and nobody behind is tried."""
+    """Judged; still the head of the queue, and no workload behind it is tried."""
     ASIDE = auto()
-    """Judged; wants another try when others are done, and lets those behind pass."""
+    """Judged; lets the workloads behind it pass, and is tried again after them."""
     PARKED = auto()
     """Judged; inadmissible until something that blocks it changes."""
 
 
 READY, BLOCKING, PARKED = Stand.READY, Stand.BLOCKING, Stand.PARKED
-"""For hot paths: up to Python 3.11 to ask the class of an enumeration for a member costs as much as
-to call several functions."""
+"""For hot paths: up to Python 3.11, reading a member of an enumeration from its class costs as much
+as several function calls."""
 
 
 class Expects(IntEnum):
     """Which events make hopeful peers READY again; each value includes those before it."""
 
     RELEASE = auto()
-    """Quota of a flavor-resource that it could use is given back."""
+    """Quota of a flavor-resource that they could use is released."""
     VICTIM = auto()
-    """Somebody whom it may preempt holds quota now, or is worth less than before."""
+    """A workload that they may preempt holds quota now, or may be preempted more easily."""
     CHANGE = auto()
-    """Anybody of its tree holds quota now: that moves shares, and what others keep back."""
+    """Any workload of their tree holds quota now: it changes shares, and the quota that is kept
+    for standing workloads."""
     ADMISSION = auto()
-    """Anybody of its tree is admitted, even in the same cycle: a pod set that finds its flavor
-    taken may leave to another one what that needs."""
+    """Any workload of their tree is admitted, even in the same cycle: a pod set whose flavor is
+    taken may choose another, and so leave its part of that flavor to the other pod sets."""
 
 
 RELEASE = Expects.RELEASE
@@ -40,7 +41,7 @@ RELEASE = Expects.RELEASE
 
 
 class Count:
-    """How many wait, and how many of them are inadmissible."""
+    """How many workloads are pending, and how many of them are inadmissible."""
 
     __slots__ = ("inadmissible", "size")
 
