@@ -1,15 +1,15 @@
-"""Memory between cycles: what the cluster said, what was decided, which workload waits for what.
+"""Memory between cycles: what was observed, what was decided, and what each workload waits for.
 
 `engine.Engine` is the only entry. The controller, the simulator and `queueing plan` give it facts
-(`observe`), ask it for decisions (`cycle`) and tell it what became of each write (`settle`).
-Nothing here awaits, asks a clock or does I/O. How the modules work together, by an example:
-docs/concepts/waiting.md; coined words: docs/concepts/words.md.
+(`observe`), ask it for decisions (`cycle`), and report how each write ended (`settle`). Nothing
+here awaits, reads a clock or does I/O. How the modules work together, by an example:
+docs/concepts/waiting.md. The terms used: docs/concepts/words.md.
 
-`memory` is the data that the others work on, made of what is charged (`usage`), who waits where
-(`queues`) and balances (`credits`). `intake` takes facts in, `cycle` decides by rounds, `answers`
-reads. Each names its modules.
+`memory` is the data that the others work on, made of charged quota (`usage`), pending workloads
+(`queues`) and credit balances (`credits`). `intake` takes in facts, `cycle` decides in rounds, and
+`answers` reads. The docstring of each package names its modules.
 
-`invariants`, asserted by `Engine.check`: usage is the sum over those that hold quota, by fact or by
-assumption; nobody is both pending and charged; a queue that has a head to judge is known to have
-one; what is kept incrementally equals what the facts alone would give.
+`invariants`, asserted by `Engine.check`: usage is the sum over the workloads that hold quota, by a
+fact or by assumption; no workload is both pending and charged; every queue with a head to judge is
+in `Memory.ready`; what is kept incrementally equals what the facts alone would give.
 """

@@ -1,8 +1,8 @@
-"""The engine: facts in, decisions out. It awaits nothing and asks no clock.
+"""The engine: facts in, decisions out. It awaits nothing and reads no clock.
 
 The path of one decision: `observe` (`intake`) puts a workload in its queue, `cycle` (`driver`)
-judges the heads and assumes what was decided, `settle` (`outcomes`) learns what became of the
-write, and the next `observe` of the workload turns the assumption into a fact.
+judges the heads and assumes what it decided, `settle` (`outcomes`) takes in how the write ended,
+and the next `observe` of the workload replaces the assumption by a fact.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,11 +35,11 @@ from queueing.state.memory.views import Changed, CohortView, PendingItem, QueueV
 
 
 class Engine:
-    """Memory between cycles, and the driver of the rules over it.
+    """The only entry to `queueing.state`: takes in facts and returns decisions.
 
     Facts of one object must come in the order in which the API server made them. While the outcome
-    of a write is unknown, the next fact of its workload is taken as the answer: feed it one read
-    with quorum, and none of the watch's that may be older.
+    of a write is unknown, the next fact of its workload is taken as the answer: pass one that was
+    read with quorum, and no older one of the watch before it.
     """
 
     __slots__ = ("_memory",)
@@ -48,7 +48,7 @@ class Engine:
         self._memory = Memory.empty(settings or Settings())
 
     def observe(self, fact: Fact) -> None:
-        """Take in what the cluster says. The same fact twice changes nothing and wakes nobody."""
+        """Take in an observed fact. One that equals the known fact changes nothing."""
         match fact:
             case WorkloadFact():
                 observe_workload(self._memory, fact)
@@ -63,28 +63,29 @@ class Engine:
                 put_object(self._memory, fact)
 
     def observe_credit(self, fact: CreditFact) -> None:
-        """Take in a credit policy, a grant, or an account as it is stored."""
+        """Take in an object of the credit system: a policy, a grant, a budget, a stored account."""
         self._memory.recalls.clear()
         self._memory.credits.observe(fact)
 
     def cycle(self, now: float, budget: int | None = None) -> Cycle:
-        """Decide all that can be decided now, or as much as judging `budget` heads allows.
+        """Run a cycle: decide all that can be decided now, or until `budget` heads were judged.
 
-        What is admitted or preempted is assumed from here on. Those who stand count in the budget,
-        too, because they are judged along. It is overrun by at most one round of one tree of
-        cohorts, because these compete and are judged together.
+        What is admitted or preempted is assumed from here on. Standing workloads count in the
+        budget, too, because they are judged along with the heads. It is overrun by at most one
+        round of one tree, because the heads of a tree are judged together.
         """
         return run_cycle(self._memory, now, budget)
 
     def round(self, now: float) -> Cycle:
-        """Run one round, exactly one Kueue cycle; every pending workload appears in it once."""
+        """Run one round, exactly one Kueue cycle; every pending workload gets one decision."""
         return run_round(self._memory, now)
 
     def settle(self, outcome: Outcome) -> None:
-        """Learn what became of the write of a decision.
+        """Take in how the write of a decision ended.
 
-        Refused takes it back and lets the workload be judged again, later and later if that goes
-        on; Done and Unknown leave it charged until a fact tells.
+        If it was refused, the decision is taken back and the workload is judged again, after a
+        growing delay if that repeats. If it was done, or its outcome is unknown, the decision stays
+        assumed until the next fact of the workload.
         """
         take_outcome(self._memory, outcome)
 
@@ -102,32 +103,36 @@ class Engine:
     ) -> Iterator[PendingItem]:
         """Yield the pending workloads of a ClusterQueue in its order, inadmissible ones too.
 
-        With `local_queue` only those that came by it. To be used up before anything else is said.
+        With `local_queue` only those of that LocalQueue. Use it up before the next call of the
+        engine.
         """
         return reports.pending(self._memory, cluster_queue, local_queue)
 
     def shapes(self, cluster_queue: QueueName) -> tuple[int, int]:
-        """Count the sorts of pending workloads that are judged alike: in the queue, set aside."""
+        """Count the groups of equivalent pending workloads: those not parked, and those parked."""
         return reports.shapes(self._memory, cluster_queue)
 
     def waiting(self, workload: Key) -> Wait | None:
-        """Return why a workload waits; None when it does not, or is unknown."""
+        """Return why a workload waits; None if it does not, or is unknown."""
         return wait_of(self._memory, workload)
 
     def settled(self, workload: Key) -> Wait | None:
-        """Return why a workload waits that will for now; None when its turn may come any moment."""
+        """Return why a parked or held workload waits; None if its turn may come at any time."""
         return settled_wait(self._memory, workload)
 
     def pending_keys(self) -> list[Key]:
-        """List all who wait, in a queue or out of it, in no defined order."""
+        """Return the keys of all pending and held workloads, in no defined order."""
         return [*self._memory.items, *self._memory.held]
 
     def is_claimed(self, victim: Key) -> bool:
-        """Say whether somebody waits for what a victim holds."""
+        """Say whether any preemptor waits for the quota of a victim."""
         return self._memory.claims.is_on(victim)
 
     def exceeds(self, workload: Key, aside: Iterable[Key] = ()) -> bool:
-        """Say whether a workload holds what it would not be granted now, not counting `aside`."""
+        """Say whether a workload holds quota that it would not be granted now.
+
+        The usage of the workloads `aside` does not count.
+        """
         return exceeds(self._memory, workload, aside)
 
     def credit_accounts(self) -> tuple[CreditAccountFact, ...]:
@@ -135,43 +140,49 @@ class Engine:
         return tuple(self._memory.credits.records(self._memory.workloads))
 
     def credit_budgets(self) -> tuple[BudgetAccountFact, ...]:
-        """Return what budgets have spent and hold, as of the last cycle, for storing."""
+        """Return what is spent from and held in budgets, as of the last cycle, for storing."""
         return tuple(self._memory.credits.budgets(self._memory.tree, self._memory.workloads))
 
     def usage_records(self) -> tuple[UsageRecordFact, ...]:
-        """Return the rows of usage that are to be stored, older hours of a tree first."""
+        """Return the hourly rows of usage that are to be stored, older hours of a tree first."""
         return tuple(self._memory.credits.usage(self._memory.workloads))
 
     def credits_altered(self) -> bool:
-        """Say, once, that ledgers should be stored: quotas, prices or reclaimable pods changed."""
+        """Say, once per change, whether ledgers should be stored now.
+
+        They should after a change of quotas, prices or reclaimable pods.
+        """
         return self._memory.credits.is_altered(self._memory.clock)
 
     def credits_cover(self, workload: Key) -> bool:
-        """Say whether a finished workload may be forgotten: the stored accounts hold its end."""
+        """Say whether a finished workload may be deleted: the stored accounts include its end."""
         return self._memory.credits.stored.covers(workload, self._memory.tree)
 
     def credits_name(self, workload: Key) -> bool:
-        """Say whether an evicted workload may give its quota back: the stored accounts name it."""
+        """Say whether an evicted workload may release its quota: the stored accounts name it."""
         return self._memory.credits.stored.recorded(workload, self._memory.tree)
 
     def credits_behind(self, workload: Key, since: int) -> tuple[str, ...]:
-        """Return the accounts and budgets of what a workload holds that are stored up to before."""
+        """Return the accounts and budgets that a workload concerns and that are older than `since`.
+
+        That is: stored up to a time before it, in epoch seconds.
+        """
         return self._memory.credits.stored.behind(workload, self._memory.tree, since)
 
     def credits_settled(self, workload: Key) -> bool:
-        """Say whether a workload may reserve again: what it held is in the stored accounts."""
+        """Say whether a workload may reserve again: the stored accounts include what it held."""
         return self._memory.credits.stored.settled(workload, self._memory.tree)
 
     def credit_policies(self) -> dict[str, tuple[CohortName, ...]]:
-        """Return the root cohorts in which each credit policy counts."""
+        """Return, for each credit policy, the root cohorts that it applies to."""
         return self._memory.credits.governed(self._memory.tree)
 
     def changed(self) -> Changed:
-        """Return what to look at again since the last call of this."""
+        """Return the names of objects whose views may have changed since the last call."""
         return reports.changed(self._memory)
 
     def story(self, workload: Key) -> tuple[str, ...]:
-        """Tell the last things that happened to a workload, oldest first."""
+        """Return the last events of a workload as sentences, oldest first."""
         return self._memory.stories.read(workload)
 
     def check(self) -> None:

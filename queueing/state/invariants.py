@@ -1,4 +1,4 @@
-"""Everything that must hold between two calls of the engine."""
+"""The invariants that hold between two calls of the engine; tests assert them."""
 
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.state.memory.memory import Memory
@@ -29,7 +29,7 @@ def _expect(holds: object, wrong: str) -> None:
 
 
 def _check_sums(memory: Memory) -> None:
-    """Usage in the tree is the sum over the charges; what facts say is charged as they say."""
+    """Check that usage in the tree, tallies and ranks are the sums over the charges."""
     ledger = memory.ledger
     tallies: dict[QueueName, Tally] = {}
     by_local_queue: dict[Key, Tally] = {}
@@ -61,7 +61,7 @@ def _check_sums(memory: Memory) -> None:
 
 
 def _check_turns_of_local_queues(ledger: Ledger, turns: Turns) -> None:
-    """Histories go by what is held: what runs by facts, and what is charged ahead."""
+    """Check that the sums behind usage histories are the sums over the charges."""
     plain = Turns(turns.settings)
     for charge in ledger.charges.values():
         holder = charge.holder
@@ -72,7 +72,10 @@ def _check_turns_of_local_queues(ledger: Ledger, turns: Turns) -> None:
 
 
 def _check_places(memory: Memory) -> None:
-    """Nobody is in two places, and nobody who should be somewhere is nowhere."""
+    """Check that every workload is charged, queued or held, and only one of these.
+
+    A workload that is over may be none of them.
+    """
     for key, fact in memory.workloads.items():
         charge = memory.ledger.charges.get(key)
         places = (charge is not None, key in memory.items, key in memory.held)
@@ -91,7 +94,7 @@ def _check_places(memory: Memory) -> None:
 
 
 def _check_queue(memory: Memory, queue: PendingQueue) -> None:
-    """Check that counts are sizes, and that whoever competes can be reached from the heap."""
+    """Check that counts are the sizes of peers, and that all that compete are in a lane."""
     size = inadmissible = 0
     offered = {id(order) for lane in queue.lanes.heaps.values() for order, _ in lane}
     for peers in queue.peers.values():
@@ -115,7 +118,7 @@ def _check_queue(memory: Memory, queue: PendingQueue) -> None:
 
 
 def _check_shelves(queue: PendingQueue) -> None:
-    """Check that peers on a shelf wait, and are there at their place in the queue."""
+    """Check that peers on shelves wait, and have the place of their first item there."""
     filed = odd = 0
     for peers in queue.peers.values():
         top, filing = peers.top(), queue.shelves.filing(peers)
@@ -136,7 +139,7 @@ def _check_shelves(queue: PendingQueue) -> None:
 
 
 def _check_turns(memory: Memory) -> None:
-    """Every queue with a head to judge is known to have one."""
+    """Check that every queue with a head to judge is in `ready`, or is about to be looked at."""
     for name, queue in memory.queues.items():
         if memory.objects.is_active(name) and queue.head() is not None:
             waits_for_look = memory.reshaped or name in memory.refitted
@@ -147,7 +150,7 @@ def _check_turns(memory: Memory) -> None:
 
 
 def _check_claims(memory: Memory) -> None:
-    """Check that who claims still waits, for victims that still hold quota."""
+    """Check that owners of claims are standing and pending, and that their victims hold quota."""
     for key in memory.standing:
         _expect(key in memory.items, f"{key} keeps others off and does not wait")
     for claim in memory.claims:

@@ -1,5 +1,5 @@
-"""Answers out: what the engine says to whoever asks, without changing anything.
+"""Answers out: read-only questions to the memory.
 
-`waits` (why does it wait), `reports` (status of queues, and metrics), `excess` (may a workload keep
-what it holds).
+`waits`: why does a workload wait? `reports`: counts and usage of queues, for status and metrics.
+`excess`: does a workload hold more than it would be granted now?
 """

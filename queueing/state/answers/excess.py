@@ -1,4 +1,4 @@
-"""Whether a reservation would still be granted now: asked of those that another leader made."""
+"""Whether a reservation would still be granted now. Asked about late ones of an earlier leader."""
 
 from collections.abc import Iterable
 
@@ -8,9 +8,10 @@ from queueing.state.usage.charges import Charge
 
 
 def exceeds(memory: Memory, key: Key, aside: Iterable[Key]) -> bool:
-    """Say whether a workload holds what it could not get now.
+    """Say whether a workload holds quota that it could not get now.
 
-    Those `aside`, and whoever is evicted, do not count: they make room for it, not it for them.
+    The usage of workloads in `aside`, and of evicted ones, does not count: these have to give way
+    to it.
     """
     charge = memory.ledger.charges.get(key)
     if charge is None or not memory.tree.has_queue(charge.holder.queue):

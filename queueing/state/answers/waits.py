@@ -1,4 +1,4 @@
-"""Why a pending workload waits: by its last judgement, or because it has not had its turn."""
+"""Why a pending workload waits: by its last judgement, or because it was not its turn yet."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from queueing.state.queues.stands import Stand
 
 
 def wait_of(memory: Memory, key: Key) -> Wait | None:
-    """Return why a workload waits; None when it does not."""
+    """Return why a workload waits; None if it does not, or is unknown."""
     held = memory.held.get(key)
     if held is not None:
         return held.wait
@@ -19,9 +19,9 @@ def wait_of(memory: Memory, key: Key) -> Wait | None:
 
 
 def settled_wait(memory: Memory, key: Key) -> Wait | None:
-    """Return why a workload waits that will for now; None when its turn may come any moment.
+    """Return why a workload waits that is parked or held; None if its turn may come any moment.
 
-    Of peers, all have the same.
+    Peers all have the same answer.
     """
     item = memory.items.get(key)
     if item is not None and peers_of(item).stand is not Stand.PARKED:
@@ -30,9 +30,9 @@ def settled_wait(memory: Memory, key: Key) -> Wait | None:
 
 
 def current_wait(memory: Memory, item: Item) -> Wait:
-    """Return why an item of a queue waits: what was found last for it or for one judged alike.
+    """Return why an item of a queue waits, by the last judgement of it or of one of its peers.
 
-    What was found for it alone is older than what its peers wait for now.
+    The wait of its peers comes first: a wait of the item alone is older.
     """
     peers = peers_of(item)
     name = peers.queue
@@ -49,9 +49,9 @@ def current_wait(memory: Memory, item: Item) -> Wait:
 
 
 def standing_wait(memory: Memory, item: Item) -> Wait:
-    """Return where an item stands that a round did not judge: set aside, or behind a head.
+    """Return the wait of an item that a round did not judge: it is parked, or not the head.
 
-    One who was judged before and is in the queue again keeps its reason, and nothing else.
+    One that is not parked keeps the reason and message of its last judgement, if it had one.
     """
     found, peers = current_wait(memory, item), item.peers
     if peers is None or peers.stand is Stand.PARKED or not memory.objects.is_active(peers.queue):
@@ -60,7 +60,7 @@ def standing_wait(memory: Memory, item: Item) -> Wait:
 
 
 def suspended(item: Item, name: QueueName) -> Wait:
-    """Say that the queue is inactive."""
+    """Return the wait of an item whose ClusterQueue is inactive."""
     return Wait(
         workload=item.fact.key,
         uid=item.fact.uid,

@@ -1,7 +1,7 @@
-"""Facts in: what the cluster said becomes memory.
+"""Facts in: updates the memory with what was observed in the cluster.
 
-`workloads` takes a Workload: with quota (`holding`, where `marks` restores who waits for it from
-what statuses say), in a queue (`joining`), or in none (`hindrances`). `surroundings` says what a
-change of a queue, flavor or check means to workloads, `local_queues` what one of a LocalQueue does
-to turns. `outcomes` confirms or takes back what was assumed.
+`workloads` takes in a Workload, and charges it for the quota that it holds (`holding`), puts it in
+a queue (`joining`), or in none (`hindrances` says why). `marks` restores claims from statuses.
+`surroundings` takes in all other objects, such as queues, flavors and checks. `local_queues` keeps
+the order of LocalQueues that credits bend. `outcomes` takes in how the write of a decision ended.
 """

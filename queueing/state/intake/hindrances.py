@@ -1,7 +1,7 @@
-"""Why a workload may not be tried: deactivated, held, gated, misconfigured, or backing off.
+"""Why a workload is in no queue: deactivated, stopped, gated, misconfigured, or in backoff.
 
-Who backs off counts as pending, and stands among the inadmissible of its queue, as in Kueue; the
-others are in no queue.
+One in backoff, or not requeued after an eviction, still counts as pending and inadmissible in its
+queue, as in Kueue. The others count nowhere.
 """
 
 from typing import NamedTuple
@@ -12,11 +12,11 @@ from queueing.core.names import name_of
 from queueing.state.memory.memory import Held, Memory
 
 _STOPPED = frozenset({"ClusterQueueStopped", "LocalQueueStopped"})
-"""Reasons after which a workload may queue again as soon as its queue is no longer stopped."""
+"""Reasons of `Requeued=False` that do not hold a workload back: its queue's stop policy does."""
 
 
 def why_held(memory: Memory, fact: WorkloadFact, local_queue: LocalQueueFact | None) -> Held | None:
-    """Return why a workload may not queue, None when it may."""
+    """Return why a workload must not be queued; None if it may be."""
     queue = None if local_queue is None else local_queue.cluster_queue
     found = _first_hindrance(memory, fact, local_queue)
     if found is None:
@@ -38,15 +38,15 @@ class _Hindrance(NamedTuple):
     reason: Reason
     message: str
     pending: bool = False
-    """Whether it counts as pending all the same."""
+    """Whether the workload still counts as pending."""
     until: float | None = None
-    """When it is over by itself; None where only a fact can tell."""
+    """When the hindrance ends without a new fact; None if only a fact can end it."""
 
 
 def _first_hindrance(
     memory: Memory, fact: WorkloadFact, local_queue: LocalQueueFact | None
 ) -> _Hindrance | None:
-    """Return what keeps a workload from being tried, the first thing found; None for nothing."""
+    """Return the first hindrance that applies to a workload; None if there is none."""
     name = "" if fact.local_queue is None else name_of(fact.local_queue)
     if not fact.active:
         return _Hindrance(Reason.DEACTIVATED, "The workload is deactivated")

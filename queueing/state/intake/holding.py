@@ -1,4 +1,4 @@
-"""Quota that a workload holds by its status: how it is charged, and how it is given back."""
+"""Quota that a workload holds by its status: how it is charged, and how it is released."""
 
 from dataclasses import replace
 from heapq import heappush
@@ -14,7 +14,10 @@ from queueing.state.usage.charges import Charge
 
 
 def give_back(memory: Memory, key: Key) -> None:
-    """Release what a workload holds, and the claim of its preemptor with it."""
+    """Release the quota that a workload holds; claims on it lose that victim.
+
+    Nothing changes if the workload holds none.
+    """
     charge = memory.ledger.discharge(key)
     memory.assumed_from.pop(key, None)
     memory.unknown.discard(key)
@@ -23,7 +26,7 @@ def give_back(memory: Memory, key: Key) -> None:
     if memory.credits.any:
         memory.credits.stir(key)
     _turn_ready(memory, key)
-    if memory.standing:  # else nobody claims what others hold
+    if memory.standing:  # otherwise there are no claims
         memory.victim_changed(key)
     queue = charge.holder.queue
     memory.releases[queue] = memory.releases.get(queue, 0) + 1
@@ -33,7 +36,7 @@ def give_back(memory: Memory, key: Key) -> None:
 
 
 def _was_preempted(memory: Memory, key: Key) -> bool:
-    """Say whether a workload gives its quota back because it was preempted."""
+    """Say whether a workload releases its quota because it was preempted."""
     fact = memory.workloads.get(key)
     evicted = None if fact is None else fact.conditions.get("Evicted")
     ended = fact is None or fact.is_true("Finished")
@@ -41,7 +44,7 @@ def _was_preempted(memory: Memory, key: Key) -> bool:
 
 
 def touch_charged(memory: Memory, charge: Charge) -> None:
-    """Note that usage changed."""
+    """Note that the views of the charge's ClusterQueue, cohorts and LocalQueue changed."""
     holder, touched = charge.holder, memory.touched
     touched.queues.add(holder.queue)
     touched.charged.add(holder.queue)
@@ -50,7 +53,7 @@ def touch_charged(memory: Memory, charge: Charge) -> None:
 
 
 def hold_quota(memory: Memory, fact: WorkloadFact) -> None:
-    """Charge a workload for what its status says that it holds."""
+    """Charge a workload for the quota that it holds by its status."""
     old = memory.ledger.charges.get(fact.key)
     if old is not None and _says_what_was_assumed(memory, fact, old):
         _confirm(memory, fact, old)
@@ -59,10 +62,11 @@ def hold_quota(memory: Memory, fact: WorkloadFact) -> None:
 
 
 def _says_what_was_assumed(memory: Memory, fact: WorkloadFact, old: Charge) -> bool:
-    """Say whether a status tells of the very admission that was assumed, and of nothing besides.
+    """Say whether a status confirms just the admission that was assumed, with the same charge.
 
-    That is how nearly every admission becomes a fact. False also where it would take a closer look:
-    where devices, claims, checkpoints, reclaimed pods or earlier evictions may have a say.
+    Nearly every admission is confirmed like that, which is cheaper than charging it anew. False
+    also in cases that need more than a comparison: devices, ResourceClaims, checkpoints, reclaimed
+    pods, earlier evictions.
     """
     key, holder, decision, admission = fact.key, old.holder, old.decision, fact.admission
     if decision is None or admission is None or key in memory.unknown:
@@ -89,7 +93,7 @@ def _says_what_was_assumed(memory: Memory, fact: WorkloadFact, old: Charge) -> b
 
 
 def _confirm(memory: Memory, fact: WorkloadFact, assumed: Charge) -> None:
-    """Let a fact stand where an assumption stood that it says the same as, but for the time."""
+    """Replace an assumed charge by the same charge as a fact, with the time of the reservation."""
     key, known = fact.key, assumed.holder
     holder = Holder(
         key=key,
@@ -112,7 +116,7 @@ def _confirm(memory: Memory, fact: WorkloadFact, assumed: Charge) -> None:
 
 
 def _charge(memory: Memory, fact: WorkloadFact) -> None:
-    """Charge a workload for what is read from its status."""
+    """Charge a workload by its status, in place of any charge that it had before."""
     key = fact.key
     memory.assumed_from.pop(key, None)
     if key in memory.unknown:
@@ -140,7 +144,7 @@ def _charge(memory: Memory, fact: WorkloadFact) -> None:
 
 
 def _note_protection(memory: Memory, holder: Holder, old: Charge | None) -> None:
-    """Note when a workload becomes a possible victim, if that is a matter of time."""
+    """Note when a workload becomes a possible victim, if its minimum runtime protects it now."""
     stake = holder.stake
     if stake is None or memory.as_kueue or (old is not None and old.holder.stake == stake):
         return
@@ -153,10 +157,10 @@ def _queues(charge: Charge) -> tuple[QueueName, Key | None]:
 
 
 def _spare(memory: Memory, fact: WorkloadFact) -> None:
-    """Note that a victim stays after all: whoever waited for its room is judged again.
+    """Note that a victim keeps its quota after all; its preemptors are judged again.
 
-    A victim that could not be stopped is not chosen again by the same preemptor. One that did not
-    have to be stopped (`Withdrawn`) may be.
+    A victim that could not be stopped is not chosen again by the same preemptor. One whose eviction
+    was withdrawn (reason `Withdrawn`), because it was not needed, may be chosen again.
     """
     key = fact.key
     memory.victim_changed(key, spared=True)
@@ -168,7 +172,7 @@ def _spare(memory: Memory, fact: WorkloadFact) -> None:
 
 
 def _follow_readiness(memory: Memory, fact: WorkloadFact, *, admitted: bool) -> None:
-    """Note whether others wait for the pods of a workload."""
+    """Update whether a workload is among those whose pods are not ready (`Memory.unready`)."""
     if memory.settings.expects_pods(admitted=admitted) and not fact.is_true("PodsReady"):
         memory.unready.add(fact.key)
     else:
@@ -176,7 +180,7 @@ def _follow_readiness(memory: Memory, fact: WorkloadFact, *, admitted: bool) -> 
 
 
 def _turn_ready(memory: Memory, key: Key) -> None:
-    """Note that nobody waits any longer for the pods of a workload to be ready."""
+    """Note that the pods of a workload are ready, or that it holds no quota any more."""
     if key in memory.unready:
         memory.unready.discard(key)
         memory.pods_turned_ready = True
@@ -190,9 +194,9 @@ def _spare_unless_evicted(memory: Memory, fact: WorkloadFact) -> None:
 
 
 def take_back_eviction(memory: Memory, victim: WorkloadFact) -> None:
-    """Note that an eviction was not written: nobody was preempted, and who counted on it goes on.
+    """Undo the preemption of a victim whose eviction was not written; wake its preemptors.
 
-    Earlier preemptions of the same victim stay remembered.
+    Only feuds that this eviction began are forgotten; those of earlier evictions stay.
     """
     preemptors = memory.ledger.spare(victim.key)
     memory.victim_changed(victim.key, spared=True)

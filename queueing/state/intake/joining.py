@@ -1,6 +1,6 @@
-"""Into a queue and out of it: where a workload without quota waits, or why it is in no queue.
+"""Puts workloads without quota in their queue, or holds them back, and takes them out again.
 
-Invariant: a workload is in one queue at most, and is not held back while it is in one.
+Invariant: a workload is in at most one queue, and is not held back while it is in one.
 """
 
 from collections.abc import Hashable
@@ -17,7 +17,10 @@ from queueing.state.queues.peers import Item, peers_of
 
 
 def enqueue(memory: Memory, fact: WorkloadFact) -> None:
-    """Put a workload that holds no quota in its queue, or say why it is in none."""
+    """Put a workload that holds no quota in its queue, or hold it back with a reason.
+
+    One that is finished or being deleted is in neither.
+    """
     key = fact.key
     if is_over(fact):
         leave(memory, key)
@@ -34,12 +37,12 @@ def enqueue(memory: Memory, fact: WorkloadFact) -> None:
 
 
 def is_over(fact: WorkloadFact) -> bool:
-    """Say whether a workload never queues again."""
+    """Say whether a workload is finished or being deleted, so that it is never queued again."""
     return fact.is_true("Finished") or fact.deleting
 
 
 def leave(memory: Memory, key: Key) -> None:
-    """Take a workload out of its queue, or out of those that are held."""
+    """Remove a workload from its queue, or from those that are held back."""
     _unhold(memory, key)
     item = memory.items.get(key)
     if item is None or item.peers is None:
@@ -53,7 +56,10 @@ def leave(memory: Memory, key: Key) -> None:
 
 
 def isolate(memory: Memory, item: Item, *, sticky: bool = False) -> None:
-    """Take an item from its peers, because what was found holds for it alone."""
+    """Move an item to peers of its own, because the result of its judgement holds for it alone.
+
+    A `sticky` item keeps its place before others of its queue: see `queue_key`.
+    """
     peers = peers_of(item)
     token = ("alone", item.fact.uid)
     order = queue_key(item.fact, item.timestamp, sticky=sticky)
@@ -101,13 +107,16 @@ def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
 
 
 def _go_on_with(item: Item, before: Item) -> None:
-    """Let a changed workload try the flavors left to it; they count only for the same demand."""
+    """Keep the search progress of a changed workload, unless its priority changed.
+
+    Progress names the demand that it is valid for, so a changed demand needs no check here.
+    """
     if before.fact.priority == item.fact.priority:
         item.progress, item.progress_at = before.progress, before.progress_at
 
 
 def _material(fact: WorkloadFact) -> tuple[object, ...]:
-    """Return what of a pending workload a judgement may depend on."""
+    """Return all of a pending workload's fact that a judgement may depend on."""
     evicted, requeued = fact.conditions.get("Evicted"), fact.conditions.get("Requeued")
     return (
         fact.pod_sets,
@@ -127,9 +136,9 @@ def _material(fact: WorkloadFact) -> tuple[object, ...]:
 
 
 def has_peers(memory: Memory, name: QueueName) -> bool:
-    """Say whether equal workloads of a queue are judged together.
+    """Say whether equivalent workloads of a queue are judged together, as peers.
 
-    Not where the first blocks the others anyway: there each has its own turn.
+    Not in a StrictFIFO queue, where the first blocks the others anyway.
     """
     return memory.settings.equivalence_hashing and not memory.objects.is_strict(name)
 

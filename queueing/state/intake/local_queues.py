@@ -1,4 +1,4 @@
-"""Ledgers within queues, and the order of LocalQueues that follows from them."""
+"""The order of LocalQueues within a ClusterQueue whose namespaces have credit balances."""
 
 from queueing.core.credits.facts import Member
 from queueing.core.names import Key, QueueName
@@ -7,7 +7,10 @@ from queueing.state.usage.ranks import Plain, Rank
 
 
 def rank_local_queues(memory: Memory) -> None:
-    """Have LocalQueues go by their balances as they are now: others may be the heads."""
+    """Update the order of LocalQueues whose balances changed; their queues become `ready`.
+
+    Another order may mean another head. Called at the begin of a cycle.
+    """
     ledger, books = memory.ledger, memory.credits.queue_books
     for name in books.moved:
         book = books.by_queue.get(name)
@@ -32,7 +35,7 @@ def rank_local_queues(memory: Memory) -> None:
 
 
 def credited(memory: Memory) -> frozenset[QueueName]:
-    """Return the queues in which a balance bends the weight of any namespace."""
+    """Return the ClusterQueues in which a balance bends the weight of any namespace."""
     ranks = memory.ledger.ranks
     return frozenset(name for name, rank in ranks.items() if rank.bends) if ranks else frozenset()
 

@@ -1,14 +1,14 @@
-"""Marks: what statuses say of claims. A new leader restores claims by them.
+"""Marks: what statuses say about claims, so that a new leader can restore them.
 
-A victim's status says for whom it was preempted. That counts from the eviction until the workload
-is admitted again, so it outlives the time for which a victim holds quota: between the last victim's
-leaving and the preemptor's admission the claim is all that keeps others off, the victims themselves
-included.
+*The victim's status.* Its `Preempted` condition names the preemptor's UID: the mark. It is valid
+from the eviction until the workload is admitted again, so it outlives the victim's quota. That is
+needed because between the last victim's leaving and the preemptor's admission only the claim keeps
+other workloads off the quota, the former victims included.
 
-The preemptor's own status says whether it waits for preempted workloads. One that does stands, also
-if no victim names it: it waits for the victims of others. One that waits for something else gave
-its claim up, whatever its victims say. Its status says the one before any of its victims is
-evicted, so that it cannot say the other because nobody came to write it.
+*The preemptor's status.* It says whether the preemptor waits for preempted workloads. If so, it is
+standing, even if no victim names it: it waits for the victims of other preemptors. If it waits for
+something else, it gave up its claim, whatever its victims say. This can be relied on because the
+preemptor's status is written before any of its victims is evicted (docs/decisions/0087).
 """
 
 from queueing.core.decisions import Reason
@@ -21,7 +21,7 @@ from queueing.state.queues.peers import Item
 
 
 def note_mark(memory: Memory, fact: WorkloadFact) -> None:
-    """Note for whom a status says that a workload was preempted, if it still matters."""
+    """Store the mark of a workload: the preemptor that its status names, if it is still valid."""
     key = fact.key
     preempted, uid = fact.conditions.get("Preempted"), None
     if preempted is None and key not in memory.named_by:
@@ -40,7 +40,7 @@ def note_mark(memory: Memory, fact: WorkloadFact) -> None:
 
 
 def unmark(memory: Memory, key: Key) -> None:
-    """Forget a mark: the workload is spared, or is no more."""
+    """Remove the mark of a workload that is spared or deleted, or names another preemptor now."""
     uid = memory.named_by.pop(key, None)
     if uid is not None:
         memory.named[uid].pop(key)
@@ -49,10 +49,10 @@ def unmark(memory: Memory, key: Key) -> None:
 
 
 def restore_claim(memory: Memory, item: Item) -> None:
-    """Give a workload the claim that it had with an earlier process, as far as statuses tell.
+    """Give a pending workload the claim that it had under an earlier leader, by marks and status.
 
-    Its first judgement here replaces this claim by one of its own, with the same victims, because
-    those already evicted are taken first. Marks that turn up after that add nothing.
+    Its first judgement replaces this claim by one of its own, with the same victims, because
+    candidates that are already evicted are chosen first. Later marks add nothing.
     """
     key, peers = item.fact.key, item.peers
     if peers is None or memory.as_kueue:
@@ -81,11 +81,11 @@ _FOR_SOMETHING_ELSE = frozenset(
         Reason.WAITING_FOR_QUOTA,
     }
 )
-"""Reasons of those who were judged, and found nobody to preempt."""
+"""Reasons of workloads that were judged and wait for no victims."""
 
 
 def _waits_for_victims(fact: WorkloadFact) -> bool | None:
-    """Say whether a status says that its workload waits for others to leave; None if neither."""
+    """Say whether a workload waits for victims, by its status; None if the status says neither."""
     said = fact.conditions.get("QuotaReserved")
     if said is None or said.status or _was_skipped(fact):
         return None
@@ -95,9 +95,9 @@ def _waits_for_victims(fact: WorkloadFact) -> bool | None:
 
 
 def _was_skipped(fact: WorkloadFact) -> bool:
-    """Say whether others of its round came before a workload that would have fitted.
+    """Say whether, by its status, a workload fitted until others of its round took the quota.
 
-    A preemptor goes on waiting then, and its status says of no victims.
+    A preemptor that was skipped still waits for its victims, but its status does not say so.
     """
     said = fact.conditions.get("QuotaReserved")
     return said is not None and said.message == NO_LONGER_FITS

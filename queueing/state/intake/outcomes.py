@@ -1,4 +1,4 @@
-"""What becomes of an assumption when the write of its decision is done, refused or unknown."""
+"""What happens to an assumed decision when its write is done, refused or unknown."""
 
 from queueing.core.decisions import Admit, Outcome, Verdict
 from queueing.core.names import Key
@@ -7,13 +7,17 @@ from queueing.state.intake.joining import enqueue
 from queueing.state.memory.memory import Memory
 
 UNKNOWN, REFUSED = Verdict.UNKNOWN, Verdict.REFUSED
-"""Every write is asked for both; see `stands` for why the class is not."""
+"""For hot paths: see `READY` in `queues.stands`."""
 RETRY_DELAY_S_MAX = 60.0
-"""Longest time for which a workload is held back whose decisions are refused over and over."""
+"""The longest time for which a workload is held back whose decisions are refused repeatedly."""
 
 
 def take_outcome(memory: Memory, outcome: Outcome) -> None:
-    """Carry an outcome over to what was assumed."""
+    """Take in how the write of a decision ended.
+
+    A refused admission is taken back and its workload queued again; after a refused eviction the
+    victim keeps its quota and its preemptors are woken. Outcomes of older decisions are ignored.
+    """
     decision = outcome.decision
     key = decision.workload
     fact = memory.workloads.get(key)
@@ -38,7 +42,10 @@ def take_outcome(memory: Memory, outcome: Outcome) -> None:
 
 
 def _count_refusal(memory: Memory, refused: Key, retried: Key) -> None:
-    """Count a refusal; from the second in a row on, hold `retried` back, longer each time."""
+    """Count a refusal on `refused`; from the second in a row on, hold `retried` back.
+
+    The delay is 1 s, doubled with each further refusal up to `RETRY_DELAY_S_MAX`.
+    """
     count = memory.refusals.get(refused, 0) + 1
     memory.refusals[refused] = count
     if count > 1:

@@ -1,4 +1,7 @@
-"""What a change of a queue, cohort, flavor, check or namespace means to the workloads."""
+"""Takes in queues, cohorts, flavors, checks, topologies and namespaces.
+
+It decides which workloads a change of such an object may affect.
+"""
 
 from queueing.core.facts import ClusterQueueFact, Gone, Kind, LocalQueueFact
 from queueing.core.names import Key, QueueName
@@ -8,7 +11,7 @@ from queueing.state.memory.objects import STILL, ObjectFact, Ripple
 
 
 def put_object(memory: Memory, fact: ObjectFact) -> None:
-    """Take in an object that is not a workload."""
+    """Take in a new or changed object that is not a workload."""
     old = memory.objects.queues.get(fact.name) if isinstance(fact, ClusterQueueFact) else None
     ripple = memory.objects.put(fact)
     if ripple is STILL:
@@ -30,7 +33,7 @@ def put_object(memory: Memory, fact: ObjectFact) -> None:
 
 
 def drop_object(memory: Memory, gone: Gone) -> None:
-    """Take in that an object that is not a workload is no more."""
+    """Take in the deletion of an object that is not a workload."""
     ripple = memory.objects.drop(gone)
     if ripple is STILL:
         return
@@ -74,14 +77,17 @@ def _replace_behind_queue(memory: Memory, name: QueueName) -> None:
 
 
 def _replace_behind(memory: Memory, local_queue: Key) -> None:
-    """Find the place anew of all workloads behind a LocalQueue that hold no quota."""
+    """Queue anew all workloads of a LocalQueue that hold no quota."""
     for key in list(memory.behind.get(local_queue, {})):
         if key not in memory.ledger.charges:
             enqueue(memory, memory.workloads[key])
 
 
 def _requeue_all(memory: Memory, name: QueueName) -> None:
-    """Queue all workloads of a ClusterQueue anew: its strategy says who is judged together."""
+    """Queue all workloads of a ClusterQueue anew, because its queueing strategy changed.
+
+    The strategy determines which of them are peers.
+    """
     for peers in list(memory.queue(name).peers.values()):
         for item in list(peers.items()):
             leave(memory, item.fact.key)

@@ -1,7 +1,7 @@
-"""Where a workload stands, from what is known of it: holding quota, in a queue, or in none.
+"""Takes in Workloads: each is charged for quota, in a queue, or held back, by what its fact says.
 
-Invariant: after `place` a workload is charged, or pending in one queue, or held, or none of these
-(finished, going away); never two.
+Invariant: after `place` exactly one of these holds, or none if the workload is finished or being
+deleted.
 """
 
 from queueing.core.facts import WorkloadFact
@@ -13,7 +13,10 @@ from queueing.state.memory.memory import Memory
 
 
 def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
-    """Take in what the cluster says of a workload."""
+    """Take in a workload's current fact. A fact that equals the known one changes nothing.
+
+    Except while the outcome of a write is unknown: then any fact is the answer.
+    """
     key = fact.key
     old = memory.workloads.get(key)
     same = old is not None and old.conditions == fact.conditions and old == fact
@@ -40,7 +43,7 @@ def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
 
 
 def forget_workload(memory: Memory, key: Key) -> None:
-    """Take in that a workload is no more."""
+    """Take in the deletion of a workload."""
     old = memory.workloads.pop(key, None)
     if old is None:
         return
@@ -58,7 +61,7 @@ def forget_workload(memory: Memory, key: Key) -> None:
 
 
 def place(memory: Memory, fact: WorkloadFact) -> None:
-    """Put a workload where its fact says that it belongs."""
+    """Charge a workload, queue it, or hold it back, as its fact says."""
     key = fact.key
     charge = memory.ledger.charges.get(key)
     if fact.holds_quota:
@@ -77,8 +80,8 @@ def place(memory: Memory, fact: WorkloadFact) -> None:
 def _may_be_older(memory: Memory, fact: WorkloadFact) -> bool:
     """Say whether a fact without quota may be older than the admission that was assumed.
 
-    It is younger when the outcome was unknown and this is the answer, and when it tells of
-    something that can only have come after: an end, or another eviction.
+    It is newer if the outcome of the write was unknown, so that this fact is the answer, and if it
+    shows something that can only have happened later: an end, a deactivation, or another eviction.
     """
     key = fact.key
     before = memory.assumed_from.get(key)

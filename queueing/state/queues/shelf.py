@@ -223,7 +223,7 @@ class Shelves(Generic[Waiter]):
         return sum(map(len, self._shelves.values()))
 
     def filing(self, waiter: Waiter) -> Filing[Waiter] | None:
-        """Return where a waiter was put; None if it was not. Put on no slot, its filing is empty."""
+        """Return where a waiter was put, which may be on no shelf at all; None if it was not."""
         return self._filings.get(waiter)
 
     def put(self, waiter: Waiter, asked: Iterable[tuple[Slot, int]], place: QueueKey) -> None:
