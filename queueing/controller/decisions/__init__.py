@@ -1,6 +1,6 @@
-"""Lets the engine decide, turns its decisions into writes, and tells it what became of them.
+"""Runs the engine, writes its decisions into Workloads' status, and reports the outcomes to it.
 
-Invariant: every write ends in one of three outcomes, and only a refused one is taken back.
-`cycles` is the loop that asks the engine whenever something changed, `effects` carries out what it
-decided.
+Invariant: every write ends as done, refused or unknown (`kube.outcome`), and the engine takes only
+a refused decision back. Reading order: `cycles` is the loop that runs the engine when something
+changed; `effects` carries out what it decided.
 """

@@ -1,4 +1,4 @@
-"""The loop that lets the engine decide whenever something changed, or its time has come."""
+"""The loop that runs the engine whenever a fact changed, or at the time that it asked for."""
 
 import asyncio
 import contextlib
@@ -10,21 +10,23 @@ from queueing.core.decisions import Cycle
 from queueing.state.engine import Engine
 
 BUDGET = 256
-"""Heads judged before the loop is let go: at the engine's speed about 10 ms."""
+"""How many heads (pending workloads) a cycle judges before the event loop may run other tasks:
+about 10 ms of work."""
 GATHER_S = 0.004
-"""A burst of events is judged once."""
+"""Seconds between the first event and a cycle, so that a burst of events is judged once."""
 PATIENCE_S = 1.0
-"""Without room for decisions, a cycle for a single tree of quota comes after so long: what passes
-with time, as credits do, goes on with each cycle."""
+"""Seconds after which a cycle judges one head although no more decisions could be written: what
+depends on time, such as credit ledgers, is only brought up to date by cycles."""
 
 
 class Cycles:
-    """Runs the engine's cycles one after another; `wake` is synchronous.
+    """Runs the engine's cycles one after another.
 
     `carry_out` gets each cycle and the seconds that deciding it took. `room` says how many
-    decisions may be written soon, and no more heads are judged at once: what is decided holds
-    quota. If all were decided long before it is written, those behind would take up whatever gets
-    free, bit by bit, and who needs much of it at once would come last.
+    decisions the writer could take soon; no more heads than that are judged at once. A decision
+    holds quota from the moment it is made. If decisions were made long before they can be written,
+    quota that gets free in small amounts would go to small workloads far back in the queue, and a
+    large workload would never find enough free at once.
     """
 
     def __init__(
@@ -43,16 +45,16 @@ class Cycles:
         self._decided_at = float("-inf")
 
     def wake(self) -> None:
-        """Ask for a cycle."""
+        """Ask for a cycle; does not await."""
         self._wanted.set()
 
     def go_on(self) -> None:
-        """Hear that something was written: decide what there was no room for."""
+        """Ask for a cycle if there is room for decisions again; called after each write."""
         if self._lacks_room and self._room():
             self.wake()
 
     async def run(self) -> NoReturn:
-        """Decide, for ever."""
+        """Run cycles for ever."""
         wake_at: float | None = None
         while True:
             await self._wait(wake_at)
@@ -61,7 +63,10 @@ class Cycles:
             wake_at = await self._decide()
 
     async def _decide(self) -> float | None:
-        """Run one cycle as far as there is room, letting the loop go in between."""
+        """Run one cycle as far as there is room; return when to run the next without an event.
+
+        The time is of the wall clock; None when only an event can change anything.
+        """
         while heads := self._allowed():
             began = self._decided_at = self._clock.monotonic()
             cycle = self._engine.cycle(self._clock.now(), heads)

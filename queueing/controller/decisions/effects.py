@@ -1,7 +1,8 @@
-"""Decisions → writes, and what became of them → the engine.
+"""Carries out the engine's decisions: one status patch each, and its outcome back to the engine.
 
-Every write ends in one of three outcomes. Only a refused one is taken back. While one is unknown
-the engine hears nothing of its Workload but the answer of a quorum read.
+A write ends as done, refused or unknown (`kube.outcome`); the engine takes only a refused decision
+back. While an outcome is unknown, the engine gets no fact of the Workload until a quorum read has
+shown what is stored.
 """
 
 import asyncio
@@ -34,11 +35,12 @@ from queueing.translate.wire.workloads import Workload
 logger = logging.getLogger(__name__)
 
 RESOLVE_EVERY_S = 2.0
+"""Seconds between two attempts to find out the outcomes of writes that are unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectDependencies:
-    """What effects act through."""
+    """What decisions are carried out with."""
 
     objects: Objects
     pump: Pump
@@ -47,27 +49,29 @@ class EffectDependencies:
     events: Events
     clock: Clock
     settle: Callable[[Settlement], None]
+    """Tells the engine the outcome of a decision."""
     claim: Callable[[str], None]
-    """Called with the UID of each admission before it is written: it is no late reservation."""
+    """Called with the Workload's uid before each admission is written, so that it is not taken for
+    a late reservation of an earlier leader."""
     hold: Callable[[QueueName, Iterable[str]], Awaitable[bool]]
-    """Makes sure that a ClusterQueue and flavors stay while quota of them is held; False when they
-    go, or cannot be reached."""
+    """Makes sure that a ClusterQueue and flavors carry the finalizer that keeps them while quota of
+    them is held; False when they are being deleted, or cannot be written now."""
     settled: Callable[[Key], Awaitable[bool]]
-    """Waits until what a Workload held before is written down; its status tells it no more. False
-    when that takes too long."""
+    """Waits until the stored credit accounts include what a Workload held before, since its new
+    reservation overwrites that in its status. False when that takes too long."""
     told: Callable[[Decision, Workload, float], None]
-    """Hears of every decision that took effect: metrics, traces, logs."""
+    """Called with each decision that took effect, its Workload, and when its write began."""
 
 
 class Effects:
-    """Carries out what the engine decided."""
+    """Carries out decisions, and resolves those whose outcome is unknown."""
 
     def __init__(self, dependencies: EffectDependencies, waiting_reasons: WaitingReasons) -> None:
         self._dependencies, self._waiting_reasons = dependencies, waiting_reasons
         self._unknown: dict[Key, tuple[kube.Write, kube.Unknown]] = {}
 
     def carry_out(self, cycle: Cycle) -> None:
-        """Queue the writes of a cycle; synchronous."""
+        """Submit the writes of a cycle to the writer; does not await."""
         for decision in cycle.decisions:
             match decision:
                 case Admit():
@@ -84,7 +88,7 @@ class Effects:
                     assert_never(decision)
 
     async def resolve(self) -> None:
-        """Ask again and again what became of writes that nobody can tell of; for ever."""
+        """Read Workloads whose write has an unknown outcome, until it is known; for ever."""
         while True:
             await asyncio.sleep(RESOLVE_EVERY_S)
             for key, (write, unknown) in list(self._unknown.items()):
@@ -113,7 +117,7 @@ class Effects:
             self._announce_admission(decision, workload, now)
 
     async def _is_kept(self, decision: Admit) -> bool:
-        """Make sure that what gives the quota cannot vanish under it."""
+        """Say whether the ClusterQueue and the flavors of an admission carry our finalizer now."""
         flavors = {name for one in decision.pod_sets for name in one.flavors.values()}
         try:
             return await self._dependencies.hold(decision.cluster_queue, sorted(flavors))
@@ -139,11 +143,16 @@ class Effects:
             events.workload(victim.metadata, "EvictedDueToPreempted", message)
 
     def _current(self, decision: Admit | Preempt) -> Workload | None:
+        """Return the Workload of a decision; None if it is gone, or another has its name now."""
         found = self._dependencies.objects.workloads.get(decision.workload)
         return found if found is not None and found.metadata.life == decision.uid else None
 
     async def _perform(self, decision: Admit | Preempt, workload: Workload, body: bytes) -> bool:
-        """Send the write of a decision and tell the engine; True when it took effect."""
+        """Write a decision and tell the engine the outcome; True when it took effect.
+
+        A refusal for a conflict is reported only after the Workload was read again: the engine then
+        decides by what is stored.
+        """
         writes = self._dependencies.writes
         write = kube.Write(
             verb=kube.Verb.MERGE,
@@ -179,7 +188,7 @@ class Effects:
         return False
 
     async def _learn(self, key: Key, write: kube.Write) -> bool:
-        """Read the object anew and let the engine hear of it; False when it cannot be read."""
+        """Read a Workload and pass its facts to the engine again; False if it cannot be read."""
         try:
             target = replace(write.target, subresource="")
             reply = await self._dependencies.writes.client.get(target)
@@ -208,7 +217,7 @@ class Effects:
 
 
 def _is_in(decision: Admit | Preempt, reply: bytes) -> bool:
-    """Say whether an object shows that the decision was written."""
+    """Say whether a Workload, as JSON, has the conditions that a decision's write sets."""
     found = msgspec.json.decode(reply, type=Workload)
     if found.metadata.life != decision.uid:
         return False

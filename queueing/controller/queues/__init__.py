@@ -1,5 +1,6 @@
-"""Queues, cohorts and flavors as objects: what we write into them, and how they hang together.
+"""What is written into queues, cohorts, flavors, checks and topologies.
 
-`statuses` keeps the status of queues and cohorts true, seldom enough; `finalizers` keeps a queue or
-flavor from going while it is used; `cohorts` says which cohorts stand above a queue.
+`statuses` writes the status of ClusterQueues, LocalQueues and Cohorts, at a bounded rate.
+`finalizers` keeps objects from being deleted while they are used. `cohorts` finds the cohorts above
+a queue, for metrics. `session` runs the first two as loops.
 """

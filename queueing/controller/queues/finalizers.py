@@ -1,9 +1,10 @@
-"""The finalizer that keeps queues and flavors while they are used.
+"""The finalizer `kueue.x-k8s.io/resource-in-use`, which keeps queues and flavors while in use.
 
-A ClusterQueue goes when nothing holds its quota; a ResourceFlavor and an AdmissionCheck when no
-ClusterQueue names them, a Topology when no ResourceFlavor does. Invariant: no quota is given out of
-a queue or flavor that does not carry the finalizer yet. Webhooks give it at creation; where there
-are none it is put on what is seen for the first time, and an admission waits for that.
+It is removed from an object that is being deleted: from a ClusterQueue when nothing holds its
+quota, from a ResourceFlavor and an AdmissionCheck when no ClusterQueue names them, from a Topology
+when no ResourceFlavor does. Invariant: no quota is reserved in a ClusterQueue or flavor that does
+not carry the finalizer yet. Webhooks add it at creation; where there are none, it is added when the
+object is first seen, and admissions wait for that.
 """
 
 import asyncio
@@ -32,14 +33,17 @@ from queueing.translate.wire.meta import Meta
 logger = logging.getLogger(__name__)
 
 RETRY_S = 1.0
+"""Seconds between looks while an object is being deleted, or could not be written."""
 AT_ONCE = 8
-"""Objects looked at together: one after the other, a thousand queues that are new take minutes of a
-busy server, and each first admission waits for its queue."""
+"""How many objects are written at the same time. One after the other, a thousand new queues would
+take minutes on a busy server, and the first admission of each waits for its queue."""
 ATTEMPTS = 5
-"""Tries to put the finalizer on before an admission, if others write the object meanwhile."""
+"""Attempts to add the finalizer before an admission, if others write the object meanwhile."""
 
 
 class _Kept(msgspec.Struct, frozen=True):
+    """An object of any kind, decoded for its metadata alone."""
+
     metadata: Meta
 
 
@@ -47,21 +51,23 @@ _KEPT = msgspec.json.Decoder(_Kept)
 
 
 class Finalizers:
-    """Adds the finalizer to what is new, and takes it off what may go."""
+    """Adds the finalizer to new objects, and removes it from those that may be deleted."""
 
     def __init__(self, objects: Objects, engine: Engine, writes: LeaderWrites) -> None:
         self._objects, self._engine, self._writes = objects, engine, writes
         self._wanted = asyncio.Event()
         self._written: dict[str, Meta] = {}
-        """By path, what the server told us itself, and the watch may not have told yet."""
+        """By path: metadata that a reply contained, and that the watch may not have shown yet."""
         self._taking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        """By path, held while the finalizer is being put on before an admission."""
+        """By path: locked while the finalizer is being added for an admission."""
 
     async def hold(self, queue: QueueName, flavors: Iterable[str]) -> bool:
-        """Make sure that what gives quota stays; False when it goes, or cannot be reached now.
+        """Make sure that a ClusterQueue and flavors carry the finalizer; False when they do not.
 
-        Costs nothing where the finalizer is there already. Where the server will never let us put
-        it on, work goes on without.
+        Called before each admission; sends nothing where the finalizer is known to be there. False
+        when an object is gone or being deleted, or others keep writing it. Where the server refuses
+        the finalizer (by an admission policy, say), admissions go on without it. Raises other
+        KubeErrors.
         """
         found = self._objects
         for resource, one in (
@@ -82,6 +88,7 @@ class Finalizers:
         return self._taking.setdefault(path, asyncio.Lock())
 
     async def _take(self, resource: Resource, meta: Meta) -> bool:
+        """Add the finalizer to an object, by its newest version; True when admissions may go on."""
         target = resource.at(meta.name)
         for _ in range(ATTEMPTS):
             meta = self._newest(resource, meta)
@@ -101,11 +108,11 @@ class Finalizers:
         return False
 
     def wake(self) -> None:
-        """Ask for a look."""
+        """Ask for all objects to be looked at."""
         self._wanted.set()
 
     async def run(self) -> NoReturn:
-        """Look whenever something may have changed; while something is dying, every second."""
+        """Look whenever asked, and every second while an object is being deleted; for ever."""
         while True:
             await self._wanted.wait()
             self._wanted.clear()
@@ -114,7 +121,7 @@ class Finalizers:
                 self._wanted.set()
 
     async def _look(self) -> bool:
-        """Put right what is wrong; False when it must be looked again without being asked."""
+        """Add and remove finalizers where needed; False when another look is needed soon."""
         settled = True
         for resource, metas, is_used in self._kept():
             newest = [self._newest(resource, meta) for meta in metas]
@@ -129,7 +136,7 @@ class Finalizers:
         return settled
 
     def _kept(self) -> Iterator[tuple[Resource, list[Meta], Callable[[str], bool]]]:
-        """Return what is kept while it is used, and how to tell."""
+        """Yield the kinds that carry the finalizer, their objects, and whether a name is in use."""
         found = self._objects
         queues, flavors = found.cluster_queues.values(), found.flavors.values()
         yield CLUSTER_QUEUES, [one.metadata for one in queues], self._queue_is_used
@@ -154,7 +161,7 @@ class Finalizers:
         return view is not None and view.reserving > 0
 
     async def _tend(self, resource: Resource, meta: Meta, is_used: Callable[[str], bool]) -> bool:
-        """Put the finalizer right; False when the object must be looked at again."""
+        """Add or remove one object's finalizer if needed; False when it needs another look soon."""
         meta = self._newest(resource, meta)
         if _is_held(meta) != meta.deleting or (meta.deleting and is_used(meta.name)):
             return not meta.deleting
@@ -178,7 +185,7 @@ class Finalizers:
         return meta
 
     def _newest(self, resource: Resource, seen: Meta) -> Meta:
-        """Return what the server last told, by the watch or as the answer to us."""
+        """Return the newest metadata of an object: `seen` by the watch, or of a reply to us."""
         path = resource.at(seen.name).path
         told = self._written.get(path)
         if told is not None and told.uid == seen.uid and told.is_newer_than(seen):

@@ -1,9 +1,9 @@
-"""Status of queues and cohorts: at most one write per object and second, the latest wins.
+"""Writes the status of queues and cohorts: at most once per object and second, only the latest.
 
-While admissions are being written the statuses of all objects share a small rate, and while the API
-server is not at rest a small part of our writes, because the server's time is what admissions are
-made of, and a slow server has less of it. As soon as it is quiet they catch up. Gauges and read
-models hear of the same changes.
+Statuses must not slow admissions down, which need the same API server. While admissions are being
+written, the statuses of all objects share a small rate; while the server is slow, they get a small
+fraction of all our writes. When it is quiet again they catch up. Metrics and the read models of the
+serving process are told of the same changes.
 """
 
 import asyncio
@@ -31,22 +31,26 @@ from queueing.translate.outbound.queues import (
 logger = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 0.25
+"""Seconds between two looks for changes while the server is at rest."""
 UNLESS_AT_REST_EVERY_S = 1.0
+"""The same while it is not."""
 AT_REST_MAX = 64
-"""Writes begun per look when nothing else is being written."""
+"""Status writes begun per look when the server is at rest and no admissions are being written."""
 WHEN_BUSY_PER_SECOND = 8
-"""Writes begun beside admissions at most, also while the server is not at rest."""
+"""At most so many while admissions are being written, or the server is not at rest."""
 UNLESS_AT_REST_PER_SECOND = 2
-"""Writes begun at least, however slow the server is: nobody's status waits for ever."""
+"""At least so many, however slow the server is, so that every status is written in the end."""
 OTHERS_PER_STATUS = 16
-"""Writes of ours for each status of a queue that is begun while the server is not at rest."""
+"""While the server is not at rest: one status write for so many writes of all kinds."""
 
 Make = Callable[[], tuple[Target, bytes] | None]
+"""Returns the address and the body of a status patch; None when nothing is to be written."""
 
 
 def pace(*, busy: bool, at_rest: bool, written: int) -> tuple[int, float]:
-    """Return how many writes may begin now, and the seconds until the next look.
+    """Return how many status writes may begin now, and the seconds until the next look.
 
+    `busy`: admissions are being written. `at_rest`: the server was not slow for some seconds.
     `written` counts all our writes since the last look.
     """
     if at_rest:
@@ -57,7 +61,7 @@ def pace(*, busy: bool, at_rest: bool, written: int) -> tuple[int, float]:
 
 
 class Statuses:
-    """Follows what changed in the engine, and writes it down."""
+    """Follows the changes of queues and cohorts in the engine, and writes their status."""
 
     def __init__(
         self,
@@ -72,10 +76,13 @@ class Statuses:
         self._writes, self._writer, self._deferral = writes, writer, deferral
         self._clock = deferral.clock
         self._due: dict[str, Make] = {}
-        """What is to be written, those that changed first in front."""
+        """Statuses to be written, by a name of the object; the longest due is first."""
 
     async def run(self, told: Callable[[Changed], None], *, with_share: bool) -> NoReturn:
-        """Look for changes, for ever; `told` hears of them too, for metrics and read models."""
+        """Write the status of what changed, for ever; `told` gets each set of changes as well.
+
+        `with_share`: fair sharing is on, so that statuses carry shares and Cohorts have one.
+        """
         writes = 0
         while True:
             before, writes = writes, self._deferral.pressure.writes

@@ -1,7 +1,11 @@
-"""Puts off what nobody waits for while the API server is pressed, and no longer than promised.
+"""Puts off writes that can wait while the API server is slow, each for a bounded time.
 
-What is put off is looked at anew when its time comes: by then it may be due no more, and then it
-was one write less.
+A reconciler asks `puts_off` before such a write, and does not write when told to wait. When the
+server is at rest again, or the time is over, its callback asks for the object to be reconciled
+again: by then the write may no longer be needed, which saves it.
+
+The server counts as *pressed* while our own writes take long, and as *at rest* some seconds after
+the last such moment (`kube.pressure`).
 """
 
 import asyncio
@@ -15,37 +19,43 @@ from queueing.kube.pressure import Pressure
 
 LOOK_EVERY_S = 0.25
 AT_ONCE_MAX = 8
-"""Looks begun at once when the server is at rest: 32 in a second, or it would not stay so."""
+"""Callbacks made at once when the server is at rest: 32 per second, so that it stays at rest."""
 CALLED_S = 10.0
-"""How long whoever was called may take to come."""
+"""Seconds after its callback for which a write is let through without being put off again."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
+    """A write that was put off, and until when at the latest (monotonic clock)."""
+
     until: float
     again: Callable[[], None]
 
 
 @dataclass(slots=True)
 class Deferral:
-    """What was put off, in the order in which it came."""
+    """The writes that were put off, by name, in the order in which they were."""
 
     pressure: Pressure
     clock: Clock
     _waiting: dict[str, _Waiting] = field(default_factory=dict)
     _called: dict[str, float] = field(default_factory=dict)
-    """Those whose time has come, and until when they are let through."""
+    """Writes whose callback was made, by name, and until when they are let through."""
 
     def is_pressed(self) -> bool:
-        """Say whether the server is pressed, so that what can wait should."""
+        """Say whether the server is pressed now."""
         return self.pressure.is_high(self.clock.monotonic())
 
     def was_pressed(self) -> bool:
-        """Say whether the server is not at rest, so that what need not be soon should wait."""
+        """Say whether the server is pressed, or was a few seconds ago: it is not at rest."""
         return self.pressure.was_high(self.clock.monotonic())
 
     def puts_off(self, name: str, again: Callable[[], None], at_most_s: float) -> bool:
-        """Say whether a write has to wait; then `again` is called when its time has come."""
+        """Say whether the write of this name must wait, for `at_most_s` seconds.
+
+        If so, `again` is called when it need not wait any longer, and the next call of this within
+        `CALLED_S` says False.
+        """
         if name in self._called:
             del self._called[name]
             return False
@@ -57,13 +67,13 @@ class Deferral:
         return True
 
     async def run(self) -> NoReturn:
-        """Call those whose time has come, for ever."""
+        """Make the callbacks that are due, for ever."""
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
             self.call()
 
     def call(self) -> None:
-        """Call the oldest ones when the server is at rest, and whoever has waited long enough."""
+        """Make the callbacks whose time is over and, if the server is at rest, the oldest few."""
         now = self.clock.monotonic()
         self._called = {name: until for name, until in self._called.items() if until > now}
         due = [name for name, one in self._waiting.items() if one.until <= now]

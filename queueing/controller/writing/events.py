@@ -1,8 +1,8 @@
-"""Events that users read with `kubectl describe`: on the Job and on its Workload.
+"""Events that users read with `kubectl describe`: on the Job, on its Workload, on a Cohort.
 
-Those that repeat a condition are not recorded, the reasons to wait only in Kueue mode. There all
-others are; else an admission costs two: `Admitted` on the Workload, whose text also says what
-`QuotaReserved` would, and `Started` on the Job.
+In Kueue mode all of Kueue's Events are recorded. Otherwise those are left out that only repeat a
+condition, so that an admission costs two Events: `Admitted` on the Workload, whose text includes
+that of `QuotaReserved`, and `Started` on the Job.
 """
 
 from typing import Protocol
@@ -14,17 +14,17 @@ from queueing.translate.wire.meta import Meta
 
 _ONLY_IN_KUEUE_MODE = frozenset({"QuotaReserved", "CreatedWorkload", "FinishedWorkload", "Stopped"})
 _MESSAGE_MAX = 1024
-"""What the API server takes as the note of an event."""
+"""The longest `note` that the API server accepts in an Event, in characters."""
 
 
 class Recorder(Protocol):
-    """Who writes events."""
+    """Writes Events at some later time; `kube.events.EventRecorder` is one."""
 
     def record(self, regarding: Regarding, note: EventNote) -> None: ...
 
 
 class Events:
-    """Records events; losing one loses no state."""
+    """Records Events. They may be lost: nothing depends on them."""
 
     def __init__(self, recorder: Recorder, compatibility: Compatibility) -> None:
         self._recorder = recorder
@@ -34,25 +34,25 @@ class Events:
         )
 
     def workload(self, meta: Meta, reason: str, message: str, *, warning: bool = False) -> None:
-        """Record an event of a Workload."""
+        """Record an Event of a Workload, unless its reason is left out in this mode."""
         self._record(_regarding(API_VERSION, "Workload", meta), reason, message, warning=warning)
 
     def cohort(self, meta: Meta, trouble: str) -> None:
-        """Record what of a Cohort counts as not given; it has no condition that could say so."""
+        """Record which part of a Cohort's spec is ignored; a Cohort has no condition to say so."""
         regarding = _regarding(API_VERSION, "Cohort", meta)
         self._write(regarding, "Misconfigured", f"Counts as not given: {trouble}", warning=True)
 
     def reserved(self, meta: Meta, message: str) -> None:
-        """Record a reservation that is no admission yet: no other event tells of it."""
+        """Record a reservation that is not an admission yet, in every mode."""
         self._write(_regarding(API_VERSION, "Workload", meta), "QuotaReserved", message)
 
     def waits(self, meta: Meta, reason: str, message: str) -> None:
-        """Record why a Workload waits, where its condition alone is not what users know."""
+        """Record why a Workload waits; only in Kueue mode, else its condition alone says so."""
         if self._tells_waits:
             self.workload(meta, reason, message, warning=True)
 
     def job(self, meta: Meta, reason: str, message: str, *, warning: bool = False) -> None:
-        """Record an event of a Job."""
+        """Record an Event of a Job, unless its reason is left out in this mode."""
         self._record(_regarding("batch/v1", "Job", meta), reason, message, warning=warning)
 
     def _record(self, regarding: Regarding, reason: str, message: str, *, warning: bool) -> None:

@@ -1,7 +1,7 @@
-"""Writes of the leader: sent only while the Lease outlasts their timeout; replies are facts.
+"""Writes of reconcilers: sent only while the Lease outlasts their timeout.
 
-The reply of a write is the object as it is now; taking it in spares the wait for the watch's echo
-and keeps our next patch of the same object from meeting a conflict with our last one.
+The reply to a write is the object as it is now. It is handled like a watch event, so that the next
+patch of the object does not conflict with this one while the watch lags behind.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -20,8 +20,10 @@ from queueing.translate.wire.workloads import Workload
 
 T = TypeVar("T")
 Absorb = Callable[[bytes], None]
+"""Handles an object, as JSON, that the API server returned."""
 Told = Callable[[str, str, float], None]
-"""Hears of each write: its purpose, its outcome, the seconds that it took."""
+"""Called after each write with its purpose, its outcome (`done`, `refused`, `unknown`) and the
+seconds that it took."""
 
 
 def workload_target(meta: Meta, subresource: str = "status") -> Target:
@@ -30,7 +32,12 @@ def workload_target(meta: Meta, subresource: str = "status") -> Target:
 
 
 class LeaderWrites:
-    """Sends the writes of reconcilers; a KubeError means: look at the key again later."""
+    """Sends the writes of reconcilers.
+
+    Every method raises KubeError when the write failed, FencedError when the Lease is too short
+    for it, and NotSentError when something else must be stored first. A reconciler lets these
+    pass, and its work queue calls it again later.
+    """
 
     def __init__(
         self,
@@ -45,32 +52,32 @@ class LeaderWrites:
         self.rules = WriteRules.lasting(client.write_timeout_s)
         self.absorb_workload, self.absorb_job = workload, job
         self.covered: Callable[[Key], bool] = lambda _key: True
-        """Says whether all that is counted of a finished Workload is stored."""
+        """Says whether the stored credit accounts include the end of a finished Workload."""
         self.recorded: Callable[[Key], bool] = lambda _key: True
-        """Says whether what an evicted Workload holds is stored elsewhere too."""
+        """Says whether the stored credit accounts name what an evicted Workload holds."""
         self.preceded: Callable[[Key], bool] = lambda _key: True
-        """Says whether what was counted of a Workload so far is stored, up to a few seconds ago."""
+        """Says whether the stored credit accounts include a Workload's usage until just now."""
 
     async def create_workload(self, namespace: str, body: bytes) -> None:
-        """Create a Workload."""
+        """Create a Workload. Raises AlreadyExistsError when the name is taken."""
         self._guard("create a Workload")
         made = self.client.create(WORKLOADS.within(namespace), body)
         self.absorb_workload(await self._counted("create_workload", made))
 
     async def create(self, target: Target, body: bytes) -> bytes:
-        """Create any other object."""
+        """Create an object of any other kind; return it as the server stored it."""
         self._guard(target.label)
         return await self.client.create(target, body)
 
     async def patch_workload(self, of: Workload, body: bytes, subresource: str = "status") -> None:
-        """Merge-patch a Workload's status, or the object itself."""
+        """Merge-patch a Workload's status, or with `subresource=""` the object itself."""
         target = workload_target(of.metadata, subresource)
         self._guard(target.label)
         purpose = "workload_status" if subresource == "status" else "workload"
         self.absorb_workload(await self._counted(purpose, self.client.patch_merge(target, body)))
 
     async def release(self, of: Workload, now: float) -> None:
-        """Give an evicted Workload's quota back, once what it held is written down."""
+        """Release an evicted Workload's quota, once stored credit accounts name what it held."""
         if not self.recorded(of.metadata.key):
             raise NotSentError(
                 f"{of.metadata.key} keeps its quota until the credit accounts name it"
@@ -78,19 +85,19 @@ class LeaderWrites:
         await self.patch_workload(of, outbound.release(of, now))
 
     async def reclaim(self, of: Workload, counts: Mapping[str, int], now: float) -> None:
-        """Record pods that need their quota no more, once what was held so far is written down."""
+        """Write `reclaimablePods` (`counts` by pod set), once credits so far are stored."""
         if not self.preceded(of.metadata.key):
             raise NotSentError(f"{of.metadata.key} keeps all its quota until credits are written")
         await self.patch_workload(of, outbound.reclaim(of, counts, now))
 
     async def let_go(self, of: Workload) -> None:
-        """Take our finalizer off a Workload, which may then go for good."""
+        """Remove our finalizer from a Workload, once the stored credit accounts include its end."""
         if not self.covered(of.metadata.key):
             raise NotSentError(f"{of.metadata.key} stays until the credit accounts hold its end")
         await self.patch_workload(of, outbound.drop_finalizer(of), "")
 
     async def delete(self, target: Target, body: bytes | None = None) -> None:
-        """Delete an object; one that is gone already is as good."""
+        """Delete an object; not an error if it is gone already. `body` are DeleteOptions."""
         self._guard(target.label)
         try:
             await self._counted("delete", self.client.delete(target, body))
@@ -98,7 +105,7 @@ class LeaderWrites:
             return
 
     async def delete_all(self, target: Target, label_selector: str) -> None:
-        """Delete what a selector chooses of a collection."""
+        """Delete the objects of a collection whose labels match the selector."""
         self._guard(target.label)
         await self.client.delete_all(target, label_selector)
 
@@ -112,12 +119,12 @@ class LeaderWrites:
         self.absorb_job(await self._counted(purpose, self.client.patch_merge(target, body, call)))
 
     async def rehearse_job(self, of: Job, body: bytes) -> None:
-        """Let the server say what it would say to a patch of a Job; nothing changes."""
+        """Send a patch of a Job as a dry run: raises as the patch would, and changes nothing."""
         target = JOBS.at(of.metadata.name, of.metadata.namespace)
         await self.client.patch_merge(target, body, Call(dry_run=True))
 
     async def patch(self, target: Target, body: bytes) -> bytes:
-        """Merge-patch any other object."""
+        """Merge-patch an object of any other kind; return it as the server stored it."""
         self._guard(target.label)
         return await self._counted("status", self.client.patch_merge(target, body))
 
