@@ -23,7 +23,7 @@ from queueing.core.selectors import selects
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate.checkpoints import names
-from queueing.translate.checkpoints.pods import has_ended
+from queueing.translate.checkpoints.pods import has_spoken_last
 from queueing.translate.checkpoints.wire import Pod
 from queueing.translate.labels import POD_JOB_UID
 from queueing.translate.outbound import workloads as outbound
@@ -68,7 +68,7 @@ class IdleReconciler:
                 key = found.metadata.key
                 self._drop(key)
                 since = said_idle(found.metadata.labels.get(names.IDLE, ""))
-                if since is not None and not found.metadata.deleting and not has_ended(found):
+                if since is not None and not found.metadata.deleting and not has_spoken_last(found):
                     self._put(key, _IdlePod(found.metadata, since))
             case Deleted(key=key):
                 self._drop(Key(key))

@@ -10,7 +10,7 @@ from queueing.core.credits.facts import SavedFact
 from queueing.core.names import Key, Uid
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.checkpoints import inbound
-from queueing.translate.checkpoints.pods import has_ended
+from queueing.translate.checkpoints.pods import has_spoken_last
 from queueing.translate.checkpoints.wire import Checkpoint, CheckpointPolicy, Pod
 
 logger = logging.getLogger(__name__)
@@ -71,7 +71,7 @@ class Intake:
 
     def _bury(self, key: Key, last: Pod | None) -> None:
         """Forget a pod that is gone, unless its last words are still to be read."""
-        if last is not None and has_ended(last) and self._asking(key):
+        if last is not None and has_spoken_last(last) and self._asking(key):
             self._checkpoints.pods[key] = last
         else:
             self._checkpoints.pods.pop(key, None)

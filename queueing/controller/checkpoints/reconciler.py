@@ -44,7 +44,7 @@ from queueing.kube.errors import AlreadyExistsError
 from queueing.kube.resources import CHECKPOINTS
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate.checkpoints import outbound
-from queueing.translate.checkpoints.pods import has_ended
+from queueing.translate.checkpoints.pods import has_spoken_last
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
@@ -194,7 +194,7 @@ class CheckpointReconciler:
             return False
         pods, namespace = self._checkpoints.pods, seen.meta.namespace
         known = (pods.get(Key(f"{namespace}/{name}")) for name in record.asked)
-        unsettled = any(pod is not None and not has_ended(pod) for pod in known)
+        unsettled = any(pod is not None and not has_spoken_last(pod) for pod in known)
         since = self._returned.setdefault(seen.meta.key, self._clock.now())
         return unsettled and self._clock.now() < since + LAST_WORDS_S
 

@@ -11,7 +11,6 @@ from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.kube.listing import list_all
 from queueing.kube.resources import PODS
-from queueing.translate.checkpoints.pods import has_ended
 from queueing.translate.checkpoints.wire import Pod
 from queueing.translate.labels import POD_JOB_UID
 from queueing.translate.wire.jobs import Job
@@ -57,7 +56,7 @@ class Quiescence:
             Pod,
             label_selector=f"{POD_JOB_UID}={job.metadata.uid}",
         )
-        return 0.0 if all(map(has_ended, pods)) else AGAIN_S
+        return 0.0 if all(pod.status.is_terminal for pod in pods) else AGAIN_S
 
     def _start_was_seen(self, job: Job, workload: Workload) -> bool:
         """Say whether the suspension that the status tells of came after the start.

@@ -110,7 +110,7 @@ class _Namespace:
         return {
             Uid(owner.uid)
             for pod in pods
-            if pod.status.phase not in {"Succeeded", "Failed"}
+            if not pod.status.is_terminal
             for owner in pod.metadata.owner_references
             if owner.controller
         }

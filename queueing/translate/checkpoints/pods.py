@@ -131,8 +131,11 @@ def voice(pod: Pod | None, record: Record, said: bytes = b"") -> Voice:
     return Voice(condition=Condition.LOST if lost else Condition.RUNNING, answer=words)
 
 
-def has_ended(pod: Pod) -> bool:
-    """Say whether a pod has nothing more to say."""
-    return pod.status.phase in {"Succeeded", "Failed"} or any(
+def has_spoken_last(pod: Pod) -> bool:
+    """Say whether a pod has nothing more to say: a container left its message when it terminated.
+
+    Others of its containers may still run, so that quota does not go by this.
+    """
+    return pod.status.is_terminal or any(
         one.state.terminated is not None for one in pod.status.container_statuses
     )

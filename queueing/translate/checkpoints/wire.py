@@ -158,6 +158,15 @@ class PodStatus(Wire, frozen=True):
     pod_ip: str = msgspec.field(name="podIP", default="")
     container_statuses: list[ContainerStatus] = []
 
+    @property
+    def is_terminal(self) -> bool:
+        """Whether the pod has given back all that it used: quota is released by this alone.
+
+        The kubelet reports such a phase only when no container runs any more and none will be
+        started again. That one container has terminated says less: others of the pod may run.
+        """
+        return self.phase in {"Succeeded", "Failed"}
+
 
 class Pod(Wire, frozen=True):
     """A pod that is asked."""

@@ -99,6 +99,34 @@ async def test_quota_is_kept_for_pods_that_were_made_after_the_stop() -> None:
         assert await quiescence.wait_s(job(), HOLDING) == 0.0
 
 
+ENDED: dict[str, Any] = {"name": "c", "state": {"terminated": {"exitCode": 0}}}
+RUNS: dict[str, Any] = {"name": "helper", "state": {"running": {}}}
+
+
+@pytest.mark.parametrize(
+    ("status", "waits_s"),
+    [
+        pytest.param({"phase": "Running"}, AGAIN_S, id="it runs"),
+        pytest.param(
+            {"phase": "Running", "containerStatuses": [ENDED, RUNS]},
+            AGAIN_S,
+            id="one of its containers has ended, the other still uses the quota",
+        ),
+        pytest.param({"phase": "Succeeded", "containerStatuses": [ENDED]}, 0.0, id="it has ended"),
+        pytest.param({"phase": "Failed"}, 0.0, id="it has failed"),
+    ],
+)
+async def test_quota_is_kept_until_pods_have_ended(status: dict[str, Any], waits_s: float) -> None:
+    clock = HandClock()
+    async with asked(clock) as (quiescence, client):
+        quiescence.stopping(job())
+        await quiescence.wait_s(job(), HOLDING)
+        await client.create(PODS.within("team"), POD)
+        await client.patch_merge(PODS.at("p", "team", "status"), {"status": status})
+        clock.time += LINGER_S
+        assert await quiescence.wait_s(job(), HOLDING) == waits_s
+
+
 async def test_of_two_stops_each_is_judged_by_itself() -> None:
     clock = HandClock()
     async with asked(clock) as (quiescence, _):

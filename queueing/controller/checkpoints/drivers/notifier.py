@@ -26,8 +26,6 @@ from queueing.translate.checkpoints.wire import Pod
 from queueing.translate.labels import POD_JOB_UID
 from queueing.translate.wire.jobs import Job
 
-_ENDED = ("Succeeded", "Failed")
-
 
 class _Pods(msgspec.Struct):
     items: list[Pod]
@@ -128,7 +126,7 @@ class Notifier:
         gone = []
         for job in jobs:
             for pod in await self._pods_of(job):
-                if pod.status.phase in _ENDED:
+                if pod.status.is_terminal:
                     continue
                 meta = pod.metadata
                 options = this_life(meta.uid, grace_s=0)
@@ -143,7 +141,7 @@ class Notifier:
             pod
             for pod in found
             if not pod.metadata.deleting
-            and pod.status.phase not in _ENDED
+            and not pod.status.is_terminal
             and (leader is None or selects(leader, pod.metadata.labels))
         ]
 
