@@ -20,7 +20,8 @@ Read in this order:
 4. Reconcilers do what follows from an object's state. `workers` serves their queues of keys.
    `jobs` and `gangs` start, stop and finish Jobs; `workloads` does the rest of a Workload's life
    (checks, timeouts, retention) and writes why it waits; `queues` writes statuses and finalizers of
-   ClusterQueues, LocalQueues, Cohorts and flavors.
+   ClusterQueues, LocalQueues, Cohorts and flavors. `job_pods` lists the pods of Jobs for whoever
+   needs them.
 5. `checkpoints`, `credits` and `devices` are features, each with a `composition` of its own.
 6. `admission_policies` installs what the API server itself does to Jobs and pods at creation.
    `telemetry` (metrics, traces, read models for the serving process) hears of all the above, and

@@ -3,10 +3,8 @@
 Only those for which a policy holds: the others are left to whoever ends their pods.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-
-import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.checkpoints.effective_terms import effective
@@ -17,7 +15,7 @@ from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.checkpoints.interruptions import interruption
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
-from queueing.kube.client import ListQuery
+from queueing.kube.listing import list_all
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.kube.resources import PODS
 from queueing.translate.checkpoints.nodes import Node, message, taints
@@ -29,10 +27,6 @@ from queueing.translate.wire.workloads import Workload
 
 class _Pod(Wire, frozen=True):
     metadata: Meta
-
-
-class _Pods(msgspec.Struct):
-    items: list[_Pod]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,18 +94,19 @@ class NodeReconciler:
 
     async def _concerned(self, node: str) -> list[Workload]:
         """Return the Workloads that run there, are to be asked, and do not leave already."""
-        query = ListQuery(
-            field_selector=f"spec.nodeName={node}", label_selector=POD_JOB_UID, limit=0
+        pods = await list_all(
+            self._writes.client,
+            PODS.within(),
+            _Pod,
+            label_selector=POD_JOB_UID,
+            field_selector=f"spec.nodeName={node}",
         )
-        reply = await self._writes.client.list_page(PODS.within(), query)
-        found = {
-            one.metadata.key: one for one in self._running(msgspec.json.decode(reply, type=_Pods))
-        }
+        found = {one.metadata.key: one for one in self._running(pods)}
         return [found[key] for key in sorted(found)]
 
-    def _running(self, pods: _Pods) -> Iterator[Workload]:
+    def _running(self, pods: Iterable[_Pod]) -> Iterator[Workload]:
         objects = self._objects
-        for uid in dict.fromkeys(pod.metadata.labels[POD_JOB_UID] for pod in pods.items):
+        for uid in dict.fromkeys(pod.metadata.labels[POD_JOB_UID] for pod in pods):
             for workload in objects.workloads_of(uid):
                 status = workload.status
                 if not status.is_true("Admitted") or status.is_true("Evicted"):

@@ -9,16 +9,15 @@ when its time to get ready is over, like anybody whose pods do not start.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-import msgspec
-
 from queueing.controller.devices.pod_replacement import PodReplacement
 from queueing.controller.devices.starting import parts_of
+from queueing.controller.job_pods import pods_of
 from queueing.controller.stores.devices import DeviceMemory
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
-from queueing.kube.client import ListQuery
-from queueing.kube.resources import PODS, Resource
+from queueing.kube.listing import list_all
+from queueing.kube.resources import Resource
 from queueing.translate.devices.delays import (
     FAILED_CLAIM,
     NOT_STARTED,
@@ -34,7 +33,6 @@ from queueing.translate.devices.delays import (
 from queueing.translate.devices.free import free_text
 from queueing.translate.devices.messages import DeviceReason
 from queueing.translate.jobs import batch
-from queueing.translate.labels import POD_JOB_UID
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
@@ -45,14 +43,6 @@ LOOK_EVERY_S = (10.0, 60.0)
 ASKED_MAX = 3
 """Pods whose events are read."""
 _EVENTS = Resource("", "v1", "events", "Event")
-
-
-class _Pods(msgspec.Struct):
-    items: list[Pod]
-
-
-class _Events(msgspec.Struct):
-    items: list[PodEvent]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,10 +105,8 @@ class Delays:
         return [job for job, _ in parts_of(self.objects, workload) if job.spec.suspend]
 
     async def _why(self, job: Job, workload: Workload) -> Delay | None:
-        namespace = job.metadata.namespace
-        query = ListQuery(label_selector=f"{POD_JOB_UID}={job.metadata.uid}", limit=0)
-        reply = await self.writes.client.list_page(PODS.within(namespace), query)
-        pods = msgspec.json.decode(reply, type=_Pods).items
+        client, namespace = self.writes.client, job.metadata.namespace
+        pods = await pods_of(client, namespace, [job.metadata.uid], Pod)
         remade = await self.pod_replacement.remake(left_gated(pods, job.metadata.uid))
         if remade:
             return made_anew(remade, len(pods))
@@ -126,10 +114,9 @@ class Delays:
         events = []
         for one in without[:ASKED_MAX]:
             chosen = f"involvedObject.uid={one.metadata.uid},reason={FAILED_CLAIM}"
-            reply = await self.writes.client.list_page(
-                _EVENTS.within(namespace), ListQuery(field_selector=chosen, limit=0)
+            events += await list_all(
+                client, _EVENTS.within(namespace), PodEvent, field_selector=chosen
             )
-            events += msgspec.json.decode(reply, type=_Events).items
         return delay_of(pods, events, self._view(workload))
 
     def _view(self, workload: Workload) -> str:

@@ -7,12 +7,10 @@ look of that controller takes.
 """
 
 from queueing.clock import Clock
+from queueing.controller.job_pods import pods_of
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
-from queueing.kube.listing import list_all
-from queueing.kube.resources import PODS
 from queueing.translate.checkpoints.wire import Pod
-from queueing.translate.labels import POD_JOB_UID
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
@@ -50,12 +48,8 @@ class Quiescence:
         over = self._doubted.setdefault(job.metadata.key, now) + LINGER_S
         if now < over:
             return over - now
-        pods = await list_all(
-            self._writes.client,
-            PODS.within(job.metadata.namespace),
-            Pod,
-            label_selector=f"{POD_JOB_UID}={job.metadata.uid}",
-        )
+        meta = job.metadata
+        pods = await pods_of(self._writes.client, meta.namespace, [meta.uid], Pod)
         return 0.0 if all(pod.status.is_terminal for pod in pods) else AGAIN_S
 
     def _start_was_seen(self, job: Job, workload: Workload) -> bool:

@@ -9,12 +9,10 @@ import asyncio
 from collections.abc import Iterable
 
 from queueing.clock import Clock
+from queueing.controller.job_pods import pods_of
 from queueing.core.names import Uid
 from queueing.kube.client import Client
-from queueing.kube.listing import list_all
-from queueing.kube.resources import PODS
 from queueing.translate.checkpoints.wire import Pod
-from queueing.translate.labels import POD_JOB_UID
 
 AGAIN_S = 1.0
 """How long an answer holds. Pods are not gone sooner, so that nobody is asked for less."""
@@ -101,15 +99,9 @@ class _Namespace:
         self._listed_at = clock.now()
 
     async def _list(self, client: Client, jobs: Iterable[Uid]) -> set[Uid]:
-        pods = await list_all(
-            client,
-            PODS.within(self._name),
-            Pod,
-            label_selector=f"{POD_JOB_UID} in ({','.join(jobs)})",
-        )
         return {
             Uid(owner.uid)
-            for pod in pods
+            for pod in await pods_of(client, self._name, jobs, Pod)
             if not pod.status.is_terminal
             for owner in pod.metadata.owner_references
             if owner.controller

@@ -10,25 +10,20 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.checkpoints.drivers.errors import NoticeError
+from queueing.controller.job_pods import pods_of
 from queueing.controller.stores.checkpoints import SeenCheckpoint
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.checkpoints.answers import Condition, Voice
 from queueing.core.checkpoints.record import Record
 from queueing.core.names import Key
-from queueing.kube.client import ListQuery
 from queueing.kube.deletion import this_life
 from queueing.kube.errors import AlreadyExistsError, NotFoundError, NotPermittedError, RefusedError
-from queueing.kube.resources import JOBS, PODS
+from queueing.kube.resources import JOBS
 from queueing.translate.checkpoints import hook_job, pods
 from queueing.translate.checkpoints.wire import Pod
 from queueing.translate.jobs import batch
-from queueing.translate.labels import POD_JOB_UID
 from queueing.translate.wire.jobs import Job
-
-
-class _Pods(msgspec.Struct):
-    items: list[Pod]
 
 
 class HookJobs:
@@ -106,9 +101,8 @@ class HookJobs:
         return msgspec.json.decode(reply, type=Job)
 
     async def _pods_of(self, job: Job) -> list[Pod]:
-        query = ListQuery(label_selector=f"{POD_JOB_UID}={job.metadata.uid}", limit=0)
-        reply = await self._writes.client.list_page(PODS.within(job.metadata.namespace), query)
-        return msgspec.json.decode(reply, type=_Pods).items
+        meta = job.metadata
+        return await pods_of(self._writes.client, meta.namespace, [meta.uid], Pod)
 
 
 def _key(namespace: str, name: str) -> Key:

@@ -10,6 +10,7 @@ from queueing.controller.checkpoints.drivers.errors import NoticeError
 from queueing.controller.checkpoints.drivers.exec_driver import ExecDriver
 from queueing.controller.checkpoints.drivers.hook_jobs import HookJobs
 from queueing.controller.checkpoints.drivers.http_driver import HttpDriver
+from queueing.controller.job_pods import pods_of
 from queueing.controller.stores.checkpoints import CheckpointMemory, SeenCheckpoint
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.checkpoints.answers import Voice
@@ -17,18 +18,12 @@ from queueing.core.checkpoints.record import Record
 from queueing.core.checkpoints.terms import Driver
 from queueing.core.names import Key
 from queueing.core.selectors import selects
-from queueing.kube.client import ListQuery
 from queueing.kube.deletion import this_life
 from queueing.kube.errors import NotFoundError
 from queueing.kube.resources import PODS
 from queueing.translate.checkpoints import pods
 from queueing.translate.checkpoints.wire import Pod
-from queueing.translate.labels import POD_JOB_UID
 from queueing.translate.wire.jobs import Job
-
-
-class _Pods(msgspec.Struct):
-    items: list[Pod]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,9 +141,8 @@ class Notifier:
         ]
 
     async def _pods_of(self, job: Job) -> list[Pod]:
-        query = ListQuery(label_selector=f"{POD_JOB_UID}={job.metadata.uid}", limit=0)
-        reply = await self._writes.client.list_page(PODS.within(job.metadata.namespace), query)
-        return msgspec.json.decode(reply, type=_Pods).items
+        meta = job.metadata
+        return await pods_of(self._writes.client, meta.namespace, [meta.uid], Pod)
 
     async def _patch(self, namespace: str, name: str, body: Mapping[str, Any]) -> bool:
         """Patch a pod and learn of it at once; False when it is gone."""
