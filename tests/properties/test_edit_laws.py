@@ -70,6 +70,12 @@ BROKEN_ONCE = [
             ("as Kueue", 2739730601, "so in Kueue mode"),
         )
     ),
+    pytest.param(
+        a_finished_cycle_leaves_nobody_to_the_next,
+        "classical",
+        83000023,
+        id="who may not borrow in one flavor hears of an admission",
+    ),
 ]
 """Lives in which a law once did not hold."""
 

@@ -67,9 +67,7 @@ def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None
             _note_hopes(memory, peers, item, judgement)
         elif _has_choice(memory, peers):
             # Another flavor may not be barred: it goes there once the barred one is used up.
-            memory.queues[peers.queue].hope(
-                peers, _resources(memory, peers), expects=Expects.ADMISSION
-            )
+            _hope(memory, peers, _resources(memory, peers), expects=Expects.ADMISSION)
     item.tries = 0
 
 
@@ -211,7 +209,15 @@ def _note_hopes(memory: Memory, peers: Peers, item: Item, judgement: Judgement) 
             queue.lack(peers, lacks, plain=is_plain(peers, lacks, outline, rules))
             return
     lacking = (one.resource for one in judgement.lacks)
-    queue.hope(peers, (*lacking, *_resources(memory, peers)), expects=_expected(memory, peers))
+    resources = (*lacking, *_resources(memory, peers))
+    _hope(memory, peers, resources, expects=_expected(memory, peers))
+
+
+def _hope(
+    memory: Memory, peers: Peers, resources: Iterable[FlavorResource], *, expects: Expects
+) -> None:
+    queue = memory.queues[peers.queue]
+    queue.hope(peers, resources, expects=expects)
     if queue.fickle:
         memory.fickle[queue.name] = None
 
