@@ -10,7 +10,7 @@ One more attempt. When no head is left in a tree, three groups of workloads are 
 1. Standing workloads that were judged before the last admission of their tree, which is always so
    in its last round. A preemptor that would also fit in another flavor, or with fewer pods, waits
    for its victims only while these are enough, and the admission may have taken part of that quota.
-   One that may not preempt while it borrows may have to borrow from higher up in the tree now.
+   Another may not preempt any more: shares have changed, or its queue has to borrow from higher up.
 2. Workloads that fit but were kept off, if a workload of their tree was admitted after they were
    judged. A standing workload may find other victims now, or may come after them by its share.
 3. If there is none of these: all workloads that preemption may help, in trees in which a workload
@@ -23,6 +23,7 @@ One more attempt. When no head is left in a tree, three groups of workloads are 
 from collections.abc import Collection, Iterator
 
 from queueing.core.decisions import Wait
+from queueing.core.facts import PreemptionPolicy
 from queueing.core.names import FlavorResource, QueueName
 from queueing.core.outline import Part
 from queueing.core.quota.node import Node
@@ -111,25 +112,31 @@ def _of_those_who_stand(memory: Memory) -> Iterator[Peers]:
         if peers is None or peers.stand is Stand.READY or not memory.objects.is_active(peers.queue):
             continue
         if memory.roots[peers.queue] in memory.unsettled and (
-            has_another_way(memory, peers) or _borrows_too_high(memory, peers, item)
+            has_another_way(memory, peers) or _may_lose_its_right(memory, peers.queue, item)
         ):
             yield peers
 
 
-def _borrows_too_high(memory: Memory, peers: Peers, item: Item) -> bool:
-    """Say whether an item's preemption is not allowed any more, since it borrows from the root.
+def _may_lose_its_right(memory: Memory, queue: QueueName, item: Item) -> bool:
+    """Say whether an admission may take from a standing item the right to preempt.
 
-    That is so if its queue may not preempt while borrowing, and what it wants fits neither in free
-    quota, nor in its queue's nominal quota, nor in a subtree below the root. The search over
-    flavors uses the same rule.
+    With fair sharing it may, as it changes the shares. Else it may where the queue must not preempt
+    while it borrows (`borrowWithinCohort: Never`): what the item wants must fit in its queue's
+    nominal quota or in a subtree below the root, and the queue reclaims from others only while it
+    uses less than its nominal quota.
     """
-    if memory.objects.rules[peers.queue].preempts_while_borrowing(memory.settings):
+    rules = memory.objects.rules[queue]
+    reclaims = rules.fact.preemption.reclaim_within_cohort is not PreemptionPolicy.NEVER
+    if memory.settings.fair_sharing is not None:
+        return reclaims
+    if rules.preempts_while_borrowing(memory.settings):
         return False
-    node = memory.tree.queue(peers.queue)
+    node = memory.tree.queue(queue)
     for resource, amount in item.wants.items():
         cell = node.cell(resource)
-        is_free = amount <= max(0, cell.available())
-        if not (is_free or amount <= cell.limits.nominal or cell.height_of_fit(amount)[1]):
+        if amount > cell.limits.nominal and not cell.height_of_fit(amount)[1]:
+            return True
+        if reclaims and cell.usage >= cell.limits.nominal:
             return True
     return False
 
