@@ -1,7 +1,9 @@
-"""What is charged where, kept incrementally. Knows nothing of who waits.
+"""The usage of quota, kept incrementally. Knows nothing of pending workloads.
 
-Invariant: usage at each node of the tree is the sum over those that hold quota, by fact or by
-assumption. `ledger` charges, and keeps the `charges` of each workload; `rolls` lists them by queue;
-`sharing` prices claims of devices that several use. `turns` is the usage of LocalQueues over time,
-`ranks` their order. `changes` collects what changed since waiting workloads were last looked at.
+Invariant: usage at each node of the quota tree is the sum over the workloads that hold quota, by a
+fact or by assumption. `ledger` keeps the charge of each workload (`charges`) and mirrors them in
+the tree; `rolls` lists them by ClusterQueue; `sharing` divides the charge for ResourceClaims among
+the workloads that use them. `turns` keeps the usage histories of LocalQueues (admission fair
+sharing), `ranks` their order where credits bend it. `changes` collects the usage changes since
+pending workloads were last checked against them.
 """

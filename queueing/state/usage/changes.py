@@ -1,4 +1,4 @@
-"""What changed in the use of quota since waiting workloads were last looked at (see `wakes`)."""
+"""What changed in the usage of quota since the last `wakes.wake_waiting`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -9,18 +9,19 @@ from queueing.core.names import FlavorResource, QueueName
 
 @dataclass(slots=True)
 class UsageChanges:
-    """All usage changes since waiting workloads were last looked at."""
+    """All usage changes since pending workloads were last checked against them."""
 
     released: dict[QueueName, dict[FlavorResource, None]] = field(default_factory=dict)
-    """Queue → flavor-resources of which it gave something back; none if only a priority changed."""
+    """ClusterQueue → flavor-resources of which it released some; empty if only the priority of a
+    holder changed."""
     newcomers: dict[QueueName, int] = field(default_factory=dict)
-    """Queue → the lowest priority among those in it who became possible victims."""
+    """ClusterQueue → lowest priority of the workloads in it that became possible victims."""
     admitted: dict[QueueName, None] = field(default_factory=dict)
-    """Queues in which an admission was decided."""
+    """ClusterQueues in which an admission was decided."""
     joined: dict[QueueName, set[str]] = field(default_factory=dict)
-    """Queue → ResourceClaims that somebody in it began to use."""
+    """ClusterQueue → ResourceClaims that a holder in it uses, and whose charge may have changed."""
     claimed: dict[QueueName, None] = field(default_factory=dict)
-    """Queues in which somebody began to stand, or preempted others."""
+    """ClusterQueues in which a workload became standing, or preempted others."""
 
     def release(self, queue: QueueName, resources: Iterable[FlavorResource]) -> None:
         known = self.released.setdefault(queue, {})
@@ -33,7 +34,7 @@ class UsageChanges:
             self.newcomers[holder.queue] = holder.priority
 
     def add(self, queue: QueueName, other: "UsageChanges") -> None:
-        """Add what other changes say of releases and new claims in one queue."""
+        """Add the releases and new claims of one queue that `other` contains."""
         if queue in other.released:
             self.release(queue, other.released[queue])
         if queue in other.claimed:

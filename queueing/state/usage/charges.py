@@ -1,4 +1,4 @@
-"""What one workload holds of quota, and what all those of a queue hold together."""
+"""The quota that one workload holds, and sums over the workloads of a queue."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from queueing.core.values import value
 
 @value(kw_only=False)
 class Charge:
-    """Quota held by one workload. `decision` is set while it is assumed, not yet a fact."""
+    """The quota held by one workload. `decision` is set while it is assumed, not yet a fact."""
 
     holder: Holder
     admitted: bool
@@ -20,18 +20,19 @@ class Charge:
 
 @dataclass(slots=True)
 class Tally:
-    """Counts and sums over the charges of one queue that came through one LocalQueue, or of all."""
+    """Counts and sums over the charges of a ClusterQueue, or over those of one LocalQueue only."""
 
     reserving: int = 0
+    """Workloads that hold quota, admitted ones included."""
     admitted: int = 0
     used: dict[FlavorResource, int] = field(default_factory=dict)
-    """Held by those who are admitted."""
+    """Held by admitted workloads."""
     only_reserved: dict[FlavorResource, int] = field(default_factory=dict)
-    """Held by the others."""
+    """Held by workloads that are not admitted yet."""
 
     @property
     def reserved(self) -> dict[FlavorResource, int]:
-        """Return what is held by all."""
+        """Held by all workloads."""
         sums = dict(self.used)
         for resource, amount in self.only_reserved.items():
             sums[resource] = sums.get(resource, 0) + amount
@@ -52,7 +53,7 @@ class Tally:
 
 
 def together(tallies: Iterable[Tally]) -> Tally:
-    """Return the counts and sums of several."""
+    """Return the counts and sums of several tallies."""
     total = Tally()
     for one in tallies:
         total.reserving += one.reserving
@@ -64,12 +65,15 @@ def together(tallies: Iterable[Tally]) -> Tally:
 
 
 def is_running(charge: Charge) -> bool:
-    """Say whether a fact tells that a workload is admitted."""
+    """Say whether a workload is admitted by a fact, not only by assumption."""
     return charge.admitted and charge.decision is None
 
 
 def is_same(old: Charge, new: Charge) -> bool:
-    """Say whether two charges of one workload differ in nothing that anybody asks for."""
+    """Say whether two charges of one workload are equal in all that decisions and views use.
+
+    Whether they are assumed is not compared, nor is the time of an assumed reservation.
+    """
     one, other = old.holder, new.holder
     return (
         old.admitted == new.admitted

@@ -1,10 +1,10 @@
-"""Which LocalQueues of a ClusterQueue go first where credits have them in order.
+"""The order of the LocalQueues of a ClusterQueue whose namespaces have credit balances.
 
-By how many times its part of the queue a namespace holds now, and once more, over what its balance
-multiplies that by: (1 + held / part) / 2^E, the smallest first. So whoever gets something counts at
-once, before any ledger hears of it, and balances say how much more or less is fair. Without the
-one, whoever holds nothing would go before all others, whatever it owes. While no balance bends
-anything LocalQueues have the order that they have without credits.
+The smallest (1 + held / part) / 2^E comes first. `held` is what the LocalQueue's namespace holds
+now, priced; `part` is what it is entitled to; E is the exponent by which its balance bends that
+(docs/concepts/credits.md). So an admission counts at once, before any ledger includes it. Without
+the 1, a namespace that holds nothing would come first whatever it owes. While no balance bends
+anything, LocalQueues have the order that they have without credits (`plain`).
 
 Invariant: what a namespace holds is the sum over the charges of the queue.
 """
@@ -18,11 +18,11 @@ from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key, namespace_of
 
 Plain = Callable[[Key | None], float]
-"""By what LocalQueues go first without credits."""
+"""Returns the usage by which LocalQueues take turns without credits, the least first."""
 
 
 class Rank:
-    """The order of the LocalQueues of one queue."""
+    """The order of the LocalQueues of one ClusterQueue."""
 
     __slots__ = ("_held", "_keys", "bends", "exponents", "parts", "plain", "prices")
 
@@ -32,27 +32,28 @@ class Rank:
         self.parts: Mapping[str, int] = {}
         """What each namespace is entitled to, in micro-credits per second."""
         self.exponents: Mapping[str, int] = {}
-        """By how many steps of a doubling that is bent."""
+        """By how many steps each namespace's part is bent: see `bend.factor`."""
         self.bends = False
+        """Whether any of these exponents is not 0."""
         self._held: dict[str, dict[FlavorResource, int]] = {}
         self._keys: dict[str, float] = {}
 
     def follow(
         self, prices: Prices, parts: Mapping[str, int], exponents: Mapping[str, int]
     ) -> None:
-        """Go by other terms or balances from now on."""
+        """Take over new prices, parts and exponents."""
         self.prices, self.parts, self.exponents = prices, parts, exponents
         self.bends = any(exponents.values())
         self._keys.clear()
 
     def count(self, holders: Iterable[Holder]) -> None:
-        """Take over all that is charged to the queue."""
+        """Count in all that is charged to the queue; called once, on an empty rank."""
         for one in holders:
             if one.local_queue is not None:
                 self.charge(one.local_queue, one.usage, 1)
 
     def charge(self, local_queue: Key, usage: Mapping[FlavorResource, int], sign: int) -> None:
-        """Count what is held through a LocalQueue in, or with sign -1 out."""
+        """Add a charge of a LocalQueue, or with sign -1 remove it."""
         name = namespace_of(local_queue)
         held = self._held.setdefault(name, {})
         for resource, amount in usage.items():
@@ -66,7 +67,7 @@ class Rank:
         self._keys.pop(name, None)
 
     def key(self, local_queue: Key | None) -> float:
-        """Return the number by which LocalQueues go, the smallest first."""
+        """Return the number that LocalQueues are ordered by, the smallest first."""
         if not self.bends or local_queue is None:
             return self.plain(local_queue)
         name = namespace_of(local_queue)

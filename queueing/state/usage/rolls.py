@@ -1,17 +1,17 @@
-"""What is held in one queue: all that an event about one of its holders has to look up at once."""
+"""The workloads that hold quota of one ClusterQueue, with their sums."""
 
 from queueing.core.holders import Holder, Ranked
 from queueing.core.names import FlavorResource, Key
 from queueing.state.usage.charges import Charge, Tally
 
 ByPriority = dict[FlavorResource, dict[int, int]]
-"""What is held of a flavor-resource, by the priority of those who hold it."""
+"""Flavor-resource → priority → the amount that workloads of this priority hold."""
 
 
 class Roll:
-    """Who holds quota of one queue, and what is worked out of that when somebody asks.
+    """The workloads that hold quota of one ClusterQueue, and memos of what follows from them.
 
-    Invariant: a LocalQueue has a tally exactly while something is held through it.
+    Invariant: a LocalQueue has a tally exactly while one of its workloads holds quota.
     """
 
     __slots__ = ("charges", "exposed", "ranked", "tallies", "victims")
@@ -19,14 +19,14 @@ class Roll:
     def __init__(self) -> None:
         self.charges: dict[Key, Charge] = {}
         self.victims: dict[Key, Holder] = {}
-        """Those who may be preempted: in Kueue mode also who was only assumed to be admitted."""
+        """Holders that may be preempted. Only in Kueue mode these include assumed admissions."""
         self.tallies: dict[Key | None, Tally] = {}
-        """By LocalQueue; None for those whose LocalQueue is not known."""
+        """By LocalQueue; None is for workloads whose LocalQueue is unknown."""
         self.exposed: ByPriority | None = None
-        """What those hold who may be preempted; None until it is asked for."""
+        """A memo: what possible victims hold; None until it is computed."""
         self.ranked: Ranked | None = None
-        """The victims in the order in which equals by all else are taken; None until asked for."""
+        """A memo: the possible victims as `rank` orders them; None until it is computed."""
 
     def forget_sums(self) -> None:
-        """Note that others may be preempted than before."""
+        """Forget the memos, because the possible victims changed."""
         self.exposed = self.ranked = None

@@ -1,9 +1,10 @@
-"""Claims of users' own, and the workloads of each queue that use them.
+"""ResourceClaims that users created themselves, and the workloads that use them.
 
-In one queue and flavor-resource all who use a claim are charged together what the largest of them
-would be alone: the first of them for its whole part, each of the others for what it asks more.
-Those who stay come before those who leave; then the one that got its quota first, then uids. So
-what a claim is charged depends on who uses it alone, not on who came or went when.
+Several workloads of a ClusterQueue may use the same ResourceClaim. Per flavor-resource they are
+charged together as much as the largest of them alone: the first for its whole part, each other for
+what it needs beyond those before it (docs/decisions/0066). Workloads that are not evicted come
+first, then those that reserved quota earlier, then by uid. So the charges depend only on who uses a
+claim now, not on the history of its users.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,14 +17,17 @@ from queueing.core.sharing import ClaimCharge, Commons, added
 
 
 class Charging(Protocol):
-    """What is known of one who holds quota."""
+    """A workload's charge, as far as this module needs it."""
 
     @property
     def holder(self) -> Holder: ...
 
 
 class Users:
-    """Who uses which claims, of all who are charged."""
+    """Which charged workloads use which ResourceClaims.
+
+    `queue in users` says whether any holder of a queue uses one.
+    """
 
     __slots__ = ("_charges", "_keys")
 
@@ -35,7 +39,7 @@ class Users:
         return queue in self._keys
 
     def note(self, holder: Holder, sign: int) -> None:
-        """Count a holder in, or with sign -1 out."""
+        """Add a holder to the users of its claims, or with sign -1 remove it."""
         for one in holder.parts:
             claims = self._keys.setdefault(holder.queue, {})
             users = claims.setdefault((one.claim, one.resource), {})
@@ -49,12 +53,12 @@ class Users:
                 del self._keys[holder.queue]
 
     def of(self, queue: QueueName, claim: str, resource: FlavorResource) -> list[Holder]:
-        """Return who uses a claim, those first who are charged first."""
+        """Return the users of a claim, in the order in which they are charged."""
         keys = self._keys.get(queue, {}).get((claim, resource), ())
         return sorted((self._charges[key].holder for key in keys), key=_order)
 
     def beside(self, holder: Holder) -> dict[Key, None]:
-        """Return who uses any of a holder's claims."""
+        """Return the keys of all users of any of a holder's claims, itself included."""
         return {
             one.key: None
             for part in holder.parts
@@ -62,14 +66,17 @@ class Users:
         }
 
     def priced(self, holder: Holder) -> Holder:
-        """Return a holder with the usage that it is charged beside all others."""
+        """Return a holder with the usage that it is charged, given all other users."""
         if holder.own is None:
             return holder
         usage = added(holder.own, [self._net(holder, one) for one in holder.parts])
         return holder if usage == holder.usage else replace(holder, usage=usage)
 
     def commons(self, queue: QueueName, claims: Iterable[str]) -> Commons | None:
-        """Return which claims somebody holds who is to stay, and what is charged for them."""
+        """Return which of these claims a holder that is not evicted uses, and their charges.
+
+        None if there is no such claim.
+        """
         known = self._keys.get(queue)
         if known is None:
             return None
@@ -82,9 +89,10 @@ class Users:
         return Commons(charged, frozenset(uids)) if charged else None
 
     def jointly(self, victims: Mapping[Key, Holder]) -> Iterator[Holder]:
-        """Show victims as they can be stopped: those who share a claim all together.
+        """Yield victims, with those that share a claim joined into one (`Holder.members`).
 
-        Where one of them cannot be stopped yet, because its admission is not written, none can.
+        They have to be preempted together. If one of them cannot be preempted yet, because its
+        admission is not written, none of them is yielded.
         """
         seen: set[Key] = set()
         for key, holder in victims.items():
@@ -98,7 +106,10 @@ class Users:
                 yield _as_one(party)
 
     def _party(self, holder: Holder) -> list[Holder]:
-        """Return all who stay and are bound to each other by claims, in order of their keys."""
+        """Return all holders that are connected to one by shared claims, in order of their keys.
+
+        Evicted holders do not connect; an evicted one is returned alone.
+        """
         found, open_ends = {holder.key: holder}, [holder]
         while open_ends and not holder.evicted:
             for key in self.beside(open_ends.pop()):
@@ -109,7 +120,7 @@ class Users:
         return [found[key] for key in sorted(found)]
 
     def _net(self, holder: Holder, part: ClaimCharge) -> ClaimCharge:
-        """Return a part less what those are charged for it who come first."""
+        """Return a part of a holder's charge, less what users before it are charged for it."""
         users = self.of(holder.queue, part.claim, part.resource)
         mine = _order(holder)
         before = (
@@ -131,7 +142,11 @@ def _amount(holder: Holder, claim: str, resource: FlavorResource) -> int:
 
 
 def _as_one(party: list[Holder]) -> Holder:
-    """Stand for several: whoever may stop this one may stop each of them."""
+    """Return one holder for several that must be preempted together.
+
+    It is preempted only where each of them may be: it has the highest priority and the longest
+    protection of them, and the earliest times.
+    """
     usage: dict[FlavorResource, int] = {}
     for one in party:
         for resource, amount in one.usage.items():

@@ -1,9 +1,9 @@
-"""Whose turn it is among the LocalQueues of a ClusterQueue: their usage histories.
+"""The usage histories of LocalQueues, by which they take turns (admission fair sharing, KEP-4136).
 
-A history is brought up to date exactly when what its LocalQueue runs changes, and at sampling
-points: multiples of the sampling interval since the epoch. Between these it stands still, so that
-nobody's place depends on when somebody looked. As usage is constant in between, more points would
-not give another sum.
+A history is brought up to date when what its LocalQueue runs changes, and at sampling points: the
+multiples of the sampling interval since the epoch. In between it does not change, so that the order
+of LocalQueues does not depend on when cycles run. As usage is constant in between, more points
+would not give another sum.
 
 Invariant: what runs, and what is charged ahead, are the sums over the charges of the LocalQueue.
 """
@@ -24,7 +24,8 @@ from queueing.core.settings import AdmissionFairSharing
 
 Sums = dict[ResourceName, int]
 NEGLIGIBLE = 0.0005
-"""Whole units below which the history of what no longer runs is forgotten: status shows 0."""
+"""Whole units below which the history of a resource that is not in use is dropped: it would be
+shown as 0 in the status."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,31 +33,31 @@ class UsageHistory:
     """The history of one LocalQueue, as its status stores it."""
 
     consumed: Mapping[ResourceName, float]
-    """In whole units."""
+    """In whole units: cores, bytes."""
     updated: float
     """Seconds since the epoch."""
     usage: float = 0.0
-    """What LocalQueues are compared by, with weights and with what is charged ahead."""
+    """The weighted sum that LocalQueues are compared by, entry penalties included."""
 
 
 @dataclass(slots=True)
 class LocalQueueAccount:
-    """The history of one LocalQueue, and what it holds."""
+    """The usage history of one LocalQueue, and what its workloads hold."""
 
     history: dict[ResourceName, float] = field(default_factory=dict)
     at: float | None = None
-    """Up to when the history goes; None before the first look."""
+    """The time up to which the history goes; None before it was first brought up to date."""
     weight: float = 1.0
     running: Sums | None = None
-    """What has run since `at`; None when only the present is known, as after a restart."""
+    """What has run since `at`; None if only the present is known, as after a restart."""
     used: Sums = field(default_factory=dict)
     """What is admitted by facts."""
     ahead: Sums = field(default_factory=dict)
-    """Penalties, in grains, of what is assumed or only reserved."""
+    """Entry penalties, in grains, of workloads that are assumed or only hold a reservation."""
     arrived: Sums = field(default_factory=dict)
-    """Penalties, in grains, of what was admitted since `at`: they become history."""
+    """Entry penalties, in grains, of workloads admitted since `at`: they become history."""
     usage: float | None = None
-    """The number that orders; None when it must be worked out anew."""
+    """A memo of `Turns.usage`; None if it must be computed anew."""
 
     @property
     def idle(self) -> bool:
@@ -76,7 +77,7 @@ class Turns:
         self._sampled = float("-inf")
 
     def open(self, fact: LocalQueueFact) -> None:
-        """Take in a LocalQueue; its stored history counts only when it was unknown so far."""
+        """Take in a LocalQueue. The history in its status is used only if none is known yet."""
         account = self._account(fact.key)
         account.weight = float(fact.fair_weight) if fact.fair_divisor is None else fact.fair_divisor
         if account.at is None and fact.sampled_at is not None:
@@ -85,7 +86,7 @@ class Turns:
         self._note_change(fact.key, account)
 
     def close(self, key: Key) -> None:
-        """Forget the history of a LocalQueue that is gone; what it holds stays counted."""
+        """Forget the history of a deleted LocalQueue; what its workloads hold stays counted."""
         account = self._accounts.get(key)
         if account is None:
             return
@@ -98,7 +99,10 @@ class Turns:
     def charge(
         self, key: Key, usage: Mapping[FlavorResource, int], *, runs: bool, sign: int
     ) -> None:
-        """Count a charge in, or with sign -1 out; `runs` when a fact says that it is admitted."""
+        """Add a charge, or with sign -1 remove it; `runs` if it is admitted by a fact.
+
+        A charge that does not run yet counts as its entry penalty.
+        """
         account = self._account(key)
         requests = _by_resource(usage)
         sums = account.used if runs else account.ahead
@@ -112,13 +116,13 @@ class Turns:
         self._note_change(key, account)
 
     def arrive(self, key: Key, usage: Mapping[FlavorResource, int]) -> None:
-        """Note that what was charged ahead is admitted now."""
+        """Note that a workload is admitted by a fact now: its entry penalty becomes history."""
         arrived = self._account(key).arrived
         for resource, grains in penalty(_by_resource(usage), self.settings).items():
             arrived[resource] = arrived.get(resource, 0) + grains
 
     def usage(self, key: Key | None) -> float:
-        """Return the number by which LocalQueues take turns, the smallest first."""
+        """Return the usage by which LocalQueues take turns, the least first; 0 if unknown."""
         account = None if key is None else self._accounts.get(key)
         if account is None:
             return 0.0
@@ -132,7 +136,7 @@ class Turns:
         return account.usage
 
     def history(self, key: Key) -> UsageHistory | None:
-        """Return what status stores of a LocalQueue; None before the first look."""
+        """Return what the status stores of a LocalQueue; None before its first update."""
         account = self._accounts.get(key)
         if account is None or account.at is None:
             return None
@@ -140,7 +144,7 @@ class Turns:
         return UsageHistory(consumed=dict(account.history), updated=account.at, usage=usage)
 
     def advance(self, now: float) -> list[Key]:
-        """Bring histories up to date; return, sorted, the LocalQueues whose place may differ."""
+        """Bring histories up to date; return, sorted, LocalQueues whose place may have changed."""
         reached = dict.fromkeys(self._changed)
         self._changed.clear()
         for key in reached:
@@ -158,7 +162,7 @@ class Turns:
 
     @property
     def next_at(self) -> float | None:
-        """Return the next sampling point, None when time changes nothing."""
+        """The next sampling point; None if time changes nothing."""
         interval = self.settings.sampling_interval_s
         if interval <= 0 or all(one.idle for one in self._accounts.values()):
             return None
@@ -166,7 +170,7 @@ class Turns:
 
     @property
     def unsettled(self) -> bool:
-        """Whether something happened since `advance`."""
+        """Whether anything changed since the last `advance`."""
         return bool(self._changed)
 
     def sums(self) -> dict[Key, tuple[Sums, Sums]]:
@@ -188,12 +192,12 @@ class Turns:
         self._changed[key] = None
 
     def _point(self, now: float) -> float:
-        """Return the last sampling point."""
+        """Return the last sampling point that is not after `now`."""
         interval = self.settings.sampling_interval_s
         return now // interval * interval if interval > 0 else now
 
     def _bring(self, account: LocalQueueAccount, now: float, *, sampled: bool) -> None:
-        """Let the history go up to `now`; a clock that went back changes nothing.
+        """Extend a history up to `now`; if the clock went back, no time passes.
 
         With a half-life of 0 it is emptied at sampling points, and only there.
         """
@@ -221,7 +225,7 @@ class Turns:
 
 
 def _is_behind(account: LocalQueueAccount) -> bool:
-    """Say whether something happened that the history does not show."""
+    """Say whether usage changed, or an admission became a fact, since the history's last update."""
     return (
         account.at is None or bool(account.arrived) or account.running not in (None, account.used)
     )
