@@ -1,9 +1,12 @@
 """Options that mean the same in every command that has them, each spelt once."""
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import click
+
+from queueing.clock import SystemClock
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
@@ -38,6 +41,28 @@ def cluster_options(kubeconfig: str, context: str = "Context of the kubeconfig."
         return click.option("--kubeconfig", metavar="FILE", help=kubeconfig)(command)
 
     return decorate
+
+
+def now_option(explanation: str) -> Decorator:
+    """Return `--now`; without it, the clock's time in whole seconds, as objects store it."""
+    return click.option("--now", callback=_now, metavar="RFC3339", help=explanation)
+
+
+def _now(_context: click.Context, _parameter: click.Parameter, text: str | None) -> float:
+    if text is None:
+        return float(int(SystemClock().now()))
+    try:
+        return moment(text)
+    except ValueError as error:
+        raise click.BadParameter(
+            f"{text!r} is not a time; write it like 2026-01-31T12:00:00Z"
+        ) from error
+
+
+def moment(text: str) -> float:
+    """Read RFC 3339 as seconds since 1970; without a zone it is UTC. Raises ValueError."""
+    found = datetime.fromisoformat(text)
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
 def lease_option() -> Decorator:

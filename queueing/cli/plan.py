@@ -3,14 +3,12 @@
 import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import Any
 
 import click
 
-from queueing.cli.options import cluster_options, files_option, output_option
+from queueing.cli.options import cluster_options, files_option, now_option, output_option
 from queueing.cli.output import UsageProblem, columns, structured
-from queueing.clock import SystemClock
 from queueing.core.settings import Compatibility
 from queueing.sim.documents import LIVE, Document, load, parse
 from queueing.sim.intake import Intake, read_configuration, read_world
@@ -38,19 +36,6 @@ Exit codes: 0 when a plan was made, 2 when the input cannot be used, 130 after C
 NOTHING_WAITS = "Nothing waits: no pending Workload, and no suspended Job that would get one."
 
 
-def _moment(_context: click.Context, _parameter: click.Parameter, text: str | None) -> float:
-    """Read `--now`; without it, the clock's time in whole seconds, as objects store it."""
-    if text is None:
-        return float(int(SystemClock().now()))
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise click.BadParameter(
-            f"{text!r} is not a time; write it like 2026-01-31T12:00:00Z"
-        ) from error
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
 @click.command(epilog=EPILOG)
 @files_option("YAML or JSON file, folder, or - for standard input; repeat for more.")
 @click.option(
@@ -62,7 +47,7 @@ def _moment(_context: click.Context, _parameter: click.Parameter, text: str | No
     metavar="FILE",
     help="Configuration, or the ConfigMap that holds it; overrides one among the files.",
 )
-@click.option("--now", callback=_moment, metavar="RFC3339", help="Time of the plan. [default: now]")
+@now_option("Time of the plan. [default: now]")
 @click.option("--rounds", type=click.IntRange(min=1), help="Run this many scheduling cycles.")
 @click.option("--until-stable", is_flag=True, help="Run until nothing changes.  [default]")
 @click.option(

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -257,6 +259,31 @@ def test_a_period_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     assert found.exit_code == 2
     assert "'yesterday' is neither a length of time, such as 24h" in found.output
     assert "2026-01-31T12:00:00Z" in found.output
+
+
+@pytest.fixture
+def far_from_greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "Etc/GMT-9")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("far_from_greenwich")
+def test_a_time_without_a_zone_is_utc_wherever_it_is_asked(tmp_path: Path) -> None:
+    begin = "2027-01-15T04:00:00"
+    zoned = ("usage", "--since", f"{begin}Z", "--now", NOW, "-o", "json")
+    plain = ("usage", "--since", begin, "--now", NOW.removesuffix("Z"), "-o", "json")
+    found = invoke(tmp_path, WORLD, *plain)
+    assert found.exit_code == 0, found.output
+    assert found.stdout == invoke(tmp_path, WORLD, *zoned).stdout
+
+
+def test_an_end_that_is_no_time_is_refused(tmp_path: Path) -> None:
+    found = invoke(tmp_path, WORLD, "usage", "--now", "noon")
+    assert found.exit_code == 2
+    assert "'noon' is not a time" in found.output
 
 
 def test_memory_is_told_in_gibibytes(tmp_path: Path) -> None:

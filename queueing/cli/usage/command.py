@@ -1,17 +1,15 @@
 """`queueing usage`: who used, borrowed, lent and wasted how much, and what it costs."""
 
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from queueing.cli.options import output_option
+from queueing.cli.options import moment, now_option, output_option
 from queueing.cli.output import UsageProblem
 from queueing.cli.reading import Source, of_files_or_a_cluster
 from queueing.cli.usage import formats, sources
 from queueing.cli.usage.formats import Frame
-from queueing.clock import SystemClock
 from queueing.core.settings import Compatibility
 from queueing.sim.intake import read_world
 from queueing.sim.yaml_text import ManifestError
@@ -54,7 +52,7 @@ KINDS = (
     help="Start of the period: a duration before its end, or RFC 3339.",
 )
 @of_files_or_a_cluster
-@click.option("--now", metavar="RFC3339", help="End of the period.  [default: now]")
+@now_option("End of the period.  [default: now]")
 @output_option(FORMATS)
 @click.option(
     "--output-file", metavar="FILE", help="Write to this file. A database keeps its rows."
@@ -68,7 +66,7 @@ def command(source: Source, output: str, **options: Any) -> None:
     """
     if output == "sqlite" and not options["output_file"]:
         raise click.UsageError("-o sqlite needs --output-file")
-    end = _moment(options["now"]) if options["now"] else int(SystemClock().now())
+    end = int(options["now"])
     begin = _since(options["since"], end)
     try:
         documents = source.documents(KINDS)
@@ -93,22 +91,13 @@ def command(source: Source, output: str, **options: Any) -> None:
         click.echo(text)
 
 
-def _moment(text: str) -> int:
-    try:
-        return int(datetime.fromisoformat(text).timestamp())
-    except ValueError as error:
-        raise click.UsageError(
-            f"{text!r} is not a time; write it like 2026-01-31T12:00:00Z"
-        ) from error
-
-
 def _since(text: str, end: int) -> int:
     try:
         return end - int(seconds_of(text))
     except ValueError:
         pass
     try:
-        return _moment(text)
-    except click.UsageError as error:
+        return int(moment(text))
+    except ValueError as error:
         problem = f"--since: {text!r} is neither a length of time, such as 24h or 90m, nor a time"
         raise click.UsageError(f"{problem} like 2026-01-31T12:00:00Z") from error
