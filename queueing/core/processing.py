@@ -92,9 +92,9 @@ def _rule(entry: Entry, draft: Draft, *, overlaps: bool, deferred: bool) -> Ruli
     if assignment.needs_preemption and not entry.targets:
         reclaim = entry.rules.fact.preemption.reclaim_within_cohort
         ruling = _without_candidates(entry)
-        if reclaim is not PreemptionPolicy.ANY and entry.demoted is None:
-            return ruling._replace(claims=_reservation(entry))
-        return ruling
+        if reclaim is PreemptionPolicy.ANY or entry.demoted or _has_no_leave(entry, draft):
+            return ruling
+        return ruling._replace(claims=_reservation(entry))
     if assignment.needs_preemption and entry.head.workload.preemption_gated:
         return _wait(entry, Mode.PREEMPT, Reason.WAITING_FOR_QUOTA, GATED)
     if deferred:
@@ -114,6 +114,14 @@ def _rule(entry: Entry, draft: Draft, *, overlaps: bool, deferred: bool) -> Ruli
 def _barred(entry: Entry, why: Bar) -> Ruling:
     """Say that a budget does not cover an entry, or that it may not borrow."""
     return _wait(entry, Mode.NO_FIT, *why)
+
+
+def _has_no_leave(entry: Entry, draft: Draft) -> bool:
+    """Say whether budgets or rules would bar an entry even if there was room for it."""
+    head, allowance = entry.head, draft.world.allowance
+    return allowance is not None and bool(
+        allowance.bars(head.workload, head.queue, entry.assignment.use)
+    )
 
 
 def _without_candidates(entry: Entry) -> Ruling:

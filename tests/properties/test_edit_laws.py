@@ -18,6 +18,7 @@ from tests.properties.test_claim_laws import (
 from tests.properties.test_contended_laws import CASES, try_law
 from tests.properties.test_rebuild_laws import (
     a_finished_cycle_leaves_nobody_to_the_next,
+    a_rebuilt_engine_decides_the_same,
     nothing_is_left_to_admit_after_a_cycle,
 )
 from tests.properties.test_usage_laws import an_admission_takes_only_what_was_available
@@ -75,6 +76,12 @@ BROKEN_ONCE = [
         "classical",
         83000023,
         id="who may not borrow in one flavor hears of an admission",
+    ),
+    pytest.param(
+        a_rebuilt_engine_decides_the_same,
+        "fair sharing",
+        83000033,
+        id="who may not borrow keeps no quota from others",
     ),
 ]
 """Lives in which a law once did not hold."""

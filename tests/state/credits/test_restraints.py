@@ -15,7 +15,7 @@ from queueing.core.credits.facts import (
     Mode,
 )
 from queueing.core.decisions import Preempt, Reason
-from queueing.core.facts import Fact, Gone, Kind, PreemptionPolicy
+from queueing.core.facts import Fact, Gone, Kind, PreemptionPolicy, Strategy
 from queueing.core.names import Key
 from queueing.core.settings import FairSharing, Settings
 from queueing.sim.world import World
@@ -225,6 +225,23 @@ def test_who_waits_for_room_may_not_borrow_it_either_once_it_is_there() -> None:
     finish(made, "filler", START + 50)
     assert runs(made, "one")
     assert not runs(made, "two")
+
+
+def test_a_strict_head_that_may_not_borrow_keeps_no_quota_from_others() -> None:
+    made = world()
+    lower = PreemptionPolicy.LOWER_PRIORITY
+    strict = cluster_queue(
+        "a",
+        {"default": {"cpu": 4000}},
+        cohort="all",
+        strategy=Strategy.STRICT_FIFO,
+        preemption=preemption(reclaim=lower, borrow=lower),
+    )
+    made.observe(strict)
+    assert run(made, "filler", 4, 0, where="b")
+    assert not run(made, "head", 5, HIGH)
+    assert waits(made, "head").reason is Reason.WAITING_FOR_QUOTA
+    assert run(made, "borrower", 2, 0, where="b")
 
 
 def test_what_they_hold_is_followed_whoever_comes_goes_or_is_raised() -> None:
