@@ -1,7 +1,9 @@
-"""What is written down: ledgers as they are to be stored, and what the stored ones tell of.
+"""Stored accounts: ledgers as they are to be stored, and what was stored last.
 
-A workload that goes, or that holds quota anew, is let go only when the stored accounts hold what it
-held before, or name it: else a start from them would count too little.
+A *leaver* is a workload whose status no longer shows what it held, or soon will not: accounts
+record it until they include its end. A workload is deleted, or reserves quota again, only when the
+stored accounts include what it held before, or record it: otherwise a restart would count too
+little.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +23,7 @@ Stored = TypeVar("Stored", CreditAccountFact, BudgetAccountFact, UsageRecordFact
 
 
 class Accounts(Generic[Stored]):
-    """The accounts that were stored last, by name: that of the cohort, tree or budget."""
+    """The accounts that were stored last, by the name of their cohort, queue, tree or budget."""
 
     __slots__ = ("_stored",)
 
@@ -29,25 +31,25 @@ class Accounts(Generic[Stored]):
         self._stored: dict[str, Stored] = {}
 
     def put(self, name: str, fact: Stored) -> None:
-        """Take in a stored account."""
+        """Take in an account that was stored."""
         self._stored[name] = fact
 
     def drop(self, name: str) -> None:
-        """Forget an account that is gone."""
+        """Forget a deleted account."""
         self._stored.pop(name, None)
 
     def stored(self, name: str) -> Stored | None:
-        """Return what is stored under a name."""
+        """Return the account that is stored under a name; None if there is none."""
         return self._stored.get(name)
 
     def reaches(self, until: int, name: str) -> bool:
-        """Say whether an account reaches the time at which a holding ended."""
+        """Say whether an account is stored up to at least the time `until`."""
         known = self._stored.get(name)
         as_of = None if known is None else known.as_of
         return as_of is not None and as_of >= until
 
     def tells_of(self, holding: Holding, name: str) -> bool:
-        """Say whether an account tells as much of a holding as we know."""
+        """Say whether a stored account includes the end of a holding, or records it as a leaver."""
         if holding.until is not None and self.reaches(holding.until, name):
             return True
         known = self._stored.get(name)
@@ -59,9 +61,9 @@ class Accounts(Generic[Stored]):
 def records(
     books: Mapping[CohortName, Book], leaving: Sequence[Holding], grant_names: Mapping[Uid, str]
 ) -> Iterator[CreditAccountFact]:
-    """Return every ledger as it is to be stored, by name of the cohort.
+    """Yield every ledger as it is to be stored, by name of the cohort.
 
-    `leaving` are those whose status tells no more of what they held, or soon will not.
+    `leaving` are the holdings that statuses no longer show, or soon will not.
     """
     in_order = sorted(leaving, key=_uid_and_time)
     for cohort, book in sorted(books.items()):
@@ -84,7 +86,7 @@ def records(
 
 
 def recalled(leaver: LeaverRecord) -> Holding:
-    """Read what was written of somebody who was about to leave."""
+    """Return the holding that a leaver record describes."""
     return Holding(
         uid=leaver.uid,
         queue=leaver.queue,
@@ -99,7 +101,7 @@ def recalled(leaver: LeaverRecord) -> Holding:
 
 
 def leaver_record(holding: Holding) -> LeaverRecord:
-    """Spell what is written of somebody who is about to leave."""
+    """Return the leaver record of a holding."""
     return LeaverRecord(
         uid=holding.uid,
         queue=holding.queue,

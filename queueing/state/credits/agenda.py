@@ -1,6 +1,6 @@
-"""What happens to ledgers, and when: holdings begin and end, grants come and lapse.
+"""What happens to ledgers, and when: holdings begin and end, grants are booked and expire.
 
-What falls into one second happens in the order in which it was planned.
+Events of the same second happen in the order in which they were planned.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from queueing.core.credits.holding import Holding
 
 
 class Ran(NamedTuple):
-    """All pods of a holding run since a time, as its status tells from now on."""
+    """All pods of a holding run since this time; the event is when its status shows it."""
 
     since: int
 
@@ -27,25 +27,25 @@ class Give:
 
 
 Event = Holding | Ran | Give | None
-"""A holding counts from its event on; None: it counts no more."""
+"""A `Holding` begins to count, None: it ends."""
 
 
 class Second(NamedTuple):
-    """What falls into one second."""
+    """The events of one second."""
 
     when: int
     events: list[tuple[int, Event]]
-    """Each with the number of the holding that it is about, in the order of planning."""
+    """Each with the number of the holding that it concerns, in the order of planning."""
     evicted: list[int]
-    """The numbers of those whose end loses what they did since they were last saved."""
+    """Numbers of the holdings that end by eviction, and lose their work since the last save."""
 
     def ended(self) -> set[int]:
-        """Return the numbers of those that count no more."""
+        """Return the numbers of the holdings that end."""
         return {token for token, event in self.events if event is None}
 
 
 class Agenda:
-    """Events to come, by time. Each holding gets a number of its own, from 1 up."""
+    """Planned events, by time in seconds. Each holding gets a number of its own, from 1."""
 
     __slots__ = ("_evicted", "_last", "_planned", "_times")
 
@@ -56,7 +56,7 @@ class Agenda:
         self._last = 0
 
     def begin(self, holding: Holding) -> int:
-        """Let a holding count from its time on; return its number."""
+        """Plan the begin of a holding; return its number."""
         self._last = token = self._last + 1
         events = self._planned.get(holding.since)
         if events is None:
@@ -66,7 +66,7 @@ class Agenda:
         return token
 
     def plan(self, when: int, token: int, event: Event = None) -> None:
-        """Let an event of the holding of a number happen at a time, past or to come."""
+        """Plan an event of the holding with number `token`, at a past or future time."""
         events = self._planned.get(when)
         if events is None:
             events = self._planned[when] = []
@@ -74,17 +74,17 @@ class Agenda:
         events.append((token, event))
 
     def evict(self, when: int, token: int) -> None:
-        """Let a holding end at a time, and lose what it did since it was last saved."""
+        """Plan the end of a holding by eviction, which loses its work since the last save."""
         self.plan(when, token)
         self._evicted.setdefault(when, []).append(token)
 
     @property
     def next_at(self) -> int | None:
-        """When the next event happens; None for never."""
+        """When the next event is planned; None if there is none."""
         return self._times[0] if self._times else None
 
     def ends(self) -> Iterator[tuple[int, int, Holding | None]]:
-        """Go over the ends to come: time, number, and the holding if it has not begun yet."""
+        """Yield the planned ends: time, number, and the holding if it has not begun yet."""
         begins = {
             token: event
             for events in self._planned.values()
@@ -97,7 +97,7 @@ class Agenda:
                     yield when, token, begins.get(token)
 
     def due(self, at: int) -> Iterator[Second]:
-        """Take out what happens until `at`, by time."""
+        """Yield the seconds up to `at`, in order of time, and remove them from the agenda."""
         while self._times and self._times[0] <= at:
             when = heappop(self._times)
             yield Second(when, self._planned.pop(when), self._evicted.pop(when, []))

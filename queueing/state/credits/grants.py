@@ -1,4 +1,4 @@
-"""Grants: each is booked once, and what decay left of it is taken back once it has expired."""
+"""CreditGrants: each is booked once, and what decay left of it is taken back when it expires."""
 
 from collections.abc import Iterable
 
@@ -9,11 +9,11 @@ from queueing.state.credits.agenda import Agenda, Give
 from queueing.state.credits.book import Book
 
 _NOBODY = 0
-"""The number of no holding."""
+"""For events that concern no holding; holdings are numbered from 1."""
 
 
 class Grants:
-    """The grants of a cluster, by name."""
+    """All CreditGrants, by name."""
 
     __slots__ = ("_agenda", "_by_name", "_planned")
 
@@ -27,15 +27,15 @@ class Grants:
         self._by_name[fact.name] = fact
 
     def drop(self, name: str) -> None:
-        """Forget a grant's name; what was given stays given."""
+        """Forget a deleted grant; what it gave stays booked."""
         self._by_name.pop(name, None)
 
     def names(self) -> dict[Uid, str]:
-        """Return the names of the grants that exist, by what the ledgers know them by."""
+        """Return the names of the grants that exist, by uid."""
         return {one.uid: one.name for one in self._by_name.values()}
 
     def plan(self) -> None:
-        """Plan what has to happen with new ones."""
+        """Plan the booking of new grants, and their expiry."""
         for _, grant in sorted(self._by_name.items()):
             if grant.uid not in self._planned:
                 self._planned[grant.uid] = None
@@ -45,7 +45,7 @@ class Grants:
 
 
 def carry_out(given: Give, books: Iterable[Book], at: int) -> None:
-    """Book a grant, or take it back, in every ledger that has its receiver."""
+    """Book a grant, or take it back, in every ledger of which its receiver is a child."""
     for book in books:
         if given.grant.receiver in book.children:
             book.advance(at)

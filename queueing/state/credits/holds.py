@@ -1,10 +1,11 @@
-"""What a child is about to pay for work that began lately: held against its balance until then.
+"""Holds: what a child of a cohort is about to pay for recent work, held against its balance.
 
-Without it a surplus buys more than it is worth: who comes with much work at once begins all of it
-before anything is paid. A hold shrinks as fast as the real charge grows, and ends with the work.
+(`admissionHold` of a CreditPolicy.) Without holds a surplus buys more than it is worth: a child
+that submits much work at once starts all of it before anything is paid. A hold shrinks as fast as
+the real charge grows, and ends with the work.
 
-Invariant: it depends on who is counted, on what their child pays and on the time, on nothing else;
-so it is the same after a restart.
+Invariant: holds depend only on the holdings that are counted, on what their child pays now, and on
+the time. So they are the same after a restart.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,11 +16,11 @@ from queueing.core.credits.holding import Holding
 from queueing.core.names import FlavorName, Uid
 
 Life = tuple[Uid, int]
-"""A workload, and since when it holds what it holds."""
+"""A holding: the uid of its workload, and since when it holds its quota."""
 
 
 class Hold(NamedTuple):
-    """What one workload pays, if all of it is borrowed, until its charge has overtaken the hold."""
+    """What one workload pays until a time, if all that it holds is borrowed."""
 
     until: int
     rates: Sequence[tuple[FlavorName, int]]
@@ -27,7 +28,7 @@ class Hold(NamedTuple):
 
 
 class Holds:
-    """The holds of one cohort's children, each for so many seconds from its admission."""
+    """The holds of one cohort's children; each ends `length_s` seconds after the admission."""
 
     __slots__ = ("_by_child", "length_s")
 
@@ -38,7 +39,7 @@ class Holds:
     def begin(
         self, child: Member, holding: Holding, rates: Sequence[tuple[FlavorName, int]]
     ) -> None:
-        """Hold for a workload: as long as it may last, if that is less."""
+        """Begin the hold of a workload, which ends with its maximum execution time at latest."""
         until = holding.began + self.length_s
         if holding.may_last is not None:
             until = min(until, holding.since + holding.may_last)
@@ -46,18 +47,18 @@ class Holds:
         mine[holding.uid, holding.since] = Hold(until, rates)
 
     def end(self, child: Member, holding: Holding) -> None:
-        """Release what is held for a workload, if anything still is."""
+        """End the hold of a workload, if it has one."""
         self._by_child.get(child, {}).pop((holding.uid, holding.since), None)
 
     def clear(self) -> None:
-        """Release all."""
+        """End all holds."""
         self._by_child.clear()
 
     def of(self, child: Member, at: int, paying: Mapping[FlavorName, int]) -> int:
-        """Return what a child is about to pay, in micro-credits.
+        """Return what is held against a child's balance at a time, in micro-credits.
 
-        `paying` is what it pays now, in each flavor: no more than that is held, and the youngest
-        are taken to be those who borrow. What is within its quota costs nothing, now or then.
+        `paying` is what it pays now in each flavor, in micro-credits per second: the sum of its
+        holds never exceeds that rate. The youngest workloads are taken to be those that borrow.
         """
         mine = self._by_child.get(child)
         if not mine:

@@ -1,4 +1,4 @@
-"""Which credit policy counts in which tree, and what all of them together ask for."""
+"""Which CreditPolicy applies to which tree, and the settings of all of them together."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ TICKS_PER_HORIZON = 256
 
 
 class Policies:
-    """The policies of a cluster, by name."""
+    """All CreditPolicies, by name."""
 
     __slots__ = (
         "_policies",
@@ -27,16 +27,16 @@ class Policies:
         self.any = False
         """Whether there is any policy."""
         self.minimum_runtime_s = 0
-        """The longest time, in seconds, that any policy lets a workload run undisturbed."""
+        """The longest `minimumRuntime` of any policy, in seconds."""
         self.holds = False
-        """Whether any policy holds against balances what is about to be paid."""
+        """Whether any policy has an `admissionHold`."""
         self.restrains = False
-        """Whether any policy says who may not borrow."""
+        """Whether any policy has a `nonBorrowingMinPriority`."""
         self.orders_local_queues = False
-        """Whether any policy has ledgers within queues."""
+        """Whether any policy has ledgers within ClusterQueues (`localQueues: Order`)."""
 
     def put(self, fact: CreditPolicyFact) -> bool:
-        """Take in a policy; say whether it is news."""
+        """Take in a policy; say whether it is new or changed."""
         if self._policies.get(fact.name) == fact:
             return False
         self._policies[fact.name] = fact
@@ -67,24 +67,27 @@ class Policies:
 
     @property
     def tick_s(self) -> int:
-        """How many seconds lie between two bends of weights."""
+        """Seconds between two points at which weights are bent."""
         horizons = (one.horizon_s for one in self._policies.values())
         return min((max(1, one // TICKS_PER_HORIZON) for one in horizons), default=1)
 
     @property
     def keeps_usage(self) -> bool:
-        """Whether any policy has rows of usage kept."""
+        """Whether any policy keeps rows of usage (`usageRecords`)."""
         return any(one.keeps_usage for one in self._policies.values())
 
     @property
     def unit(self) -> str:
-        """Name of 3600 credits, where no one policy is meant."""
+        """The name of 3600 credits, for answers that concern no particular policy."""
         return next((one.unit for _, one in sorted(self._policies.items())), "credits")
 
     # By tree ------------------------------------------------------------------------------------
 
     def trees(self, tree: QuotaTree) -> Iterator[tuple[Node, CreditPolicyFact]]:
-        """Go over the trees that a policy counts in: one that names the root goes before others."""
+        """Yield the root of each tree to which a policy applies, with that policy.
+
+        A policy that names the root cohort comes before one that names none; then by name.
+        """
         policies = [self._policies[name] for name in sorted(self._policies)]
         for root in tree.root_cohorts():
             named = (one for one in policies if root.name in one.root_cohorts)
@@ -94,7 +97,7 @@ class Policies:
                 yield root, policy
 
     def policy_of(self, tree: QuotaTree, queue: QueueName) -> CreditPolicyFact | None:
-        """Return the policy that a queue goes by, also where it is in no cohort; None without."""
+        """Return the policy that applies to a ClusterQueue, if any; it may be in no cohort."""
         if not tree.has_queue(queue):
             return None
         root = tree.queue(queue).root()
@@ -103,7 +106,10 @@ class Policies:
         return next((policy for one, policy in self.trees(tree) if one is root), None)
 
     def recorded(self, tree: QuotaTree) -> Iterator[tuple[Node, CreditPolicyFact]]:
-        """Go over the trees, lone queues too, of whose usage rows are kept."""
+        """Yield the roots of trees whose rows of usage are kept, with their policy.
+
+        A ClusterQueue without a cohort is a tree, too.
+        """
         if not self.keeps_usage:
             return
         yield from (one for one in self.trees(tree) if one[1].keeps_usage)
@@ -112,7 +118,10 @@ class Policies:
             yield from ((root, general) for root in tree.roots() if root.is_queue)
 
     def divided(self, tree: QuotaTree) -> Iterator[tuple[Node, CreditPolicyFact]]:
-        """Go over the queues that have a ledger if they let LocalQueues take turns."""
+        """Yield the ClusterQueues whose policy orders LocalQueues, with that policy.
+
+        Those of them that use admission fair sharing have a ledger of their own.
+        """
         if not self.orders_local_queues:
             return
         for root, policy in self.trees(tree):
@@ -123,20 +132,20 @@ class Policies:
             yield from ((root, general) for root in tree.roots() if root.is_queue)
 
     def _general(self) -> CreditPolicyFact | None:
-        """Return the policy of queues that are in no cohort."""
+        """Return the policy of ClusterQueues that are in no cohort; None if there is none."""
         general = (one for _, one in sorted(self._policies.items()) if not one.root_cohorts)
         found = next(general, None)
         return None if found is None or found.mode is Mode.OFF else found
 
     def cohorts(self, tree: QuotaTree) -> Iterator[tuple[Node, CreditPolicyFact]]:
-        """Go over the cohorts that are to have a ledger."""
+        """Yield the cohorts that are to have a ledger, with their policy."""
         for root, policy in self.trees(tree):
             for node in _cohorts_below(root):
                 if any(True for _ in node.children()):
                     yield node, policy
 
     def governed(self, tree: QuotaTree) -> dict[str, tuple[CohortName, ...]]:
-        """Return the root cohorts that each policy has."""
+        """Return, for each policy, the root cohorts that it applies to."""
         found: dict[str, tuple[CohortName, ...]] = dict.fromkeys(self._policies, ())
         for root, policy in self.trees(tree):
             found[policy.name] = (*found[policy.name], CohortName(root.name))

@@ -1,7 +1,7 @@
-"""One budget's spending, integrated exactly between events.
+"""The spending of one CreditBudget, integrated exactly between events.
 
-Invariants: within a period `spent` is the sum over all seconds of what those cost that are covered;
-nobody is covered whose hold was more than what was left as its holding began.
+Invariants: within a period, `spent` is the sum over all seconds of what the covered holdings cost.
+No holding is covered whose hold exceeded what was left when it began.
 """
 
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ class Counted:
     covered: bool = True
 
     def hold(self, at: int) -> int | None:
-        """Return what it may still cost; None when it does not say how long it may last."""
+        """Return what it may still cost; None if the workload has no maximum execution time."""
         if self.may_last is None:
             return None
         return self.cost * max(0, self.since + self.may_last - max(at, self.since))
@@ -32,7 +32,7 @@ class Counted:
 
 @dataclass(slots=True)
 class Purse:
-    """What is spent of one budget up to the time `at`."""
+    """What is spent of one budget up to the time `at`; amounts in micro-credits."""
 
     fact: BudgetFact
     at: int
@@ -41,13 +41,13 @@ class Purse:
     _rate: int = 0
     _counted: dict[int, Counted] = field(default_factory=dict)
     _known: dict[Uid, None] = field(default_factory=dict)
-    """Who was stored as running beyond the budget."""
+    """Workloads that the stored account names as running beyond the budget."""
     _read_at: int = -1
-    """Up to when what was stored says who did; all others of that time were covered."""
+    """The time of that account: all other holdings that began by then were covered."""
 
     @classmethod
     def opened(cls, fact: BudgetFact, at: int, stored: BudgetAccountFact | None) -> "Purse":
-        """Start at a time with nothing spent, or go on from what was stored."""
+        """Return a purse with nothing spent at a time, or one that goes on from what was stored."""
         if stored is None or stored.as_of is None:
             return cls(fact, at, fact.period.at(at))
         span = fact.period.at(stored.as_of)
@@ -57,7 +57,10 @@ class Purse:
         return cls(fact, stored.as_of, span, spent, _known=known, _read_at=stored.as_of)
 
     def advance(self, to: int) -> None:
-        """Let time pass; a time that is past changes nothing. A new period begins with nothing."""
+        """Let time pass up to `to`. When a period ends, `spent` is reset to 0.
+
+        An earlier time changes nothing.
+        """
         while self.at < to:
             end = min(to, self.span.end)
             self.spent += self._rate * (end - self.at)
@@ -68,11 +71,11 @@ class Purse:
                 self._cover()
 
     def counts(self, token: int) -> bool:
-        """Say whether the holding of this number is counted."""
+        """Say whether the holding with this number is counted."""
         return token in self._counted
 
     def count_in(self, token: int, holding: Holding, cost: int) -> None:
-        """Count a holding from the purse's time on: covered, if that is still possible."""
+        """Begin to count a holding, from the purse's time on; it is covered if that is possible."""
         one = Counted(holding.uid, holding.since, cost, holding.may_last)
         one.covered = self.fact.blocks or self._is_covered(one)
         self._counted[token] = one
@@ -80,7 +83,7 @@ class Purse:
             self._rate += cost
 
     def count_out(self, token: int) -> None:
-        """Count the holding of this number no more."""
+        """End the holding with this number."""
         one = self._counted.pop(token)
         self._known.pop(one.uid, None)
         if one.covered:
@@ -88,7 +91,7 @@ class Purse:
         self._cover()
 
     def recount(self, holdings: Iterable[tuple[int, Holding, int]]) -> None:
-        """Go by other prices, another grant and other holders; who was covered stays so."""
+        """Take over other prices, another grant and other holdings; covered ones stay covered."""
         span = self.fact.period.at(self.at)
         if span.begin != self.span.begin:
             self.spent = 0
@@ -107,13 +110,13 @@ class Purse:
         self._cover()
 
     def opportunistic(self) -> tuple[Uid, ...]:
-        """Return, sorted, who runs beyond the budget; nobody does where it blocks."""
+        """Return, sorted, the workloads that run beyond the budget; none if it blocks."""
         if self.fact.blocks:
             return ()
         return tuple(sorted({one.uid for one in self._counted.values() if not one.covered}))
 
     def _cover(self) -> None:
-        """Cover those who run beyond the budget, the longest first, as far as it allows."""
+        """Cover holdings that run beyond the budget, the oldest first, until one does not fit."""
         beyond = [one for one in self._counted.values() if not one.covered]
         for one in sorted(beyond, key=lambda each: (each.since, each.uid)):
             if not self._may_cover(one):
@@ -123,7 +126,7 @@ class Purse:
             self._rate += one.cost
 
     def _is_covered(self, one: Counted) -> bool:
-        """Say whether one who begins, or was read of, is covered."""
+        """Say whether a new holding is covered, or was covered by the stored account."""
         if one.since <= self._read_at:
             return one.uid not in self._known
         return self._may_cover(one)

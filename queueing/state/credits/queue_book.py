@@ -1,7 +1,8 @@
-"""The ledger of one ClusterQueue: what the namespaces behind its LocalQueues lend each other.
+"""The ledger of one ClusterQueue: what the namespaces of its LocalQueues lend each other.
 
-As in a `book`, holdings are counted by what statuses say. A namespace that runs on after its last
-LocalQueue here is gone is entitled to nothing, and pays for all that it holds.
+As in a `book`, usage is counted by holdings, which are read from statuses. A namespace whose
+workloads run on after its last LocalQueue here was deleted is entitled to nothing, and pays for all
+that it holds (docs/decisions/0043).
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +21,7 @@ from queueing.core.quota.node import Node
 
 @dataclass(slots=True)
 class Use:
-    """What one namespace uses of one flavor."""
+    """What the workloads of one namespace use of one flavor."""
 
     amounts: dict[ResourceName, int] = field(default_factory=dict)
     classes: ClassMix = field(default_factory=ClassMix)
@@ -30,12 +31,12 @@ Place = tuple[Member, FlavorName]
 
 
 def namespace(name: str) -> Member:
-    """Name a child of a queue."""
+    """Return the ledger's name of a namespace."""
     return Member("Namespace", name)
 
 
 class QueueBook:
-    """The group of a queue's namespaces, and what each of them uses."""
+    """The ledger (`group`) of a ClusterQueue's namespaces, and what each of them uses."""
 
     __slots__ = (
         "_moved",
@@ -57,21 +58,21 @@ class QueueBook:
         """The children, and their weights in millionths."""
         self.exponents: dict[Member, int] = {}
         self.read_at = -1
-        """Up to when what was read from an account holds all that happened."""
+        """The time of the stored account that this was resumed from: it includes all until then."""
         self._split = Split({}, policy.prices)
         self._whole = 0
         self._uses: dict[Place, Use] = {}
         self._moved: dict[Place, None] = {}
-        """Whose usage is another than when time last passed."""
+        """Places whose usage changed since time last passed."""
 
     def advance(self, to: int) -> None:
-        """Let time pass; before it does, what was counted at one and the same time takes effect."""
+        """Let time pass up to `to`, after all changes at the present time took effect."""
         if to > self.group.at:
             self._take_places()
             self.group.advance(to)
 
     def reshape(self, weights: Mapping[str, int], holdings: Iterable[Holding]) -> None:
-        """Take over quotas and namespaces as they are now, with these who hold quota."""
+        """Take over the present quotas and namespaces, and count these holdings anew."""
         self.weights = {namespace(name): weight for name, weight in sorted(weights.items())}
         self._whole = sum(self.weights.values())
         nominal = {one: self.node.nominal(one) for one in sorted(self.node.cells)}
@@ -97,11 +98,11 @@ class QueueBook:
         return {member: accounts[member].entitlement for member in self.weights}
 
     def has(self, weights: Mapping[str, int]) -> bool:
-        """Say whether these are the namespaces and weights that it goes by."""
+        """Say whether its namespaces and weights are these."""
         return {member.name: weight for member, weight in self.weights.items()} == weights
 
     def measure(self) -> dict[Member, int]:
-        """Return by how many steps each namespace's weight is to be bent now."""
+        """Return the exponent of each namespace by its balance now, in steps of `bend`."""
         accounts, policy = self.group.accounts, self.policy
         self.exponents = {
             member: bend.exponent(
@@ -115,7 +116,7 @@ class QueueBook:
         return self.exponents
 
     def count(self, holding: Holding, sign: int) -> None:
-        """Count a holding in, or with sign -1 out, from the group's time on."""
+        """Add a holding from the group's time on, or with sign -1 remove it."""
         if holding.local_queue is None:
             return
         member = namespace(namespace_of(holding.local_queue))
@@ -129,9 +130,9 @@ class QueueBook:
                 self._use(member, flavor).classes.add(cost, factor, sign)
 
     def lose(self, holding: Holding, when: int, saved: int | None) -> None:
-        """Note an eviction: what was used since the work was saved, or ever, is lost.
+        """Note an eviction at `when`: the work since it was `saved`, or all of it, is lost.
 
-        Where it was saved, what was paid for that is given back, for a quarter of an hour at most.
+        If it was saved, what was paid for the lost work is given back, for `REFUND_S` at most.
         """
         if holding.local_queue is None or when <= self.read_at:
             return
@@ -152,9 +153,9 @@ class QueueBook:
             self.group.lose(member, flavor, loss)
 
     def _kept(self, standings: Mapping[Member, Standing]) -> tuple[int, int]:
-        """Say what is left of a surplus: its part of a quota that was cut.
+        """Return the fraction (part, of) that is kept of surpluses, less than 1 if quota was cut.
 
-        Who comes and goes changes the part of everybody else, and takes nothing from them.
+        Namespaces that come or go change the parts of the others, and take nothing from them.
         """
         accounts = self.group.accounts.values()
         before = sum(one.entitlement for one in accounts if one.departed_at is None)
@@ -175,7 +176,7 @@ class QueueBook:
         return found
 
     def _take_places(self) -> None:
-        """Tell the group what each does now of whom that is another than before."""
+        """Pass the positions that changed on to the group."""
         for place in self._moved:
             (member, flavor), use = place, self._uses[place]
             idle, borrowed = self._split.position(flavor, use.amounts, self._part(member))

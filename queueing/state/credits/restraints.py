@@ -1,7 +1,7 @@
-"""What those hold who may not borrow, by ClusterQueue: followed charge by charge.
+"""What workloads that may not borrow hold, by ClusterQueue (`nonBorrowingMinPriority`).
 
-Invariant: as a cycle begins, what a queue's restraint holds is the sum over the charges that it
-concerns; a test compares it with all that is charged.
+Sums are updated by the charges that changed. Invariant: as a cycle begins, what a queue's restraint
+holds is the sum over the charges that it concerns; `drifted` checks that.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,33 +17,33 @@ from queueing.state.usage.charges import Charge
 
 @dataclass(slots=True)
 class Restraints:
-    """The rule of every policy that has one. Without one it looks at nothing."""
+    """The restraints of all ClusterQueues whose policy has that rule; without one it is idle."""
 
     policies: Policies
     by_queue: dict[QueueName, Restraint] = field(default_factory=dict)
     _counted: dict[Key, tuple[QueueName, Use]] = field(default_factory=dict)
-    """Whom the restraints hold for, and what they hold."""
+    """Workloads that are counted in a restraint, with their queue and what they hold."""
     _stirred: dict[Key, None] | None = None
-    """Whose charge may be another than in the last cycle; None for all."""
+    """Workloads whose charge may have changed since the last cycle; None for all."""
     _taken: dict[QueueName, None] = field(default_factory=dict)
-    """Queues in which the last cycle let somebody in."""
+    """Queues in which the last cycle admitted a workload that may not borrow."""
 
     @property
     def any(self) -> bool:
-        """Whether anybody may not borrow, or was told so until now."""
+        """Whether any policy has the rule, or had it until now."""
         return bool(self.by_queue) or self.policies.restrains
 
     def stir(self, key: Key) -> None:
-        """Note that what a workload holds may be something else."""
+        """Note that the charge of a workload may have changed."""
         if self._stirred is not None:
             self._stirred[key] = None
 
     def reshape(self) -> None:
-        """Note that policies or quotas changed."""
+        """Note that policies or quotas changed: all charges are counted anew."""
         self._stirred = None
 
     def measure(self, tree: QuotaTree, charges: Mapping[Key, Charge]) -> bool:
-        """Work out what is held as of now; say whether anybody may have room who had none."""
+        """Bring the sums up to date; say whether any may have become smaller, so more may fit."""
         if not self.any:
             return False
         if self._stirred is None:
@@ -64,7 +64,7 @@ class Restraints:
         )
 
     def drifted(self, charges: Mapping[Key, Charge]) -> list[QueueName]:
-        """Return where what is held is not what is charged, but for those who are noted to differ.
+        """Return the queues whose sums differ from the charges, disregarding pending changes.
 
         For checks only: it looks at all charges.
         """
@@ -91,7 +91,7 @@ class Restraints:
         ]
 
     def _begin(self, tree: QuotaTree) -> None:
-        """Go by the policies and quotas as they are, with nobody counted."""
+        """Make empty restraints for the present policies and quotas."""
         self._counted.clear()
         self._taken.clear()
         self.by_queue = {
@@ -104,7 +104,7 @@ class Restraints:
         }
 
     def _follow(self, keys: Iterable[Key], charges: Mapping[Key, Charge]) -> None:
-        """Count these anew."""
+        """Count the charges of these workloads anew."""
         for key in keys:
             known = self._counted.pop(key, None)
             if known is not None:

@@ -1,11 +1,11 @@
-"""When work was saved last: what an eviction loses is counted from there."""
+"""When the work of each workload was last saved: an eviction loses what was done since then."""
 
 from queueing.core.credits.facts import SavedFact
 from queueing.core.names import Uid
 
 
 class Saves:
-    """What Checkpoints tell, by the life of the workload."""
+    """The times of Checkpoints, by the uid of their workload."""
 
     __slots__ = ("_by_name", "_by_uid")
 
@@ -14,13 +14,13 @@ class Saves:
         self._by_uid: dict[Uid, dict[str, int]] = {}
 
     def put(self, fact: SavedFact) -> None:
-        """Take in that work was saved."""
+        """Take in a Checkpoint that was saved."""
         self.drop(fact.name)
         self._by_name[fact.name] = fact
         self._by_uid.setdefault(fact.uid, {})[fact.name] = fact.at
 
     def drop(self, name: str) -> None:
-        """Forget a Checkpoint."""
+        """Forget a deleted Checkpoint."""
         known = self._by_name.pop(name, None)
         if known is None:
             return
@@ -30,6 +30,6 @@ class Saves:
             del self._by_uid[known.uid]
 
     def last(self, uid: Uid, since: int, until: int) -> int | None:
-        """Return when the work of one stay was saved last; None for never."""
+        """Return the last time from `since` to `until` at which work was saved; None for never."""
         times = self._by_uid.get(uid, {}).values()
         return max((one for one in times if since <= one <= until), default=None)

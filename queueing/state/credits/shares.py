@@ -1,4 +1,4 @@
-"""What balances do to shares: weights bent at fixed times, and whom shares may take and when."""
+"""What credits do to fair sharing: bent weights, and when shares may preempt which workloads."""
 
 from collections.abc import Iterable
 from heapq import heappop, heappush
@@ -14,30 +14,30 @@ from queueing.state.credits.policies import Policies
 
 
 class Bending:
-    """The times at which weights follow balances."""
+    """Bends fair-sharing weights by balances, at fixed points in time."""
 
     __slots__ = ("_policies", "is_any", "next_tick")
 
     def __init__(self, policies: Policies) -> None:
         self._policies = policies
         self.next_tick: int | None = None
-        """When balances are measured next, in the time of the ledgers; None before the first."""
+        """When weights are bent next, in the time of the ledgers; None before the first time."""
         self.is_any = False
         """Whether any weight is bent now."""
 
     def is_due(self, at: int) -> bool:
-        """Say whether balances are to be measured, though nothing else changed."""
+        """Say whether the next fixed point is reached."""
         return self.next_tick is None or at >= self.next_tick
 
     def bend(self, books: Iterable[Book], tree: QuotaTree, at: int) -> bool:
-        """Bend weights by balances; say whether any changed."""
+        """Bend all weights by balances; say whether any weight changed."""
         step = self._policies.tick_s
         self.next_tick = (at // step + 1) * step
         known = list(books)
         return self._follow(known, known, tree)
 
     def bend_held(self, books: Iterable[Book], tree: QuotaTree) -> bool:
-        """Bend at once what depends on who came or went, as holds do; say whether any changed."""
+        """Bend the weights of cohorts in which a hold began or ended; say whether any changed."""
         known = list(books)
         return self._follow(known, [one for one in known if one.stirred], tree)
 
@@ -55,21 +55,21 @@ class Bending:
 
 
 class Undisturbed:
-    """Who runs undisturbed by shares for a while yet, and what protects them."""
+    """Which workloads preemption by shares must not take yet: minimum runtime and hysteresis."""
 
     __slots__ = ("_policies", "_runtimes", "_trees", "patience")
 
     def __init__(self, policies: Policies) -> None:
         self._policies = policies
         self._trees: list[tuple[Node, CreditPolicyFact]] | None = None
-        """The trees and their policies; None when they may be others than at the last look."""
+        """The root of each tree with its policy; None if these may have changed."""
         self._runtimes: list[tuple[float, Key]] = []
-        """When each will have run long enough."""
+        """A heap of (time, workload): when the longest minimum runtime of any policy is over."""
         self.patience: dict[Node, Patience] = {}
-        """What holds now in each tree, by its root."""
+        """Root of a tree → hysteresis and minimum runtime as of this cycle."""
 
     def began(self, key: Key, since: int) -> None:
-        """Note that a workload got quota."""
+        """Note that a workload holds quota since a time."""
         longest = self._policies.minimum_runtime_s
         if longest:
             heappush(self._runtimes, (float(since + longest), key))
@@ -79,7 +79,7 @@ class Undisturbed:
         self._trees = None
 
     def look(self, tree: QuotaTree, now: float) -> None:
-        """Work out what holds now; time alone changes it only under a minimum runtime."""
+        """Compute `patience` for a time; time alone changes it only with a minimum runtime."""
         if self._trees is not None and not self._policies.minimum_runtime_s:
             return
         if self._trees is None:
@@ -87,7 +87,7 @@ class Undisturbed:
         self.patience = {root: _patience(policy, now) for root, policy in self._trees}
 
     def wakes(self, now: float) -> list[Key]:
-        """Return who has run long enough by now to be a victim for the sake of shares."""
+        """Return the workloads whose minimum runtime is over since the last call."""
         found = []
         while self._runtimes and self._runtimes[0][0] <= now:
             found.append(heappop(self._runtimes)[1])
@@ -95,7 +95,7 @@ class Undisturbed:
 
     @property
     def next_at(self) -> float | None:
-        """When the next one has run long enough; None for nobody."""
+        """When the next minimum runtime is over; None if none is running."""
         return self._runtimes[0][0] if self._runtimes else None
 
 

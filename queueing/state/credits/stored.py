@@ -1,4 +1,4 @@
-"""What the accounts that were stored last tell of workloads, so that these may be let go."""
+"""Whether the stored accounts include what a workload held, so that its status may change."""
 
 from queueing.core.credits.facts import CreditAccountFact
 from queueing.core.credits.holding import Holding
@@ -13,7 +13,11 @@ from queueing.state.credits.usages import Usages
 
 
 class Stored:
-    """Compares what statuses tell with all that is stored of ledgers, budgets and rows of usage."""
+    """Compares holdings with what is stored of ledgers, budgets and rows of usage.
+
+    A restart begins from what is stored. So a workload may be deleted, release its quota or reserve
+    again only when what it held is included there, or recorded as a leaver.
+    """
 
     __slots__ = ("_accounts", "_books", "_budgets", "_presence", "_queue_books", "_usages")
 
@@ -31,7 +35,7 @@ class Stored:
         self._budgets, self._usages = also
 
     def covers(self, key: Key, tree: QuotaTree) -> bool:
-        """Say whether the end of a workload stands in the accounts that were stored last."""
+        """Say whether the stored accounts include the end of a workload."""
         held = self._presence.held(key)
         if held is None or held.until is None:
             return not self._presence.is_unheard(key)
@@ -46,15 +50,15 @@ class Stored:
         )
 
     def recorded(self, key: Key, tree: QuotaTree) -> bool:
-        """Say whether the stored accounts name an evicted workload that still holds quota."""
+        """Say whether the stored accounts record an evicted workload that still holds quota."""
         held = self._presence.held(key)
         return not self._presence.is_unheard(key) and (held is None or self._names(held, tree))
 
     def behind(self, key: Key, tree: QuotaTree, since: int) -> tuple[str, ...]:
-        """Return the stored accounts and budgets above a holding that do not reach a time.
+        """Return the accounts and budgets above a holding that are stored up to before `since`.
 
-        Those who change what it holds want them near: a start from them counts the change from
-        there on.
+        Asked before what a workload holds is changed: a restart counts the change from the time of
+        the stored account on.
         """
         held = self._presence.held(key)
         if held is None:
@@ -65,16 +69,16 @@ class Stored:
         return (*late, *(one for one in over if not self._budgets.accounts.reaches(since, one)))
 
     def settled(self, key: Key, tree: QuotaTree) -> bool:
-        """Say whether the stored accounts hold, or name, what a workload held before."""
+        """Say whether the stored accounts include, or record, what a workload held before."""
         left = self._presence.held_before(key)
         return not self._presence.is_unheard(key) and (left is None or self._names(left, tree))
 
     def _above(self, queue: QueueName, tree: QuotaTree) -> tuple[str, ...]:
-        """Name the accounts that what is held in a queue counts in."""
+        """Return the names of the accounts in which holdings of a ClusterQueue count."""
         return (*self._queue_books.above(queue), *self._books.above(queue, tree))
 
     def _names(self, holding: Holding, tree: QuotaTree) -> bool:
-        """Say whether every stored account above a holding tells as much of it as we know."""
+        """Say whether every stored account above a holding includes or records it as it is."""
         above = self._above(holding.queue, tree)
         over = self._budgets.over(tree, holding)
         return (
