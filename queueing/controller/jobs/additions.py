@@ -1,4 +1,8 @@
-"""What an admission adds to a Job's pods: flavors, checks, marks and the submitter's trace."""
+"""What a start adds to a Job's pod template, by the admission of its Workload.
+
+Node labels, tolerations and the like of its flavors and admission checks, labels and annotations of
+ours, the last checkpoint, and the submitter's trace context.
+"""
 
 from dataclasses import replace
 
@@ -13,9 +17,10 @@ from queueing.translate.wire.workloads import PodSetAssignment, Workload
 
 
 def additions(objects: Objects, job: Job, workload: Workload) -> Injection:
-    """Collect what is added to the pods of a Workload's only pod set.
+    """Return what is added to the pod template of a Job, whose Workload has a single pod set.
 
-    Raises ConflictError when they can never start so, NotSentError while a flavor is not seen yet.
+    Raises ConflictError when the template contradicts it, so that the Job can never start, and
+    NotSentError while the store lacks a ResourceFlavor of the admission.
     """
     admission = workload.status.admission
     if admission is None or not admission.pod_set_assignments:

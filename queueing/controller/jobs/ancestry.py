@@ -1,4 +1,4 @@
-"""Jobs that a managed Job owns: they are part of it, and run only while it is admitted."""
+"""Jobs that a managed Job owns: they have no Workload, and run only while that Job is admitted."""
 
 from collections.abc import Callable
 
@@ -11,12 +11,15 @@ NOT_ADMITTED = "The Job that it belongs to is not admitted"
 
 
 def ancestor_of(objects: Objects, job: Job, is_managed: Callable[[Job], bool]) -> Job | None:
-    """Return the topmost managed Job above this one. Raises TooDeepError beyond ten steps up."""
+    """Return the topmost managed Job among the controllers above this one; None without one.
+
+    Raises TooDeepError when there are more than ten.
+    """
     return management.ancestor_of(job, lambda one: _owner(objects, one), is_managed)
 
 
 def next_action(objects: Objects, job: Job, ancestor: Job) -> ladder.Action | None:
-    """Return what is next for a Job that is a part of another one."""
+    """Return the next write for a Job below a managed one; None when there is none."""
     admitted = any(
         one.status.is_true("Admitted") and not one.status.is_true("Evicted")
         for one in objects.workloads_of(ancestor.metadata.uid)

@@ -1,4 +1,4 @@
-"""What the reconcilers of Jobs and of gangs depend on, and what they report to."""
+"""What the reconcilers of Jobs and of gangs are given, for one term of leadership."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,10 @@ from queueing.translate.wire.workloads import Workload
 
 
 class Reporter(Protocol):
-    """Who listens to what becomes of Jobs; nothing depends on it."""
+    """Called after each step for metrics and traces; nothing depends on it.
+
+    `began` is when the write of the start began, in seconds of the wall clock.
+    """
 
     def created(self, kind: str, job: Meta) -> None: ...
     def started(self, workload: Workload, began: float) -> None: ...
@@ -26,21 +29,28 @@ class Reporter(Protocol):
 
 
 class DeviceMaker(Protocol):
-    """Who sees to the devices of what is started."""
+    """Creates what the pods of a Job need of devices (`devices.starting`)."""
 
-    async def prepare(self, job: Job, workload: Workload) -> PodChanges: ...
-    def holds(self, workload: Workload) -> bool: ...
+    async def prepare(self, job: Job, workload: Workload) -> PodChanges:
+        """Create claims and templates; return the changes of the pod template that name them."""
+        ...
+
+    def holds(self, workload: Workload) -> bool:
+        """Say whether devices are still allocated to a Workload, so that its quota is in use."""
+        ...
 
 
 class Barrier(Protocol):
-    """Who says whether the Jobs of an evicted Workload may be suspended yet."""
+    """Delays the stop of an evicted Workload while its pods save (`checkpoints.barrier`)."""
 
-    def holds(self, workload: Workload, jobs: Sequence[Job]) -> bool: ...
+    def holds(self, workload: Workload, jobs: Sequence[Job]) -> bool:
+        """Say whether these Jobs of a Workload must not be suspended yet."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependencies:
-    """All of these, for one term of leadership."""
+    """The parts of a term that both reconcilers use."""
 
     events: Events
     reporter: Reporter

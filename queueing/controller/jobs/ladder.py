@@ -1,7 +1,8 @@
-"""The one next write for a Job and its Workloads, as they are.
+"""Decides the one next write for a Job and its Workloads, as they are. Pure.
 
-The order is what keeps people's work safe: nothing starts before its Workload is Admitted, a
-template is put right before quota is given back, and quota is given back only when no pod runs.
+The order of the writes is what keeps a Job consistent: it is unsuspended only while its Workload is
+Admitted; when it is stopped, its pod template is restored before its quota is released; and quota
+is released only when no pod of it runs.
 """
 
 from collections.abc import Sequence
@@ -24,54 +25,54 @@ from queueing.translate.wire.workloads import Workload
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """Make the Job's Workload."""
+    """Create the Job's Workload."""
 
 
 @dataclass(frozen=True, slots=True)
 class Discard:
-    """Delete a Workload that does not belong to the Job, or no longer speaks of it."""
+    """Delete a Workload that is one too many, or whose pod sets differ from the Job's."""
 
     workload: Workload
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Bring the pod sets of a Workload without quota in line with the Job."""
+    """Write the Job's pod sets into its Workload, which has no quota."""
 
     workload: Workload
 
 
 @dataclass(frozen=True, slots=True)
 class Follow:
-    """Bring queue, priority, limit and gates of a Workload without quota in line with the Job."""
+    """Write queue, priority, time limit and gates of the Job into its Workload without quota."""
 
     workload: Workload
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Unsuspend the Job with what its admission adds."""
+    """Unsuspend the Job, with what its admission adds to the pod template."""
 
     workload: Workload
 
 
 @dataclass(frozen=True, slots=True)
 class Suspend:
-    """Suspend the Job; there is nothing of ours to undo."""
+    """Suspend a Job that was not started by us: its template has nothing to restore."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Suspend the Job and mark it as stopping, until `Restore` has undone what its start added."""
+    """Suspend the Job, and mark it as stopping until `Restore` has restored its template."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """Give the suspended Job the template of its Workload back, and take the mark away."""
+    """Restore the suspended Job's pod template from its Workload, and remove the mark."""
 
     workload: Workload
 
@@ -79,14 +80,18 @@ class Restore:
 Action = Create | Discard | Match | Follow | Start | Suspend | Stop | Restore | WorkloadWrite
 
 LET_GO_WITHIN_S = 60.0
-"""How long our finalizer may stay on what has ended."""
+"""Seconds for which our finalizer may stay on a Workload that has finished."""
 
 NOT_ADMITTED = "Not admitted by cluster queue"
 NO_MATCH = "No matching Workload"
 
 
 def next_action(job: Job, workloads: Sequence[Workload], origin: Origin) -> Action | None:
-    """Return the next write, None when all is as it should be. `workloads` are the Job's own."""
+    """Return the next write; None when there is none, or something must happen first.
+
+    `workloads` are those that belong to the Job, by owner reference or label. `origin` tells the
+    name that its Workload gets.
+    """
     workload, others = choose(job, workloads, origin)
     for other in others:
         if not other.metadata.deleting:
@@ -117,10 +122,10 @@ def next_action(job: Job, workloads: Sequence[Workload], origin: Origin) -> Acti
 def choose(
     job: Job, workloads: Sequence[Workload], origin: Origin
 ) -> tuple[Workload | None, list[Workload]]:
-    """Return the Workload that stands for the Job, and those that are too many.
+    """Return the Workload that represents the Job, and the others, which must go.
 
-    One that speaks of the Job as it is comes first, then one that holds quota, then the one with
-    the Job's own name, then the oldest.
+    Of several: one that is not being deleted, then one whose pod sets equal the Job's, then one
+    that holds quota, then the one with the name that the Job's Workload gets, then the oldest.
     """
     if not workloads:
         return None, []
@@ -150,7 +155,7 @@ def _after_the_end(job: Job, workload: Workload) -> Action | None:
 
 
 def _wind_up(job: Job, workload: Workload) -> Action | None:
-    """Let a Workload that is being deleted go once its Job is as if it had never started."""
+    """Stop the Job of a Workload that is being deleted, then remove our finalizer from this."""
     if not _held_by_us(workload):
         return None
     if job.metadata.deleting or batch.finished(job) is not None:
@@ -165,7 +170,7 @@ def _drain(job: Job, workload: Workload) -> Action | None:
 
 
 def _halt(job: Job, workload: Workload, reason: str) -> Action | None:
-    """Suspend, wait for the pods, restore; None when all that is done or still to be waited for."""
+    """Suspend, wait for the pods to end, restore; None while waiting, and when all is done."""
     if not job.spec.suspend:
         return Stop(reason)
     if batch.is_active(job):
@@ -210,10 +215,10 @@ def _while_running(job: Job, workload: Workload) -> Action | None:
 
 
 def patience_s(action: Action, tell_ready_within_s: float) -> float:
-    """Return how many seconds a write may wait for an API server that is pressed; 0 if it may not.
+    """Return for how many seconds a write may be put off while the API server is slow; mostly 0.
 
-    Nobody waits for the finalizer of a Workload that has ended, unless that is being deleted. That
-    pods are ready is written no more into one that has ended meanwhile.
+    The finalizer of a finished Workload is in nobody's way, unless that is being deleted. That pods
+    are ready need not be written at all if the Job finishes meanwhile.
     """
     match action:
         case LetGo(workload=workload):
@@ -225,7 +230,7 @@ def patience_s(action: Action, tell_ready_within_s: float) -> float:
 
 
 def _is_admitted(workload: Workload) -> bool:
-    """Say whether a Job may run; a status that says so without quota is somebody's mistake."""
+    """Say whether a Job may run: `Admitted` counts only together with a reservation of quota."""
     holds = workload.status.admission is not None and workload.status.is_true("QuotaReserved")
     return holds and workload.status.is_true("Admitted")
 

@@ -1,4 +1,4 @@
-"""Which Jobs are ours to queue."""
+"""Which Jobs are managed: queued by us, and run only while they are admitted."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -10,23 +10,27 @@ from queueing.translate.jobs.management import asks_to_be_queued
 from queueing.translate.wire.jobs import Job
 
 TELL_READY_WITHIN_S = 5.0
+"""Default of `JobRules.tell_ready_within_s`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRules:
-    """Which Jobs are ours, and what their Workloads copy of them."""
+    """What the Configuration says of Jobs."""
 
     without_queue_name: bool
+    """`manageJobsWithoutQueueName`: Jobs without a queue label are managed too."""
     namespaces: Selector
+    """`managedJobsNamespaceSelector`."""
     labels_to_copy: Sequence[str] = ()
+    """Labels of Jobs that their Workloads get."""
     refused: Collection[str] = ()
-    """Annotations that ask for what is not there."""
+    """Annotations that ask for features that are not supported; Jobs with one get a warning."""
     tell_ready_within_s: float = TELL_READY_WITHIN_S
-    """How long it may take to write that pods are ready; 0 where others wait for that."""
+    """For how many seconds the write of `PodsReady` may be put off while the API server is slow."""
 
 
 def is_managed(objects: Objects, rules: JobRules, job: Job) -> bool:
-    """Say whether a Job is ours to queue."""
+    """Say whether a Job is managed, by its labels, its owner and its namespace."""
     if not asks_to_be_queued(job.metadata, without_queue_name=rules.without_queue_name):
         return False
     namespace = objects.namespaces.get(job.metadata.namespace)

@@ -1,7 +1,7 @@
-"""A Job that names a Workload which somebody else made for it.
+"""Jobs that name a prebuilt Workload (label `kueue.x-k8s.io/prebuilt-workload-name`).
 
-The Workload is adopted as it is: it is neither made, changed nor deleted to fit the Job. If the two
-do not match, the Workload ends as OutOfSync, and the Job stays where it is.
+The Workload is adopted as it is: it is neither created, changed nor deleted to fit the Job. If the
+two do not match, the Workload finishes with the reason OutOfSync, and the Job stays suspended.
 """
 
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ OUT_OF_SYNC = "The prebuilt workload is out of sync with its user job"
 
 @dataclass(frozen=True, slots=True)
 class Adopt:
-    """Make the Job the Workload's controller."""
+    """Make the Job the Workload's controlling owner."""
 
     workload: Workload
 
     def fields(self, job: Job) -> dict[str, Any]:
-        """Return the metadata to patch."""
+        """Return the fields of the Workload's metadata that a merge patch sets."""
         meta = self.workload.metadata
         kept = [
             {
@@ -46,7 +46,7 @@ class Adopt:
 
 @dataclass(frozen=True, slots=True)
 class Lacks:
-    """Tell that the Job waits for its Workload, and why."""
+    """Record an Event that the Job waits for its Workload, and why."""
 
     message: str
 
@@ -54,7 +54,7 @@ class Lacks:
 def next_action(
     job: Job, workload: Workload | None, origin: Origin
 ) -> ladder.Action | Adopt | Lacks | None:
-    """Return what is next for a Job and the Workload that it names."""
+    """Return what to do next for a Job and the Workload that it names, None if that is missing."""
     if workload is None:
         return _without(job, NOT_THERE)
     uids = [one.uid for one in workload.metadata.owner_references if one.controller]

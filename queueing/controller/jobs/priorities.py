@@ -1,4 +1,4 @@
-"""The priority that a Job's Workload gets; without its class the Job waits, and says so."""
+"""The priority that a Job's Workload gets."""
 
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.events import Events
@@ -9,7 +9,10 @@ from queueing.translate.wire.jobs import Job
 
 
 def resolve(objects: Objects, events: Events, job: Job) -> Priority | None:
-    """Return the priority; None, with an event, when its class does not exist."""
+    """Return a Job's priority, by its WorkloadPriorityClass or its pods' PriorityClass.
+
+    None when that class does not exist. Then an Event says so, and the Job waits for the class.
+    """
     found = priority_of(
         job.metadata.labels.get(labels.PRIORITY_CLASS, ""),
         batch.template_of(job).spec.priority_class_name,

@@ -1,4 +1,4 @@
-"""Does for a Job what the ladder says, one write per look."""
+"""Reconciles Jobs: does the next write that the ladder names, one per look."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -36,7 +36,7 @@ from queueing.translate.wire.workloads import Workload
 
 
 class JobReconciler:
-    """Looks at one Job at a time; called by workers of a work queue."""
+    """Reconciles one Job at a time; called by workers of a work queue."""
 
     def __init__(
         self,
@@ -55,7 +55,10 @@ class JobReconciler:
         self._workload_writer = WorkloadWriter(writes, dependencies)
 
     async def look(self, key: Key) -> None:
-        """Do the next write for a Job, if one is due. Raises KubeError to be called again later."""
+        """Do the next write for a Job, if one is due. Raises KubeError to be called again later.
+
+        Each write changes the Job or its Workload, whose new version leads to the next call.
+        """
         job = self._objects.jobs.get(key)
         if job is None:
             self._quiescence.forget(key)
@@ -78,14 +81,14 @@ class JobReconciler:
             await self._act(job, action)
 
     def _has_to_wait(self, key: Key, action: ladder.Action) -> bool:
-        """Say whether an action has to wait until the API server is at rest."""
+        """Say whether an action is put off while the API server is slow; then `key` comes back."""
         patience_s = ladder.patience_s(action, self._rules.tell_ready_within_s)
         again = partial(self._queue.add, key)
         name = f"{type(action).__name__} {key}"
         return patience_s > 0 and self._deferral.puts_off(name, again, patience_s)
 
     async def _look_as_part(self, job: Job) -> bool:
-        """Do the next write for a Job that belongs to another one; False when it does not."""
+        """Do the next write for a Job below a managed one; False when there is none above it."""
         try:
             ancestor = ancestry.ancestor_of(self._objects, job, self._is_managed)
         except TooDeepError as error:
@@ -99,10 +102,11 @@ class JobReconciler:
         return True
 
     def _is_saving(self, job: Job, workloads: Sequence[Workload]) -> bool:
+        """Say whether the Job must not be suspended yet, because its pods save a checkpoint."""
         return any(self._barrier.holds(one, (job,)) for one in workloads)
 
     async def _look_prebuilt(self, job: Job, key: Key) -> None:
-        """Do the next write for a Job whose Workload somebody else made."""
+        """Do the next write for a Job that names a prebuilt Workload."""
         action = prebuilt.next_action(job, self._objects.workloads.get(key), self._origin(job))
         match action:
             case None:
@@ -153,7 +157,7 @@ class JobReconciler:
         try:
             await self._writes.create_workload(job.metadata.namespace, body)
         except AlreadyExistsError:
-            return  # ours from before, on its way to us; or the name's digest met another's
+            return  # made by us before and not seen yet; or another Job's digest gives the name
         except InvalidError as error:
             self._events.job(job.metadata, "ErrWorkloadCompose", str(error), warning=True)
             raise

@@ -1,4 +1,4 @@
-"""A Job that was given to a gang while it had a Workload of its own."""
+"""Jobs that joined a gang while they had a Workload of their own."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,10 @@ from queueing.translate.wire.workloads import Workload
 
 
 def next_action(job: Job, workloads: Sequence[Workload], origin: Origin) -> ladder.Action | None:
-    """Return the next write for such a Job.
+    """Return the next write for such a Job; None when the gang may have it.
 
-    While it waits, its own Workload goes and the gang takes it. What holds quota, or runs, is
-    brought to its end as the single Job it was admitted as.
+    If it only waits, its own Workload is deleted, and the gang's Workload then includes it. If it
+    holds quota or runs, it is first brought to its end as the single Job that was admitted.
     """
     held = any(one.status.admission is not None for one in workloads)
     if held or not job.spec.suspend or batch.is_active(job) or batch.finished(job) is not None:

@@ -1,11 +1,11 @@
-"""What keeps a start from being done."""
+"""Errors of a start that are not the API server's."""
 
 from queueing.kube.errors import NotSentError
 from queueing.translate.devices.messages import DeviceReason
 
 
 class DevicesRefusedError(Exception):
-    """The devices of an admission can never be had like this."""
+    """The devices of an admission cannot be claimed as requested; another try does not help."""
 
     def __init__(self, reason: DeviceReason, message: str) -> None:
         super().__init__(message)
@@ -13,4 +13,4 @@ class DevicesRefusedError(Exception):
 
 
 class NamespaceFullError(NotSentError):
-    """A ResourceQuota of the namespace has no room for a claim or template; that may change."""
+    """A ResourceQuota of the namespace does not allow another claim or template; tried again."""

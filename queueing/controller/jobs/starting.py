@@ -1,4 +1,4 @@
-"""Unsuspends a Job whose Workload is admitted, or writes into the Workload why that cannot be."""
+"""Unsuspends a Job whose Workload is admitted, or writes into the Workload why it cannot start."""
 
 from queueing.controller.checkpoints.starting import warn_of_grace
 from queueing.controller.jobs.additions import additions
@@ -18,7 +18,7 @@ from queueing.translate.wire.workloads import Workload
 
 
 class Starting:
-    """Starts one Job at a time, devices first."""
+    """Starts single Jobs; what their pods need of devices is created first."""
 
     def __init__(self, objects: Objects, writes: LeaderWrites, dependencies: Dependencies) -> None:
         self._objects, self._writes = objects, writes
@@ -27,7 +27,12 @@ class Starting:
         self._late_reservations = dependencies.late_reservations
 
     async def start(self, job: Job, workload: Workload) -> None:
-        """Do what an admission asks for. Raises KubeError to be called again later."""
+        """Start a Job, or end or evict its Workload. Raises KubeError to be called again later.
+
+        Evicted is a Workload whose reservation an earlier leader wrote too late. Finished as
+        FailedToStart is one whose admission contradicts the Job's pod template; deactivated is one
+        whose devices cannot be claimed as requested.
+        """
         withdrawal = self._late_reservations.withdrawal(workload)
         if withdrawal is not None:
             await self._withdraw(workload, withdrawal)
@@ -54,7 +59,7 @@ class Starting:
         warn_of_grace(self._objects, self._events, workload, [job])
 
     async def _withdraw(self, workload: Workload, step: Evict) -> None:
-        """Evict a Workload whose reservation came too late: nothing of it has started."""
+        """Evict a Workload whose reservation was written too late; nothing of it has started."""
         body = outbound.evict(workload, step, self._clock.now())
         await self._writes.patch_workload(workload, body)
         self._events.workload(
@@ -62,7 +67,7 @@ class Starting:
         )
 
     async def _condemn(self, workload: Workload, error: DevicesRefusedError) -> None:
-        """Take a Workload out whose devices can never be had: somebody has to mend something."""
+        """Begin to deactivate a Workload whose devices cannot be claimed; a user must act."""
         step = Condemn(cause=Cause(error.reason), message=error.message)
         body = outbound.condemn(workload, step, self._clock.now())
         await self._writes.patch_workload(workload, body)

@@ -1,4 +1,4 @@
-"""Suspends Jobs, those of gangs too, and makes their pod templates what they were before."""
+"""Suspends Jobs, single ones and those of gangs, and restores their pod templates."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from queueing.translate.wire.workloads import Workload
 
 
 class Stopping:
-    """Does one write per call."""
+    """The writes that stop a Job; each method does one."""
 
     def __init__(self, writes: LeaderWrites, dependencies: Dependencies) -> None:
         self._writes, self._events = writes, dependencies.events
@@ -22,7 +22,7 @@ class Stopping:
     async def suspend(
         self, job: Job, reason: str, annotations: Mapping[str, str] | None = None
     ) -> None:
-        """Suspend a Job and annotate it. Raises KubeError."""
+        """Suspend a Job, with annotations if given, and record why. Raises KubeError."""
         fields: dict[str, Any] = {"spec": {"suspend": True}}
         if annotations:
             fields["metadata"] = {"annotations": annotations}
@@ -31,10 +31,11 @@ class Stopping:
         self._events.job(job.metadata, "Stopped", reason)
 
     async def restore(self, job: Job, workload: Workload) -> float:
-        """Do the next write to give a suspended Job its template back. Raises KubeError.
+        """Do the next write to restore a suspended Job's pod template. Raises KubeError.
 
-        Returns after how many seconds to call again if pods may still come; 0 once they do not.
-        The server lets a template change once the start time is gone, so that goes first.
+        Returns the seconds after which to call again while pods may still come, and 0 after a
+        write. The API server allows another template only for a Job without `status.startTime`
+        (https://kep.k8s.io/2926), so that is removed first.
         """
         wait_s = await self._quiescence.wait_s(job, workload)
         if wait_s > 0:

@@ -1,4 +1,4 @@
-"""Writes into a Workload what became of its Jobs, be it one or a gang of them."""
+"""Sends the writes of `workload_writes`, for single Jobs and for gangs."""
 
 from collections.abc import Sequence
 from typing import assert_never
@@ -19,14 +19,18 @@ from queueing.translate.wire.workloads import Workload
 
 
 class WorkloadWriter:
-    """Does one write after the other; who listens is told once it is done."""
+    """Sends one write per call, and reports it to Events, metrics and traces once it is done."""
 
     def __init__(self, writes: LeaderWrites, dependencies: Dependencies) -> None:
         self._writes, self._devices, self._clock = writes, dependencies.devices, dependencies.clock
         self._reporter, self._events = dependencies.reporter, dependencies.events
 
     async def write(self, due: WorkloadWrite, jobs: Sequence[Meta]) -> None:
-        """Write what is due about these Jobs. Raises KubeError where it has to be later."""
+        """Send a write about these Jobs. Raises KubeError to be called again later.
+
+        Quota is not released while devices are still allocated; the claims' change leads to the
+        next call.
+        """
         workload, now = due.workload, self._clock.now()
         match due:
             case Release():

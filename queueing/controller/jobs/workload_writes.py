@@ -1,4 +1,4 @@
-"""What is written into a Workload alone, whether it speaks of one Job or of a gang of them."""
+"""Writes that concern a Workload alone, as values; both ladders (`jobs`, `gangs`) return them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from queueing.translate.wire.workloads import Workload
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Give the quota of an evicted Workload back."""
+    """Release the quota of an evicted Workload."""
 
     workload: Workload
 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """Record that the work has ended."""
+    """Set the condition `Finished`."""
 
     workload: Workload
     reason: str
@@ -24,14 +24,14 @@ class Finish:
 
 @dataclass(frozen=True, slots=True)
 class LetGo:
-    """Take our finalizer off a Workload that is no longer needed."""
+    """Remove our finalizer from a Workload that has finished or is being deleted."""
 
     workload: Workload
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """Record that all pods are ready, or no longer are."""
+    """Set the condition `PodsReady`: all pods are ready, or no longer are."""
 
     workload: Workload
     ready: bool
@@ -39,7 +39,7 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Reclaim:
-    """Record, by pod set, how many pods will not be needed again."""
+    """Write `reclaimablePods`: by pod set, how many pods will not need their quota again."""
 
     workload: Workload
     counts: Mapping[str, int]

@@ -1,7 +1,8 @@
-"""The life of a Workload besides its quota and its Jobs, and what its status says of it.
+"""What happens to a Workload besides decisions about quota and the start and stop of its Jobs.
 
-`reconciler` does the step that the lifecycle says is due; `reservation_problems` finds what is
-wrong with a reservation as it stands; `late_reservations` are those that an earlier leader wrote
-too late for the tree to bear them; `waiting_reasons` writes why a Workload waits, late, seldom
-and never in the way; `departing_pods` says whether a Job that was deleted still has pods.
+Reading order: `reconciler` takes the step that the lifecycle (`core.lifecycle`) says is due, such
+as an eviction for a stop policy, a timeout or the end of its retention. `departing_pods` tells it
+whether a deleted Job still has pods, `reservation_problems` what is wrong with a reservation.
+`waiting_reasons` writes why a Workload waits. `late_reservations` finds reservations that an
+earlier leader wrote too late; `jobs` and `gangs` ask it before a start.
 """

@@ -1,8 +1,9 @@
-"""Reservations that an earlier leader made and that reached the server too late.
+"""Finds reservations of an earlier leader that reached the API server too late.
 
-A write of a leader that was frozen may land after its successor has listed everything and given the
-room to somebody else. The successor sees a reservation that it did not make. If the tree cannot
-bear a late reservation, it is withdrawn before any pod of it starts, the newest first.
+A leader may be frozen (a suspended virtual machine, say) with a write in flight. That write may
+land after the next leader has listed all objects and given the quota to another Workload. The new
+leader then sees a reservation that it did not make. If it exceeds the quota, the Workload is
+evicted before any pod of it starts, the newest of several first.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,24 +15,28 @@ from queueing.translate.wire.workloads import Workload
 
 MESSAGE = "Withdrawn: an earlier leader reserved quota that by now belongs to others"
 _SPARE = 1_000
-"""Lives remembered beyond those that exist, before they are looked through."""
+"""How many uids of deleted Workloads may be remembered before they are forgotten."""
 
 
 class LateReservations:
-    """Tells reservations of this term from those of earlier ones."""
+    """Remembers the reservations of this term, and judges all others before their start."""
 
     def __init__(self, objects: Objects, exceeds: Callable[[Key, Iterable[Key]], bool]) -> None:
         self._objects, self._exceeds = objects, exceeds
         self._ours: set[str] = set()
 
     def claim(self, life: str) -> None:
-        """Note that the admission of this life of a Workload was decided in this term."""
+        """Note the uid of a Workload whose admission was decided in this term."""
         self._ours.add(life)
         if len(self._ours) > 2 * len(self._objects.workloads) + _SPARE:
             self._ours &= {one.metadata.life for one in self._objects.workloads.values()}
 
     def withdrawal(self, workload: Workload) -> Evict | None:
-        """Return the eviction that must come instead of a start, if the tree cannot bear it."""
+        """Return the eviction that must come instead of a start; None if the Workload may start.
+
+        It may if this term decided its admission, or if its quota is free when newer late
+        reservations do not count.
+        """
         key = workload.metadata.key
         if workload.metadata.life in self._ours or not self._exceeds(key, ()):
             return None
@@ -40,7 +45,7 @@ class LateReservations:
         return Evict(reason=EvictionReason.PREEMPTED, message=MESSAGE)
 
     def _newer_than(self, workload: Workload) -> list[Key]:
-        """Return those that are as late and reserved after it: they go first."""
+        """Return late reservations, not started yet, that are newer than this one."""
         mine = _age(workload)
         return [
             key

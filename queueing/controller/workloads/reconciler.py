@@ -1,4 +1,8 @@
-"""The life of each Workload besides quota: does the step that the lifecycle says is due."""
+"""Reconciles Workloads: takes the step that the lifecycle says is due.
+
+Steps are evictions (stop policies, failed checks, timeouts), admissions after all checks are ready,
+deactivation, requeueing and retention; `core.lifecycle.rules.judge` decides which is due.
+"""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -43,11 +47,12 @@ logger = logging.getLogger(__name__)
 
 
 RETURN_GRACE_S = 2.0
-"""How long the reservation may tell of a return from a stopped queue, before it is told alone."""
+"""Seconds after a stopped queue was opened in which the condition `Requeued` is not written: a
+reservation may follow soon, whose write includes it."""
 _RESTARTS = (Return.CLUSTER_QUEUE_RESTARTED, Return.LOCAL_QUEUE_RESTARTED)
 _OWNERLESS = "OwnerNotFound"
 _TOLD_AS = {Cause.ADMISSION_CHECK: "AdmissionCheckRejected"}
-"""Events whose reason is not the cause of the deactivation."""
+"""Reasons of Events that differ from the cause of the deactivation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +63,14 @@ class LifeDependencies:
     clock: Clock
     queue: WorkQueue[Key]
     evicted: Callable[[Workload, str, str], None]
-    """Hears of each eviction: the Workload, its reason, its underlying cause."""
+    """Called after each eviction with the Workload, its reason and its underlying cause."""
     confirmed: Callable[[Workload], None]
-    """Hears of each admission that came when the checks were ready."""
+    """Called after each admission that followed when all admission checks were ready."""
     departing: DepartingPods
 
 
 class WorkloadReconciler:
-    """Looks at one Workload at a time; called by workers of a work queue."""
+    """Reconciles one Workload at a time, one write per look; called by workers of a work queue."""
 
     def __init__(
         self, objects: Objects, writes: LeaderWrites, events: Events, dependencies: LifeDependencies
@@ -80,10 +85,10 @@ class WorkloadReconciler:
         self._departing = dependencies.departing
         self._problems = ReservationProblems(objects)
         self._reopened: dict[Key, float] = {}
-        """Since when the queues of those are open again that were drained for them."""
+        """Workloads whose stopped queue was opened again, and when that was seen."""
 
     async def look(self, key: Key) -> None:
-        """Do what is due for a Workload. Raises KubeError to be called again later."""
+        """Do the next write for a Workload, if one is due. Raises KubeError to be called again."""
         workload, fact = self._objects.workloads.get(key), self._objects.facts.get(key)
         if workload is None or fact is None:
             self._reopened.pop(key, None)
@@ -117,9 +122,10 @@ class WorkloadReconciler:
             await self._follow_class(workload)
 
     async def _object(self, workload: Workload, fact: WorkloadFact, now: float) -> bool:
-        """Say what is wrong with what it holds, or that nothing is any more; True if that is new.
+        """Write what is wrong with a reservation, or that nothing is any more; True if written.
 
-        Who holds nothing, or leaves, is told of by other conditions.
+        A Workload without a reservation, or one that is being evicted, is left alone: other
+        conditions speak of it.
         """
         if not fact.holds_quota or fact.is_true("Evicted"):
             return False
@@ -133,9 +139,10 @@ class WorkloadReconciler:
         return True
 
     def _may_tell_itself(self, key: Key, step: Step, now: float) -> bool:
-        """Leave the return from a stopped queue to the reservation, if that comes soon.
+        """Say whether a step need not be written yet, because a reservation will include it.
 
-        The engine queues them when the door opens. A write of ours would only meet its own.
+        When a stopped queue is opened, the engine queues its Workloads again by itself. A write of
+        `Requeued` at the same time would conflict with the write of their reservation.
         """
         if not isinstance(step, Requeue) or step.reason not in _RESTARTS:
             return False
@@ -172,13 +179,16 @@ class WorkloadReconciler:
                 assert_never(step)
 
     async def _remove(self, workload: Workload, *, with_owner: bool) -> None:
-        """Delete a Workload; where its Jobs would only queue again, they go and take it along."""
+        """Delete a Workload; or, with `with_owner`, its Jobs, whose deletion takes it along.
+
+        Without that, its Jobs would only get a new Workload.
+        """
         meta = workload.metadata
         keys = [self._objects.job_keys.get(one.uid) for one in meta.owner_references]
         jobs = [self._objects.jobs[key].metadata for key in keys if key is not None]
         for job in jobs if with_owner else ():
             if not job.deleting:
-                # What it made goes with it: without a policy the server leaves Jobs' pods behind.
+                # Without a propagation policy the server would orphan the Job's pods.
                 options = this_life(job.uid, propagation="Background")
                 await self._writes.delete(JOBS.at(job.name, job.namespace), options)
                 self._events.job(job, "Deleted", "The retention of its Workload is over")
@@ -201,7 +211,7 @@ class WorkloadReconciler:
         )
 
     def _wanted_checks(self, fact: WorkloadFact) -> Sequence[str] | None:
-        """Return the checks that a reservation must pass; None for all that need none."""
+        """Return the admission checks of a Workload with a reservation; None for all others."""
         if phase_of(fact) is not Phase.RESERVED or fact.admission is None:
             return None
         queue = self._objects.cluster_queues.get(fact.admission.cluster_queue)
@@ -210,7 +220,10 @@ class WorkloadReconciler:
         return applying_checks(cluster_queue(queue), fact.admission.pod_sets)
 
     def _stops(self, fact: WorkloadFact) -> StopPolicies:
-        """Read the stop policies of the queue it is in and of the queue it holds quota of."""
+        """Return the stop policies of its LocalQueue and of its ClusterQueue.
+
+        The ClusterQueue is that of its admission, else that of its LocalQueue.
+        """
         local = self._objects.local_queues.get(fact.local_queue) if fact.local_queue else None
         name = local.spec.cluster_queue if local is not None else ""
         if fact.admission is not None:
@@ -222,13 +235,13 @@ class WorkloadReconciler:
         )
 
     def _seems_orphaned(self, workload: Workload) -> bool:
-        """Say whether it was made for a Job that we do not see."""
+        """Say whether a Workload was made for a Job that the store does not have."""
         uid = workload.metadata.labels.get(labels.JOB_UID, "")
         ours = workload.metadata.annotations.get(labels.JOB_OWNER_GVK, "") == "batch/v1, Kind=Job"
         return bool(uid) and ours and uid not in self._objects.job_keys
 
     async def _is_orphaned(self, workload: Workload) -> bool:
-        """Ask the server, because what we see of Jobs may be behind what we see of Workloads."""
+        """Ask the API server whether its Job is gone: the watch of Jobs may lag behind."""
         meta = workload.metadata
         name = meta.annotations.get(labels.JOB_OWNER_NAME, "")
         try:
@@ -239,10 +252,11 @@ class WorkloadReconciler:
         return found.metadata.uid != meta.labels.get(labels.JOB_UID)
 
     async def _bury(self, workload: Workload) -> None:
-        """Free the quota of a Job that is gone, and see that its Workload goes too.
+        """Finish the Workload of a Job that is gone, remove our finalizer, and delete it if needed.
 
-        The collector takes a Workload that still names its Job. One whose Job left it behind names
-        nobody, so that only we would ever delete it.
+        One write per look. Kubernetes' garbage collector deletes a Workload that still names its
+        Job as owner. One that was orphaned (`kubectl delete --cascade=orphan`) names none, so that
+        nobody else would ever delete it.
         """
         meta, status = workload.metadata, workload.status
         if not status.is_true("Finished") and not meta.deleting:
@@ -265,14 +279,14 @@ class WorkloadReconciler:
 
 
 def _was_left_behind(workload: Workload) -> bool:
-    """Say whether it ended because its Job was gone, and no collector will take it."""
+    """Say whether it finished because its Job was gone, and the garbage collector leaves it."""
     ended = workload.status.condition("Finished")
     ownerless = ended is not None and ended.reason == _OWNERLESS
     return ownerless and not (workload.metadata.owner_references or workload.metadata.deleting)
 
 
 def _drains_alone(workload: Workload, fact: WorkloadFact) -> bool:
-    """Say whether an evicted Workload belongs to nobody, so that nothing of it can run."""
+    """Say whether an evicted Workload has no owner: nothing of it runs, so its quota is free."""
     owned = bool(workload.metadata.owner_references)
     return not owned and fact.is_true("Evicted") and fact.is_true("QuotaReserved")
 

@@ -1,8 +1,8 @@
-"""What is wrong with a reservation as it stands: its queue is gone, or has no such flavor.
+"""Finds what is wrong with a reservation: its ClusterQueue is gone, or has no such flavor, say.
 
-It is left as it is, and counted where it says. That it should be looked at is told by the reason of
-`QuotaReserved`, which stays True, and by an Event; once it is put right, the reason is again what
-it was.
+Such a reservation stays and is charged where it says. The reconciler reports the problem by the
+reason of `QuotaReserved`, which stays True, and by an Event; once the problem is solved, the reason
+is restored.
 """
 
 from queueing.controller.stores.objects import Objects
@@ -13,14 +13,14 @@ from queueing.translate.wire.queues import ClusterQueueSpec
 
 
 class ReservationProblems:
-    """Compares reservations with the ClusterQueues that there are."""
+    """Compares reservations with the ClusterQueues as they are now."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
         self._offered: dict[str, tuple[ClusterQueueSpec, Offered]] = {}
 
     def to(self, fact: WorkloadFact) -> str:
-        """Return what is wrong with what a workload holds; empty when nothing is."""
+        """Return what is wrong with a workload's reservation; empty when nothing is."""
         admission = fact.admission
         if admission is None:
             return ""

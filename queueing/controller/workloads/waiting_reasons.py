@@ -1,14 +1,14 @@
-"""Why workloads wait, written into their status: late, seldom and never in the way.
+"""Writes into a Workload's status why it waits, without slowing admissions down.
 
-A workload that is admitted soon after it came is never written to say that it waits. The reason is
-written when it changes; a new message for the same reason only now and then, because the numbers
-in it change with every admission of others. A workload that was never judged itself, because one
-judged alike stands for it, gets the reason found for that one. When that one is judged again, the
-others' statuses give an old reason: they are gone through while the server is at rest, some each
-second, and a few of those that say something else than what is known are written.
-
-One reason is written at once: a preemptor says that it waits for preempted workloads before the
-first of these is evicted. By that the next leader knows who waits for whom.
+- A workload that is admitted soon after its creation is never written to say that it waits.
+- A reason is written when it changes. A new message with the same reason is written at most every
+  `MESSAGE_EVERY_S`, because its numbers change with each admission of other workloads.
+- Of equivalent workloads (peers, `state.queues.peers`) the engine judges one for all; the others
+  get its reason. When it is judged again, the statuses of the others are out of date. While the
+  server is at rest they are compared with what the engine knows, some per second, and a few of
+  those that differ are written.
+- One reason is written at once: that of a preemptor, before the first of its victims is evicted.
+  From it, the next leader knows which workload waits for which victims.
 """
 
 import asyncio
@@ -31,30 +31,31 @@ from queueing.translate.wire.workloads import Workload
 logger = logging.getLogger(__name__)
 
 PATIENCE_S = 1.0
-"""How long a workload waits before its status says so."""
+"""Seconds for which a workload waits before its status says so: many are admitted sooner."""
 PATIENCE_UNTOLD_S = 5.0
-"""The same for one that another stands for: most are admitted before, and need no write."""
+"""The same for a workload that was not judged itself: most are admitted before, unwritten."""
 MESSAGE_EVERY_S = 30.0
+"""Least seconds between two messages with the same reason."""
 PER_SECOND_MAX = 25.0
-"""Reasons written in a second by a server at rest, with no admission under way."""
+"""Reasons written per second while the server is at rest and no admissions are being written."""
 WHEN_BUSY_PER_SECOND = 5.0
-"""The same while admissions are written."""
+"""The same while admissions are being written."""
 WHEN_PRESSED_PER_SECOND = 1.0
-"""The same while the server is slower than it can be."""
+"""The same while the server is slow."""
 COMPARED_PER_SECOND = 64
-"""Statuses of who waits that are compared with what is known, while the server is at rest."""
+"""Statuses of pending workloads compared with the engine per second, by a server at rest."""
 CORRECTED_PER_SECOND = 2
-"""How many of these are written: a queue may have ten thousand who wait for the same."""
+"""How many of these are written: ten thousand workloads of a queue may wait for the same."""
 
 
 class StatusWriter(Protocol):
-    """Who writes into a Workload's status."""
+    """Writes a Workload's status; `LeaderWrites` is one."""
 
     async def patch_workload(self, of: Workload, body: bytes) -> None: ...
 
 
 class Knowledge(Protocol):
-    """What the engine knows of who waits."""
+    """The part of the engine that is needed here; `Engine` says what the methods return."""
 
     def waiting(self, workload: Key) -> Wait | None: ...
 
@@ -66,7 +67,7 @@ class Knowledge(Protocol):
 _OUT_OF_THE_QUEUE = frozenset(
     {Reason.DEACTIVATED, Reason.SUSPENDED, Reason.ADMISSION_GATED, Reason.ON_HOLD}
 )
-"""Reasons that are no longer true of one who waits for its turn."""
+"""Reasons of workloads that were in no queue; not true of one that waits in a queue now."""
 
 
 def _pace(*, busy: bool, pressed: bool) -> float:
@@ -77,31 +78,36 @@ def _pace(*, busy: bool, pressed: bool) -> float:
 
 
 def _said(found: Workload) -> Condition | None:
+    """Return the condition that tells where a workload stands; None while there is none."""
     told = (one for one in found.status.conditions if one.type in {"QuotaReserved", "Finished"})
     return next(told, None)
 
 
 def _says_something(found: Workload) -> bool:
+    """Say whether a status tells where its workload stands, and not that it is in no queue."""
     said = _said(found)
     return said is not None and (said.status == "True" or said.reason not in _OUT_OF_THE_QUEUE)
 
 
 def _reserved(found: Workload) -> Condition:
-    """Return what a status says of the reservation; an empty condition when it says nothing."""
+    """Return the condition `QuotaReserved`; one without status and reason if it is missing."""
     return found.status.condition("QuotaReserved") or Condition(type="QuotaReserved")
 
 
 def _may_say(found: Workload, wait: Wait) -> bool:
-    """Say whether a wait is still of this workload, and its status does not say something else."""
+    """Say whether a reason may be written: it is of this Workload, which still waits in a queue."""
     ended = found.status.condition("Finished") is not None
     if found.metadata.life != wait.uid or ended or _reserved(found).status == "True":
         return False
     requeued = found.status.condition("Requeued")
-    return requeued is None or requeued.status != "False"  # what set it aside has said why
+    return requeued is None or requeued.status != "False"  # False already says why it is held
 
 
 class WaitingReasons:
-    """The latest reason of each waiting workload, and the writer of them."""
+    """The latest reason of each waiting workload, and the loop that writes them.
+
+    Made once for a term. `effects` notes reasons; `session` runs the loop.
+    """
 
     def __init__(
         self,
@@ -116,21 +122,28 @@ class WaitingReasons:
         self._clock, self._knowledge = clock, knowledge
         self._noted: dict[Key, tuple[float, Wait]] = {}
         self._untold: dict[Key, float] = {}
-        """Pending, of whom nothing was said, and since when: oldest first, as in `_noted`."""
+        """Workloads whose status says nothing yet, and since when; the oldest first."""
         self._written: dict[Key, float] = {}
+        """When the last reason of a workload was written (monotonic clock)."""
         self._telling: dict[Key, asyncio.Event] = {}
-        """Whose reason is being written because somebody waits for that."""
+        """Preemptors whose reason is being written by `tell`; set when that has ended."""
         self._to_compare: Iterator[Key] = iter(())
         self._compared_at = float("-inf")
 
     def expect(self, key: Key) -> None:
-        """See to it that one which says nothing yet, or why it was out of the queue, is told."""
+        """Have the reason of a Workload written if its status says nothing, or nothing true.
+
+        Called whenever the Workload has changed.
+        """
         found = self._objects.workloads.get(key)
         if found is not None and not _says_something(found):
             self._untold.setdefault(key, self._clock.monotonic())
 
     def note(self, wait: Wait) -> None:
-        """Remember why a workload waits; the newest reason replaces an older one."""
+        """Remember why a workload waits, in place of what was remembered; written when it is due.
+
+        One that is only behind others in its queue was not judged, so it has no reason of its own.
+        """
         if wait.requeue is Requeue.NOT_HEAD:
             return
         self._untold.pop(wait.workload, None)
@@ -138,9 +151,10 @@ class WaitingReasons:
         self._noted[wait.workload] = (since, wait)
 
     async def tell(self, key: Key) -> None:
-        """Write the reason of a workload now, if its status gives another one or none.
+        """Write the reason of a preemptor now, unless its status gives it already.
 
-        Returns when that is done, or did not come about; who asks meanwhile waits for the same.
+        Returns when the write has ended, also if it failed. Calls that come meanwhile wait for the
+        same write.
         """
         told = self._telling.get(key)
         if told is not None:
@@ -162,16 +176,15 @@ class WaitingReasons:
             told.set()
 
     def forget(self, key: Key) -> None:
-        """Forget a workload that does not wait any more."""
+        """Forget a workload that waits no longer."""
         self._noted.pop(key, None)
         self._untold.pop(key, None)
         self._written.pop(key, None)
 
     async def run(self, busy: Callable[[], bool], pressed: Callable[[], bool]) -> NoReturn:
-        """Write what has been noted for long enough, the oldest first; for ever.
+        """Write reasons that are due, the oldest first; for ever.
 
-        `busy` tells whether something more urgent is being written, `pressed` whether the API
-        server takes its time for that.
+        `busy` says whether admissions are being written, `pressed` whether the API server is slow.
         """
         while True:
             is_busy, is_pressed = busy(), pressed()
@@ -181,13 +194,16 @@ class WaitingReasons:
                 self.compare()
 
     async def write_one(self) -> None:
-        """Write the oldest note that is due, if there is one."""
+        """Write the oldest reason that is due, if there is one."""
         due = self._next()
         if due is not None:
             await self._write(due)
 
     def compare(self) -> None:
-        """Note the reasons of some whose statuses give an older one; at most once a second."""
+        """Note the reasons of some workloads whose status gives an older one; at most every second.
+
+        Goes round all pending workloads, `COMPARED_PER_SECOND` at a time.
+        """
         now = self._clock.monotonic()
         if now < self._compared_at + 1.0:
             return
@@ -200,7 +216,7 @@ class WaitingReasons:
             self._to_compare = iter(self._knowledge.pending_keys())
 
     def _correction(self, key: Key) -> Wait | None:
-        """Return why a workload waits if its status has given another reason for long enough."""
+        """Return why a workload waits if its status says something else; None otherwise."""
         wait, found = self._knowledge.settled(key), self._objects.workloads.get(key)
         if wait is None or wait.requeue is Requeue.NOT_HEAD or found is None or key in self._noted:
             return None
@@ -208,7 +224,7 @@ class WaitingReasons:
         return wait if is_old else None
 
     def _next(self) -> Wait | None:
-        """Take the oldest note that is due and says something new."""
+        """Remove and return the oldest reason that is due and not in the status yet."""
         now = self._clock.monotonic()
         self._ask_of_untold(now)
         while self._noted:
@@ -225,7 +241,7 @@ class WaitingReasons:
         return None
 
     def _ask_of_untold(self, now: float) -> None:
-        """Note the reason of the one of whom nothing was said for longest."""
+        """Note the engine's reason for the workload whose status has said nothing for longest."""
         key, since = next(iter(self._untold.items()), (None, now))
         if key is None or since + PATIENCE_UNTOLD_S > now:
             return
@@ -233,11 +249,12 @@ class WaitingReasons:
         wait, found = self._knowledge.waiting(key), self._objects.workloads.get(key)
         silent = found is None or _said(found) is None
         if wait is not None and wait.requeue is Requeue.NOT_HEAD and silent:
-            self._untold[key] = now  # its turn may come: look again later
+            self._untold[key] = now  # not judged yet: ask again later
         elif wait is not None:
             self._noted.setdefault(key, (now, wait))
 
     def _is_news(self, found: Workload, wait: Wait, now: float) -> bool:
+        """Say whether a reason differs from the status, or its message does and may be written."""
         if not _may_say(found, wait):
             return False
         known = _reserved(found)
