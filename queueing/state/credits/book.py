@@ -1,7 +1,7 @@
-"""The ledger of one cohort in a quota tree: holdings in, rates of its children out.
+"""The ledger of one cohort in a quota tree: from holdings to what its children lend and borrow.
 
-It counts usage by what statuses say, at the times that stand in them, and so apart from the tree,
-which also holds what is only assumed. Quotas and limits are the tree's.
+It counts usage by holdings, at the times that statuses contain. So it has sums of its own beside
+those of the quota tree, which include assumed admissions. Quotas and limits are the tree's.
 """
 
 from collections.abc import Mapping
@@ -20,10 +20,11 @@ from queueing.state.credits.holds import Holds
 
 
 class Row:
-    """One resource of one child in one flavor: what it costs, and how much all below use.
+    """One flavor-resource of one child: its price and quota, and the usage of the child's subtree.
 
-    Quota, and what of it is never lent, are those of the last reshape: what happened until a change
-    goes by what was before.
+    `local` is the part of the quota that is never lent; `price` is micro-credits per second for
+    `per` of the units that amounts count in. Quotas are those of the last `reshape`, so that usage
+    until a change of quotas counts by the earlier ones.
     """
 
     __slots__ = ("local", "per", "post", "price", "quota", "usage")
@@ -35,7 +36,7 @@ class Row:
 
 
 class Post:
-    """What one child does in one flavor."""
+    """The usage of one child in one flavor: a row for each of its resources."""
 
     __slots__ = ("classes", "flavor", "member", "rows")
 
@@ -43,28 +44,29 @@ class Post:
         self.member, self.flavor = member, flavor
         self.rows: dict[FlavorResource, Row] = {}
         self.classes = ClassMix()
-        """Of the workloads of the child; counted only where classes have factors."""
+        """The priority classes of the child's workloads; counted only if classes have factors."""
 
 
 class Way(NamedTuple):
-    """From a queue to the child of the cohort that it is, or is below, and what that child uses.
+    """The path from a queue up to the cohort's child above it, which may be the queue itself.
 
-    It stays what it was when the tree changes: what happened before the change goes by it.
+    It is not updated when the tree changes, because earlier usage counts by the earlier tree; the
+    next `reshape` makes new ones.
     """
 
     child: Node
     rows: Mapping[FlavorResource, Row]
     below: tuple[tuple[Node, Mapping[FlavorResource, int]], ...]
-    """The nodes below the child, from the queue up, and what each never lends."""
+    """The nodes below the child, from the queue up, and what each of them never lends."""
 
 
 def member_of(node: Node) -> Member:
-    """Name a child of a cohort."""
+    """Return the ledger's name of a ClusterQueue or cohort."""
     return Member("ClusterQueue" if node.is_queue else "Cohort", node.name)
 
 
 class Book:
-    """A cohort's group and the usage of all below it."""
+    """The ledger (`group`) of a cohort's children, and the usage of their subtrees."""
 
     __slots__ = (
         "_holds",
@@ -91,29 +93,29 @@ class Book:
         self.grants: dict[Uid, bool] = {}
         """Grants that were booked, and whether they were taken back."""
         self.read_at = -1
-        """Up to when what was read from an account holds all that happened."""
+        """The time of the stored account that this was resumed from: it includes all until then."""
         self.stirred = False
-        """Whether anybody came or went since balances were measured, where that bends weights."""
+        """Whether a hold began or ended since the last `measure`."""
         self.asks_more = bool(policy.class_factors or policy.admission_hold_s)
-        """Whether it has to know more of a holding than its usage."""
+        """Whether it needs more of a holding than its usage: its class, or its hold."""
         self._holds = Holds(policy.admission_hold_s) if policy.admission_hold_s else None
         self._usage: dict[tuple[Node, FlavorResource], int] = {}
-        """Of the nodes below the children."""
+        """The usage of nodes below the children."""
         self._posts: dict[tuple[Node, FlavorName], Post] = {}
         self._rows: dict[Node, dict[FlavorResource, Row]] = {}
         self.moved: dict[Post, None] = {}
-        """Whose usage is another than when time last passed."""
+        """Posts whose usage changed since time last passed."""
 
     def advance(self, to: int) -> None:
-        """Let time pass; before it does, what was counted at one and the same time takes effect."""
+        """Let time pass up to `to`, after all changes at the present time took effect."""
         if to > self.group.at:
             self.take_positions()
             self.group.advance(to)
 
     def reshape(self) -> None:
-        """Take over quotas, weights and children as they are now.
+        """Take over the present quotas, weights and children.
 
-        All who hold quota are to be counted after it, and to be given effect by `take_positions`.
+        The caller counts all holdings anew afterwards, and then calls `take_positions`.
         """
         self.children = dict(sorted((member_of(one), one) for one in self.node.children()))
         pools = self._by_flavor({one: self.node.nominal(one) for one in self.node.cells})
@@ -143,7 +145,7 @@ class Book:
         self.moved = dict.fromkeys(self._posts.values())
 
     def measure(self) -> dict[Member, int]:
-        """Return by how many steps each child's weight is to be bent now."""
+        """Return the exponent of each child's weight by its balance now, in steps of `bend`."""
         accounts, policy, held = self.group.accounts, self.policy, self.held()
         self.stirred = False
         self.exponents = {
@@ -158,7 +160,7 @@ class Book:
         return self.exponents
 
     def held(self) -> dict[Member, int]:
-        """Return what each child is about to pay for work that began lately, in micro-credits."""
+        """Return what is held against each child's balance (see `holds`), in micro-credits."""
         if self._holds is None:
             return {}
         self.take_positions()
@@ -166,7 +168,7 @@ class Book:
         return {one: self._holds.of(one, at, group.paying(one)) for one in self.children}
 
     def count(self, way: Way, holding: Holding, sign: int) -> None:
-        """Count a holding in, or with sign -1 out, from the group's time on."""
+        """Add a holding from the group's time on, or with sign -1 remove it."""
         child, rows, below = way
         moved = self.moved
         for resource, amount in holding.usage.items():
@@ -181,9 +183,9 @@ class Book:
             self._ask_more(child, holding, sign)
 
     def lose(self, way: Way, holding: Holding, when: int, saved: int | None) -> None:
-        """Note an eviction: what was used since the work was saved, or ever, is lost.
+        """Note an eviction at `when`: the work since it was `saved`, or all of it, is lost.
 
-        Where it was saved, what was paid for that is given back, for a quarter of an hour at most.
+        If it was saved, what was paid for the lost work is given back, for `REFUND_S` at most.
         """
         if when <= self.read_at:
             return
@@ -204,7 +206,7 @@ class Book:
             self.group.lose(post.member, flavor, loss)
 
     def way_of(self, queue: Node) -> Way:
-        """Return the way of a queue below the cohort, as the tree was at the last reshape."""
+        """Return the way of a queue below the cohort; called right after a `reshape`."""
         below: list[tuple[Node, Mapping[FlavorResource, int]]] = []
         child, parent = queue, queue.parent
         while parent is not self.node:
@@ -221,7 +223,10 @@ class Book:
         resource: FlavorResource,
         amount: int,
     ) -> int:
-        """Add to the usage of the nodes below a child; return what it gets."""
+        """Add to the usage of the nodes below a child; return by how much the child's changes.
+
+        As in the quota tree, a node passes on only what exceeds the part that it never lends.
+        """
         for node, kept in below:
             before = self._usage.get((node, resource), 0)
             now = self._usage[node, resource] = before + amount
@@ -236,7 +241,7 @@ class Book:
             self._hold(self._holds, member_of(child), holding, sign)
 
     def _bill(self, child: Node, holding: Holding, sign: int) -> None:
-        """Count what a holding costs, with and without the factor of its class."""
+        """Count what a holding costs, with and without the factor of its priority class."""
         factor = self.policy.factor(holding.priority)
         for flavor, cost in self._by_flavor(holding.usage).items():
             post = self._posts.get((child, flavor))
@@ -245,7 +250,7 @@ class Book:
                 self.moved[post] = None
 
     def _hold(self, holds: Holds, child: Member, holding: Holding, sign: int) -> None:
-        """Hold what a workload may be about to pay, or release it."""
+        """Begin the hold of a workload, or with sign -1 end it."""
         self.stirred = True
         if sign > 0:
             factor = self.policy.factor(holding.priority)
@@ -255,13 +260,17 @@ class Book:
             holds.end(child, holding)
 
     def take_positions(self) -> None:
-        """Let what was counted take effect, from the group's time on."""
+        """Pass the positions that changed on to the group; they count from its time on."""
         for post in self.moved:
             self._position(post)
         self.moved.clear()
 
     def _position(self, post: Post) -> None:
-        """Tell the group what a child does in a flavor now: idle = min(quota - usage, limit)."""
+        """Set what a child lends and borrows in a flavor now.
+
+        Per resource, idle = quota - max(usage, local), and borrowed = usage - quota, each at least
+        0 and priced. Of a flavor's resources the dearest counts, or all if prices add up.
+        """
         sums = self.policy.prices.add_up
         idle = borrowed = 0
         for row in post.rows.values():

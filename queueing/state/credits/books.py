@@ -1,4 +1,4 @@
-"""The ledgers of all cohorts, and the holdings that they count."""
+"""The ledgers (`Book`) of all cohorts, and the holdings that they count."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ from queueing.state.credits.policies import Policies
 
 
 class Books:
-    """Every ledger, by the name of its cohort; a holding counts in all above its queue."""
+    """Every ledger, by the name of its cohort. A holding counts in all cohorts above its queue."""
 
     __slots__ = ("_accounts", "_policies", "_ways", "by_cohort", "counted")
 
@@ -22,9 +22,9 @@ class Books:
         self._policies, self._accounts = policies, accounts
         self.by_cohort: dict[CohortName, Book] = {}
         self.counted: dict[int, Holding] = {}
-        """What the books count, by number; kept while there is no book, too."""
+        """The holdings that count now, by number; kept also while there is no book."""
         self._ways: dict[QueueName, list[tuple[Book, Way]]] = {}
-        """The books above each queue, and its way there, as the tree was at the last change."""
+        """The books above each queue, with its way there, as of the last `reshape`."""
 
     def advance(self, at: int) -> None:
         """Bring all ledgers up to a time."""
@@ -34,7 +34,7 @@ class Books:
     # Holdings -----------------------------------------------------------------------------------
 
     def count_in(self, token: int, holding: Holding, when: int) -> None:
-        """Count a holding under a number that is new."""
+        """Begin to count a holding, under a number that is new."""
         self.counted[token] = holding
         for book, way in self._ways.get(holding.queue, ()):
             if when > book.group.at:
@@ -42,7 +42,7 @@ class Books:
             book.count(way, holding, 1)
 
     def count_out(self, token: int, when: int) -> None:
-        """Count the holding of this number no more."""
+        """End the holding with this number."""
         holding = self.counted.pop(token, None)
         if holding is None:
             return
@@ -52,10 +52,10 @@ class Books:
             book.count(way, holding, -1)
 
     def follow(self, events: Sequence[tuple[int, Event]], when: int) -> list[tuple[int, Event]]:
-        """Count in and out what begins and ends in one second; return the events of other kinds.
+        """Count all holdings that begin or end in one second; return the other events.
 
-        The same as `count_in` and `count_out` one by one, without a call for each: what most
-        cohorts need of a holding is only its usage, in rows of the queue itself.
+        It does the same as `count_in` and `count_out` for each, but faster: most cohorts need
+        nothing but the usage of a holding, in the rows of its queue (docs/decisions/0071).
         """
         counted, ways = self.counted, self._ways
         others: list[tuple[int, Event]] = []
@@ -85,22 +85,21 @@ class Books:
         return others
 
     def lose(self, holding: Holding, when: int, saved: int | None) -> None:
-        """Note in every ledger that a holding ends by an eviction."""
+        """Note in every ledger above a holding that it ends by an eviction."""
         for book, way in self._ways.get(holding.queue, ()):
             book.lose(way, holding, when, saved)
 
     def above(self, queue: QueueName, tree: QuotaTree) -> list[CohortName]:
-        """Return the cohorts above a queue that have a ledger; none when there is no such queue."""
+        """Return the cohorts above a queue that have a ledger; none if there is no such queue."""
         if not tree.has_queue(queue):
             return []
         names = (CohortName(node.name) for node in tree.queue(queue).ancestors())
         return [one for one in names if one in self.by_cohort]
 
     def _find_ways(self, tree: QuotaTree) -> None:
-        """Find the books above each queue, and its way there, as the tree is now.
+        """Find the books above each queue, and its way there, in the present tree.
 
-        A queue of which this is not known yet counts from the next change on, when all holdings are
-        counted anew.
+        Holdings of a queue that is not there yet count from the next `reshape` on.
         """
         self._ways = {}
         for root, _ in self._policies.trees(tree):
@@ -113,10 +112,10 @@ class Books:
     # Structure ----------------------------------------------------------------------------------
 
     def reshape(self, tree: QuotaTree, at: int, *, started: bool) -> list[CreditAccountFact]:
-        """Open and close ledgers, and let all go by the present quotas from `at` on.
+        """Open and close ledgers; all use the present quotas from `at` on.
 
-        Return the accounts that were read at the start, when not `started`: such ledgers are not
-        at `at` yet, and their leavers are to be recalled.
+        If the ledgers have not `started`, return the stored accounts that some went on from: these
+        are not at `at` yet, and their leavers are to be recalled.
         """
         wanted = {
             CohortName(node.name): (node, policy) for node, policy in self._policies.cohorts(tree)
@@ -139,7 +138,7 @@ class Books:
         for book in before.values():
             for child in book.children.values():
                 tree.bend(child, None)
-            book.exponents = {}  # no weight is bent by now, whatever was measured before
+            book.exponents = {}  # all weights have just been reset
         present = {name: book.group.present() for name, book in self.by_cohort.items()}
         for book in self.by_cohort.values():
             book.reshape()
@@ -155,7 +154,7 @@ class Books:
         return read
 
     def _count_again(self) -> None:
-        """Count all that is held, in ledgers that have just taken over the tree as it is."""
+        """Count all holdings in ledgers that have just taken over the present tree."""
         ways = self._ways
         for _, holding in sorted(self.counted.items()):
             for book, way in ways.get(holding.queue, ()):
@@ -166,7 +165,10 @@ class Books:
     def _take_debts_along(
         self, came: Mapping[Member, Book], before: Mapping[CohortName, Book]
     ) -> None:
-        """Let children that moved here from other cohorts owe what they owed there."""
+        """Move the debts of children that came from other cohorts to their new ledgers.
+
+        `came` has the new children with their ledgers, `before` all ledgers of before.
+        """
         for name, other in {**before, **self.by_cohort}.items():
             for member in other.group.accounts:
                 book = came.get(member)
@@ -177,7 +179,7 @@ class Books:
 
 
 def _under_terms(known: Book, node: Node, policy: CreditPolicyFact) -> Book:
-    """Go on with a ledger, in a new book if its cohort or its terms are others."""
+    """Return a ledger that goes on: a new book if its cohort's node or its policy changed."""
     if known.node is node and known.policy == policy:
         return known
     book = Book(node, policy, known.group.at)
@@ -188,7 +190,7 @@ def _under_terms(known: Book, node: Node, policy: CreditPolicyFact) -> Book:
 
 
 def _resumed(stored: CreditAccountFact, node: Node, policy: CreditPolicyFact, as_of: int) -> Book:
-    """Go on from what was stored."""
+    """Return a ledger that goes on from a stored account."""
     book = Book(node, policy, as_of)
     book.read_at = as_of
     book.group.resume(stored.children, stored.sinks)

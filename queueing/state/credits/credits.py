@@ -1,4 +1,4 @@
-"""What the engine calls: news in, ledgers up to a time, and what follows from them out."""
+"""What the engine calls: takes in facts, advances all ledgers, and says what follows from them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from math import floor
@@ -39,7 +39,7 @@ from queueing.state.usage.charges import Charge
 
 
 class Credits:
-    """All ledgers of a cluster. Without a policy it remembers nothing and costs nothing."""
+    """All ledgers and budgets. Without a policy or a budget it does nothing."""
 
     __slots__ = (
         "_accounts",
@@ -69,7 +69,7 @@ class Credits:
         self._grants = Grants(self._agenda)
         self._books = Books(self._policies, self._accounts)
         self.queue_books = QueueBooks(self._policies, self._accounts)
-        """The ledgers within queues."""
+        """The ledgers within ClusterQueues."""
         self._budgets = Budgets(self._policies, self._books.counted)
         self._restraints = Restraints(self._policies)
         self._bending = Bending(self._policies)
@@ -84,9 +84,9 @@ class Credits:
             queue_books=self.queue_books,
             also=(self._budgets, self._usages),
         )
-        """What the stored accounts tell of workloads."""
+        """Whether the stored accounts include what a workload held."""
         self.any = False
-        """Whether there is any policy or budget, so that it matters who holds what."""
+        """Whether there is any policy or budget."""
         self._reshaped = False
         self._altered_at: int | None = None
         self._started = False
@@ -94,7 +94,7 @@ class Credits:
     # News ---------------------------------------------------------------------------------------
 
     def observe(self, fact: CreditFact) -> None:
-        """Take in a policy, a grant or a stored account; an account is read only at the start."""
+        """Take in an object of the credit system. A stored account is resumed only at the start."""
         match fact:
             case CreditPolicyFact():
                 self._reshaped |= self._policies.put(fact)
@@ -130,14 +130,14 @@ class Credits:
                 self._usages.records.drop(gone.name)
 
     def note(self, key: Key, fact: WorkloadFact | None) -> None:
-        """Note what a workload's status says now; None when it is gone."""
+        """Note the new status of a workload; None if it was deleted."""
         if self._policies.any:
             self._presence.note(key, fact)
         if self._budgets.any or self._policies.restrains:
             self.stir(key)
 
     def stir(self, key: Key) -> None:
-        """Note that a workload may hold something else than before."""
+        """Note that the charge of a workload may have changed."""
         if self._budgets.any:
             self._budgets.stir(key)
         if self._policies.restrains:
@@ -149,7 +149,7 @@ class Credits:
 
     @property
     def _counts(self) -> bool:
-        """Whether any policy counts, or did until now."""
+        """Whether there is any policy or budget, or was until now."""
         ledgers = self._books.by_cohort or self.queue_books.by_queue
         return self._policies.any or bool(ledgers) or self._budgets.any
 
@@ -164,9 +164,9 @@ class Credits:
         now: float,
         bends: bool,
     ) -> bool:
-        """Bring the ledgers up to `now`; say whether shares changed.
+        """Bring the ledgers up to `now`; say whether weighted shares may have changed.
 
-        `bends` says that fair sharing is on.
+        `bends` says that fair sharing is on, so that balances bend weights. Called once per cycle.
         """
         if not self._counts:
             self._started = True
@@ -175,7 +175,7 @@ class Credits:
         changed, divided = self._reshaped, self._reshaped or self.queue_books.stale
         if divided:
             if self._started:
-                # What happened before the change counts by the terms of then.
+                # What happened before the change counts by the earlier terms.
                 self._catch_up(tree, workloads, charges, now)
             if changed:
                 self._reshape(tree, workloads, at)
@@ -204,7 +204,7 @@ class Credits:
         charges: Mapping[Key, Charge],
         now: float,
     ) -> None:
-        """Let everything happen that statuses and grants tell of and the ledgers have reached."""
+        """Plan what new statuses and grants say, and execute all events up to the ledgers' time."""
         self._presence.take_changes(workloads, charges, floor(now))
         if self._presence.altered_at is not None:
             self._altered_at, self._presence.altered_at = self._presence.altered_at, None
@@ -217,29 +217,29 @@ class Credits:
         charges: Mapping[Key, Charge],
         workloads: Mapping[Key, WorkloadFact],
     ) -> BudgetChanges:
-        """Work out what budgets leave to those who wait; say what that changes."""
+        """Compute what budgets leave for admissions; return what that changes."""
         return self._budgets.allow(tree, charges, workloads, self._agenda.ends())
 
     def restrain(self, tree: QuotaTree, charges: Mapping[Key, Charge]) -> bool:
-        """Work out what those hold who may not borrow; say whether others of them may have room.
+        """Update what workloads that may not borrow hold; say whether more of them may fit now.
 
-        Called when it is settled who runs beyond a budget: who does is not one of them.
+        Called after `allow`, because a workload that runs beyond a budget is not one of them.
         """
         return self._restraints.measure(tree, charges)
 
     def wakes(self, now: float) -> list[Key]:
-        """Return who has run long enough by now to be a victim for the sake of shares."""
+        """Return the workloads whose minimum runtime is over since the last call."""
         return self._undisturbed.wakes(now)
 
     def next_at(self) -> float | None:
-        """Return when time alone may change a share, or whom shares may take; None for never."""
+        """Return when time alone may change a decision, in seconds of the clock; None for never."""
         times = [float(one + self._policies.lag_s) for one in self._next_in_ledgers()]
         if self._books.by_cohort and self._undisturbed.next_at is not None:
             times.append(self._undisturbed.next_at)
         return min(times, default=None)
 
     def _next_in_ledgers(self) -> Iterator[int]:
-        """Return times of the ledgers that somebody may wait for."""
+        """Yield the times of the ledgers at which a decision may change."""
         if self._books.by_cohort and self._bending.next_tick is not None:
             yield self._bending.next_tick
             if self._policies.holds and self._agenda.next_at is not None:
@@ -252,7 +252,7 @@ class Credits:
                 yield self._agenda.next_at
 
     def _reshape(self, tree: QuotaTree, workloads: dict[Key, WorkloadFact], at: int) -> None:
-        """Open and close ledgers, and let all go by the present quotas from `at` on."""
+        """Open and close ledgers and purses; all use the present quotas and terms from `at` on."""
         self._reshaped = False
         self._restraints.reshape()
         self._undisturbed.reshape()
@@ -271,9 +271,9 @@ class Credits:
             self._presence.recall(rows.leavers)
 
     def _carry_out(self, tree: QuotaTree, at: int) -> None:
-        """Let everything happen that was planned until `at`."""
+        """Execute all events that are planned up to `at`."""
         for second in self._agenda.due(at):
-            # First what evictions lost: it depends on what was held before anything of that second.
+            # Losses first: they depend on what was held before any event of that second.
             for token in second.evicted:
                 self._lose(token, second.when)
             self._let_happen(second, tree)
@@ -287,7 +287,7 @@ class Credits:
             self._usages.lose(holding, saved, when)
 
     def _let_happen(self, second: Second, tree: QuotaTree) -> None:
-        """Let the ledgers follow one second, and what else there is: purses, rows of usage."""
+        """Execute the events of one second in ledgers, purses and rows of usage."""
         events, ends = second.events, self._presence.ends
         if self._usages.follows:
             self._usages.follow(events, self._books.counted, second.when)
@@ -322,12 +322,12 @@ class Credits:
 
     @property
     def has_budgets(self) -> bool:
-        """Whether there is any budget, so that execution times matter."""
+        """Whether there is any budget, so that maximum execution times matter."""
         return self._budgets.any
 
     @property
     def allowance(self) -> Allowance | None:
-        """What budgets leave as of this cycle, and who may not borrow; None without either."""
+        """What budgets and restraints allow in this cycle; None without either."""
         found, restraints = self._budgets.allowance, self._restraints.by_queue
         if not restraints:
             return found
@@ -337,25 +337,25 @@ class Credits:
         return found
 
     def drifted(self, charges: Mapping[Key, Charge]) -> list[QueueName]:
-        """Return the queues of which what is held by those who may not borrow is wrong."""
+        """Return the queues whose restraint has wrong sums, for the invariants."""
         return self._restraints.drifted(charges)
 
     def find_queues_by(self, queue_of: Callable[[Key], QueueName | None]) -> None:
-        """Set what tells to which ClusterQueue a LocalQueue leads."""
+        """Set the function that returns the ClusterQueue of a LocalQueue."""
         self._budgets.queue_of = queue_of
 
     def demote(self, uid: Uid) -> None:
-        """Note that a workload was let in beyond a budget."""
+        """Note that a workload was admitted beyond a budget."""
         self._budgets.demote(uid)
 
     def is_demoted(self, uid: Uid) -> bool:
-        """Say whether a workload runs beyond a budget, so that anybody may preempt it."""
+        """Say whether a workload runs beyond a budget, with the lowest priority."""
         return self._budgets.is_demoted(uid)
 
     def budgets(
         self, tree: QuotaTree, workloads: Mapping[Key, WorkloadFact]
     ) -> Iterator[BudgetAccountFact]:
-        """Return what every budget's status is to say, by name."""
+        """Yield the account that is to be stored in every budget's status, by name."""
         leaving = list(self._presence.leaving(workloads))
         return self._budgets.records(tree, leaving)
 
@@ -363,28 +363,29 @@ class Credits:
 
     @property
     def patience(self) -> Patiences:
-        """What keeps shares from taking too soon in each tree, by its root."""
+        """Root of a tree → what protects workloads there from preemption by shares."""
         return self._undisturbed.patience
 
     @property
     def bends(self) -> bool:
-        """Say whether any balance bends a weight now."""
+        """Whether any balance bends a weight now."""
         return bool(self._books.by_cohort) and self._bending.is_any
 
     def records(self, workloads: dict[Key, WorkloadFact]) -> Iterator[CreditAccountFact]:
-        """Return every ledger as it is to be stored: of cohorts by name, of queues by name."""
+        """Yield every ledger as it is to be stored: those of cohorts, then those of queues."""
         leaving = list(self._presence.leaving(workloads))
         yield from accounts.records(self._books.by_cohort, leaving, self._grants.names())
         yield from self.queue_books.records(leaving)
 
     def usage(self, workloads: Mapping[Key, WorkloadFact]) -> Iterator[UsageRecordFact]:
-        """Return the rows of every tree that are to be stored, its older hours first."""
+        """Yield the records of usage that are to be stored, older hours of a tree first."""
         return self._usages.unstored(self._presence.leaving(workloads))
 
     def is_altered(self, now: float) -> bool:
-        """Say, once, that ledgers have gone by other terms since, of which no object tells when.
+        """Say, once per change, whether ledgers should be stored, because their terms changed.
 
-        Whoever stores them now lets a start from there go by the same terms.
+        No object contains the time of such a change. A restart from accounts that are stored after
+        it counts by the same terms.
         """
         if self._altered_at is None or self._altered_at > floor(now) - self._policies.lag_s:
             return False
@@ -392,5 +393,5 @@ class Credits:
         return True
 
     def governed(self, tree: QuotaTree) -> dict[str, tuple[CohortName, ...]]:
-        """Return the root cohorts that each policy has."""
+        """Return, for each policy, the root cohorts that it applies to."""
         return self._policies.governed(tree)

@@ -1,7 +1,7 @@
 """What the workloads of one tree used, hour by hour: rows for reports.
 
-Invariants: rows are sums of amounts times whole seconds, the same whoever looked at them and when;
-all rows of a tree are of the same stretch of time, so that one object can hold them.
+Invariants: rows are sums of amounts times whole seconds, and do not depend on when they are read.
+All rows of a tree are of the same stretch of time, so that one UsageRecord can hold them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,13 +27,13 @@ from queueing.state.credits.book import member_of
 
 @dataclass(slots=True)
 class _Cell:
-    """One resource of one queue."""
+    """One flavor-resource of one ClusterQueue."""
 
     nominal: int
     at: int
     usage: int = 0
     borrowed_so_far: int = 0
-    """Integral over time of the part of its usage that is borrowed, in parts."""
+    """The integral over time of the borrowed fraction of its usage, in `PART`s."""
 
     def pass_time(self, to: int) -> None:
         if self.usage > self.nominal:
@@ -44,17 +44,17 @@ class _Cell:
 
 @dataclass(slots=True)
 class _Line:
-    """One row that grows."""
+    """One row of the present hour, for a user of a LocalQueue and one flavor-resource."""
 
     name: RowName
     cell: _Cell
     at: int
     price: int
     per: int
-    """What its resource costs, if a holding is of no other; see `Prices.rate`."""
+    """With `price`: what the resource costs for a holding of no other one; see `Prices.rate`."""
     amount: int = 0
     rate: int = 0
-    """Micro-credits per second."""
+    """Micro-credits per second that `amount` costs."""
     used: int = 0
     borrowed: int = 0
     idle: int = 0
@@ -76,13 +76,16 @@ class _Line:
 
 
 Payer = tuple[QueueName, Key | None, str]
-"""A queue, a LocalQueue of it and a user."""
+"""A ClusterQueue, a LocalQueue of it and a user."""
 RATES_MAX = 4096
-"""Of so many different holdings it is remembered what they cost."""
+"""How many different usages the memo of costs holds; it is emptied when it is full."""
 
 
 class Meter:
-    """One tree, up to the time `at`; `closed` are hours that are over and not stored yet."""
+    """The rows of one tree, up to the time `at`.
+
+    `closed` are hours that are over and not stored yet.
+    """
 
     __slots__ = (
         "_above",
@@ -108,24 +111,24 @@ class Meter:
         self.unit = ""
         self._prices = Prices({})
         self._read = -1 if stored is None else stored.as_of
-        """Up to when what was read holds all that happened."""
+        """The time of the stored record that this was resumed from: it includes all until then."""
         self._cells: dict[tuple[str, FlavorResource], _Cell] = {}
         self._lines: dict[Payer, dict[FlavorResource, _Line]] = {}
         self._shares: dict[tuple[Member, FlavorResource], Share] = {}
         self._above: dict[QueueName, tuple[Member, ...]] = {}
-        """From each queue to the root."""
+        """The path from each queue up to the root."""
         self._used: dict[QueueName, dict[FlavorResource, int]] = {}
-        """By how much more each queue uses since time last passed: shares hear of it then."""
+        """By how much the usage of each queue changed since time last passed; see `_use`."""
         self._rates: dict[tuple[tuple[FlavorResource, int], ...], Mapping[FlavorResource, int]] = {}
         self._sums: dict[RowName, UsageRow] = {}
-        """What lines and shares that are gone, or an earlier leader, have counted in this hour."""
+        """The rows of this hour up to the last `reshape`, and those of an earlier leader."""
         if stored is not None and stored.start == self.start:
             self._sums = {one.name: one for one in stored.rows}
 
     # Time ---------------------------------------------------------------------------------------
 
     def advance(self, to: int) -> None:
-        """Let time pass; every hour that is over is closed, with all that happened at its end."""
+        """Let time pass up to `to`. Hours that are over are closed; an hour includes its end."""
         if self._used and self.at < to:
             self._use()
         while self.at < to:
@@ -151,7 +154,7 @@ class Meter:
             share.lent = share.granted = 0
 
     def _drop_lines(self) -> None:
-        """Forget the lines of those who use nothing."""
+        """Forget lines that use nothing now."""
         for payer, lines in list(self._lines.items()):
             kept = {resource: line for resource, line in lines.items() if line.amount}
             if kept:
@@ -160,13 +163,13 @@ class Meter:
                 del self._lines[payer]
 
     def closed_until(self, as_of: int) -> None:
-        """Forget hours that are stored."""
+        """Forget closed hours that are stored: those up to `as_of`."""
         self.closed = [one for one in self.closed if one.as_of > as_of]
 
     # What workloads do --------------------------------------------------------------------------
 
     def count(self, holding: Holding, when: int, sign: int) -> None:
-        """Count a holding in, or with sign -1 out."""
+        """Add a holding at a time, or with sign -1 remove it."""
         if self.at < when:
             self.advance(when)
         usage, lines = holding.usage, self._lines_of(holding)
@@ -190,7 +193,7 @@ class Meter:
             used[resource] = used.get(resource, 0) + more
 
     def _use(self) -> None:
-        """Let shares follow what was counted in one second."""
+        """Apply the changes of one second to the shares of queues and cohorts, from `at` on."""
         for queue, used in self._used.items():
             for resource, amount in used.items():
                 more = amount
@@ -202,14 +205,14 @@ class Meter:
         self._used.clear()
 
     def wait(self, holding: Holding, seconds: int, when: int) -> None:
-        """Note that a holding's pods did not all run for so many seconds, as is known since."""
+        """Note, at `when`, that the pods of a holding did not all run for so many seconds."""
         if when > self._read and seconds > 0:
             self.advance(when)
             for resource, amount in holding.usage.items():
                 self._line(holding, resource).idle += amount * seconds
 
     def lose(self, holding: Holding, seconds: int, when: int) -> None:
-        """Note that an eviction lost the work of so many seconds."""
+        """Note, at `when`, that an eviction lost the work of so many seconds."""
         if when > self._read:
             self.advance(when)
             for resource, amount in holding.usage.items():
@@ -218,7 +221,10 @@ class Meter:
     # Structure ----------------------------------------------------------------------------------
 
     def reshape(self, nodes: Iterable[Node], prices: Prices, unit: str) -> None:
-        """Go by these nodes' quotas and these prices; holdings are to be counted in again."""
+        """Take over the quotas of these nodes, and these prices.
+
+        The caller counts all holdings anew afterwards.
+        """
         self._sums = {one.name: one for one in self.rows()}
         self._prices, self.unit = prices, unit
         self._cells.clear()
@@ -244,11 +250,11 @@ class Meter:
     # Reading ------------------------------------------------------------------------------------
 
     def record(self) -> UsageRecordFact:
-        """Return the hour that runs, so far."""
+        """Return the record of the present hour so far."""
         return self._record(self.rows())
 
     def rows(self) -> tuple[UsageRow, ...]:
-        """Return the rows of this hour, by name."""
+        """Return the rows of the present hour so far, sorted by name."""
         found = dict(self._sums)
         for row in self._grown():
             known = found.get(row.name)
@@ -303,7 +309,7 @@ class Meter:
         return found
 
     def _rates_of(self, usage: Mapping[FlavorResource, int]) -> Mapping[FlavorResource, int]:
-        """Return what a holding costs, worked out once for equal ones."""
+        """Return what usage costs per flavor-resource, in micro-credits per second; memoized."""
         key = tuple(usage.items())
         found = self._rates.get(key)
         if found is None:
@@ -314,7 +320,7 @@ class Meter:
 
 
 def hour_of(at: int) -> int:
-    """Return when the hour began that a time is in; its end belongs to it, its beginning not."""
+    """Return the begin of the hour that a time is in. An hour includes its end, not its begin."""
     return (at - 1) // HOUR * HOUR
 
 

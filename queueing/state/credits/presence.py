@@ -1,7 +1,8 @@
-"""Who holds quota, since when and until when, as far as statuses have told.
+"""Turns workload statuses into holdings: which workload holds which quota, from when to when.
 
-Every holding gets a number of its own when it begins: the same workload may come again, and with
-other terms. What a status no longer tells of is remembered until an account tells of it.
+Every holding gets a number of its own when it begins, because the same workload may hold quota
+several times, and in other amounts. Holdings that a status no longer shows are remembered until
+their end has been counted, and recorded as leavers until then.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,26 +18,26 @@ from queueing.state.credits.shares import Undisturbed
 from queueing.state.usage.charges import Charge
 
 _HOW_IT_ENDS = Holding._fields.index("until")
-"""All before it is the same as long as a holding lasts."""
+"""The index of the field `until`: all fields before it stay the same while a holding lasts."""
 _RECALLED = -1
-"""The number of one who was read from an account and does not count yet."""
+"""The number of a holding that was read from a stored account and does not count yet."""
 
 
 @dataclass(slots=True)
 class Entered:
-    """A holding that was told of, under a number of its own."""
+    """A holding whose begin is planned, under a number of its own (`token`)."""
 
     token: int
     holding: Holding
-    """As it began; of one that an account told of also how it ended."""
+    """As it began; if it was read from an account, also how it ended."""
     told: WorkloadFact | None = None
-    """The status that told of it; None where an account did."""
+    """The newest status that shows it; None if it was read from an account."""
     until: int | None = None
     runs: Runs | None = None
 
     @property
     def held(self) -> Holding:
-        """The holding, with its end, and since when its pods run, if these are known."""
+        """The holding, with its end and since when its pods run, if these are known."""
         known = self.holding
         if self.until == known.until and self.runs == known.runs:
             return known
@@ -44,7 +45,7 @@ class Entered:
 
 
 class Presence:
-    """Who was told to hold quota, and who left; plans both for the ledgers."""
+    """The holdings of all workloads; plans their begins and ends in the agenda."""
 
     __slots__ = (
         "_agenda",
@@ -61,24 +62,26 @@ class Presence:
     def __init__(self, agenda: Agenda, undisturbed: Undisturbed) -> None:
         self._agenda, self._undisturbed = agenda, undisturbed
         self._changed: dict[Key, tuple[WorkloadFact | None, ...]] = {}
-        """What statuses said since the last look, in order."""
+        """The statuses of workloads since the last `take_changes`, in order; None for a deletion.
+        """
         self._entered: dict[Key, Entered] = {}
+        """The present holding of each workload, as its status shows it."""
         self.ends: dict[int, Holding] = {}
-        """Who gave quota back without having finished, by number; whoever carries out the end
-        takes it out."""
+        """Holdings whose planned end no status shows, by number. The end's execution removes them.
+        """
         self._released: dict[Key, Holding] = {}
-        """The last of these of each workload."""
+        """The last such holding of each workload."""
         self._ran: dict[tuple[Uid, int], Runs | None] = {}
-        """Since when pods ran, if ever, of those of whom an account told."""
+        """Since when pods ran, if ever, of the leavers of stored accounts."""
         self.follows_pods = False
-        """Whether anybody asks since when pods run."""
+        """Whether it matters since when pods run: rows of usage are kept."""
         self.altered_at: int | None = None
-        """When a workload last came to hold something else, of which no status tells the time."""
+        """When the amount of a holding last changed, since no status contains that time."""
 
     # News ---------------------------------------------------------------------------------------
 
     def note(self, key: Key, fact: WorkloadFact | None) -> None:
-        """Note what a workload's status says now; None when it is gone."""
+        """Note the new status of a workload; None if the workload was deleted."""
         known = self._changed.get(key)
         if known is not None:
             self._changed[key] = (*known, fact)
@@ -86,16 +89,16 @@ class Presence:
             self._changed[key] = (fact,)
 
     def look_again(self, workloads: Mapping[Key, WorkloadFact]) -> None:
-        """Take what all statuses say now as news: so far nobody listened."""
+        """Note all present statuses, because statuses were not noted before."""
         self._changed.update(
             (key, (fact,)) for key, fact in workloads.items() if fact.admission is not None
         )
 
     def recall(self, leavers: Iterable[LeaverRecord]) -> None:
-        """Count workloads that were about to leave when this was stored, if they have since left.
+        """Take in the leavers of a stored account: they count if their status no longer shows them.
 
-        Whoever still holds the same quota is known by its status. Nobody can tell when one left
-        that has gone altogether, or holds quota again: it counts up to what was stored.
+        If such a workload was deleted, or holds quota again, the time at which it left may be
+        unknown. Then it counts only up to the time of that account.
         """
         for one in leavers:
             holding = recalled(one)
@@ -109,20 +112,20 @@ class Presence:
     # Answers ------------------------------------------------------------------------------------
 
     def is_unheard(self, key: Key) -> bool:
-        """Say whether there is news of a workload that nobody looked at."""
+        """Say whether a workload has a status that `take_changes` has not processed yet."""
         return key in self._changed
 
     def held(self, key: Key) -> Holding | None:
-        """Return what a workload's status tells of; it may tell of its end, too."""
+        """Return the holding that a workload's status shows; it may have ended."""
         entered = self._entered.get(key)
         return None if entered is None else entered.held
 
     def held_before(self, key: Key) -> Holding | None:
-        """Return what a workload held last of which its status tells no more."""
+        """Return the last holding of a workload that its status no longer shows."""
         return self._released.get(key)
 
     def leaving(self, workloads: Mapping[Key, WorkloadFact]) -> Iterator[Holding]:
-        """Go over those whose status tells no more of what they held, or soon will not."""
+        """Yield the holdings that statuses no longer show, or soon will not: those of leavers."""
         for key, entered in self._entered.items():
             fact = workloads.get(key)
             if fact is not None and fact.is_true("Evicted") and not fact.is_true("Finished"):
@@ -137,9 +140,9 @@ class Presence:
         charges: Mapping[Key, Charge],
         now: int,
     ) -> None:
-        """Plan the beginnings and ends of holdings that statuses tell of.
+        """Plan the begins and ends of holdings, by the statuses since the last call.
 
-        `charges` are those of the newest statuses: what they hold need not be read again.
+        `charges` are those of the newest statuses, so that usage need not be computed again.
         """
         changed, self._changed = self._changed, {}
         entered = self._entered
@@ -150,7 +153,7 @@ class Presence:
                 known = entered.get(key)
             for fact in facts:
                 if known is not None and fact is not None and _tells_the_same(known.told, fact):
-                    known.told = fact  # so that the one before it can be forgotten
+                    known.told = fact  # keeps no older status in memory
                     if self.follows_pods:
                         self._follow_pods(known, fact)
                     if known.until is None and "Finished" in fact.conditions:
@@ -173,7 +176,7 @@ class Presence:
         *,
         now: int,
     ) -> None:
-        """Plan that a holding ends, or goes on with other terms."""
+        """Take in a status that shows another holding than before, or none."""
         if found is not None and _continues(known.holding, found):
             self._told(known, found, fact)
             return
@@ -193,7 +196,7 @@ class Presence:
             self._told(changed, found, fact)
 
     def _enter(self, key: Key, found: Holding, fact: WorkloadFact | None) -> Entered:
-        """Plan that a holding begins."""
+        """Plan the begin of a holding."""
         self._undisturbed.began(key, found.since)
         held = found if found.until is None else found._replace(until=None)
         known = self._entered[key] = Entered(self._agenda.begin(found), held, fact)
@@ -204,7 +207,7 @@ class Presence:
         return known
 
     def _told(self, known: Entered, found: Holding, fact: WorkloadFact | None) -> None:
-        """Plan what a status tells of a holding that goes on: that its pods run, and its end."""
+        """Take in a status of a holding that goes on: its pods may run, or it may have ended."""
         known.told = fact
         if self.follows_pods and fact is not None:
             self._follow_pods(known, fact)
@@ -212,16 +215,17 @@ class Presence:
             self._hear_of_end(known, found.until)
 
     def _hear_of_end(self, known: Entered, until: int | None) -> None:
-        """Plan the end of a holding, of which its status tells for the first time."""
+        """Plan the end of a holding that its status shows for the first time."""
         if until is not None:
             since = known.holding.since
             self._agenda.plan(max(since, until), known.token)
             known.until = until
 
     def _follow_pods(self, known: Entered, fact: WorkloadFact, *, begins: bool = False) -> None:
-        """Plan what a status tells of since when all pods run, if it does.
+        """Plan that all pods of a holding run, if its status shows since when.
 
-        The status of one that is evicted tells no more of it: where nobody remembers, they ran.
+        The status of an evicted workload no longer shows it. If it is not known from before, pods
+        that were ever reported (condition `PodsReady`) are taken to have run from the begin.
         """
         if known.runs is not None:
             return
@@ -237,14 +241,14 @@ class Presence:
         known.runs = runs
 
     def _forget_or_remember(self, key: Key, fact: WorkloadFact | None, ended: Holding) -> None:
-        """Remember what a workload held that lives on without telling of it."""
+        """Remember the ended holding of a workload that still exists; forget it with a deletion."""
         if fact is None:
             self._released.pop(key, None)
         elif ended.until is not None:
             self._released[key] = ended
 
     def _changed_terms(self, old: Entered, found: Holding, key: Key, now: int) -> Entered | None:
-        """Begin anew, from now on, a holding of which only what it holds changed."""
+        """Plan a new holding from now on, if only the amounts of a holding changed; else None."""
         if not _is_same_stay(old.holding, found):
             return None
         since = self.altered_at = max(now, found.since)
@@ -294,9 +298,9 @@ class Presence:
 
 
 def _read(fact: WorkloadFact | None, charge: Charge | None) -> Holding | None:
-    """Return the holding that a status tells of; `charge` is what it charges, if it does.
+    """Return the holding that a status shows. `charge` is the workload's charge, if it is charged.
 
-    What is charged by no decision is charged by the newest status, which so holds quota.
+    A charge that is not assumed was made by the newest status, so its usage is taken over.
     """
     if fact is None:
         return None
@@ -307,7 +311,7 @@ def _read(fact: WorkloadFact | None, charge: Charge | None) -> Holding | None:
 
 
 def _tells_the_same(before: WorkloadFact | None, fact: WorkloadFact) -> bool:
-    """Say whether two statuses differ in nothing that a holding is read from, but for its end."""
+    """Say whether two statuses show the same holding, disregarding its end."""
     if before is None or before.uid != fact.uid:
         return False
     reserved, was_reserved = (
@@ -329,17 +333,17 @@ def _tells_the_same(before: WorkloadFact | None, fact: WorkloadFact) -> bool:
 
 
 def _continues(known: Holding, found: Holding) -> bool:
-    """Say whether a status tells of the holding that is known, perhaps of its end."""
+    """Say whether a status shows the known holding, perhaps with its end."""
     return known[:_HOW_IT_ENDS] == found[:_HOW_IT_ENDS]
 
 
 def _is_same_stay(known: Holding, found: Holding) -> bool:
-    """Say whether only what a workload holds may have changed."""
+    """Say whether two holdings are of one reservation: only the amounts may differ."""
     return (known.uid, known.since) == (found.uid, found.since)
 
 
 def _end_of(known: Holding, fact: WorkloadFact | None, found: Holding | None, now: int) -> int:
-    """Return when a holding ended that a status no longer tells of."""
+    """Return when a holding ended that its status no longer shows; `now` if that is unknown."""
     if fact is not None and found is None and fact.uid == known.uid:
         return released_at(fact) or now
     if found is not None and found.uid == known.uid and found.since > known.since:
@@ -348,5 +352,5 @@ def _end_of(known: Holding, fact: WorkloadFact | None, found: Holding | None, no
 
 
 def _leaver_key(holding: Holding) -> Key:
-    """Name somebody who left and may be back under its own key."""
+    """Return a key for a leaver, apart from its workload's, which may hold quota again."""
     return Key(f"/{holding.uid}/{holding.since}")

@@ -1,7 +1,8 @@
-"""The ledgers within ClusterQueues: those of the queues that let their LocalQueues take turns.
+"""The ledgers within ClusterQueues, between the namespaces of their LocalQueues.
 
-They go by the same time, events and terms as those of cohorts. Exponents are measured at the same
-fixed points; what they do to the order of LocalQueues is `ranks`.
+ClusterQueues with admission fair sharing have one if their policy orders LocalQueues. They follow
+the same time, events and terms as those of cohorts, and exponents are measured at the same fixed
+points. `usage.ranks` makes the order of LocalQueues from them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,11 +22,11 @@ from queueing.state.credits.policies import Policies
 from queueing.state.credits.queue_book import QueueBook
 
 Sharers = Mapping[QueueName, Mapping[str, int]]
-"""Queues that let LocalQueues take turns; weights, in millionths, of the namespaces of these."""
+"""ClusterQueue with admission fair sharing → namespace → weight in millionths."""
 
 
 class QueueBooks:
-    """Every ledger within a queue, by the queue's name. Without any it costs nothing."""
+    """Every ledger within a ClusterQueue, by its name."""
 
     __slots__ = (
         "_accounts",
@@ -42,15 +43,15 @@ class QueueBooks:
         self._policies, self._accounts = policies, accounts
         self.by_queue: dict[QueueName, QueueBook] = {}
         self._closed: dict[QueueName, QueueBook] = {}
-        """Of queues that are gone, or no longer take turns: they may be back."""
+        """Ledgers of queues that no longer exist or no longer share: they may come back."""
         self.moved: dict[QueueName, None] = {}
-        """Queues whose LocalQueues may have other places since somebody took note of that."""
+        """Queues whose order of LocalQueues may have changed; `rank_local_queues` empties this."""
         self.next_tick: int | None = None
-        """When balances are measured next, in the time of the ledgers; None for never."""
+        """When balances are measured next, in the time of the ledgers; None before the first."""
         self.sharers: Callable[[], Sharers] = dict
-        """Tells who shares the queues now."""
+        """Returns the present namespaces of all such queues."""
         self.stale = False
-        """LocalQueues changed."""
+        """Whether LocalQueues changed since the last `reshape` or `refit`."""
 
     # Time and holdings --------------------------------------------------------------------------
 
@@ -60,20 +61,20 @@ class QueueBooks:
             book.advance(at)
 
     def count(self, holding: Holding | None, when: int, sign: int) -> None:
-        """Count a holding in, or with sign -1 out."""
+        """Add a holding, or with sign -1 remove it."""
         book = None if holding is None else self.by_queue.get(holding.queue)
         if holding is not None and book is not None:
             book.advance(when)
             book.count(holding, sign)
 
     def lose(self, holding: Holding, when: int, saved: int | None) -> None:
-        """Note that a holding ends by an eviction."""
+        """Note in the ledger of its queue that a holding ends by an eviction."""
         book = self.by_queue.get(holding.queue)
         if book is not None:
             book.lose(holding, when, saved)
 
     def measure(self, at: int, *, anyhow: bool) -> None:
-        """Note what balances do to weights, at the fixed points or `anyhow`."""
+        """Measure exponents, at the fixed points or `anyhow`; note queues where they changed."""
         if not self.by_queue or not (anyhow or self.next_tick is None or at >= self.next_tick):
             return
         step = self._policies.tick_s
@@ -87,11 +88,11 @@ class QueueBooks:
 
     @property
     def counts(self) -> bool:
-        """Whether there is a ledger, or might be one."""
+        """Whether there is any ledger, or any policy that asks for one."""
         return bool(self.by_queue or self._policies.orders_local_queues)
 
     def note_change(self) -> None:
-        """Note that LocalQueues changed."""
+        """Note that LocalQueues changed, and so perhaps the namespaces of a queue."""
         self.stale = self.counts
 
     def reshape(
@@ -102,10 +103,10 @@ class QueueBooks:
         at: int,
         started: bool,
     ) -> list[CreditAccountFact]:
-        """Open and close ledgers, and let all go by the present quotas and namespaces from `at` on.
+        """Open and close ledgers; all use the present quotas and namespaces from `at` on.
 
-        Return the accounts that were read at the start, when not `started`: such ledgers are not
-        at `at` yet, and their leavers are to be recalled.
+        If the ledgers have not `started`, return the stored accounts that some went on from: these
+        are not at `at` yet, and their leavers are to be recalled.
         """
         self.stale = False
         if not self.counts:
@@ -136,7 +137,7 @@ class QueueBooks:
         return read
 
     def refit(self, counted: Mapping[int, Holding], at: int) -> None:
-        """Let ledgers go by other namespaces or weights from `at` on, where LocalQueues changed."""
+        """Update ledgers whose namespaces or weights changed, from `at` on."""
         self.stale = False
         found = self.sharers()
         others = {
@@ -147,7 +148,7 @@ class QueueBooks:
             self._share_out(others, counted)
 
     def _share_out(self, weights: Sharers, counted: Mapping[int, Holding]) -> None:
-        """Let ledgers go by these namespaces, with the holdings that count."""
+        """Reshape the ledgers of these queues, and count their holdings anew."""
         here: dict[QueueName, list[Holding]] = {name: [] for name in weights}
         for _, holding in sorted(counted.items()):
             if holding.queue in here:
@@ -163,7 +164,7 @@ class QueueBooks:
             self._take_debt_along(member, book)
 
     def _take_debt_along(self, member: Member, book: QueueBook) -> None:
-        """Let a namespace that came from another queue owe here what it owed there."""
+        """Move the debt of a namespace that came from another queue to the ledger of this one."""
         for _, other in sorted({**self._closed, **self.by_queue}.items()):
             stays = member in other.weights and self.by_queue.get(QueueName(other.node.name))
             if other is not book and not stays and member in other.group.accounts:
@@ -172,11 +173,11 @@ class QueueBooks:
     # What is written down -----------------------------------------------------------------------
 
     def above(self, queue: QueueName) -> tuple[str, ...]:
-        """Name the account within a queue, if it has one."""
+        """Return the name of a queue's own account, if it has one."""
         return (account_of_queue(queue),) if queue in self.by_queue else ()
 
     def records(self, leaving: Sequence[Holding]) -> Iterator[CreditAccountFact]:
-        """Return every ledger as it is to be stored, by name of the queue."""
+        """Yield every ledger as it is to be stored, by name of the queue."""
         for name, book in sorted({**self._closed, **self.by_queue}.items()):
             left = (one for one in leaving if one.queue == name)
             yield CreditAccountFact(
@@ -195,7 +196,7 @@ class QueueBooks:
 
 
 def _under_terms(known: QueueBook, node: Node, policy: CreditPolicyFact) -> QueueBook:
-    """Go on with a ledger, in a new book if its queue or its terms are others."""
+    """Return a ledger that goes on: a new book if its queue's node or its policy changed."""
     if known.node is node and known.policy == policy:
         return known
     book = QueueBook(node, policy, known.group.at)
@@ -207,7 +208,7 @@ def _under_terms(known: QueueBook, node: Node, policy: CreditPolicyFact) -> Queu
 def _resumed(
     stored: CreditAccountFact, node: Node, policy: CreditPolicyFact, as_of: int
 ) -> QueueBook:
-    """Go on from what was stored."""
+    """Return a ledger that goes on from a stored account."""
     book = QueueBook(node, policy, as_of)
     book.read_at = as_of
     book.group.resume(stored.children, stored.sinks)

@@ -1,7 +1,7 @@
-"""Rows of usage, of every tree that a policy keeps them of; and what of them is stored.
+"""Rows of usage for reports, of every tree whose policy keeps them (`usageRecords`).
 
-They follow the time of the ledgers and count the holdings that they count, so that the same rows
-come out whoever starts anew, from the newest stored row and from what statuses say since.
+They follow the time of the ledgers and count the same holdings. So a new leader, which starts from
+the newest stored record and from statuses, gets the same rows.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,15 +29,15 @@ class Usages:
         self.records: Accounts[UsageRecordFact] = Accounts()
         self._meters: dict[str, Meter] = {}
         self._gone: dict[str, Meter] = {}
-        """Trees that are no more, until what was counted of them is stored."""
+        """Meters of trees that no longer exist, until what they counted is stored."""
         self._names: dict[QueueName, str] = {}
-        """The tree that each queue is in."""
+        """ClusterQueue → name of its tree."""
         self._by_queue: dict[QueueName, Meter] = {}
         self._unready: dict[int, None] = {}
-        """Numbers of the holdings whose pods have not all run yet."""
+        """Numbers of the holdings of which it is not known yet that all pods run."""
 
     def put(self, fact: UsageRecordFact) -> None:
-        """Take in a stored record; only the newest of a tree matters."""
+        """Take in a stored record; only the newest of each tree is kept."""
         name = name_of(fact.root)
         known = self.records.stored(name)
         if known is not None and known.as_of > fact.as_of:
@@ -51,7 +51,7 @@ class Usages:
 
     @property
     def follows(self) -> bool:
-        """Whether rows are kept of any tree, or some pods are not known to run."""
+        """Whether rows of any tree are kept, or some pods are not known to run yet."""
         return bool(self._names or self._unready)
 
     # Time and holdings --------------------------------------------------------------------------
@@ -64,7 +64,7 @@ class Usages:
     def follow(
         self, events: Iterable[tuple[int, Event]], counted: Mapping[int, Holding], when: int
     ) -> None:
-        """Count what happens in one second, before it changes what is `counted`."""
+        """Count the events of one second, before they change which holdings are `counted`."""
         begun: dict[int, Holding] = {}
         by_queue, unready = self._by_queue, self._unready
         for token, event in events:
@@ -84,7 +84,7 @@ class Usages:
                 self._count_out(token, holding, when)
 
     def _count_out(self, token: int, holding: Holding, when: int) -> None:
-        """Count a holding no more."""
+        """End a holding."""
         meter = self._by_queue.get(holding.queue)
         if meter is not None:
             if token in self._unready:
@@ -92,7 +92,7 @@ class Usages:
             meter.count(holding, when, -1)
 
     def _ran(self, token: int, holding: Holding, since: int, when: int) -> None:
-        """Note since when all pods of a holding run; until then it was held idle."""
+        """Note since when all pods of a holding run; its quota was idle until then."""
         if token not in self._unready:
             return
         del self._unready[token]
@@ -101,7 +101,7 @@ class Usages:
             meter.wait(holding, since - holding.since, when)
 
     def lose(self, holding: Holding, saved: int | None, when: int) -> None:
-        """Note an eviction: what was used since the work was saved, or ever, is lost."""
+        """Note an eviction at `when`: the work since it was `saved`, or all of it, is lost."""
         meter = self._by_queue.get(holding.queue)
         if meter is not None:
             meter.lose(holding, when - holding.unsaved_since(when, saved), when)
@@ -111,9 +111,10 @@ class Usages:
     def reshape(
         self, tree: QuotaTree, at: int, counted: Mapping[int, Holding], *, started: bool
     ) -> list[UsageRecordFact]:
-        """Go by the present trees, quotas and prices from `at` on.
+        """Take over the present trees, quotas and prices from `at` on.
 
-        Return the records that were read at the start, when not `started`.
+        If the ledgers have not `started`, return the stored records that meters went on from: their
+        leavers are to be recalled.
         """
         self.advance(at)
         before = {**self._gone, **self._meters}
@@ -153,12 +154,15 @@ class Usages:
     # What is stored -----------------------------------------------------------------------------
 
     def over(self, queue: QueueName) -> tuple[str, ...]:
-        """Return the tree whose rows a queue's workloads are in, if any are kept."""
+        """Return the name of a queue's tree if its rows are kept, else nothing."""
         name = self._names.get(queue)
         return () if name is None else (name,)
 
     def unstored(self, leaving: Iterable[Holding]) -> Iterator[UsageRecordFact]:
-        """Return what is to be stored of every tree, its older hours first, by name."""
+        """Yield what is to be stored of every tree, by name, older hours first.
+
+        `leaving` are the holdings that statuses no longer show, or soon will not.
+        """
         by_tree: dict[str, list[LeaverRecord]] = {}
         for one in sorted(leaving, key=lambda each: (each.uid, each.since)):
             for name in self.over(one.queue):
@@ -173,12 +177,12 @@ class Usages:
 
 
 def name_of(root: Member) -> str:
-    """Name a tree."""
+    """Return the name of a tree: kind and name of its root."""
     return f"{root.kind}/{root.name}"
 
 
 def _with_earlier(known: list[LeaverRecord], stored: UsageRecordFact | None) -> list[LeaverRecord]:
-    """Add those who were named when an hour began that is over now, and may be forgotten since."""
+    """Add the leavers of the stored record: an hour that is over now may have to name them."""
     lives = {(one.uid, one.since) for one in known}
     earlier = () if stored is None else stored.leavers
     return [*known, *(one for one in earlier if (one.uid, one.since) not in lives)]
