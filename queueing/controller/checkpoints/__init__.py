@@ -1,14 +1,22 @@
-"""Asks workloads to save their work before they are stopped, and keeps what they saved.
+"""Asks the pods of an evicted Workload to save a checkpoint before its Jobs are suspended.
 
-Invariants. The Checkpoint exists before any pod is asked, and tells any replica how to go on; a
-step is stored before what follows from it is done, and both can be done again. While a request
-holds the stop (`barrier`), no Job of its Workload is suspended; quota stays charged to it until its
-pods are gone, as for any eviction. Called by the session's workers, a Workload's key at a time.
+A request to save is a `Checkpoint` object; its phases and their table are in `core.checkpoints`.
 
-`composition` puts it together for a term, `intake` takes Checkpoints, policies and pods in. A
-request: `reconciler` brings it a step further each time it looks, by what `observing` finds, on the
-`effective_terms`, no slower than `urgency` allows, through `drivers`. Who else evicts so that work
-can save: `nodes` (that go away) and `idle` (workloads that do nothing). What follows: `starting`
-(what a start adds to pods), `hook_charges` (Jobs that save use quota), `request_events` and
-`telemetry` (what users and operators read). `policies` says whether a CheckpointPolicy can be used.
+Invariants. The Checkpoint exists before any pod is asked, so that any replica can go on with it. A
+phase is stored before what follows from it is done, and all of that can be repeated. While
+`barrier` holds, no Job of the Workload is suspended. Quota stays charged until the pods are gone,
+as after any eviction.
+
+Reading order:
+
+1. `barrier` delays the suspension of Jobs; `jobs` and `gangs` ask it.
+2. `reconciler` moves a request on, each time that it looks at its Workload. `effective_terms` says
+   which terms hold, `urgency` how much they are shortened, `observing` what Workload and Jobs tell
+   of the request. `drivers` are the ways to ask pods and to read their answers.
+3. `intake` stores Checkpoints, policies and pods; `policies` writes whether a CheckpointPolicy can
+   be used; `composition` puts all of this together for a term.
+4. `nodes` evicts Workloads from nodes that will go away, and `idle` those that do nothing, so that
+   they can save.
+5. `starting` adds to pods what they need to save and resume; `hook_charges` charges Jobs that save
+   for a Workload to it; `request_events` and `telemetry` are what users and operators read.
 """

@@ -1,9 +1,8 @@
 """Whether the Jobs of an evicted Workload may be suspended yet.
 
-`Evicted` on the Workload is the commit that it will leave. Between that and the suspension of its
-Jobs stands this barrier: it holds from the moment that a notice is due until the request says that
-the pods are to end. It reads memory alone, so it is asked at every look, and costs nothing where
-there is no policy.
+The condition `Evicted` commits to stopping the Workload. Where a CheckpointPolicy is effective, its
+Jobs are suspended only when the request to save has reached a phase in which the pods may end. The
+barrier reads memory alone, so that it can be asked at every look.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,13 +19,19 @@ from queueing.translate.wire.workloads import Workload
 
 
 class Barrier:
-    """Asked by whoever is about to suspend Jobs of an evicted Workload."""
+    """Asked by the reconcilers of Jobs and gangs before they suspend a running Job.
+
+    `attend` asks for the requests of a Workload to be reconciled.
+    """
 
     def __init__(self, objects: Objects, events: Events, attend: Callable[[Key], None]) -> None:
         self._objects, self._events, self._attend = objects, events, attend
 
     def holds(self, workload: Workload, jobs: Sequence[Job]) -> bool:
-        """Say whether these Jobs, all of the Workload's that run, must not be suspended yet."""
+        """Say whether these Jobs, all that run of the Workload, must not be suspended yet.
+
+        Also asks for a request to be made where the effective terms want one.
+        """
         if not is_leaving(workload):
             return False
         meta, checkpoints = workload.metadata, self._objects.checkpoints
@@ -45,7 +50,10 @@ class Barrier:
         return self._begins(workload, jobs)
 
     def _begins(self, workload: Workload, jobs: Sequence[Job]) -> bool:
-        """Have a request made where terms ask for one."""
+        """Ask for a request where terms are effective; say whether it has to be waited for.
+
+        Where the policy that is named cannot be used, an Event says that the work is not saved.
+        """
         if not is_worth_asking(workload, jobs):
             return False
         found = effective(self._objects, workload, jobs)

@@ -1,4 +1,4 @@
-"""The composition of this package within one term: what it watches, and who works for it."""
+"""Puts the package together for one term: its reconcilers, what it watches, and its workers."""
 
 import asyncio
 import contextlib
@@ -36,38 +36,39 @@ from queueing.translate.jobs.gang import gang_key
 from queueing.translate.wire.workloads import Workload
 
 WORKERS = 4
-"""Workloads with requests to save that are looked at at once."""
+"""How many Workloads with requests are reconciled at the same time."""
 _LOOK_S = 0.02
+"""Seconds between looks at whether a reflector was refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependencies:
-    """What the term lends."""
+    """What the package needs of the term."""
 
     objects: Objects
     writes: LeaderWrites
     events: Events
     clock: Clock
     job: Callable[[Key], None]
-    """Has a Job looked at."""
+    """Asks for a Job to be reconciled."""
     gang: Callable[[Key], None]
-    """Has a gang looked at."""
+    """Asks for a gang to be reconciled."""
     metrics: Metrics
     traces: WorkloadTraces | None
     claimed: Callable[[Key], bool]
-    """Says whether somebody waits for what a victim holds."""
+    """Says whether a preemptor waits for the quota of this victim."""
     evicted: Callable[[Workload, str, str], None]
-    """Hears of each eviction: the Workload, its reason, its underlying cause."""
+    """Called after each eviction with the Workload, its reason and its underlying cause."""
     saved: Callable[[SavedFact], None]
-    """Hears what work is safe, and since when."""
+    """Tells the engine until when a Workload's work is saved, for its credits."""
     weigh_anew: Callable[[], None]
-    """Has what is at stake in running workloads worked out again: terms changed."""
+    """Asks for the stakes of running Workloads to be worked out again: terms changed."""
     charge_anew: Callable[[Key], None]
-    """Has what is charged to a Workload worked out again: a Job saves for it, or no longer."""
+    """Asks for a Workload's charge to be worked out again: a hook Job began or ended."""
 
 
 class Checkpoints:
-    """Requests to save, in one term of leadership."""
+    """The parts of the package in one term of leadership."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies, self._objects = dependencies, dependencies.objects
@@ -124,7 +125,10 @@ class Checkpoints:
         )
 
     def reflectors(self, client: Client) -> Iterator[tuple[Reflector[Any], str]]:
-        """Make what follows our kinds; a server that does not serve them must not stop us."""
+        """Yield the reflectors, each with the plural name of its kind; nothing runs yet.
+
+        The session waits for them by `is_known`, since a cluster may not have these kinds.
+        """
         followed = ReflectorSettings(label_selector=names.REQUEST)
         idle = ReflectorSettings(label_selector=names.IDLE)
         for resource, kind, on_event, settings in (
@@ -148,14 +152,14 @@ class Checkpoints:
             yield made, resource.plural
 
     def workers(self) -> Iterator[Workers]:
-        """Give what works on keys."""
+        """Yield the workers of each queue of keys."""
         yield Workers("checkpoint policies", self.policy_keys, self.policies.look)
         yield Workers("nodes that go away", self.node_keys, self.nodes.look)
         yield Workers("idle workloads", self.idle_keys, self.idle.look)
         yield Workers("checkpoints", self.queue, self.reconciler.look, WORKERS)
 
     def close(self) -> None:
-        """Drop what was to be looked at later."""
+        """Cancel commands in containers, and the timers of the queues."""
         self._exec.close()
         self.queue.close()
         self.policy_keys.close()
@@ -163,7 +167,7 @@ class Checkpoints:
         self.idle_keys.close()
 
     def job_changed(self, key: Key) -> None:
-        """Look at the requests that a Job belongs to."""
+        """Ask for requests to be reconciled: those to a Job's Workloads, or that it saves for."""
         for workload in saved_by(self._objects.checkpoints, key):
             self._dependencies.charge_anew(workload)
         job = self._objects.jobs.get(key)
@@ -181,7 +185,7 @@ class Checkpoints:
             self.queue.add(seen.workload)
 
     def workload_changed(self, key: Key) -> None:
-        """Look at the requests to a Workload."""
+        """Ask for the requests to a Workload to be reconciled, if one is open."""
         self.idle.workload_changed(key)
         if self._objects.checkpoints.open_requests(key):
             self.queue.add(key)
@@ -196,7 +200,7 @@ class Checkpoints:
         self.queue.add(workload)
 
     def _attend(self, workload: Workload) -> None:
-        """Have the Jobs looked at that the barrier may have held."""
+        """Ask for the Jobs of a Workload to be reconciled, which the barrier may have held back."""
         gang = gang_key(workload.metadata)
         if gang is not None:
             self._dependencies.gang(gang)
@@ -207,7 +211,7 @@ class Checkpoints:
 
 
 async def is_known(reflector: Reflector[Any]) -> None:
-    """Wait until a reflector has listed everything, or was told that there is no such kind."""
+    """Wait until a reflector has listed all objects, or the server refuses the kind."""
     while not reflector.is_refused:
         with contextlib.suppress(TimeoutError):
             # Not wait_for: in Python 3.11 it may take a cancellation for its own timeout.

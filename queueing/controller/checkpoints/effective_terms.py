@@ -1,4 +1,4 @@
-"""Which terms hold for a workload, and what is at stake in it, by the objects that we see."""
+"""The effective CheckpointPolicy of a workload, and what stopping the workload would cost."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,11 @@ from queueing.translate.wire.workloads import Workload
 
 
 def effective(objects: Objects, workload: Workload, jobs: Sequence[Job]) -> Effective:
-    """Return what holds; without a policy that can be used there are no terms."""
+    """Return the effective terms: those of the Jobs' policy within the bounds of the queue's.
+
+    `terms` is None when no policy is named, or the one that is cannot be used; then `complaint`
+    says why.
+    """
     admission = workload.status.admission
     queue = objects.cluster_queues.get(admission.cluster_queue) if admission else None
     policies = Policies(objects.checkpoints.policies, objects.checkpoints.drivers)
@@ -20,7 +24,7 @@ def effective(objects: Objects, workload: Workload, jobs: Sequence[Job]) -> Effe
 
 
 def stake_of(objects: Objects, workload: Workload) -> Stake | None:
-    """Return what is at stake in a workload that holds quota; None where no policy speaks of it."""
+    """Return what stopping a workload with quota would cost; None where no terms are effective."""
     checkpoints, meta = objects.checkpoints, workload.metadata
     if not checkpoints.policies or not workload.status.is_true("QuotaReserved"):
         return None

@@ -1,7 +1,8 @@
-"""What Jobs use that save for a workload: charged to that workload as long as they run.
+"""Charges hook Jobs, which save a checkpoint for a workload, to that workload while they run.
 
-They do not wait for room, since they are there to make some. So the charge may exceed what the
-queue has; but nobody else is let into what they take, and the tenant for whom they run pays.
+Hook Jobs do not wait for quota, since they run so that quota gets free. The charge may therefore
+exceed the queue's quota; it keeps others from being admitted into it, and the queue of the workload
+pays for it.
 """
 
 from collections.abc import Iterator
@@ -18,10 +19,10 @@ from queueing.translate.wire.workloads import Workload
 def used_beside(
     objects: Objects, workload: Workload, around: Surroundings
 ) -> dict[FlavorResource, int]:
-    """Return what is charged to a Workload for Jobs that save for it now.
+    """Return what is charged to a Workload for its open requests' hook Jobs, by flavor-resource.
 
-    Of the flavor of its own pods, or else of the first one by which its ClusterQueue covers the
-    resource; what the queue does not cover is nobody's quota.
+    The flavor is that of the Workload's own pods, else the first by which its ClusterQueue covers
+    the resource. A resource that the queue does not cover is not charged.
     """
     checkpoints, meta = objects.checkpoints, workload.metadata
     if workload.status.admission is None:
@@ -42,7 +43,7 @@ def used_beside(
 
 
 def saved_by(checkpoints: CheckpointMemory, job: Key) -> Iterator[Key]:
-    """Return the Workloads that a Job saves for, by its name: it may be gone."""
+    """Yield the Workloads for which the Job with this key saves; the Job may be deleted already."""
     _, _, name = job.partition("/")
     if name.startswith("save-"):
         yield from (

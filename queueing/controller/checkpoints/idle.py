@@ -1,7 +1,7 @@
-"""Workloads that hold quota and do nothing are deactivated, where their policy says after how long.
+"""Deactivates Workloads whose pods have been idle for longer than their policy allows.
 
-Only pods that say so by a label are followed, so that it costs nothing where nobody is idle. The
-deactivation is an eviction like any other: whoever runs is asked to save first.
+Pods say that they are idle by a label, and only pods with the label are watched. A deactivation
+evicts the Workload like any other eviction: its pods are asked to save first.
 """
 
 from collections.abc import Sequence
@@ -36,6 +36,8 @@ from queueing_api.config.duration import duration_text
 
 @dataclass(frozen=True, slots=True)
 class _IdlePod:
+    """A pod that says that it is idle, and since when (wall clock)."""
+
     meta: Meta
     since: float
 
@@ -45,7 +47,7 @@ class _IdlePod:
 
 
 class IdleReconciler:
-    """Looks at one Workload at a time."""
+    """Stores idle pods, and reconciles one Workload at a time."""
 
     def __init__(
         self,
@@ -62,7 +64,7 @@ class IdleReconciler:
         self._by_job: Index[str] = Index()
 
     def on_pod(self, event: WatchEvent[Pod]) -> None:
-        """Take in a pod that says that it does nothing, or no longer does."""
+        """Handle a watch event of a pod with the label; it counts as idle until it ends."""
         match event:
             case Added(object=found) | Modified(object=found):
                 key = found.metadata.key
@@ -87,23 +89,26 @@ class IdleReconciler:
             self._by_job.drop(pod.job_uid, key)
 
     def job_changed(self, uid: str) -> None:
-        """Look at the Workloads of a Job, if pods of it are idle."""
+        """Ask for the Workloads of a Job (a uid) to be reconciled, if pods of it are idle."""
         if self._by_job[uid]:
             for workload in self._objects.workloads_of(uid):
                 self._queue.add(workload.metadata.key)
 
     def workload_changed(self, key: Key) -> None:
-        """Look at a Workload, if anybody is idle."""
+        """Ask for a Workload to be reconciled, if any pod of the cluster is idle."""
         if self._pods:
             self._queue.add(key)
 
     def policy_changed(self) -> None:
-        """Look at whoever is idle."""
+        """Ask for the Workloads of all idle pods to be reconciled: terms changed."""
         for uid in dict.fromkeys(pod.job_uid for pod in self._pods.values()):
             self.job_changed(uid)
 
     async def look(self, key: Key) -> None:
-        """Deactivate who is idle for too long. Raises KubeError to be called again later."""
+        """Deactivate a Workload that is idle for too long, or activate it if it works again.
+
+        Raises KubeError to be called again later.
+        """
         workload = self._objects.workloads.get(key)
         if workload is None or not workload.status.is_true("Admitted"):
             return
@@ -125,7 +130,7 @@ class IdleReconciler:
         await self._condemn(workload, since, terms.idle_after_s)
 
     async def _condemn(self, workload: Workload, since: float, limit_s: float) -> None:
-        """Take the first step of a deactivation; the others follow from it."""
+        """Set the condition `DeactivationTarget`; the lifecycle does the rest of a deactivation."""
         message = f"being idle since {timestamp(since)}, longer than {duration_text(limit_s)}"
         step = Condemn(cause=Cause.IDLE, message=message)
         body = outbound.condemn(workload, step, self._clock.now())
@@ -133,7 +138,7 @@ class IdleReconciler:
         self._events.workload(workload.metadata, Cause.IDLE, message, warning=True)
 
     async def _let_go_on(self, workload: Workload, jobs: Sequence[Job]) -> None:
-        """Activate who was idle and works again, as long as its pods were not told to end."""
+        """Activate a Workload that was evicted as idle and works again, if its pods still run."""
         evicted = workload.status.true_condition("Evicted")
         if evicted is None or evicted.reason != IDLE or workload.spec.active:
             return
@@ -147,7 +152,10 @@ class IdleReconciler:
             self._events.workload(workload.metadata, "Activated", message)
 
     def _since(self, workload: Workload, jobs: Sequence[Job], terms: Terms) -> float | None:
-        """Return since when nobody whose word counts does anything."""
+        """Return since when all pods that count are idle; None while one is not.
+
+        With a leader selector in the terms, only the pods that it selects count.
+        """
         admitted = workload.status.true_condition("Admitted")
         started = admitted.changed if admitted is not None else 0.0
         parts = [JobPods(job.status.active, self._idle(job, terms)) for job in jobs]

@@ -1,4 +1,4 @@
-"""Takes in what happens to Checkpoints, policies and the pods that are asked."""
+"""Handles watch events of Checkpoints, CheckpointPolicies and the pods that are asked."""
 
 import logging
 from collections.abc import Callable
@@ -19,7 +19,11 @@ _decoder = msgspec.json.Decoder(Checkpoint)
 
 
 class Intake:
-    """Keeps `CheckpointMemory` up to date; `changed` hears of Workloads, `policy` of policies."""
+    """Keeps `CheckpointMemory` up to date.
+
+    `changed` asks for a Workload's requests to be reconciled, `policy` for a policy; `saved` tells
+    the engine until when a Workload's work is saved.
+    """
 
     def __init__(
         self,
@@ -33,7 +37,7 @@ class Intake:
         self._saved = saved
 
     def on_checkpoint(self, event: WatchEvent[Checkpoint]) -> None:
-        """Take in a Checkpoint."""
+        """Handle a watch event of a Checkpoint."""
         match event:
             case Added(object=found) | Modified(object=found):
                 self._take(found)
@@ -43,11 +47,11 @@ class Intake:
                 pass
 
     def absorb(self, reply: bytes) -> None:
-        """Take in a Checkpoint as a write returned it."""
+        """Handle the Checkpoint that the API server returned to a write or a read."""
         self._take(_decoder.decode(reply))
 
     def on_policy(self, event: WatchEvent[CheckpointPolicy]) -> None:
-        """Take in a CheckpointPolicy."""
+        """Handle a watch event of a CheckpointPolicy."""
         match event:
             case Added(object=found) | Modified(object=found):
                 self._checkpoints.policies[found.metadata.key] = found
@@ -59,7 +63,7 @@ class Intake:
                 pass
 
     def on_pod(self, event: WatchEvent[Pod]) -> None:
-        """Take in a pod that carries the label of a request."""
+        """Handle a watch event of a pod that carries the label of a request."""
         match event:
             case Added(object=found) | Modified(object=found):
                 self._checkpoints.pods[found.metadata.key] = found
@@ -70,7 +74,7 @@ class Intake:
                 pass
 
     def _bury(self, key: Key, last: Pod | None) -> None:
-        """Forget a pod that is gone, unless its last words are still to be read."""
+        """Forget a deleted pod; keep one that ended while asked, whose exit message may be read."""
         if last is not None and has_spoken_last(last) and self._asking(key):
             self._checkpoints.pods[key] = last
         else:
@@ -117,7 +121,7 @@ class Intake:
         self._changed(workload)
 
     def _tell_of_saved(self, found: Checkpoint) -> None:
-        """Tell since when work is safe: what an eviction loses is counted from there."""
+        """Tell the engine when work was saved: an eviction loses what was done after that."""
         saved = found.status.checkpoint
         if saved is not None and saved.at is not None:
             uid = Uid(found.spec.workload.uid)

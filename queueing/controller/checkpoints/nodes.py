@@ -1,6 +1,7 @@
-"""Workloads on a node that goes away are evicted while their pods can still save.
+"""Evicts Workloads from a node that will go away, while their pods can still save.
 
-Only those for which a policy holds: the others are left to whoever ends their pods.
+A taint of the node tells of its end (`core.checkpoints.interruptions`). Only Workloads with a
+usable CheckpointPolicy are evicted; the others run until their pods are ended.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -26,23 +27,25 @@ from queueing.translate.wire.workloads import Workload
 
 
 class _Pod(Wire, frozen=True):
+    """A pod, decoded for its metadata alone."""
+
     metadata: Meta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hearing:
-    """Who hears what happens to nodes."""
+    """Callbacks of the reconciler of nodes."""
 
     node: Callable[[Key], None]
-    """Has a node looked at."""
+    """Asks for a node to be reconciled."""
     workload: Callable[[Key], None]
-    """Has the requests to a Workload looked at."""
+    """Asks for the requests to a Workload to be reconciled."""
     evicted: Callable[[Workload, str, str], None]
-    """Hears of each eviction."""
+    """Called after each eviction with the Workload, its reason and its underlying cause."""
 
 
 class NodeReconciler:
-    """Looks at one node at a time."""
+    """Stores which nodes will go away, and reconciles one node at a time."""
 
     def __init__(
         self,
@@ -57,7 +60,7 @@ class NodeReconciler:
         self._clock, self._hearing = clock, hearing
 
     def on_node(self, event: WatchEvent[Node]) -> None:
-        """Take in a node: whether it stays."""
+        """Handle a watch event of a node; only whether it will go away is stored."""
         nodes = self._objects.checkpoints.nodes
         match event:
             case Added(object=found) | Modified(object=found):
@@ -75,7 +78,11 @@ class NodeReconciler:
                 pass
 
     async def look(self, key: Key) -> None:
-        """Evict who should save before a node ends. Raises KubeError to be called again later."""
+        """Evict the Workloads of a node that will go away. Raises KubeError to be called again.
+
+        For a node that stays after all, ask for all open requests to be reconciled: some may have
+        been made because of it.
+        """
         checkpoints = self._objects.checkpoints
         end = checkpoints.nodes.get(key)
         if end is None:
@@ -93,7 +100,7 @@ class NodeReconciler:
             self._hearing.evicted(workload, step.reason, step.cause)
 
     async def _concerned(self, node: str) -> list[Workload]:
-        """Return the Workloads that run there, are to be asked, and do not leave already."""
+        """Return the admitted Workloads with pods on a node that have terms and are not evicted."""
         pods = await list_all(
             self._writes.client,
             PODS.within(),

@@ -1,4 +1,7 @@
-"""What Workload and Jobs say about a request to save: pure."""
+"""What the state of a Workload and its Jobs means for a request to save.
+
+Nothing here writes or awaits; only `workload_of` remembers the preemptors that it found.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,12 +21,12 @@ from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
 _NOT_ASKED = frozenset({EvictionReason.PODS_READY_TIMEOUT, EvictionReason.GANG_INTERRUPTED})
-"""Evictions of workloads that do not run as a whole: nobody could save."""
+"""Reasons of evictions of workloads that do not run as a whole, so that nothing can be saved."""
 _UNKNOWN = Interruption("")
-"""Of a node that nobody knows: it is gone."""
+"""Stands for the interruption of a node that does not exist any more."""
 _DRAIN = "HoldAndDrain"
 IDLE = f"{EvictionReason.DEACTIVATED}DueTo{Cause.IDLE}"
-"""Reason of the eviction of a workload that held quota and did nothing."""
+"""The reason of `Evicted` for a workload that was deactivated because it was idle."""
 _WHILE_INACTIVE = frozenset({EvictionReason.DEACTIVATED, IDLE})
 
 
@@ -48,30 +51,34 @@ def is_worth_asking(workload: Workload, jobs: Sequence[Job]) -> bool:
 
 
 def preemptor_uid(workload: Workload) -> str:
-    """Return for whom a Workload is preempted; empty when it is not."""
+    """Return the uid of a victim's preemptor, by its condition `Preempted`; empty without one."""
     preempted = workload.status.true_condition("Preempted")
     return preemptor_of(preempted.message) or "" if preempted is not None else ""
 
 
 def owners(objects: Objects, workload: Workload) -> list[Job]:
-    """Return the Jobs of a Workload that exist."""
+    """Return the Jobs that own a Workload, without those that are deleted."""
     keys = (objects.job_keys.get(one.uid) for one in workload.metadata.owner_references)
     return [objects.jobs[key] for key in keys if key is not None]
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What stands around a request."""
+    """What `observe` looks at besides the request itself."""
 
     objects: Objects
     claimed: Callable[[Key], bool]
-    """Says whether somebody waits for what a victim holds."""
+    """Says whether a preemptor waits for the quota of this victim."""
 
 
 def observe(
     record: Record, workload: Workload | None, jobs: Sequence[Job], world: World
 ) -> Happening | None:
-    """Return what has happened to a request besides what pods say; None when nothing has."""
+    """Return what Workload and Jobs tell of a request, in its phase; None when nothing new.
+
+    `workload` is None when it is deleted. What pods answer is judged elsewhere
+    (`core.checkpoints.answers`).
+    """
     if workload is None:
         return Happening(event=Event.ENDED, message="the Workload is gone")
     over = all(batch.finished(job) is not None for job in jobs)
@@ -99,20 +106,21 @@ def observe(
 
 
 def _is_stopped(job: Job) -> bool:
-    """Say whether a Job starts no more pods: a member of a gang that is done is not suspended."""
+    """Say whether a Job starts no more pods: it is suspended, or has finished (as in a gang)."""
     return job.spec.suspend or batch.finished(job) is not None
 
 
 def _has_left(record: Record, workload: Workload) -> bool:
-    """Say whether the eviction is over, so its pods are gone: who looks late sees the next run.
+    """Say whether the eviction of a request is over, by the Workload alone.
 
-    The release of quota waits for pods, not for this record of them.
+    Quota is released only when the pods are gone. When that is seen late, the Jobs may already show
+    the pods of the next run.
     """
     return not is_leaving(workload) or epoch_of(workload) > record.request.epoch
 
 
 def _withdrawn(workload: Workload, world: World) -> str:
-    """Say why a Workload need not be stopped any more; empty when it must."""
+    """Return why an evicted Workload need not be stopped any more; empty when it must be."""
     objects = world.objects
     evicted = workload.status.true_condition("Evicted")
     if evicted is None:
@@ -141,6 +149,7 @@ def _withdrawn(workload: Workload, world: World) -> str:
 
 
 def _preemptor_is_served(uid: str, objects: Objects) -> str:
+    """Return why a preemptor, given by uid, needs no quota any more; empty when it still does."""
     if not uid:
         return ""
     found = workload_of(uid, objects)
@@ -154,7 +163,10 @@ def _preemptor_is_served(uid: str, objects: Objects) -> str:
 
 
 def workload_of(uid: str, objects: Objects) -> Workload | None:
-    """Find a preemptor; one that was found before and is no longer there is gone for good."""
+    """Return the Workload with a uid, a preemptor; None if it is gone.
+
+    Its key is remembered, so that all Workloads are searched once at most for each preemptor.
+    """
     known = objects.checkpoints.preemptors.get(uid)
     if known is None:
         found = next((one for one in objects.workloads.values() if one.metadata.uid == uid), None)

@@ -1,7 +1,7 @@
-"""Says of each CheckpointPolicy whether it can be used.
+"""Writes the condition `Active` of CheckpointPolicies: whether the policy can be used.
 
-The Job of a hook is rehearsed where its policy is, so that a template that the API server would not
-take is known before somebody's work depends on it.
+A policy's template of a hook Job is tried by a dry run in the policy's namespace. So a template
+that the API server refuses is known before a workload needs it.
 """
 
 import msgspec
@@ -25,7 +25,7 @@ READY = "Ready"
 
 
 class PolicyReconciler:
-    """Looks at one policy at a time."""
+    """Reconciles one CheckpointPolicy at a time."""
 
     def __init__(self, checkpoints: CheckpointMemory, writes: LeaderWrites, clock: Clock) -> None:
         self._checkpoints, self._writes, self._clock = checkpoints, writes, clock
@@ -47,7 +47,7 @@ class PolicyReconciler:
             await self._writes.patch(target, outbound.active(meta, conditions))
 
     async def _judged(self, found: CheckpointPolicy) -> tuple[str, str]:
-        """Return reason and message of the condition."""
+        """Return reason and message of the condition; the reason is `READY` when it is True."""
         try:
             terms = inbound.terms(found.spec)
         except inbound.BadTermsError as error:
@@ -60,12 +60,12 @@ class PolicyReconciler:
                 await self._rehearse(found.metadata, terms)
             except (BadRequestError, InvalidError) as error:
                 return names.INVALID_TEMPLATE, f"spec.job.template: {error}"
-            except RefusedError as error:  # a quota, say: not there tomorrow
+            except RefusedError as error:  # a ResourceQuota, say, that may have room later
                 return READY, f"The policy can be used; its Job was refused when tried: {error}"
         return READY, "The policy can be used"
 
     async def _rehearse(self, policy: Meta, terms: Terms) -> None:
-        """Let the API server say what it would say to the Job; nothing is made."""
+        """Create the hook Job as a dry run: raises as the creation would, and stores nothing."""
         now = self._clock.now()
         request = Request.made("rehearsal", 1, Cause(""), terms=terms, now=now)
         body = hook_job.made(request, policy, hook_job.surroundings(request, "", ()))

@@ -1,4 +1,8 @@
-"""Brings one Workload's request to save a step further, each time it looks."""
+"""Reconciles requests to save: creates Checkpoints and moves them through their phases.
+
+The phases, their deadlines and what moves between them are pure (`core.checkpoints`). Each look
+reads answers, takes the steps that follow, stores the new phase, and then does what it requires.
+"""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -51,8 +55,9 @@ from queueing.translate.wire.workloads import Workload
 logger = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 2.0
-"""How often an open request is looked at without an event: its preemptor may be gone."""
+"""Seconds between looks at an open request without an event: its preemptor may be gone."""
 LAST_WORDS_S = 5.0
+"""Seconds after the end of an eviction for which a pod's exit message may still arrive."""
 _LISTENS = frozenset({Phase.NOTIFIED, Phase.SAVING, Phase.REFUSED})
 _IN_VAIN = frozenset({Outcome.FAILED, Outcome.UNRESPONSIVE})
 _LAST_WORDS = frozenset({Phase.SUSPENDING, Phase.DRAINED, Phase.RELEASED})
@@ -60,7 +65,7 @@ _LAST_WORDS = frozenset({Phase.SUSPENDING, Phase.DRAINED, Phase.RELEASED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestDependencies:
-    """What the reconciler works with."""
+    """What the reconciler is given."""
 
     objects: Objects
     writes: LeaderWrites
@@ -71,12 +76,13 @@ class RequestDependencies:
     notifier: Notifier
     telemetry: CheckpointTelemetry
     claimed: Callable[[Key], bool]
+    """Says whether a preemptor waits for the quota of this victim."""
     attend: Callable[[Workload], None]
-    """Has the Jobs of a Workload looked at, because the barrier may have opened."""
+    """Asks for the Jobs of a Workload to be reconciled: the barrier may hold no longer."""
 
 
 class CheckpointReconciler:
-    """Looks at one Workload at a time; called by workers of a work queue."""
+    """Reconciles the requests to one Workload at a time; called by workers of a work queue."""
 
     def __init__(self, dependencies: RequestDependencies) -> None:
         self._objects, self._checkpoints = dependencies.objects, dependencies.objects.checkpoints
@@ -89,7 +95,10 @@ class CheckpointReconciler:
         self._returned: dict[Key, float] = {}
 
     async def look(self, key: Key) -> None:
-        """Do what is due. Raises KubeError to be called again later."""
+        """Move all open requests to a Workload on, and begin one if an eviction needs it.
+
+        Raises KubeError to be called again later.
+        """
         workload = self._objects.workloads.get(key)
         for seen in self._checkpoints.open_requests(key):
             alive = workload is not None and workload.metadata.uid == seen.workload_uid
@@ -104,7 +113,10 @@ class CheckpointReconciler:
             await self._let_stay(newest, workload)
 
     async def _begin(self, workload: Workload) -> None:
-        """Make the Checkpoint before anybody is asked, under the name that all replicas give it."""
+        """Create the Checkpoint, whose name every replica derives alike, before any pod is asked.
+
+        Where no terms are effective, or no pod runs, its Jobs may be suspended at once.
+        """
         meta = workload.metadata
         jobs = owners(self._objects, workload)
         found = effective(self._objects, workload, jobs)
@@ -136,6 +148,7 @@ class CheckpointReconciler:
                 self._events.job(job.metadata, "CheckpointPolicyUnusable", said, warning=True)
 
     async def _go_on(self, seen: SeenCheckpoint, workload: Workload | None) -> None:
+        """Move one request on; `workload` is None when it is deleted."""
         before = seen.record
         jobs = owners(self._objects, workload) if workload is not None else []
         cause, choice = before.request.cause, before.request.terms.on_failure
@@ -165,7 +178,7 @@ class CheckpointReconciler:
     def _observed(
         self, seen: SeenCheckpoint, workload: Workload | None, jobs: Sequence[Job]
     ) -> Record:
-        """Take all steps that Workload, Jobs and pods bring by now."""
+        """Return the record after all steps that follow from Workload, Jobs and pods by now."""
         record, now = seen.record, self._clock.now()
         while record.is_open:
             happening = self._spoken(seen, record) or observe(
@@ -186,9 +199,9 @@ class CheckpointReconciler:
     def _awaits_last_words(
         self, seen: SeenCheckpoint, record: Record, happening: Happening
     ) -> bool:
-        """Say whether pods may have left a message that is still on its way to us.
+        """Say whether a pod's exit message, which may say what was saved, may still arrive.
 
-        They are seen by another watch than their Jobs, which may be a moment behind.
+        Pods are followed by another watch than Workloads and Jobs, which may lag behind.
         """
         if happening.event is not Event.RETURNED or record.outcome is Outcome.SAVED:
             return False
@@ -199,7 +212,10 @@ class CheckpointReconciler:
         return unsettled and self._clock.now() < since + LAST_WORDS_S
 
     def _spoken(self, seen: SeenCheckpoint, record: Record) -> Happening | None:
-        """Return what the pods together say to the request in its phase."""
+        """Return what the answers of all pods together mean for a request; None if nothing new.
+
+        After the stop, only that the work was saved counts.
+        """
         if record.phase in _LISTENS:
             voices = self._voices(seen, record)
             before = self._heard.get(seen.meta.key, Heard())
@@ -216,7 +232,7 @@ class CheckpointReconciler:
         return self._notifier.voices(record, seen.meta.namespace)
 
     async def _deliver(self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint) -> Record:
-        """Ask the pods; what becomes of that is the next step."""
+        """Ask the pods; return the record with the step that follows from the outcome."""
         now = self._clock.now()
         try:
             asked = await self._notifier.tell(record, jobs, seen)
@@ -233,7 +249,7 @@ class CheckpointReconciler:
         return step(record, told, now) or record
 
     async def _store(self, seen: SeenCheckpoint, record: Record) -> None:
-        """Write a record before anything follows from it, and let the barrier be asked again."""
+        """Write a record into the Checkpoint's status; after its last phase, clean up."""
         meta = seen.meta
         target = CHECKPOINTS.at(meta.name, meta.namespace, "status")
         reply = await self._writes.patch(target, outbound.status(meta, record))
@@ -248,7 +264,7 @@ class CheckpointReconciler:
             await self._prune(seen)
 
     async def _do(self, seen: SeenCheckpoint, record: Record, workload: Workload) -> None:
-        """Do what a phase asks for; all of it may have been done before."""
+        """Do what a phase requires; all of it can be repeated."""
         match DUTIES[record.phase]:
             case Duty.STOP:
                 self._attend(workload)
@@ -269,7 +285,7 @@ class CheckpointReconciler:
                 pass
 
     async def _let_stay(self, seen: SeenCheckpoint, workload: Workload) -> None:
-        """Tell the pods, and evict the Workload no more."""
+        """Tell the pods that they stay, and take the eviction of the Workload back."""
         current = seen.record.request.epoch == outbound.epoch_of(workload)
         if not (current and is_leaving(workload)):
             return
@@ -282,7 +298,7 @@ class CheckpointReconciler:
         await self._writes.patch_workload(workload, body)
 
     async def _prune(self, seen: SeenCheckpoint) -> None:
-        """Delete the oldest Checkpoints beyond what the policy keeps; never the last that saved."""
+        """Delete the oldest Checkpoints beyond the policy's `retain`; never the last that saved."""
         policy = self._checkpoints.policies.get(Key(seen.policy))
         kept = policy.spec.retain if policy is not None else 1
         over = [

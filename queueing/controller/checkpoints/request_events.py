@@ -1,4 +1,4 @@
-"""What users read of a request: events on the Workload and on its Jobs."""
+"""Events about a request to save, on the Workload and on its Jobs."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -17,7 +17,7 @@ _WARNINGS: Mapping[Outcome, str] = MappingProxyType(
 def tell(
     events: Events, workload: Workload, jobs: Sequence[Job], before: Record, after: Record
 ) -> None:
-    """Record what a step means to people."""
+    """Record the Events of a step from one stored record to the next."""
     for reason, message, warning in _said(before, after):
         events.workload(workload.metadata, reason, message, warning=warning)
         for job in jobs:
@@ -25,6 +25,7 @@ def tell(
 
 
 def _said(before: Record, after: Record) -> list[tuple[str, str, bool]]:
+    """Return the reason and message of each Event, and whether it is a warning."""
     found: list[tuple[str, str, bool]] = []
     if after.outcome is not before.outcome or after.saved != before.saved:
         if after.outcome is Outcome.SAVED:

@@ -1,4 +1,4 @@
-"""What a start adds to pods so that they can save, and go on from what was saved."""
+"""What a start adds to pods, so that they can save and resume from what was saved."""
 
 import secrets
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from queueing_api.config.duration import duration_text
 
 _KEY_BYTES = 16
 USUAL_GRACE_S = 30
-"""What the API server gives pods that do not say how long they may take to end."""
+"""Default of a pod's `terminationGracePeriodSeconds`."""
 
 
 def started_with(objects: Objects, job: Job, workload: Workload) -> dict[str, str]:
-    """Return annotations for a Job's pods: the last checkpoint, and a key where they are called."""
+    """Return annotations for a Job's pods: the last checkpoint and, for HTTP, a signing key."""
     own = batch.template_of(job).metadata.annotations
     told = handed_over(objects.checkpoints.last_saved(job.metadata.uid), own)
     found = effective(objects, workload, [job])
@@ -32,7 +32,7 @@ def started_with(objects: Objects, job: Job, workload: Workload) -> dict[str, st
 def warn_of_grace(
     objects: Objects, events: Events, workload: Workload, jobs: Sequence[Job]
 ) -> None:
-    """Tell Jobs that start whose pods are killed before the grace that the terms count on."""
+    """Record an Event on Jobs whose pods are killed before the terms' grace period is over."""
     found = effective(objects, workload, jobs)
     if found.terms is None:
         return

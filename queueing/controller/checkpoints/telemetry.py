@@ -1,4 +1,4 @@
-"""What requests to save took, saved and cost: metrics and spans. Nothing depends on it."""
+"""Metrics and trace spans of requests to save. Nothing depends on them."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,19 +19,19 @@ from queueing.translate.wire.workloads import Workload
 _SETTLED = frozenset(
     {Phase.DRAINED, Phase.RELEASED, Phase.REQUEUED, Phase.FINISHED, Phase.CANCELLED}
 )
-"""Phases in which nobody runs any more, or everybody stays."""
+"""Phases in which no pod runs any more, or the workload stays."""
 _GONE = frozenset({Phase.DRAINED, Phase.RELEASED, Phase.REQUEUED})
 _TOLD = _SETTLED - {Phase.DRAINED}
-"""Phases in which a trace has nothing more to tell."""
+"""Phases in which the span of a request is exported."""
 
 
 REQUESTS_MAX = 10_000
-"""Requests of which something is noted; those whose Checkpoint was deleted meanwhile stay in it."""
+"""How many requests have notes; those whose Checkpoint was deleted while open keep theirs."""
 
 
 @dataclass(slots=True)
 class _Noted:
-    """What is remembered of a request for its trace."""
+    """What is noted of a request until its span is exported."""
 
     moments: Moments = UNKNOWN
     left: Left | None = None
@@ -39,16 +39,16 @@ class _Noted:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointTelemetry:
-    """Listens to the steps of requests."""
+    """Called by the reconciler with each step of a request."""
 
     objects: Objects
     metrics: Metrics
     traces: WorkloadTraces | None
     _noted: dict[str, _Noted] = field(default_factory=dict, init=False)
-    """By the identity of the request; only where traces are told."""
+    """By the identity of the request; empty where tracing is off."""
 
     def begun(self, workload: Workload, record: Record) -> None:
-        """Count a request that was made."""
+        """Count a request that was made, and note when its victim was chosen."""
         where = _where(workload, record)
         cause = record.request.cause
         self.metrics.checkpoint_requests_total.labels(**where, reason=cause.reason).inc()
@@ -58,7 +58,7 @@ class CheckpointTelemetry:
             self._of(record).moments = Moments(chosen_at=chosen_at)
 
     def halting(self, record: Record, jobs: Sequence[Job], now: float) -> None:
-        """Note since when all Jobs are suspended, which is seen long before their pods are gone."""
+        """Note when all Jobs were suspended, which is long before their pods have ended."""
         if self.traces is None or record.phase is not Phase.SUSPENDING or not jobs:
             return
         noted = self._of(record)
@@ -66,7 +66,7 @@ class CheckpointTelemetry:
             noted.moments = replace(noted.moments, halted_at=now)
 
     def forget(self, record: Record) -> None:
-        """Let go of a request that is over."""
+        """Forget the notes of a request that is over."""
         self._noted.pop(record.request.request_id, None)
 
     def _of(self, record: Record) -> _Noted:
@@ -83,7 +83,7 @@ class CheckpointTelemetry:
         after: Record,
         now: float,
     ) -> None:
-        """Measure a step that was stored, from the record of `seen` to the one after."""
+        """Measure a stored step, from the record in `seen` to `after`."""
         before, where, metrics = seen.record, _where(workload, after), self.metrics
         if before.accepted_at is None and after.accepted_at is not None:
             asked_s = after.accepted_at - (after.notified_at or after.request.requested_at)
@@ -98,7 +98,7 @@ class CheckpointTelemetry:
         self._stand()
 
     def _stand(self) -> None:
-        """Tell how many requests are in which phase."""
+        """Set the gauges of open requests by phase."""
         found: Counter[tuple[str, ...]] = Counter(
             (str(one.record.phase),) for one in self.objects.checkpoints.open_seen()
         )
@@ -140,7 +140,10 @@ class CheckpointTelemetry:
             self.traces.stopped(noted.left)
 
     def _tell(self, workload: Workload, jobs: Sequence[Job], after: Record, now: float) -> None:
-        """Tell the trace of a request, with the release; what is freed names no queue any more."""
+        """Export the span of a request that is over.
+
+        The queues that it names were noted before the release, after which the status lacks them.
+        """
         if self.traces is None:
             return
         noted = self._of(after)
@@ -187,7 +190,7 @@ class CheckpointTelemetry:
         )
 
     def _since(self, seen: SeenCheckpoint, workload: Workload) -> float:
-        """Return since when there was work to lose: the start, or an own save before this one."""
+        """Return since when work could be lost: since the start, or since the save before this."""
         started = workload.status.true_condition("Admitted")
         began = started.changed if started is not None else seen.record.request.requested_at
         earlier = (
@@ -214,7 +217,7 @@ def _outcome(record: Record) -> str:
 
 
 def _described(record: Record, now: float) -> Attributes:
-    """Return what a request itself says to its trace."""
+    """Return the attributes of a span that the request itself tells."""
     request = record.request
     told: Attributes = {
         "queueing.reason": request.cause.reason,

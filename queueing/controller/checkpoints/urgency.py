@@ -1,7 +1,8 @@
-"""How long whoever needs the room of a workload waits for it at most.
+"""How long a workload may take to save, by those who need its quota or its node.
 
-Three may be in a hurry: the class of the preemptor, a queue that reclaims its own quota, and a node
-that goes away. What they grant shortens every deadline of a request; nobody can lengthen one.
+Three things bound it: an annotation of the preemptor's WorkloadPriorityClass, an annotation of a
+ClusterQueue that reclaims its own quota, and the time at which a node goes away. The bound shortens
+the deadlines of the terms and never lengthens them.
 """
 
 from collections.abc import Mapping
@@ -18,11 +19,11 @@ from queueing.translate.wire.workloads import Workload
 from queueing_api.config.duration import seconds_of
 
 RECLAIM_GRACE_S = 120.0
-"""How long a queue waits for its own quota where its annotation says nothing else."""
+"""Seconds for which a queue that reclaims its own quota waits, without the annotation."""
 
 
 def patience(objects: Objects, workload: Workload, terms: Terms, now: float) -> float | None:
-    """Return for how many seconds a workload that is evicted may be asked; None: as terms say."""
+    """Return how many seconds an evicted workload may take to save; None if only its terms say."""
     status = workload.status
     evicted, preempted = status.true_condition("Evicted"), status.true_condition("Preempted")
     if evicted is not None and evicted.reason == EvictionReason.NODE_FAILURES:
@@ -38,7 +39,7 @@ def patience(objects: Objects, workload: Workload, terms: Terms, now: float) -> 
 
 
 def _class_wait(objects: Objects, preemptor: Workload | None, terms: Terms) -> float | None:
-    """Return what a preemptor's class leaves for saving, with the grace of the end taken off."""
+    """Return the seconds that a preemptor's class leaves for saving, without the pods' grace."""
     reference = preemptor.spec.priority_class_ref if preemptor is not None else None
     found = objects.workload_priority_classes.get(reference.name) if reference else None
     if found is None:
@@ -48,7 +49,7 @@ def _class_wait(objects: Objects, preemptor: Workload | None, terms: Terms) -> f
 
 
 def _reclaim_grace(objects: Objects, preemptor: Workload | None) -> float:
-    """Return how long the queue waits whose quota is reclaimed."""
+    """Return how many seconds the preemptor's ClusterQueue waits for its own quota."""
     if preemptor is None:
         return RECLAIM_GRACE_S
     local = objects.local_queues.get(preemptor.local_queue)
@@ -60,7 +61,7 @@ def _reclaim_grace(objects: Objects, preemptor: Workload | None) -> float:
 
 
 def _duration(annotations: Mapping[str, str], name: str) -> float | None:
-    """Read a duration; what is none, or negative, counts as not written."""
+    """Return the seconds of an annotation; None if it is missing, malformed or negative."""
     try:
         found = seconds_of(annotations[name])
     except (KeyError, ValueError):

@@ -1,7 +1,7 @@
-"""How a workload is asked to save, and how it answers, by the driver that its terms name.
+"""The ways to ask pods to save, and to read their answers; the terms name one as `driver`.
 
-`notifier` finds the pods that are asked, tells them by an annotation or only follows them, and
-listens to them; for those that are called it has `http_driver` (a signed POST), `exec_driver` (a
-command in the container) and `hook_jobs` (a Job that saves for the workload). `errors` is what
-keeps a request from being heard.
+`notifier` is what the reconciler calls. It finds the pods to be asked, and serves the drivers that
+need no more than pods' annotations and ends. The others are `http_driver` (a signed POST to each
+pod), `exec_driver` (a command in a container) and `hook_jobs` (a Job that saves for the workload).
+`errors` has the error of a request that reached nobody.
 """

@@ -1,5 +1,5 @@
-"""What keeps a request from being heard."""
+"""The error of a request that reached nobody."""
 
 
 class NoticeError(Exception):
-    """Nobody could be told; the message says why."""
+    """A request to save could not be delivered; the message says why. Another try may succeed."""

@@ -1,7 +1,8 @@
-"""Commands that save in containers, for the driver Exec, where the operator allows it.
+"""The driver Exec: runs a command that saves in each pod, where the operator allows it.
 
-A command runs as long as its connection; that it runs is the heartbeat. A replica that takes over
-runs it again, since nobody can tell whether the one before has ended.
+The API server's `exec` connection stays open while the command runs, and that counts as the
+heartbeat. A replica that takes over runs the command again: it cannot know whether the first run
+has ended.
 """
 
 import asyncio
@@ -28,15 +29,20 @@ _MESSAGE_MAX = 500
 
 @dataclass(slots=True, kw_only=True)
 class _Run:
-    """A command that was begun for one asking."""
+    """A command in one pod, for one attempt at a request."""
 
     asking: str
+    """Identity of the attempt (`Record.asking_id`)."""
     task: "asyncio.Task[None]"
     begun: bool = False
+    """The container runs the command."""
 
 
 class ExecDriver:
-    """Runs commands; what they amount to is kept in `CheckpointMemory`, as of pods called."""
+    """Runs the commands. Their results become answers in `CheckpointMemory.said`, by pod.
+
+    `changed` asks for a Workload's requests to be reconciled.
+    """
 
     def __init__(
         self,
@@ -52,7 +58,10 @@ class ExecDriver:
         self._runs: dict[Key, _Run] = {}
 
     def listen(self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint) -> None:
-        """See that the command of each pod runs, and take its running for a heartbeat."""
+        """Start the command in each pod that lacks it, and note a heartbeat for those that run.
+
+        Nothing is started while the Lease is about to expire. Does not await.
+        """
         beat = str(int(self._clock.now() / record.request.terms.heartbeat_s))
         for name in record.asked:
             key = Key(f"{seen.meta.namespace}/{name}")
@@ -66,20 +75,20 @@ class ExecDriver:
                 )
 
     def end(self, asked: Sequence[Key]) -> None:
-        """Wait for commands no more; whether they run on is for the container to say."""
+        """Close the connections to these pods; the commands may run on in their containers."""
         for key in asked:
             run = self._runs.pop(key, None)
             if run is not None:
                 run.task.cancel()
 
     def close(self) -> None:
-        """Wait for no command any more."""
+        """Close all connections."""
         self.end(list(self._runs))
 
     def _begin(self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint, key: Key) -> None:
         self.end([key])
         self._checkpoints.said.pop(key, None)
-        # Held in `_runs`, not by a group: a command of a team must not end the term.
+        # Not in a TaskGroup: what a user's command does must not end the term.
         task = asyncio.get_running_loop().create_task(self._run(record, jobs, seen, key))
         self._runs[key] = _Run(asking=record.asking_id, task=task)
 
@@ -111,12 +120,16 @@ class ExecDriver:
 
 
 def expanded(words: Sequence[str], told: Mapping[str, str]) -> tuple[str, ...]:
-    """Replace $(NAME) by what is told; other names stand as they are."""
+    """Replace `$(NAME)` in words by the values that are told; other names are left as they are."""
     return tuple(_VARIABLE.sub(lambda m: told.get(m[1], m[0]), word) for word in words)
 
 
 def _answer(ended: Ended) -> dict[str, object]:
-    """Read the end of a command: the last line of its output may say what was saved."""
+    """Return the answer of a command that has ended.
+
+    Exit code 0 means saved; the last line of its output may be a URI or JSON that says what was
+    saved. Any other code means failed, for the reason on the last line of stderr.
+    """
     if ended.code != 0:
         lines = ended.errors.strip().splitlines()
         said = lines[-1] if lines else ended.message

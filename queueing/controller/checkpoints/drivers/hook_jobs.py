@@ -1,7 +1,7 @@
-"""Jobs that save for a workload, for the driver Job: made, listened to, and ended.
+"""The driver Job: a hook Job saves for the workload, while the workload's own pods run on.
 
-A hook Job has the name of its request and belongs to the Checkpoint, so that any replica finds the
-same one, and it goes with the Checkpoint at the latest. It is nobody's to queue.
+A hook Job's name follows from its request, so that any replica finds the same one, and the
+Checkpoint owns it, so that it is deleted with the Checkpoint at the latest. It is never queued.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from queueing.translate.wire.jobs import Job
 
 
 class HookJobs:
-    """Makes hook Jobs; what they say is kept in `CheckpointMemory`, as for pods that are called."""
+    """Creates, follows and deletes hook Jobs; their answers are kept in `CheckpointMemory.said`."""
 
     def __init__(self, objects: Objects, writes: LeaderWrites, clock: Clock) -> None:
         self._objects, self._writes, self._clock = objects, writes, clock
@@ -35,9 +35,10 @@ class HookJobs:
     async def tell(
         self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint
     ) -> tuple[str, ...]:
-        """Make the Job of a request, unless it is there; return its name.
+        """Create the Job of a request unless it exists; return its name.
 
-        Raises NoticeError when the API server will not have it, or the name is taken.
+        Raises NoticeError when the API server refuses the Job, or another one has its name, and
+        other KubeErrors to be called again.
         """
         name = hook_job.name_of(record.request)
         _, _, workload = seen.workload.partition("/")
@@ -58,7 +59,7 @@ class HookJobs:
         return (name,)
 
     async def listen(self, record: Record, namespace: str) -> None:
-        """Take in how far the Job is."""
+        """Note as the Job's answer how far it is; for one that ended, by its pods' messages."""
         request, checkpoints = record.request, self._objects.checkpoints
         beat = str(int(self._clock.now() / request.terms.heartbeat_s))
         for name in record.asked:
@@ -69,7 +70,7 @@ class HookJobs:
             checkpoints.said[key] = hook_job.said(request, job, found, beat)
 
     def voices(self, record: Record, namespace: str) -> dict[str, Voice]:
-        """Return what the Job was heard to say."""
+        """Return the Job's last answer, by its name."""
         said = self._objects.checkpoints.said
         return {
             name: Voice(
@@ -81,7 +82,7 @@ class HookJobs:
         }
 
     async def end(self, record: Record, namespace: str) -> None:
-        """Remove the Job if it still runs: nobody waits for it any more."""
+        """Delete the Job if it still runs: its answer is not needed any more."""
         for name in record.asked:
             job = self._objects.jobs.get(_key(namespace, name))
             if job is not None and batch.finished(job) is None and not job.metadata.deleting:
@@ -89,7 +90,7 @@ class HookJobs:
                 await self._writes.delete(JOBS.at(name, namespace), options)
 
     async def _current(self, key: Key) -> Job | None:
-        """Return a Job; one that we do not see is asked for, since our watch may be behind."""
+        """Return a Job, read from the API server if the watch has not shown it; None if gone."""
         found = self._objects.jobs.get(key)
         if found is not None:
             return found

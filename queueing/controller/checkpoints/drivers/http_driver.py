@@ -1,7 +1,7 @@
-"""Pods that are asked over HTTP: a signed POST to each, then its answer by GET.
+"""The driver HTTP: a signed POST asks each pod to save, and GETs poll how far it is.
 
-Only the pod's own address is called, at the port and path of the terms; redirects are not
-followed, and every call ends within a few seconds, whatever the other side does.
+Only the pod's own IP is called, at the port and path of the terms; redirects are not followed, and
+every call ends within `CALL_S`, whatever the other side does.
 """
 
 import asyncio
@@ -24,13 +24,16 @@ from queueing.translate.jobs import batch
 from queueing.translate.wire.jobs import Job
 
 CALL_S = 3.0
+"""The timeout of one call, in seconds."""
 POLL_S = 1.0
+"""Seconds between two polls of a pod's answer; the reconciler keeps to it."""
 _ANSWER_MAX = 64 * 1024
+"""Bytes of an answer that are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Callee:
-    """Where one pod listens."""
+    """Where one pod listens, and the key that calls to it are signed with."""
 
     pod: Key
     address: str
@@ -44,7 +47,7 @@ class _Callee:
 
 
 class HttpDriver:
-    """Speaks to pods; what they answer is kept in `CheckpointMemory`."""
+    """Calls pods; their answers are kept in `CheckpointMemory.said`."""
 
     def __init__(self, checkpoints: CheckpointMemory, clock: Clock) -> None:
         self._checkpoints, self._clock = checkpoints, clock
@@ -52,13 +55,16 @@ class HttpDriver:
     async def tell(
         self, record: Record, jobs: Sequence[Job], asked: Sequence[Key], *, cancelled: bool = False
     ) -> str:
-        """Post the request to all that are asked; return why one of them did not take it."""
+        """Post the request, or its cancellation, to the pods; return why some did not accept it.
+
+        Empty when all did.
+        """
         body = msgspec.json.encode(pods.request(record, cancelled=cancelled))
         replies = await self._call(record, jobs, asked, body)
         return "; ".join(f"pod {key}: {problem}" for key, (_, problem) in replies if problem)
 
     async def listen(self, record: Record, jobs: Sequence[Job], asked: Sequence[Key]) -> None:
-        """Ask all how far they are. Who does not answer has said nothing new."""
+        """Poll the pods' answers; a pod that does not answer keeps its last one."""
         for key, (text, _) in await self._call(record, jobs, asked, None):
             if text:
                 self._checkpoints.said[key] = text
@@ -100,7 +106,7 @@ class HttpDriver:
     async def _exchange(
         self, session: aiohttp.ClientSession, callee: _Callee | str, body: bytes | None
     ) -> tuple[bytes, str]:
-        """Return what a pod answered, or what went wrong."""
+        """Return what a pod answered, and what went wrong; one of both is empty."""
         if isinstance(callee, str):
             return b"", callee
         method = "GET" if body is None else "POST"
@@ -120,5 +126,5 @@ class HttpDriver:
 
 
 def key_of(job: Job) -> str:
-    """Return what requests to a Job's pods are signed with; empty when it was started without."""
+    """Return the key that requests to a Job's pods are signed with; empty if it has none."""
     return batch.template_of(job).metadata.annotations.get(names.KEY, "")

@@ -1,4 +1,7 @@
-"""Pods that are asked: found, told by an annotation or only followed, and listened to."""
+"""Asks the pods of a Workload to save, by the driver of the terms, and reads their answers.
+
+The drivers Annotation and TerminationOnly are served here, the others by modules of their own.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +31,7 @@ from queueing.translate.wire.jobs import Job
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drivers:
-    """How pods are asked otherwise than by their annotations."""
+    """The drivers that do more than to annotate pods."""
 
     http: HttpDriver
     hooks: HookJobs
@@ -36,7 +39,11 @@ class Drivers:
 
 
 class Notifier:
-    """Tells pods by patching them, so that the same patch also lets us follow them."""
+    """Delivers requests and their cancellation, and collects answers.
+
+    Each pod that is asked gets the label of the request, in the same patch as the notice, so that
+    its watch events reach `checkpoints.intake`.
+    """
 
     def __init__(
         self, checkpoints: CheckpointMemory, writes: LeaderWrites, drivers: Drivers
@@ -47,7 +54,10 @@ class Notifier:
     async def tell(
         self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint
     ) -> tuple[str, ...]:
-        """Tell those who are to answer; return their names. Raises NoticeError or KubeError."""
+        """Ask the running pods that the terms choose; return their names (or that of a hook Job).
+
+        Raises NoticeError when nobody could be asked, KubeError to be called again.
+        """
         if record.request.terms.driver is Driver.JOB:
             return await self._hooks.tell(record, jobs, seen)
         only_followed = record.request.terms.driver is not Driver.ANNOTATION
@@ -65,7 +75,7 @@ class Notifier:
         return names
 
     async def listen(self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint) -> None:
-        """Ask those how far they are who do not say so by themselves."""
+        """Poll the answers of pods that do not write them into their own annotations."""
         namespace = seen.meta.namespace
         match record.request.terms.driver:
             case Driver.HTTP:
@@ -78,12 +88,12 @@ class Notifier:
                 pass
 
     async def give_up(self, record: Record, namespace: str) -> None:
-        """End what still saves although nobody waits for it any more."""
+        """Delete a hook Job that still runs after the request has failed."""
         if record.request.terms.driver is Driver.JOB:
             await self._hooks.end(record, namespace)
 
     def forget(self, record: Record, namespace: str) -> None:
-        """Let go of what a request that is over was told."""
+        """Forget the pods and answers of a request that is over, and close connections to them."""
         keys = _keys(namespace, record.asked)
         self._exec.end(keys)
         for key in keys:
@@ -91,7 +101,7 @@ class Notifier:
             self._checkpoints.said.pop(key, None)
 
     async def stand_down(self, record: Record, jobs: Sequence[Job], namespace: str) -> None:
-        """Tell the pods that were asked that they stay."""
+        """Tell the pods that were asked that the request is cancelled: they are not stopped."""
         match record.request.terms.driver:
             case Driver.ANNOTATION:
                 for name in record.asked:
@@ -107,7 +117,7 @@ class Notifier:
                 pass
 
     def voices(self, record: Record, namespace: str) -> dict[str, Voice]:
-        """Return what the pods that were asked say, as we see them."""
+        """Return the state and last answer of each pod that was asked, by name."""
         pods_, said = self._checkpoints.pods, self._checkpoints.said
         if record.request.terms.driver is Driver.JOB:
             return self._hooks.voices(record, namespace)
@@ -117,7 +127,7 @@ class Notifier:
         }
 
     async def remove_by_force(self, jobs: Sequence[Job]) -> list[str]:
-        """Remove pods that should have ended; return their names."""
+        """Delete the Jobs' pods that have not ended, without grace; return their names."""
         gone = []
         for job in jobs:
             for pod in await self._pods_of(job):
@@ -145,7 +155,7 @@ class Notifier:
         return await pods_of(self._writes.client, meta.namespace, [meta.uid], Pod)
 
     async def _patch(self, namespace: str, name: str, body: Mapping[str, Any]) -> bool:
-        """Patch a pod and learn of it at once; False when it is gone."""
+        """Patch a pod and store the reply; False when the pod is gone."""
         try:
             reply = await self._writes.patch(PODS.at(name, namespace), msgspec.json.encode(body))
         except NotFoundError:
