@@ -1,12 +1,13 @@
 """The rules of admission: pure values and functions.
 
 Facts come in, decisions go out. Nothing here does I/O, reads a clock, or knows a wire type: the
-same facts give the same decisions, always. `queueing.state` keeps the memory between cycles and is
-the only caller that keeps anything; `queueing.translate` makes the facts and spells the decisions.
+same facts always give the same decisions. `queueing.state` keeps the memory between cycles and is
+the only caller that stores anything; `queueing.translate` makes facts from API objects, and API
+objects from decisions.
 
-The way of a round: `rounds` takes the heads; `nomination` asks `flavors` for an assignment and
-`preemption` (or `fair_sharing`) for victims, on the `quota` tree; `ordering` and `fair_sharing`
-say who comes first; `processing` decides one entry after the other, on the `draft` of what those
-before it took; `reasons` holds the words.
-`lifecycle` says what must happen to a workload besides quota.
+The path of a round: `rounds` takes the heads. `nomination` asks `flavors` for an assignment and
+`preemption` (or `fair_sharing`) for victims, on the `quota` tree. `ordering` and `fair_sharing` put
+the resulting entries in order. `processing` decides one entry after the other, on the `draft`: the
+tree with what the entries before it took. `reasons` has the messages. `lifecycle` says what must
+happen to a workload besides quota.
 """

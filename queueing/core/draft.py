@@ -1,6 +1,7 @@
 """The quota tree as the entries of one round spend it: what they took, and what victims will free.
 
-Invariant: what is charged here is undone with the attempt in which the round is decided.
+Invariant: what is charged here is undone at the end of the `QuotaTree.attempt()` in which the round
+is decided.
 """
 
 from collections.abc import Generator, Iterator, Mapping
@@ -17,11 +18,11 @@ from queueing.core.recall import Recall
 
 
 class Draft:
-    """What a round has taken so far, charged to the tree for the length of the round.
+    """What a round has taken so far, charged to the quota tree for the length of the round.
 
-    The tree holds everything: what was used before, admissions, claims of entries that were not
-    admitted, and victims. From the first victim of a tree of cohorts on, two views are kept of it:
-    `_future` without the victims, and `_actual` without the claims.
+    The tree contains everything: earlier usage, admissions, what entries that were not admitted
+    keep from others (claims), and victims. From the first victim of a root's tree on, two views of
+    its usage are kept: `_future` is without the victims, and `_actual` without the claims.
     """
 
     __slots__ = (
@@ -38,7 +39,7 @@ class Draft:
         self.world = world
         self.victims: dict[Uid, None] = {}
         self.admitted_in: set[Node] = set()
-        """Roots in which this round admitted."""
+        """Roots of trees in which this round admitted a workload whose pods may be waited for."""
         self._departures = Departures(world.bounds)
         self._claims: dict[Node, list[tuple[Cell, int]]] = {}
         self._future: dict[Node, View] = {}
@@ -47,12 +48,12 @@ class Draft:
             recall.begin_round()
 
     def recall(self, entry: Entry) -> Recall | None:
-        """Return what earlier rounds of the cycle found in an entry's tree; None to do without."""
+        """Return what earlier rounds of the cycle found in an entry's tree; None without recall."""
         recalls = self.world.recalls
         return None if recalls is None else recalls.get(entry.node.root())
 
     def claim(self, entry: Entry, usage: Mapping[FlavorResource, int]) -> None:
-        """Charge, for this round only, what others must not take."""
+        """Charge, for this round only, quota that an entry keeps from later ones."""
         root = entry.node.root()
         cells = [(entry.node.cell(resource), amount) for resource, amount in usage.items()]
         self._claims.setdefault(root, []).extend(cells)
@@ -68,7 +69,7 @@ class Draft:
             self.admitted_in.add(root)
 
     def free(self, entry: Entry) -> None:
-        """Count the victims of an entry as gone for whoever is decided later."""
+        """Count the victims of an entry as gone for entries that are decided later."""
         root = entry.node.root()
         future = self._future.get(root)
         if future is None:
@@ -83,7 +84,7 @@ class Draft:
         self._departures.note(new)
 
     def may_free(self, entry: Entry) -> bool:
-        """Say whether no limit keeps the victims of an entry from leaving now."""
+        """Say whether limits on concurrent preemptions let the victims of an entry leave now."""
         return self._departures.allow(self._new_victims(entry))
 
     def _new_victims(self, entry: Entry) -> Iterator[Node]:
@@ -93,7 +94,7 @@ class Draft:
 
     @contextmanager
     def without_victims(self, entry: Entry) -> Generator[None]:
-        """Look at the tree as it will be when the victims so far have gone."""
+        """Show the tree, within the context, as it will be when the victims so far have left."""
         future = self._future.get(entry.node.root())
         with self.world.tree.attempt():
             if future is not None:
@@ -101,7 +102,7 @@ class Draft:
             yield
 
     def fits(self, entry: Entry) -> bool:
-        """Say whether an entry fits once all victims so far, and its own, have gone."""
+        """Say whether an entry fits once all victims so far, and its own, have left."""
         if not self._future and not entry.targets:
             return _fits(entry)
         future, tree = self._future.get(entry.node.root()), self.world.tree
@@ -119,7 +120,7 @@ class Draft:
             return _fits(entry)
 
     def fits_now(self, entry: Entry) -> bool:
-        """Say whether an entry fits while all victims still hold what they hold."""
+        """Say whether an entry fits while all victims still hold their quota."""
         actual = self._actual.get(entry.node.root()) if self._actual else None
         if actual is None:
             return True

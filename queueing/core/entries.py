@@ -1,4 +1,4 @@
-"""The heads of a round: as they come, as they are nominated, and as they are decided."""
+"""A head in the three stages of a round: as `Head`, nominated as `Entry`, decided as `Ruling`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,10 @@ NOTHING: Mapping[FlavorResource, int] = MappingProxyType({})
 
 @value()
 class Head:
-    """The first workload of a queue; `timestamp` is since when it queues."""
+    """A workload that is judged in a round: the first of its queue, or a companion.
+
+    `timestamp` is since when it is queued: see `queue_timestamp`.
+    """
 
     workload: WorkloadFact
     queue: QueueName
@@ -28,16 +31,16 @@ class Head:
     timestamp: float
     progress: Progress | None = None
     spared: frozenset[Uid] = frozenset()
-    """Whom it must not preempt again."""
+    """Workloads that it must not preempt again."""
     preempting: bool = False
-    """Whether victims of its own are on their way out."""
+    """Whether its last judgement preempted others."""
     patient: bool = False
-    """It waits for an amount and is judged where it waits: no decision when others were faster."""
+    """Whether it is judged on its shelf: it gets no decision if others of the round come first."""
 
 
 @dataclass(slots=True)
 class Entry:
-    """A nominated head: its assignment, and whom it would preempt."""
+    """A nominated head: its flavor assignment, and the victims that it needs."""
 
     head: Head
     rules: QueueRules
@@ -45,15 +48,15 @@ class Entry:
     assignment: Assignment
     targets: list[Target] = field(default_factory=list)
     barred: Bar | None = None
-    """Why budgets or rules make it wait, though it would fit; None when they do not."""
+    """Why budgets or rules make it wait, though it would fit; None if they do not."""
     demoted: str | None = None
-    """Why it may run only where nobody else wants to; None when it may as any other."""
+    """Why it runs beyond a budget, with the lowest priority; None if it does not."""
     partners: frozenset[Uid] = frozenset()
-    """Those who use the same claims already."""
+    """Workloads that use its ResourceClaims already."""
 
     @property
     def barred_before(self) -> Bar | None:
-        """Why flavors that fitted were barred earlier in the same search; None when none was."""
+        """Why flavors that fitted were barred earlier in the same search; None if none was."""
         former = self.head.progress
         if former is None or former.shape != self.assignment.demand.full:
             return None
@@ -61,20 +64,20 @@ class Entry:
 
     @property
     def usage(self) -> Mapping[FlavorResource, int]:
-        """What is charged when it is admitted."""
+        """What is charged if it is admitted."""
         return self.assignment.charged
 
 
 class Ruling(NamedTuple):
-    """What was decided of an entry."""
+    """The decision about an entry."""
 
     entry: Entry
     decision: Admit | Wait
     preemptions: tuple[Preempt, ...] = ()
     claims: Mapping[FlavorResource, int] = NOTHING
-    """What one that is not admitted keeps from those that come after it."""
+    """The quota that an entry which is not admitted keeps from later entries of the round."""
 
     @property
     def takes_something(self) -> bool:
-        """Whether it is another tree that those after it are decided on."""
+        """Whether later entries are decided on another usage because of it."""
         return bool(self.claims or self.preemptions) or isinstance(self.decision, Admit)

@@ -1,4 +1,4 @@
-"""Nomination: what each head of a round would get, judged on the tree as it stands."""
+"""Nomination: chooses flavors and victims for each head of a round, on the present usage."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -30,31 +30,33 @@ from queueing.core.usage import Demand
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """All that a round looks at besides its heads. Only the tree's usage is ever changed."""
+    """All that a round depends on besides its heads. Only the tree's usage is ever changed."""
 
     tree: QuotaTree
     rules: Mapping[QueueName, QueueRules]
     holders: Holders
     settings: Settings
     unready: frozenset[Node] = frozenset()
-    """Roots with workloads whose pods others wait for; read only if admission waits for pods."""
+    """Roots of trees with admitted workloads whose pods are not ready; used only if admission waits
+    for pods."""
     now: float = 0.0
+    """Epoch seconds."""
     bounds: Bounds = field(default_factory=dict)
-    """Queues and cohorts that limit how many are preempted at once."""
+    """Queues and cohorts that limit concurrent preemptions."""
     patience: Patiences = field(default_factory=dict)
-    """What credits add to preemption by shares, by root; none without them."""
+    """What credits add to preemption by shares, by root; empty without credits."""
     followed: frozenset[QueueName] = frozenset()
-    """Queues in which others wait behind the head; read only where credits bend weights."""
+    """Queues in which others wait behind the head; used only where credits bend weights."""
     allowance: Allowance | None = None
-    """What is left of budgets, and who may not borrow; None without. Admissions lower it."""
+    """What budgets leave, and the rule for workloads that may not borrow; admissions lower it."""
     recalls: Recalls | None = None
-    """What earlier rounds of the same cycle found, tree by tree; None to find all anew."""
+    """What earlier rounds of the cycle found, by root; None to compute everything."""
     credited: frozenset[QueueName] = frozenset()
-    """Queues whose LocalQueues go by credits, as victims too."""
+    """Queues in which credits order the LocalQueues, also for the choice of victims."""
 
 
 def nominate_head(head: Head, world: World, borrowers: Borrowers) -> Entry:
-    """Nominate a head of a round on the tree as it stands, where need be: see `nominate`."""
+    """Return the nomination of a head: a recalled one if there is one, else see `nominate`."""
     recall = (
         None if world.recalls is None else world.recalls.get(world.tree.queue(head.queue).root())
     )
@@ -70,12 +72,12 @@ def nominate_head(head: Head, world: World, borrowers: Borrowers) -> Entry:
 def nominate(
     head: Head, world: World, borrowers: Borrowers, *, spared: frozenset[Uid] = frozenset()
 ) -> Entry:
-    """Assign flavors to a head and, if it needs that, find victims other than the `spared`.
+    """Assign flavors to a head and, if it needs preemption, find victims other than the `spared`.
 
-    A workload that may run with fewer pods is reduced as little as makes it fit, by preemption if
-    need be. If nothing helps, the full assignment is returned without targets. Heads nominated on
-    the same usage share `borrowers`. What budgets do not cover counts as not fitting; what they
-    demote has no victims.
+    With partial admission, the number of pods is reduced as little as makes the workload fit, by
+    preemption if need be. If nothing helps, the full assignment is returned without targets. Heads
+    that are nominated on the same usage share `borrowers`. An assignment that budgets bar counts as
+    not fitting; one that they demote has no victims.
     """
     claims = head.demand.claims
     commons = world.holders.commons(head.queue, sorted(claims)) if claims else None
@@ -92,7 +94,7 @@ def nominate(
 
 
 def _within_means(entry: Entry, allowance: Allowance) -> Entry:
-    """Note that budgets bar an entry, or let it run only without standing."""
+    """Note whether budgets or rules bar an entry, or demote it to the lowest priority."""
     if not entry.assignment.fits and not entry.targets:
         return entry
     head, use = entry.head, entry.assignment.use
@@ -106,7 +108,7 @@ def _within_means(entry: Entry, allowance: Allowance) -> Entry:
 
 
 def _is_covered(head: Head, world: World, assignment: Assignment) -> bool:
-    """Say whether budgets let a head run so."""
+    """Say whether budgets and rules allow an assignment."""
     allowance = world.allowance
     return allowance is None or not allowance.bars(head.workload, head.queue, assignment.use)
 
@@ -119,10 +121,10 @@ def _nominate(
     spared: frozenset[Uid],
     commons: Commons | None,
 ) -> Entry:
-    """Nominate a head where budgets do not count.
+    """Nominate a head, before budgets are noted in the entry.
 
-    Of claims that others hold already it needs and takes only what it adds to them, and it preempts
-    none of those.
+    Of ResourceClaims in use (`commons`) it is charged only what it adds, and it must not preempt
+    their users.
     """
     rules, node = world.rules[head.queue], world.tree.queue(head.queue)
     if commons is not None:

@@ -1,4 +1,4 @@
-"""What a demand needs from a queue, worked out once per shape and kept by the queue's rules."""
+"""Outlines: what a demand needs from a queue's flavors, computed once per shape of workload."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
@@ -20,17 +20,17 @@ Amounts = tuple[tuple[ResourceName, int], ...]
 
 @value(kw_only=False)
 class Ask:
-    """What a part needs from one resource group; all of it comes from one flavor."""
+    """What a part of a demand needs from one resource group; all of it comes from one flavor."""
 
     group: Group
     amounts: Amounts
     obstacles: tuple[Obstacle | None, ...]
-    """Per flavor of the group: why the pods may not use it."""
+    """For each flavor of the group, why the pods may not use it; None if they may."""
     priced: Mapping[FlavorName, Amounts] | None = None
-    """The amounts in flavors whose devices count for more or less than what is asked for."""
+    """The amounts per flavor, where devices of some flavor count as other amounts; else None."""
 
     def amounts_in(self, flavor: FlavorName) -> Amounts:
-        """Return what a flavor would be charged."""
+        """Return the amounts that are charged if it gets this flavor."""
         return self.amounts if self.priced is None else self.priced.get(flavor, self.amounts)
 
 
@@ -40,14 +40,15 @@ class Part:
 
     index: int
     pod_sets: tuple[int, ...]
+    """Indices of the pod sets in the demand."""
     asks: tuple[Ask, ...]
-    """In the order of the first resource, by name, of each."""
+    """One per resource group, sorted by the first resource of each."""
     uncovered: ResourceName | None
     """The first resource, by name, that the queue does not cover, so that nothing fits."""
 
 
 Prices = Mapping[tuple[int, ResourceName, FlavorName], int]
-"""Total of a pod set in a flavor whose devices have a charge of their own, by place of the set."""
+"""(Index of a pod set, resource, flavor) → total, in flavors whose DeviceFlavor sets the charge."""
 
 
 @value(kw_only=False)
@@ -60,27 +61,27 @@ class Outline:
     spelled: dict[tuple[object, ...], tuple[PodSetAssignment, ...]] = field(
         default_factory=dict, compare=False
     )
-    """Memo of the assignments that were spelled out, by the flavors chosen."""
+    """A memo: assignments in their final form, by the flavors chosen."""
     wanted: tuple[tuple[FlavorResource, int], ...] | None = field(default=None, compare=False)
-    """What is asked of the first flavors that the pods may use; None with several parts."""
+    """The amounts needed of the first flavors that the pods may use; None with several parts."""
     first_is_last: bool = field(default=False, compare=False)
     """Whether no flavors are left to try after those of `wanted`."""
     usage: Mapping[FlavorResource, int] = field(default_factory=dict, compare=False)
     """The same as `wanted`, by flavor-resource."""
     only_way: tuple[FlavorName, ...] | None = field(default=None, compare=False)
-    """The flavor of each group where a single pod set of fixed size has no choice; else None."""
+    """The flavor of each group, if a single pod set of fixed size has no choice; else None."""
     fits: dict[tuple[int, ...], Any] = field(default_factory=dict, compare=False)
-    """Memo of the answers where these flavors have enough (see `flavors.plain`)."""
+    """A memo: the assignments for which these flavors have enough (see `flavors.plain`)."""
 
     def total(self, number: int, resource: FlavorResource) -> int:
-        """Return what a pod set, by its place, is charged of a resource in a flavor."""
+        """Return what the pod set with this index is charged of a flavor-resource."""
         flavor, name = resource
         total = self.totals[number].get(name, 0)
         return self.prices.get((number, name, flavor), total) if self.prices else total
 
 
 def outline_of(demand: Demand, groups: Sequence[Group], quota_check: QuotaCheck) -> Outline:
-    """Sort a demand's requests by pod set group and resource group."""
+    """Return the outline of a demand: its requests by part and resource group."""
     group_of = {resource: group for group in groups for resource in group.covered}
     again = _named_again(demand) if demand.claims else frozenset()
     totals = tuple(
@@ -113,7 +114,7 @@ def outline_of(demand: Demand, groups: Sequence[Group], quota_check: QuotaCheck)
 
 
 def _wanted(parts: Sequence[Part]) -> tuple[tuple[FlavorResource, int], ...] | None:
-    """Return what a single part asks of the first flavor of each group that its pods may use."""
+    """Return what a single part needs of the first flavor of each group that its pods may use."""
     if len(parts) != 1 or parts[0].uncovered is not None:
         return None
     found = []
@@ -132,7 +133,7 @@ def _passes_on(obstacle: Obstacle | None) -> bool:
 
 
 def _only_way(part: Part, demand: Demand) -> tuple[FlavorName, ...] | None:
-    """Return the flavor that each group has, if each has but one, which the pods may use."""
+    """Return the flavor of each group, if each has only one, and the pods may use it; else None."""
     if len(demand.pod_sets) > 1 or demand.may_shrink:
         return None
     if any(one.obstacles != (None,) for one in part.asks):
@@ -141,11 +142,11 @@ def _only_way(part: Part, demand: Demand) -> tuple[FlavorName, ...] | None:
 
 
 Again = frozenset[tuple[int, ResourceName]]
-"""What a pod set, by its place, asks by a claim that another one is charged for."""
+"""(Index of a pod set, resource) of requests by a claim that an earlier pod set is charged for."""
 
 
 def _named_again(demand: Demand) -> Again:
-    """Return what is asked by claims of which an earlier pod set with pods asks already."""
+    """Return the requests by claims that an earlier pod set with pods already uses."""
     seen: set[tuple[str, ResourceName]] = set()
     found = set()
     for number, one in enumerate(demand.pod_sets):
@@ -158,7 +159,10 @@ def _named_again(demand: Demand) -> Again:
 
 
 def _party(number: int, pod_set: PodSet) -> str:
-    """Name those who get the same flavors: a group, those who use one claim, or one alone."""
+    """Return the key of the pod sets that get the same flavors as this one.
+
+    These are those of its group, else those that use the same claim, else this one alone.
+    """
     if pod_set.group:
         return f"group {pod_set.group}"
     claim = next((ask.claim for ask in pod_set.devices if ask.claim), "")
@@ -224,7 +228,7 @@ def _prices(
     group_of: Mapping[ResourceName, Group],
     again: Again,
 ) -> Prices:
-    """Return what pod sets are charged in flavors whose devices have offers for them."""
+    """Return what pod sets are charged in flavors with device offers for their shape."""
     found: dict[tuple[int, ResourceName, FlavorName], int] = {}
     for number, one in enumerate(demand.pod_sets):
         for ask in one.pod_set.devices:
@@ -240,14 +244,14 @@ def _prices(
 
 
 def _charge(offer: DeviceOffer, pods: int) -> int:
-    """Return what so many pods are charged for the devices of an offer."""
+    """Return what a number of pods is charged for the devices of an offer."""
     return _shared(offer.amount, pods) if offer.together else offer.amount * pods
 
 
 def _shared(amount: int, count: int) -> int:
-    """Return what pods are charged that share an amount: less than one each, or equal wholes.
+    """Return what pods that share an amount are charged: less than one each, or a multiple of them.
 
-    A status may hold nothing else, so that pods that end can be taken off it in equal parts.
+    A status must contain nothing else, so that finished pods can be subtracted in equal parts.
     """
     return amount if amount < count else -(-amount // count) * count
 

@@ -1,4 +1,4 @@
-"""Deciding one nominated head after another on the same tree."""
+"""Decides one entry (a nominated head) of a round, on the tree that the entries before it left."""
 
 from dataclasses import replace
 
@@ -26,9 +26,10 @@ from queueing.core.settings import Compatibility
 
 
 def rule(entry: Entry, draft: Draft) -> Ruling:
-    """Decide one entry, and charge what it takes from those that come after it.
+    """Decide one entry, and charge what it takes, so that later entries find it taken.
 
-    Where the same was decided of it before, after the same others, that is found out only once.
+    If the same entry was decided before in this cycle, after the same others, that ruling is
+    reused.
     """
     recall = draft.recall(entry)
     ruling = None if recall is None else recall.ruling(entry)
@@ -59,9 +60,10 @@ def _rule_anew(entry: Entry, draft: Draft) -> Ruling:
 
 
 def rule_hopeless(entry: Entry) -> Ruling | None:
-    """Decide an entry that takes nothing and lets others of its queue pass; None for any other.
+    """Return the ruling on a hopeless entry; None for any other.
 
-    Such a one waits whatever its round decides, so it need not have a place in it.
+    A hopeless entry takes nothing and lets others of its queue pass. It waits whatever its round
+    decides, so it needs no place in the round.
     """
     assignment = entry.assignment
     strict = entry.rules.strategy is Strategy.STRICT_FIFO
@@ -85,7 +87,7 @@ def _rule(entry: Entry, draft: Draft, *, overlaps: bool, deferred: bool) -> Ruli
     if entry.barred is not None:
         return _barred(entry, entry.barred)
     if entry.partners and not entry.partners.isdisjoint(draft.victims):
-        # who would take the claims over now leaves with those who hold them
+        # workloads that share a ResourceClaim have to leave together, and the others leave now
         return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, NO_LONGER_FITS)
     if not assignment.fits and not assignment.needs_preemption:
         return _wait(entry, Mode.NO_FIT, *_why(entry, assignment.message))
@@ -104,7 +106,7 @@ def _rule(entry: Entry, draft: Draft, *, overlaps: bool, deferred: bool) -> Ruli
     if not draft.fits(entry):
         return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, NO_LONGER_FITS)
     if entry.targets and not draft.may_free(entry):
-        idle = replace(entry, targets=[])  # it takes nothing, and so keeps nothing from others
+        idle = replace(entry, targets=[])  # it preempts nobody, so it keeps no quota from others
         return _retry(idle, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, TOO_MANY_LEAVE)
     if entry.targets:
         return _preempt(entry, draft)
@@ -112,12 +114,12 @@ def _rule(entry: Entry, draft: Draft, *, overlaps: bool, deferred: bool) -> Ruli
 
 
 def _barred(entry: Entry, why: Bar) -> Ruling:
-    """Say that a budget does not cover an entry, or that it may not borrow."""
+    """Return the wait of an entry that a budget does not cover, or that may not borrow."""
     return _wait(entry, Mode.NO_FIT, *why)
 
 
 def _has_no_leave(entry: Entry, draft: Draft) -> bool:
-    """Say whether budgets or rules would bar an entry even if there was room for it."""
+    """Say whether budgets or rules would bar an entry even if there was quota for it."""
     head, allowance = entry.head, draft.world.allowance
     return allowance is not None and bool(
         allowance.bars(head.workload, head.queue, entry.assignment.use)
@@ -125,16 +127,16 @@ def _has_no_leave(entry: Entry, draft: Draft) -> bool:
 
 
 def _without_candidates(entry: Entry) -> Ruling:
-    """Say that an entry found nobody to preempt, or runs beyond a budget and so may not."""
+    """Return the wait of an entry that found no victims, or must not preempt beyond a budget."""
     words = (entry.assignment.message, entry.demoted)
     message = ". ".join(one for one in words if one)
     return _wait(entry, Mode.NO_CANDIDATES, *_why(entry, message))
 
 
 def _why(entry: Entry, message: str) -> Bar:
-    """Say why an entry gets nothing: also what bars it in flavors tried before, which comes first.
+    """Return why an entry gets nothing.
 
-    There it would fit, so that is what waiting or credits can change.
+    If it fitted in flavors tried before but was barred there, that reason comes first.
     """
     barred = entry.barred_before
     if barred is None:
@@ -202,13 +204,16 @@ def _admit(entry: Entry, draft: Draft) -> Ruling:
 
 
 def _note(entry: Entry) -> str:
-    """Tell what may surprise who sees the admission."""
+    """Return the note of an admission: flavors passed over, and that it runs beyond a budget."""
     found = (passed_over(entry.assignment.passed_over), entry.demoted)
     return ". ".join(one for one in found if one)
 
 
 def _awaits_pods(entry: Entry, draft: Draft) -> bool:
-    """Say whether pods admitted before must get ready first: Kueue asks all, we its own tree."""
+    """Say whether admission must wait until the pods of admitted workloads are ready.
+
+    In Kueue mode those of all workloads count, otherwise only those of the entry's tree.
+    """
     waited_for = draft.world.unready | draft.admitted_in
     if draft.world.settings.compatibility is Compatibility.KUEUE:
         return bool(waited_for)
@@ -218,10 +223,10 @@ def _awaits_pods(entry: Entry, draft: Draft) -> bool:
 def _open_checks(
     entry: Entry, names: tuple[CheckName, ...], *, heeds_all: bool
 ) -> tuple[CheckName, ...]:
-    """Leave out the checks that the workload's status already says are Ready.
+    """Return the admission checks that are not Ready yet, of `names` and of the status.
 
-    With `heeds_all`, as in Kueue, those count as well of which only the status still tells: they
-    are dropped from it once there is a reservation, and only then is the workload admitted.
+    Checks that are only in the workload's status count with `heeds_all`, as in Kueue: there they
+    are dropped once the workload has a reservation, and only then is it admitted.
     """
     states = entry.head.workload.checks
     if not names and not (heeds_all and states):
@@ -232,19 +237,22 @@ def _open_checks(
 
 
 def _wait(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:
-    """Set a head aside, unless its queue is strict or flavors are left to try."""
+    """Return the wait of a head that gets nothing.
+
+    It is inadmissible, unless its queue is StrictFIFO or flavors are left to try.
+    """
     again = entry.rules.strategy is Strategy.STRICT_FIFO or entry.assignment.progress is not None
     requeue = Requeue.IMMEDIATE if again else Requeue.INADMISSIBLE
     return _rule_wait(entry, mode, (reason, message), requeue)
 
 
 def _retry(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:
-    """Have a head judged again in the next round."""
+    """Return the wait of a head that is judged again in the next round."""
     return _rule_wait(entry, mode, (reason, message), Requeue.IMMEDIATE)
 
 
 def _claim(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:
-    """Have a head judged again, and keep from those after it what it waits for."""
+    """Return the wait of a head that is judged again, and keeps its usage from later entries."""
     return _retry(entry, mode, reason, message)._replace(claims=entry.usage)
 
 
@@ -265,9 +273,10 @@ def _rule_wait(entry: Entry, mode: Mode, why: tuple[Reason, str], requeue: Reque
 
 
 def _reservation(entry: Entry) -> dict[FlavorResource, int]:
-    """Return what a head without candidates keeps from others, so that it is not starved.
+    """Return the quota that a head without candidates keeps from later entries.
 
-    While it borrows: up to its borrowing limit, else what is left of its nominal quota.
+    Otherwise smaller workloads would starve it. As in Kueue it is the request, but at most what is
+    left of the nominal quota; if it borrows, of nominal quota plus borrowing limit.
     """
     borrows = entry.assignment.borrow > 0
     kept: dict[FlavorResource, int] = {}

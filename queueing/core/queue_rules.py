@@ -10,11 +10,11 @@ from queueing.core.settings import QuotaCheck, Settings
 from queueing.core.usage import Demand, Shape
 
 OUTLINES_MAX = 65_536
-"""Shapes remembered per offer; the memo starts over when it is full."""
+"""How many shapes the memo of one offer holds; it is emptied when it is full."""
 
 
 class Offer:
-    """Resource groups and flavors, without quotas, and a memo of what demands mean under them."""
+    """Resource groups and flavors, without quotas, and a memo of the outlines of demands."""
 
     __slots__ = ("_outlines", "flavors", "groups")
 
@@ -26,7 +26,7 @@ class Offer:
         self._outlines: dict[Shape, Outline] = {}
 
     def outline(self, demand: Demand, quota_check: QuotaCheck) -> Outline:
-        """Return what a demand needs from this offer. Callers use one `quota_check` throughout."""
+        """Return the outline of a demand; all callers must pass the same `quota_check`."""
         found = self._outlines.get(demand.shape)
         if found is None:
             if len(self._outlines) >= OUTLINES_MAX:
@@ -37,7 +37,7 @@ class Offer:
 
 
 class QueueRules:
-    """The immutable rules of one queue."""
+    """The immutable rules of one ClusterQueue."""
 
     __slots__ = ("fact", "name", "never_preempts", "offer", "strategy")
 
@@ -53,7 +53,7 @@ class QueueRules:
         )
 
     def preempts_while_borrowing(self, settings: Settings) -> bool:
-        """Say whether a workload may preempt that would borrow from the whole tree."""
+        """Say whether a workload that would borrow from the root may preempt."""
         policies = self.fact.preemption
         return policies.borrow_within_cohort is not PreemptionPolicy.NEVER or (
             settings.fair_sharing is not None
@@ -70,7 +70,7 @@ class Catalog:
         self._offers: dict[tuple[object, ...], Offer] = {}
 
     def offer(self, fact: ClusterQueueFact, flavors: Mapping[FlavorName, FlavorFact]) -> Offer:
-        """Return the offer of a queue, made anew when one of its flavors has changed."""
+        """Return the offer of a queue; a new one if one of its flavors has changed."""
         layout: tuple[tuple[tuple[ResourceName, ...], tuple[FlavorName, ...]], ...] = tuple(
             (group.covered, tuple(one.flavor for one in group.flavors)) for group in fact.groups
         )
@@ -91,5 +91,5 @@ def compile_rules(
     flavors: Mapping[FlavorName, FlavorFact],
     catalog: Catalog | None = None,
 ) -> QueueRules:
-    """Join a queue with its flavors; do it again when either changes."""
+    """Join a queue with its flavors; to be called again when either changes."""
     return QueueRules(fact, (catalog or Catalog()).offer(fact, flavors))

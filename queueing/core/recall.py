@@ -1,12 +1,12 @@
-"""What was found of the heads of one tree, while nothing in that tree is used otherwise.
+"""A memo of nominations, rulings and scores in one tree, valid while its charges do not change.
 
-The rounds of a cycle judge again whoever waits for victims to leave. Most rounds change nothing in
-most trees: then what a head would get is what it would have got the round before, and what is
-decided of it is the same wherever the same was taken by others before it.
+Every round of a cycle judges the standing workloads of its trees again, but most rounds change
+nothing in most trees. Then the nomination of a head is the same as in the round before, and so is
+its ruling if the same was taken by other entries before it (docs/decisions/0040, 0093).
 
-Invariant: a recall is thrown away with the first change of anything that is charged in its tree,
-and all are with a change of any object, of credits, and of time. So whatever a nomination or a
-ruling looks at is the same for as long as it is kept.
+Invariant: a recall is dropped with the first change of anything that is charged in its tree; all
+recalls are dropped with a change of any object, of credits, and of time. So all that nominations
+and rulings depend on is the same while a recall is kept.
 """
 
 from collections.abc import Mapping
@@ -23,10 +23,9 @@ Sums = frozenset[tuple[tuple[QueueName, FlavorResource], int]]
 
 
 class Taken(NamedTuple):
-    """All that was taken so far in a round.
+    """All that was taken so far in a round, in any order and by any entries.
 
-    It is the same in whichever order it was taken, and by whom. For whoever comes next looks at
-    usage and at victims: at sums and at a set.
+    Later entries depend only on usage and victims, so sums and a set are enough.
     """
 
     claims: Sums = frozenset()
@@ -34,7 +33,7 @@ class Taken(NamedTuple):
     victims: frozenset[Uid] = frozenset()
 
     def and_by(self, ruling: Ruling) -> "Taken":
-        """Return what was taken once a ruling has taken its part."""
+        """Return this with what a ruling takes added."""
         entry = ruling.entry
         queue, leave = entry.head.queue, entry.targets if ruling.preemptions else ()
         admitted = entry.usage if isinstance(ruling.decision, Admit) else NOTHING
@@ -56,7 +55,7 @@ def _added(sums: Sums, queue: QueueName, usage: Mapping[FlavorResource, int]) ->
 
 
 class Step(NamedTuple):
-    """What was decided of an entry, and at which stage the round was then."""
+    """A ruling on an entry, and the stage of the round after it."""
 
     entry: Entry
     ruling: Ruling
@@ -64,46 +63,46 @@ class Step(NamedTuple):
 
 
 class Recall:
-    """Entries by workload; rulings and scores by the stage of the round, and whose they are.
+    """Entries by workload; rulings and scores by entry and by the stage of the round.
 
-    The stage is a number for all that was taken so far; 0 is nothing.
+    A stage is a number for a value of `Taken`: 0 is a round in which nothing was taken yet.
     """
 
     __slots__ = ("_entries", "_scores", "_stage", "_stages", "_steps", "_taken")
 
     def __init__(self) -> None:
         self._entries: dict[Uid, list[Entry]] = {}
-        """One for each head that a workload was: with flavors left to try it is another one."""
+        """One for each different head of a workload: with other progress it is another head."""
         self._steps: dict[tuple[int, int], Step] = {}
-        """By stage and the identity of the entry, which is kept alive in the step."""
+        """By stage and `id` of the entry; the step keeps the entry alive."""
         self._scores: dict[tuple[int, Node, Uid], tuple[Contender, Score]] = {}
         self._taken = [Taken()]
-        """By stage."""
+        """What was taken, by stage."""
         self._stages = {Taken(): 0}
         self._stage = 0
 
     def begin_round(self) -> None:
-        """Note that nothing was taken yet."""
+        """Return to stage 0: nothing is taken yet."""
         self._stage = 0
 
     def entry(self, head: Head) -> Entry | None:
-        """Return how a head was nominated before; None if it was not, or not as it is now."""
+        """Return the earlier nomination of an equal head; None if there is none."""
         for known in self._entries.get(head.workload.uid, ()):
             if known.head == head:
                 return known
         return None
 
     def nominated(self, entry: Entry) -> None:
-        """Note a nomination."""
+        """Store a nomination."""
         self._entries.setdefault(entry.head.workload.uid, []).append(entry)
 
     def ruling(self, entry: Entry) -> Ruling | None:
-        """Return what was decided of the very same entry at this stage of a round."""
+        """Return the earlier ruling on the same entry at this stage; None if there is none."""
         step = self._steps.get((self._stage, id(entry)))
         return None if step is None else step.ruling
 
     def decided(self, entry: Entry, ruling: Ruling) -> None:
-        """Note what was decided of an entry at this stage, and go on to the next."""
+        """Store a ruling at this stage, and advance to the stage after it."""
         place = self._stage, id(entry)
         step = self._steps.get(place)
         if step is None or step.ruling is not ruling:
@@ -112,16 +111,16 @@ class Recall:
         self._stage = step.stage
 
     def score(self, child: Node, contender: Contender) -> Score | None:
-        """Return what a contender scored before for a node, at this stage; None if it did not."""
+        """Return the earlier score of an equal contender for a node at this stage, if any."""
         known = self._scores.get((self._stage, child, contender.uid))
         return known[1] if known is not None and known[0] == contender else None
 
     def scored(self, child: Node, contender: Contender, score: Score) -> None:
-        """Note a score at this stage."""
+        """Store a score at this stage."""
         self._scores[self._stage, child, contender.uid] = contender, score
 
     def _after(self, ruling: Ruling) -> int:
-        """Return the stage to which a ruling leads from this one."""
+        """Return the stage after a ruling at the present stage."""
         taken = self._taken[self._stage].and_by(ruling)
         stage = self._stages.get(taken)
         if stage is None:

@@ -1,8 +1,8 @@
-"""One round over the heads of the ClusterQueues, as one scheduling cycle of Kueue.
+"""One round over the heads of the ClusterQueues: the same as one scheduling cycle of Kueue.
 
-`nominations` finds flavors and preemption targets for each head, on the usage as it stands.
+`nominations` finds flavors and preemption targets for each head, on the present usage.
 `decide_round` puts these entries in order and decides one after the other, each on what those
-before it have taken. `judge_round` is both, for heads that are all known beforehand.
+before it left. `judge_round` is both, for heads that are all known beforehand.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,37 +36,37 @@ __all__ = [
 
 
 class Judgement(NamedTuple):
-    """What was decided of one head, and what its next try depends on."""
+    """The decision about one head, and what its next attempt depends on."""
 
     head: Head
     decision: Admit | Wait
     usage: Mapping[FlavorResource, int]
     """What the Admit charges, or what the head would use."""
     preemptions: tuple[Preempt, ...] = ()
-    """To be carried out; they come before the Wait."""
+    """The preemptions that it issues; the decision is a Wait then."""
     progress: Progress | None = None
     """Set while flavors are left to try."""
     lacks: tuple[Lack, ...] = ()
-    """All quota that was missing on the way; empty when only a change of objects can help."""
+    """All quota that was missing in the search; empty if only a change of objects can help."""
     wants_candidates: bool = False
-    """Preemption was possible but found nobody, so that new or changed holders may help."""
+    """Preemption was allowed but found no victims, so that new or changed holders may help."""
     borrow: int = 0
-    """How far the head would borrow when the round began, by which it had its place in it."""
+    """How far up the tree the head would borrow as the round began: part of its place in it."""
 
 
 Successor = Callable[[Judgement], Head | None]
-"""Takes in that a head is hopeless, and gives the next of its queue, None when there is none."""
+"""Called with the judgement of a hopeless head; returns the next head of its queue, or None."""
 
 
 def nominations(
     heads: Iterable[Head], world: World, successor: Successor, along: Iterable[Head] = ()
 ) -> Iterator[Entry]:
-    """Nominate heads on the tree as it stands, and the next of its queue for a hopeless head.
+    """Nominate heads on the present usage, and the next of its queue for a hopeless head.
 
     A hopeless head neither fits nor finds victims. It does not cost its queue the turn: `successor`
-    is told of it and gives the next head. So the round is the same for an engine that knows already
-    which heads are hopeless. Those `along` are no heads of their queues in this round, but keep
-    others off what they wait for; they are asked for when all heads are known.
+    is called for it and returns the next head. So the round is the same for an engine that knew
+    already which heads are hopeless. `along` are the companions, which keep quota from others
+    though they are no heads; they are read when all heads are nominated.
     Raises KeyError for the head of a queue that is not in the tree.
     """
     borrowers = Borrowers()
@@ -97,12 +97,12 @@ def decide_round(entries: Sequence[Entry], world: World) -> list[Judgement]:
 
     Two kinds get no judgement: a `patient` head that fitted until others of the round came first,
     and, where credits bend fair-share weights, a head that would borrow while a queue that was
-    served in this round has the smaller share still (`Precedence`).
+    served in this round still has the smaller share (`Precedence`).
 
-    Of several entries of one queue, the first that is given is decided first, and so may hold up
-    others until its own place. If it gets nothing there, it held them up in vain, and entries of
-    other queues were decided too early. Then the round is decided anew without it.
-    On return the tree holds the usage of every Admit and is otherwise as it was.
+    Entries of one queue are decided in the given order, so the first may hold up the others until
+    its own place. If it gets nothing there, it held them up in vain, and entries of other queues
+    were decided too early. Then the round is decided anew without it (docs/decisions/0085).
+    On return the tree contains the usage of every Admit and is otherwise unchanged.
     """
     in_vain: list[Judgement] = []
     while True:
@@ -128,12 +128,13 @@ class _Pass:
         self._world = world
         self._draft, self._precedence = Draft(world), Precedence(world.tree)
         self._rulings: list[tuple[Entry, Ruling]] = []
-        """By entry as it was given; the ruling has another where flavors were found anew."""
+        """Each entry as it was given; its ruling has another one if it was nominated anew."""
 
     def run(self, entries: Sequence[Entry]) -> Entry | None:
-        """Decide all, and return None, or up to one that held up others in vain, and return it.
+        """Decide all entries and return None, or stop at one that held up others in vain.
 
-        Then nothing is taken from budgets; the tree is as it was in any case.
+        That one is returned, and what was taken from budgets is given back. The tree is as it was
+        in either case.
         """
         allowance = self._world.allowance
         if allowance is not None:
@@ -147,7 +148,7 @@ class _Pass:
         return None
 
     def judgements(self, only: Entry | None = None) -> list[Judgement]:
-        """Return what was decided, of all or of one entry."""
+        """Return the judgements so far, of all entries or only of one."""
         return [
             _judgement(ruling, entry.assignment.borrow)
             for entry, ruling in self._rulings
@@ -155,7 +156,7 @@ class _Pass:
         ]
 
     def _gets_something(self, entry: Entry) -> bool:
-        """Decide an entry; say whether it is admitted, or waits for what others leave to it."""
+        """Decide an entry; say whether it is admitted, or waits for victims to leave."""
         world, assignment = self._world, entry.assignment
         if entry.head.patient and assignment.fits and not self._draft.fits(entry):
             return False
@@ -173,9 +174,9 @@ class _Pass:
 
 
 def _ordered(entries: Sequence[Entry], world: World) -> Iterator[tuple[Entry, bool]]:
-    """Order entries: least borrowing, highest priority, longest queued, uid; or by fair shares.
+    """Yield entries by least borrowing, highest priority, oldest, uid; or by fair shares.
 
-    With each comes whether others of its queue had to wait for it.
+    The second value is whether others of its queue had to wait for this entry.
     """
     settings = world.settings
     if settings.fair_sharing is not None:
@@ -192,10 +193,10 @@ def _ordered(entries: Sequence[Entry], world: World) -> Iterator[tuple[Entry, bo
 def _in_order_of_queues(
     ordered: Iterator[Entry], given: Sequence[Entry]
 ) -> Iterator[tuple[Entry, bool]]:
-    """Keep the entries of one queue in the order given, whatever the common order says.
+    """Keep the entries of one queue in the given order, whatever the common order says.
 
-    One that comes too early waits until those given before it have come. These do not move up to
-    its place: the place of an entry must not depend on who is behind it in its queue.
+    An entry that comes too early waits until those given before it have come. These do not move up
+    to its place, because the place of an entry must not depend on what is behind it in its queue.
     """
     queues: dict[QueueName, list[Entry]] = {}
     for entry in reversed(given):
@@ -218,14 +219,14 @@ def _each_after_its_own(
 
 
 def _goes_first(entry: Entry, settings: Settings) -> bool:
-    """Say whether a head goes before all others because its victims are on their way out."""
+    """Say whether a head comes before all others because its preemptions are in progress."""
     return settings.prioritize_preemptors and entry.head.preempting
 
 
 def _fairly_ordered(
     entries: Sequence[Entry], world: World, settings: FairSharing
 ) -> Iterator[Entry]:
-    """Order entries by shares, each place depending on what was decided before it."""
+    """Yield entries by shares; each place depends on what was decided before it."""
     by_priority = world.settings.priority_sorting_within_cohort
     by_uid = {entry.head.workload.uid: entry for entry in entries}
     contenders = [
@@ -268,10 +269,10 @@ def _judgement(ruling: Ruling, borrow: int = 0) -> Judgement:
 
 
 def _goes_on(ruling: Ruling) -> bool:
-    """Say whether the next try starts where this one stopped.
+    """Say whether the next attempt starts at the flavor where this one stopped.
 
-    Whoever waits for victims to leave tries all flavors anew when they have left, and so does who
-    was skipped, because others of the round came before it.
+    A workload that waits for victims tries all flavors anew when they have left, and so does one
+    that was skipped because others of the round came first.
     """
     decision = ruling.decision
     return (

@@ -1,21 +1,21 @@
-"""What stopping a workload would cost: a fact of its own, told by checkpoints."""
+"""What stopping a workload would cost, as derived from its checkpoints."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stake:
-    """What stopping a workload would cost, as far as its checkpoints tell; times in seconds."""
+    """What stopping a workload would cost, as far as its checkpoints show. Times in seconds."""
 
     saves: bool = False
-    """It saves before it is stopped, and was not seen to fail at that."""
+    """Whether it saves before it is stopped, and has not been seen to fail at that."""
     started: float | None = None
-    """When its run began; None where only its reservation tells."""
+    """When its run began; None if that is unknown, so that its reservation counts."""
     saved_at: float | None = None
-    """When it saved last."""
+    """When it last saved."""
     save_s: float = 0.0
-    """How long it takes to save."""
+    """How long saving takes."""
     restart_s: float = 0.0
-    """How long a run needs until it does anything."""
+    """How long a new run takes until it does useful work."""
     minimum_runtime_s: float = 0.0
-    """So long after its start it is no victim, except of those who reclaim their own quota."""
+    """For how long after its start only preemptors that reclaim their own quota may preempt it."""

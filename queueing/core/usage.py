@@ -1,4 +1,4 @@
-"""What workloads ask for and what they hold, in flavor-resources."""
+"""What workloads request (demands) and what they hold (usage, in flavor-resources)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,8 +14,8 @@ from queueing.core.sharing import ClaimCharge, added, beside_claims, claims_of, 
 class Shape:
     """Everything of a workload's pod sets that flavor assignment depends on.
 
-    Equal shapes get equal answers from the same queue in the same state. The hash is kept, because
-    shapes are keys of memos on the hot path.
+    Equal shapes get equal answers from the same queue in the same state. The hash is stored,
+    because shapes are keys of memos on the hot path.
     """
 
     digest: int
@@ -36,14 +36,14 @@ class PodSetDemand:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a pending workload asks for now; made once per fact, then shared by all its tries."""
+    """What a pending workload requests now. Workloads of equal shape share one object."""
 
     pod_sets: tuple[PodSetDemand, ...]
     shape: Shape
     full: Shape
-    """The shape with all pods; another one where partial admission has lowered a count."""
+    """The shape with all pods; it differs from `shape` if partial admission lowered a count."""
     claims: frozenset[str] = frozenset()
-    """Claims that others may use, too, and are charged for then."""
+    """Uids of the ResourceClaims that it uses and other workloads may use, too."""
 
     def reduced(self, counts: Sequence[int]) -> "Demand":
         """Return the same demand with other pod counts."""
@@ -63,7 +63,7 @@ class Demand:
 
 
 def demand_of(workload: WorkloadFact) -> Demand:
-    """Prepare the requests of a workload: counts without the pods that it needs no more."""
+    """Return what a workload requests, without its reclaimable pods."""
     reclaimable = workload.reclaimable
     pod_sets = tuple(
         PodSetDemand(
@@ -88,7 +88,7 @@ def assigned_usage(pod_sets: Iterable[PodSetAssignment]) -> dict[FlavorResource,
 
 
 def is_charged(pod_sets: Sequence[PodSetAssignment], usage: Mapping[FlavorResource, int]) -> bool:
-    """Say whether assignments charge this and nothing else, without the sums for a single one."""
+    """Say whether assignments charge exactly this usage. Faster than sums for a single pod set."""
     if len(pod_sets) != 1 or len(pod_sets[0].usage) != len(usage):
         return assigned_usage(pod_sets) == usage
     one = pod_sets[0]
@@ -99,22 +99,22 @@ def is_charged(pod_sets: Sequence[PodSetAssignment], usage: Mapping[FlavorResour
 
 
 def held_usage(workload: WorkloadFact) -> dict[FlavorResource, int]:
-    """Sum what a workload's admission charges, without the pods that it needs no more.
+    """Return what a workload's admission charges, without its reclaimable pods.
 
-    Reclaimable pods are counted from the spec. An admission for fewer pods, because some were
-    reclaimable already or because it is a partial one, is charged whole until fewer remain. Of
-    devices what was given is charged, never more than was admitted. What saves for the workload
-    meanwhile comes on top: it did not wait for room, but nobody else is let into what it takes.
-    Claims that others may use, too, are charged as if nobody did.
+    Reclaimable pods are counted from the spec: an admission for fewer pods, because some were
+    reclaimable already or because it is a partial one, is charged whole until fewer remain. Devices
+    are charged as they were allocated, never more than was admitted. A Job that saves the
+    workload's work at the moment is charged on top: it did not wait for quota, but nobody else may
+    use what it takes. ResourceClaims that others use, too, are charged as if nobody did.
     """
     own, parts = held_parts(workload)
     return added(own, parts)
 
 
 def held_parts(workload: WorkloadFact) -> tuple[dict[FlavorResource, int], tuple[ClaimCharge, ...]]:
-    """Return the same as what it alone is charged for, and what claims are that others may use.
+    """Return `held_usage` as two parts: that without claims that others may use, and those claims.
 
-    Pods that are over take nothing off a claim that others of their workload use.
+    A claim is charged whole as long as any pod of the workload uses it.
     """
     if workload.admission is None:
         return {}, ()
@@ -157,7 +157,7 @@ def _held_alone(workload: WorkloadFact) -> dict[FlavorResource, int]:
 def _held_claims(
     workload: WorkloadFact, claims: Mapping[tuple[PodSetName, ResourceName], str]
 ) -> tuple[ClaimCharge, ...]:
-    """Return what claims are charged as long as any pod that uses them is to run."""
+    """Return what is charged for claims that any pod which is still to run uses."""
     if workload.admission is None:
         return ()
     done, given = workload.reclaimable, workload.given
@@ -169,7 +169,7 @@ def _held_claims(
 
 
 def _lowered(assignment: PodSetAssignment, to: Mapping[ResourceName, int]) -> PodSetAssignment:
-    """Charge what was given where it is less."""
+    """Lower the usage of an assignment to what was allocated, where that is less."""
     usage = {
         resource: min(amount, to.get(resource, amount))
         for resource, amount in assignment.usage.items()
@@ -178,11 +178,11 @@ def _lowered(assignment: PodSetAssignment, to: Mapping[ResourceName, int]) -> Po
 
 
 Whole = Mapping[tuple[PodSetName, ResourceName], frozenset[FlavorName]]
-"""Flavors in which what a pod set is charged of a resource is one claim of all its pods."""
+"""(Pod set, resource) → flavors in which one claim of all its pods is charged for that."""
 
 
 def _scaled(assignment: PodSetAssignment, remaining: int, whole: Whole) -> PodSetAssignment:
-    """Reduce an assignment to the pods that remain; a share that is no whole amount rounds up."""
+    """Reduce the usage of an assignment to the remaining pods; a pod's share is rounded up."""
     count, flavors = assignment.count, assignment.flavors
     if remaining >= count:
         return assignment

@@ -1,4 +1,4 @@
-"""The answer of flavor assignment, and how far the search over flavors came."""
+"""The result of flavor assignment, and how far the search over flavors came."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from queueing.core.usage import Demand, Shape, assigned_usage
 
 
 class Choice(NamedTuple):
-    """The flavor that one resource of a part would get."""
+    """The flavor that one resource of a part gets."""
 
     flavor: FlavorName
     grade: Grade
@@ -24,22 +24,22 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The flavor last tried, per part and resource group, while some are left to try.
+    """Where the next search over flavors begins: (part, resource group) → flavor tried last.
 
-    A part that got no flavor has no place in it. It counts only for the same demand, be it for
-    fewer pods, and while no quota of the queue's tree has changed.
+    A part that got no flavor is not included. It is valid only for the same demand, also with
+    fewer pods, and while no quota of the queue's tree has changed (`generation`).
     """
 
     generation: int
     shape: Shape
     tried: Mapping[tuple[int, int], int]
     barred: Bar | None = field(default=None, compare=False)
-    """Why budgets or rules said no to flavors that fitted; None when they did not."""
+    """Why budgets or rules barred flavors that fitted; None if they did not."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Assignment:
-    """Flavors of the parts that were assigned, what they use, and what stood in the way."""
+    """The flavors of the parts that were assigned, their usage, and the obstacles."""
 
     demand: Demand
     outline: Outline
@@ -51,9 +51,9 @@ class Assignment:
     """The flavor of every resource group of every part assigned, in order."""
     usage: dict[FlavorResource, int] = field(default_factory=dict)
     saved: dict[FlavorResource, int] = field(default_factory=dict)
-    """What of the usage others are charged already, who use the same claims."""
+    """The part of `usage` that other users of the same claims are already charged for."""
     contested: list[FlavorResource] = field(default_factory=list)
-    """Flavor-resources that need preemption, in the order in which they were met."""
+    """Flavor-resources that need preemption, in the order in which they were found."""
     troubles: list[tuple[PodSetName, Sequence[Obstacle]]] = field(default_factory=list)
     """Obstacles of the resource groups that do not fit."""
     passed_over: list[tuple[PodSetName, Sequence[Obstacle]]] = field(default_factory=list)
@@ -71,12 +71,12 @@ class Assignment:
 
     @property
     def charged(self) -> Mapping[FlavorResource, int]:
-        """What its admission adds to what is charged."""
+        """What its admission adds to the usage of the queue."""
         return less(self.usage, self.saved)
 
     @property
     def use(self) -> Use:
-        """What is used, with claims that others may use, too, told apart."""
+        """The usage, with ResourceClaims that others may use kept apart."""
         if not self.demand.claims:
             return Use(self.usage)
         claims = shared_by(one.pod_set for one in self.demand.pod_sets)
@@ -85,21 +85,21 @@ class Assignment:
 
     @property
     def reason(self) -> Reason:
-        """Why it does not fit, in the wire's word."""
+        """Why it does not fit, as a reason of the condition `QuotaReserved`."""
         return REASONS[self.severity]
 
     @property
     def message(self) -> str:
-        """Why it does not fit, in a sentence."""
+        """Why it does not fit, as the message of that condition."""
         return describe(self.troubles)
 
     def lacks(self) -> tuple[Lack, ...]:
-        """Return the quota that was missing anywhere in the search, each one once."""
+        """Return the quota that was missing anywhere in the search, without duplicates."""
         found = (one.lack() for _, obstacles in self.troubles for one in obstacles)
         return tuple(dict.fromkeys(lack for lack in found if lack is not None))
 
     def pod_sets(self) -> tuple[PodSetAssignment, ...]:
-        """Spell the assignment per pod set; parts that were not reached are left out."""
+        """Return the assignment per pod set; parts that were not reached are left out."""
         key = (len(self.choices), *self.chosen)
         found = self.outline.spelled.get(key)
         if found is None:
@@ -119,7 +119,7 @@ class Assignment:
     def _totals(
         self, number: int, flavors: Mapping[int, Mapping[ResourceName, Choice]]
     ) -> Mapping[ResourceName, int]:
-        """Return what a pod set is charged, devices as the flavor that it got counts them."""
+        """Return what a pod set is charged; devices as the flavor that it got counts them."""
         totals, prices = self.outline.totals[number], self.outline.prices
         if not prices:
             return totals

@@ -1,4 +1,4 @@
-"""How well a flavor suits, and which of two suits better."""
+"""How well a request fits in a flavor, and which of two flavors is preferred."""
 
 from enum import IntEnum
 
@@ -6,24 +6,28 @@ from queueing.core.facts import FlavorPolicy, FlavorPreference, Fungibility
 
 
 class Grade(IntEnum):
-    """How a request could be satisfied by a flavor, from worst to best."""
+    """How a request fits in a flavor, from worst to best."""
 
     NO_FIT = 0
     NO_CANDIDATES = 1
-    """Preemption is allowed but finds nobody."""
+    """Preemption is allowed, but finds no victims."""
     PREEMPT = 2
-    """Victims in the own queue."""
+    """By preemption, with at least one victim of the same queue."""
     RECLAIM = 3
-    """Victims in other queues only."""
+    """By preemption in other queues only."""
     FIT = 4
+    """Without preemption."""
 
 
 Rank = tuple[int, ...]
-"""Compares as flavors do: the larger is preferred."""
+"""Flavors are compared by it: the larger is preferred."""
 
 
 def rank(grade: Grade, borrow: int, preference: FlavorPreference) -> Rank:
-    """Rank a grade and a borrowing level (0 is best) by the queue's preference."""
+    """Return the rank of a grade and borrowing level by the queue's `flavorFungibility.preference`.
+
+    The borrowing level is the height in the tree up to which is borrowed: 0 is not at all.
+    """
     if grade <= Grade.NO_CANDIDATES:
         return (int(grade),)
     if preference is FlavorPreference.PREEMPTION_OVER_BORROWING:

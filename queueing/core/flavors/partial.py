@@ -1,4 +1,4 @@
-"""Partial admission: how many pods fewer make a workload fit."""
+"""Partial admission: the smallest reduction of pods that makes a workload fit."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -9,10 +9,10 @@ Answer = TypeVar("Answer")
 
 
 def largest_that_fits(demand: Demand, judge: Callable[[Demand], Answer | None]) -> Answer | None:
-    """Return what `judge` says of the largest reduction step that it accepts, None if none is.
+    """Return the answer of `judge` for the smallest reduction that it accepts; None if none is.
 
-    Counts go down together, in equal shares of the way from count to minimum count. The search is
-    binary, so `judge` should accept every smaller demand than one it accepts.
+    The counts of all pod sets are reduced together, in proportion to count - minCount of each. The
+    search is binary, so `judge` should accept every demand smaller than one that it accepts.
     """
     full = [one.count for one in demand.pod_sets]
     room = [

@@ -1,10 +1,9 @@
 """The common cases of flavor assignment: the first flavor has enough, or the only one too little.
 
-Most heads of most rounds fit in the first flavor that their pods may use. Then the search would
-stop at once, and what it would answer depends on nothing but the demand and how far each resource
-borrows: so it is asked once for each of these, and its answer is remembered beside the outline.
-Most of those that do not fit, where queues fill up, have no other flavor to try. Anything else is
-left to the search.
+Most heads fit in the first flavor that their pods may use. Then the search would stop at once, and
+its answer depends only on the demand and on how far up the tree each resource borrows. So each
+answer is computed once and stored with the outline. Most heads that do not fit have no other flavor
+to try. All other cases are left to the search.
 """
 
 from queueing.core.facts import FlavorPolicy
@@ -19,15 +18,15 @@ from queueing.core.settings import Settings
 from queueing.core.usage import Demand
 
 FITS_MAX = 64
-"""Answers remembered per outline; the memo starts over when it is full."""
+"""How many answers the memo of one outline holds; it is emptied when it is full."""
 
 
 def plain_fit(
     rules: QueueRules, node: Node, demand: Demand, settings: Settings
 ) -> Assignment | None:
-    """Return what the search would answer, None where it has to be asked.
+    """Return the search's answer for a demand that fits plainly; None where it must be asked.
 
-    Callers treat the answer as a value: it is shared by all who ask the same.
+    The answer is shared by all callers, which must not change it.
     """
     outline: Outline = rules.offer.outline(demand, settings.quota_check)
     wanted = outline.wanted
@@ -58,8 +57,8 @@ def remembered_fit(  # noqa: PLR0913 - all that the search takes, and where its 
 ) -> Assignment:
     """Return the search's answer for a demand that fits plainly, as `plain_fit` found out.
 
-    The key is the generation of the tree, and how far each wanted resource borrows. Only how far
-    the search came depends on the generation, so that does not count where it comes to the end.
+    The key is the generation of the tree, and the borrowing level of each wanted resource. Only the
+    answer's progress depends on the generation, so that is dropped if no flavors are left to try.
     """
     if outline.first_is_last:
         key = key[1:]
@@ -78,7 +77,7 @@ def remembered_fit(  # noqa: PLR0913 - all that the search takes, and where its 
 def _only_answer(
     way: tuple[FlavorName, ...], levels: tuple[int, ...], outline: Outline, demand: Demand
 ) -> Assignment:
-    """Return what the search would find where there is one flavor to try, and that has enough."""
+    """Return the search's answer where the only flavor of each group has enough."""
     choices = {
         resource.resource: Choice(resource.flavor, Grade.FIT, level)
         for resource, level in zip(outline.usage, levels, strict=True)
@@ -96,10 +95,10 @@ def _only_answer(
 def plain_lack(
     rules: QueueRules, node: Node, outline: Outline
 ) -> list[tuple[FlavorResource, int, int]] | None:
-    """Return the resources of which the only flavor has too little: how much is asked and missing.
+    """Return the flavor-resources that are short, each with the amounts requested and missing.
 
-    None where the search has to be asked, or nothing is missing. Else the search of a queue that
-    preempts nobody would find these shortages, no candidates, and nothing else.
+    None where the search must be asked, or nothing is short. Otherwise the queue never preempts,
+    and the search would find just these shortages, with grade NO_CANDIDATES.
     """
     if outline.only_way is None or outline.wanted is None or not rules.never_preempts:
         return None

@@ -1,4 +1,4 @@
-"""The search over flavors (the rules are in `grades`, the sentences in `reasons`)."""
+"""The search over flavors (see `grades` for the rules, `reasons` for the messages)."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -24,14 +24,14 @@ from queueing.core.usage import Demand
 
 
 class Oracle(Protocol):
-    """Answers what preemption for one flavor-resource could reach."""
+    """Answers what preemption could achieve for one flavor-resource."""
 
     def simulate(self, resource: FlavorResource, amount: int) -> tuple[Grade, int]:
-        """Return NO_CANDIDATES, PREEMPT or RECLAIM, and the borrowing level once victims left."""
+        """Return NO_CANDIDATES, PREEMPT or RECLAIM, and the borrowing level without the victims."""
 
 
 class Scan(NamedTuple):
-    """What the search over one resource group found."""
+    """The result of the search over the flavors of one resource group."""
 
     choices: Mapping[ResourceName, Choice]
     grade: Grade
@@ -41,19 +41,19 @@ class Scan(NamedTuple):
 
 
 class Before(NamedTuple):
-    """What a part comes on top of."""
+    """The usage that a part is added to."""
 
     usage: Mapping[FlavorResource, int]
     """What the parts before it use."""
     saved: Mapping[FlavorResource, int]
-    """What need not be charged of these and of the part itself, whichever flavor that gets."""
+    """What need not be charged of these parts and of the part itself: see `savings`."""
 
 
 class Search:
     """Assigns flavors to the demands of one workload in one queue.
 
-    Without an oracle preemption is allowed to nobody, which is not the same as not possible.
-    `commons` are the workload's claims that others hold: there it needs only what it adds.
+    Without an oracle no preemption finds candidates; whether it would be allowed still counts.
+    `commons` are ResourceClaims of the workload that others use: it is charged only what it adds.
     """
 
     __slots__ = ("_commons", "_node", "_oracle", "_preempts_borrowing", "_rules", "_settings")
@@ -75,7 +75,10 @@ class Search:
         self._preempts_borrowing = rules.preempts_while_borrowing(settings)
 
     def assign(self, demand: Demand, progress: Progress | None = None) -> Assignment:
-        """Assign every part in turn, each on top of the ones before; stop at one that fails."""
+        """Return an assignment of all parts, each on top of those before; stop at one that fails.
+
+        With `progress`, the search goes on after the flavors that were tried.
+        """
         outline = self._rules.offer.outline(demand, self._settings.quota_check)
         answer = Assignment(demand=demand, outline=outline)
         generation = self._node.root().generation
@@ -101,9 +104,9 @@ class Search:
         start: Mapping[tuple[int, int], int],
         tried: dict[tuple[int, int], int],
     ) -> bool:
-        """Assign one part, group by group; say whether there is a flavor for all that it asks.
+        """Assign one part, group by group; say whether there is a flavor for each of its asks.
 
-        `start` is where an earlier try stopped. Where this one stops goes into `tried`.
+        `start` is where an earlier attempt stopped; where this one stops is stored in `tried`.
         """
         names = [answer.demand.pod_sets[number].pod_set.name for number in part.pod_sets]
         choices: dict[ResourceName, Choice] = {}
@@ -139,7 +142,10 @@ class Search:
         return True
 
     def _starts_anew(self, part: Part, ask: Ask, answer: Assignment) -> bool:
-        """Say whether the search forgets where it stopped: Kueue asks the first pod set only."""
+        """Say whether the search ignores where it stopped.
+
+        In Kueue mode it does if the first pod set of the part does not request the resource.
+        """
         totals = answer.outline.totals[part.pod_sets[0]]
         as_kueue = self._settings.compatibility is Compatibility.KUEUE
         return as_kueue and ask.amounts[0][0] not in totals
@@ -176,7 +182,7 @@ class Search:
                 answer.borrow = max(answer.borrow, choice.borrow)
 
     def _scan(self, ask: Ask, before: Before, start: int) -> Scan:
-        """Try the flavors of one group from `start` on, and keep the best."""
+        """Try the flavors of one resource group from index `start` on; return the best."""
         rules = self._rules.fact.fungibility
         fungible = self._settings.flavor_fungibility
         best: Mapping[ResourceName, Choice] = {}
@@ -213,7 +219,7 @@ class Search:
         return Scan(best, best_grade, tried, obstacles, severity)
 
     def _beyond(self, ask: Ask, index: int, before: Before) -> Obstacle | None:
-        """Return what keeps pods out of a flavor before a place is looked for in it: its quota."""
+        """Return the quota obstacle of a flavor with a topology; it comes before placement."""
         found: list[Obstacle] = []
         _, grade, _ = self._try(ask, index, before, found)
         return found[-1] if grade is Grade.NO_FIT else None
@@ -225,7 +231,10 @@ class Search:
         before: Before,
         obstacles: list[Obstacle],
     ) -> tuple[Mapping[ResourceName, Choice], Grade, int]:
-        """Judge one flavor by the worst of its resources; what is in the way is noted."""
+        """Return choices, grade and borrowing level of one flavor: those of its worst resource.
+
+        Obstacles are appended to `obstacles`.
+        """
         option = ask.group.options[index]
         preference = self._rules.fact.fungibility.preference
         choices: dict[ResourceName, Choice] = {}
@@ -244,14 +253,14 @@ class Search:
     def _fit(
         self, key: FlavorResource, before: Before, amount: int, obstacles: list[Obstacle]
     ) -> tuple[Grade, int]:
-        """Judge one flavor-resource: fit, fit by preemption, or not."""
+        """Return the grade and borrowing level of an amount of one flavor-resource."""
         cell = self._node.cell(key)
         earlier = before.usage.get(key, 0) if before.usage else 0
         total = added = earlier + amount
         if before.saved and before.saved.get(key):
             added -= before.saved[key]
             if not added:
-                return Grade.FIT, 0  # it takes nothing, also where more is used than there is
+                return Grade.FIT, 0  # it adds nothing, so it fits also if quota is overused
         free = max(0, cell.available())
         if added <= free:
             if cell.quota >= cell.usage + added:
@@ -271,7 +280,10 @@ class Search:
 
 
 def savings(part: Part, answer: Assignment, commons: Commons) -> dict[FlavorResource, int]:
-    """Return what need not be charged of the parts so far and of this one, wherever it goes."""
+    """Return what need not be charged of the parts so far and of this one, in any flavor.
+
+    That is what other users of the same claims are already charged for.
+    """
     demand, outline = answer.demand, answer.outline
     pod_sets = {demand.pod_sets[number].pod_set.name: number for number in part.pod_sets}
     claims = shared_by(demand.pod_sets[number].pod_set for number in part.pod_sets)
@@ -285,7 +297,7 @@ def savings(part: Part, answer: Assignment, commons: Commons) -> dict[FlavorReso
 
 
 def _severity(obstacles: Sequence[Obstacle], grade: Grade) -> Severity:
-    """Return how bad the flavor just tried is: its last obstacle decided, if it does not fit."""
+    """Return the severity of the flavor just tried: if it does not fit, of its last obstacle."""
     if grade is Grade.NO_FIT and obstacles:
         return obstacles[-1].severity
     return Severity.WAITING_FOR_QUOTA
