@@ -12,6 +12,7 @@ of all cohorts and `book` is one of them; `queue_books` are those of namespaces 
 and `queue_book` is one of them. `accounts` are the stored ledgers, and `stored` says whether they
 include what a workload held. `holds` are payments that are due soon, `saves` the times at which
 work was saved. `shares` bends weights and says which workloads shares may preempt. `budgets` are
-CreditBudgets and `purse` is one of them; `restraints` follow what workloads that may not borrow
-hold. `usages` are rows for reports and `meter` those of one tree.
+CreditBudgets and `purse` is one of them; `coverage` says which of them cover a queue, and
+`commitments` what running workloads may still cost. `restraints` follow what workloads that may not
+borrow hold. `usages` are rows for reports and `meter` those of one tree.
 """

@@ -26,6 +26,7 @@ from queueing.state.credits.accounts import Accounts
 from queueing.state.credits.agenda import Agenda, Give, Second
 from queueing.state.credits.books import Books
 from queueing.state.credits.budgets import BudgetChanges, Budgets
+from queueing.state.credits.coverage import Coverage
 from queueing.state.credits.grants import Grants
 from queueing.state.credits.policies import Policies
 from queueing.state.credits.presence import Presence
@@ -70,7 +71,7 @@ class Credits:
         self._books = Books(self._policies, self._accounts)
         self.queue_books = QueueBooks(self._policies, self._accounts)
         """The ledgers within ClusterQueues."""
-        self._budgets = Budgets(self._policies, self._books.counted)
+        self._budgets = Budgets(Coverage(self._policies), self._books.counted)
         self._restraints = Restraints(self._policies)
         self._bending = Bending(self._policies)
         self._undisturbed = Undisturbed(self._policies)
@@ -342,7 +343,7 @@ class Credits:
 
     def find_queues_by(self, queue_of: Callable[[Key], QueueName | None]) -> None:
         """Set the function that returns the ClusterQueue of a LocalQueue."""
-        self._budgets.queue_of = queue_of
+        self._budgets.coverage.queue_of = queue_of
 
     def demote(self, uid: Uid) -> None:
         """Note that a workload was admitted beyond a budget."""
