@@ -1,7 +1,8 @@
-"""Fair sharing: who borrows much yields to who borrows little.
+"""Fair sharing: queues that borrow little come before queues that borrow much (KEP-1714).
 
-`shares` measures a node by the largest part that it borrows of what its parent could lend,
-divided by its weight. `order` holds a tournament over these shares among the heads of a round,
-`preemption` finds victims by them. Use within a node's own quota never counts. Shares are
-floats, divided in Kueue's order, so that what looks like a tie falls as it does there.
+`shares` computes the share of a node: the largest fraction, over resources, that it borrows of what
+its parent could lend, divided by its weight. Usage within a node's own quota never counts. `order`
+sorts the heads of a round by shares, `preemption` finds victims by them, and `sparing` gives back
+those that are not needed. `patience` and `precedence` are what credits add. Shares are floats,
+divided in the same order as in Kueue, so that near ties are decided alike.
 """

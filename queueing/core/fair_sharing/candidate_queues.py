@@ -1,4 +1,4 @@
-"""From whom to take next: down from the root, always to the child with the highest share."""
+"""Which queue the next victim is taken from: descends to the child with the largest share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from queueing.core.holders import Holder
 from queueing.core.quota.node import Node
 
 Place = tuple[int, float, bool, int, str]
-"""Sorts ascending: the higher share, a cohort before a queue, the better candidate, name."""
+"""Sorts ascending: larger share first, a cohort before a queue, the better candidate, name."""
 
 
 class RankedCandidate(NamedTuple):
@@ -23,21 +23,21 @@ class RankedCandidate(NamedTuple):
 
 @dataclass(slots=True)
 class CandidateQueue:
-    """A queue and those of its workloads that are still candidates, the best first."""
+    """A queue and its workloads that are still candidates, the best first."""
 
     node: Node
     candidates: list[RankedCandidate] = field(default_factory=list)
 
     def pop(self) -> RankedCandidate:
-        """Take the best candidate out."""
+        """Remove and return the best candidate."""
         return self.candidates.pop(0)
 
 
 class CandidateQueues:
-    """All candidates by queue, and the descent that finds the next queue to take from.
+    """All candidates by queue, and the search for the queue of the next victim.
 
-    Each cohort keeps its children in a heap. Shares, and with them the places in the heaps, stay
-    as they are until `changed` says that usage on the path of a queue is another.
+    Each cohort has its children in a heap, sorted by share. Shares, and so places in the heaps, are
+    computed anew when `changed` is called for a queue on whose path usage changed.
     """
 
     __slots__ = (
@@ -68,7 +68,7 @@ class CandidateQueues:
             queue.candidates.append(one)
 
     def next(self) -> CandidateQueue | None:
-        """Return the queue to take from, None when nobody is left."""
+        """Return the queue of the next victim; None if no candidate is left."""
         node = self._own.root()
         while not node.is_queue:
             child = self._highest(node)
@@ -83,11 +83,11 @@ class CandidateQueues:
         return queue if queue is not None and queue.candidates else None
 
     def drop(self, queue: CandidateQueue) -> None:
-        """Leave out the rest of a queue's candidates."""
+        """Remove the rest of a queue's candidates."""
         queue.candidates.clear()
 
     def changed(self, queue: Node) -> None:
-        """Measure anew all on the path of a queue."""
+        """Forget the shares of all nodes on the path of a queue, because its usage changed."""
         path = [queue, *queue.ancestors()]
         for node in path:
             self._known.pop(node, None)
@@ -98,14 +98,14 @@ class CandidateQueues:
                 heappush(self._heaps[parent], (self._place(node), version, node))
 
     def share(self, node: Node) -> Share:
-        """Return a node's share as usage stands."""
+        """Return a node's share at the present usage."""
         found = self._known.get(node)
         if found is None:
             found = self._known[node] = self._shares.of(node)
         return found
 
     def _enroll(self, queue: Node) -> None:
-        """Note a queue, and the cohorts above it, as worth a descent."""
+        """Add a queue to the members of its cohort, and that to those of its parent, and so on."""
         child = queue
         for cohort in queue.ancestors():
             members = self._members.setdefault(cohort, {})
@@ -115,7 +115,7 @@ class CandidateQueues:
             child = cohort
 
     def _highest(self, cohort: Node) -> Node | None:
-        """Return the child to go on with; those that have nothing to give leave the heap."""
+        """Return the child with the largest share; children without candidates leave the heap."""
         heap = self._heaps.get(cohort)
         if heap is None:
             heap = self._heaps[cohort] = [
@@ -140,7 +140,7 @@ class CandidateQueues:
         return child not in self._own_path and not self.share(child)[1]
 
     def _place(self, child: Node) -> Place:
-        """Sort the higher share first; then a cohort before a queue, the better candidate, name."""
+        """Return the place of a child in the heap of its cohort."""
         infinite, value = self.share(child)
         first = self._queues[child].candidates[0].place if child.is_queue else 0
         return -infinite, -value, child.is_queue, first, child.name

@@ -1,4 +1,4 @@
-"""The order of entries with fair sharing: a tournament in each tree of cohorts."""
+"""The order of entries with fair sharing: a tournament in each tree."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from heapq import heappop, heappush
@@ -12,30 +12,30 @@ from queueing.core.quota.tree import QuotaTree
 
 
 class Contender(NamedTuple):
-    """A nominated head and what it would use in its queue."""
+    """A nominated head, and what it would use in its queue."""
 
     node: Node
     usage: Mapping[FlavorResource, int]
     priority: int
-    """0 for all where priority does not order the heads of a round."""
+    """0 for all if priority does not order the heads of a round."""
     timestamp: float
     uid: Uid
     goes_first: bool = False
-    """Whether neither borrowing nor shares matter, because its victims are on their way out."""
+    """Whether it comes first whatever it borrows, because its preemptions are in progress."""
 
 
 Score = tuple[bool, bool, int, float, int, float, Uid]
-"""Sorts ascending: not to go first, borrowing, share, priority (highest first), timestamp, uid."""
+"""Sorts ascending: not goes_first, borrowing, share, priority (highest first), timestamp, uid."""
 
 
 class Scores(Protocol):
-    """A memo of the scores in one tree, as it stands."""
+    """A memo of the scores in one tree at its present usage."""
 
     def score(self, child: Node, contender: Contender) -> Score | None:
-        """Return what a contender scored before for a node; None if it did not, as usage stands."""
+        """Return the earlier score of a contender for a node; None if it is not known."""
 
     def scored(self, child: Node, contender: Contender, score: Score) -> None:
-        """Note a score."""
+        """Store a score."""
 
 
 NO_SCORES: Mapping[Node, Scores] = MappingProxyType({})
@@ -50,10 +50,10 @@ def fair_order(
 ) -> Iterator[Contender]:
     """Yield all contenders, the fairest first, tree by tree in order of the roots' names.
 
-    The best of each child of a cohort plays there with the share that the child would have with
-    it, and so on up to the root. What the caller charges between two yields is seen: it changes
-    shares on the winner's own path only, so only those games are played again. The `known` scores
-    of a tree, by its root, are not worked out.
+    In each cohort, the best contender of each child competes with the share that the child would
+    have with it, and the winner competes in the parent cohort, up to the root. The caller may
+    charge usage between two yields: that changes shares only on the path of the last winner, so
+    only the games on it are played again. Scores in `known`, by root, are not computed again.
     """
     trees: dict[Node, list[Contender]] = {}
     for one in contenders:
@@ -64,10 +64,10 @@ def fair_order(
 
 
 class FlatOrder:
-    """The order in one tree whose heads are of queues just below the root, one head of each.
+    """The order in a tree in which all queues are directly below the root and have one head each.
 
-    What is charged for one of them changes no share of another, so all places are known at once,
-    and are those that the tournament gives.
+    Charging one of them changes no share of the others, so all places are known at once. They are
+    the same as in the tournament.
     """
 
     __slots__ = ("_prefers_non_borrowing", "_shares")
@@ -77,17 +77,17 @@ class FlatOrder:
         self._shares = Shares()
 
     def place(self, contender: Contender) -> Score:
-        """Return a contender's place as usage stands; the smallest comes first."""
+        """Return a contender's place at the present usage; the smallest comes first."""
         borrows, share = _with_its_usage(contender, self._shares)
         return _score(contender, share, borrows=borrows and self._prefers_non_borrowing)
 
     def place_by_one(
         self, node: Node, resource: ResourceName, borrowed: int, last: tuple[int, float, Uid]
     ) -> Score:
-        """Return the place of one of a queue that would borrow so much of its only resource.
+        """Return the place of a head whose queue would borrow this much of its only resource.
 
-        `borrowed` is not above 0 where it would not borrow; `last` is what decides between equal
-        shares, as it stands in the score.
+        `borrowed` is 0 or less if it would not borrow. `last` is the last part of the score, which
+        decides between equal shares.
         """
         if borrowed <= 0 or node.parent is None:
             return (True, False, *NO_SHARE, *last)
@@ -101,7 +101,7 @@ def tree_place(root: Node) -> tuple[bool, str]:
 
 
 class _Tournament:
-    """The games of one tree: per node, a heap of those who come from below, with their scores."""
+    """The games of one tree: for each node, a heap of contenders from below with their scores."""
 
     __slots__ = ("_games", "_known", "_prefers_non_borrowing", "_shares", "_tree")
 
@@ -115,7 +115,7 @@ class _Tournament:
         self._games: dict[Node, list[tuple[Score, Contender]]] = {}
 
     def play(self, root: Node, contenders: Iterable[Contender]) -> Iterator[Contender]:
-        """Yield the winner of the tree, play on without it, and so on until all have won."""
+        """Yield the winner of the tree, then that of the others, and so on."""
         entered: dict[Node, None] = {}
         for one in contenders:
             self._enter(one.node, one.node, one)
@@ -135,18 +135,18 @@ class _Tournament:
                 self._send_up(node)
 
     def _replay(self, queue: Node) -> None:
-        """Measure the other heads of a queue anew, after one of them was decided."""
+        """Compute the scores of a queue's other heads anew, after one of them was decided."""
         others = [contender for _, contender in self._games[queue]]
         self._games[queue].clear()
         for one in others:
             self._enter(queue, queue, one)
 
     def _send_up(self, node: Node) -> None:
-        """Enter the best of a node at its parent."""
+        """Enter the best contender of a node in the game of its parent."""
         game = self._games.get(node)
         if not game or node.parent is None:
             return
-        if node.is_queue:  # it plays for itself in its own game, with the same score
+        if node.is_queue:  # its score in its queue's own game is the same
             heappush(self._games.setdefault(node.parent, []), game[0])
         else:
             self._enter(node.parent, node, game[0][1])
@@ -161,7 +161,7 @@ class _Tournament:
         heappush(self._games.setdefault(game, []), (score, contender))
 
     def _score(self, child: Node, contender: Contender) -> Score:
-        """Measure a child of a cohort with the contender's usage added."""
+        """Return the score of a child of a cohort with the contender's usage added."""
         usage = contender.usage
         if child is contender.node:
             borrows, share = _with_its_usage(contender, self._shares)
@@ -174,7 +174,7 @@ class _Tournament:
 
 
 def _with_its_usage(contender: Contender, shares: Shares) -> tuple[bool, Share]:
-    """Say whether its queue would borrow with a contender, and which share it would have."""
+    """Return whether the contender's queue would borrow with it, and the share it would have."""
     node, usage = contender.node, contender.usage
     borrows = False
     for resource, amount in usage.items():

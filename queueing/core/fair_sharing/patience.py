@@ -1,4 +1,4 @@
-"""What keeps preemption by shares from going to and fro."""
+"""What protects workloads from preemption by shares under a CreditPolicy: hysteresis and time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,26 +12,26 @@ from queueing.core.quota.node import Node
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How much larger a victim's share must be, and how long it runs undisturbed.
+    """How many times larger a victim's share must be, and since when it must have held quota.
 
-    The factor counts only between two nodes of which credits bend at least one weight.
+    The factor applies only between two nodes of which credits bend at least one weight.
     """
 
     hysteresis: Fraction = Fraction(1)
     settled_by: float = inf
-    """Who got its quota after this time is no victim for the sake of shares."""
+    """A workload that reserved quota after this time must not be preempted by shares."""
 
     def demanded(self, share: Share, mine: Node, theirs: Node) -> Share:
-        """Return the share that the victim's is compared with, given the preemptor's."""
+        """Return the preemptor's share times the hysteresis, to be compared with the victim's."""
         if self.hysteresis == 1 or (mine.bend is None and theirs.bend is None):
             return share
         return share[0], share[1] * self.hysteresis
 
     def protects(self, holder: Holder) -> bool:
-        """Say whether a workload has not run long enough to be a victim."""
+        """Say whether a workload has not held quota long enough to be a victim."""
         return holder.reserved_at > self.settled_by
 
 
 NO_PATIENCE = Patience()
 Patiences = Mapping[Node, Patience]
-"""By root; a tree that is not named has none."""
+"""Root of a tree → its patience; a tree that is not included has none."""

@@ -1,8 +1,9 @@
-"""Who of a round stands back so that a queue with the smaller share may go on.
+"""Which heads of a round are passed over, so that a queue with a smaller share may go on.
 
-A round has one head of each queue, and admits all that fit: so, while there is room, every queue
-gets as many as the others, whatever their weights. Where credits bend weights, preemption by shares
-would take that back as soon as the room is used up, at the cost of everything started too early.
+A round has one head of each queue and admits all that fit. So while quota is free, every queue gets
+as many workloads as the others, whatever their weights. Where credits bend weights, preemption by
+shares would undo that as soon as the quota is used up, and waste all work started too early
+(docs/decisions/0037).
 """
 
 from collections.abc import Mapping
@@ -14,10 +15,10 @@ from queueing.core.quota.tree import QuotaTree
 
 
 class Precedence:
-    """What the queues that were served in this round would have as shares with as much again.
+    """The shares that queues served in this round would have with as much usage again.
 
-    Only queues in which others wait count. Where no weight is bent nobody stands back, nor does
-    who needs no more than its quota.
+    Only queues in which others wait count. A head stands back only if one of the two weights is
+    bent, and only if it would borrow.
     """
 
     __slots__ = ("_next", "_served", "_shares", "_tree")
@@ -26,16 +27,19 @@ class Precedence:
         self._tree = tree
         self._shares = Shares()
         self._served: list[tuple[Node, Mapping[FlavorResource, int]]] = []
-        """Not measured yet: that takes time, and in many rounds nobody asks."""
+        """Queues served whose shares are not computed yet: in many rounds they are not needed."""
         self._next: dict[Node, tuple[Share, Node]] = {}
-        """By cohort, the smallest of the shares of its children, and whose it is."""
+        """Cohort → the smallest such share of its children, and the child that has it."""
 
     def served(self, queue: Node, usage: Mapping[FlavorResource, int]) -> None:
-        """Note that a queue was given quota, and that others wait in it."""
+        """Note that a workload of a queue in which others wait was admitted with this usage."""
         self._served.append((queue, usage))
 
     def stands_back(self, queue: Node, usage: Mapping[FlavorResource, int]) -> bool:
-        """Say whether one that borrows would have a larger share than another's next."""
+        """Say whether a head must be passed over, because a served queue's next share is smaller.
+
+        `usage` is what the head would add to its queue's usage.
+        """
         if self._served:
             for one in self._served:
                 self._measure(*one)
@@ -62,7 +66,7 @@ class Precedence:
     def _shares_with(
         self, queue: Node, usage: Mapping[FlavorResource, int]
     ) -> list[tuple[Node, Share]]:
-        """Return the shares, from a queue up to below the root, with so much more in use."""
+        """Return the shares of the nodes from a queue up to below the root, with added usage."""
         own = (queue, self._shares.of(queue, usage))
         if queue.parent is None or queue.parent.parent is None:
             return [own]

@@ -1,4 +1,4 @@
-"""Preemption by shares."""
+"""Preemption by shares (KEP-1714): the rules with fair sharing."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -25,13 +25,14 @@ from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import FairSharing
 
 Rule = Callable[[Share, Share, Share], bool]
-"""Whether a victim may be taken: preemptor's new share, target's old share, target's new one."""
+"""Says whether a victim may be chosen, by three shares: that of the preemptor with its requests,
+that of the target before, and that of the target without the victim."""
 
 FINAL_SHARE = "LessThanOrEqualToFinalShare"
 INITIAL_SHARE = "LessThanInitialShare"
 
 SEARCHES_MAX = 4
-"""How often victims are looked for without those who would come back by right."""
+"""How often victims are searched for, each time without those that could reclaim their quota."""
 
 RULES: Mapping[str, Rule] = MappingProxyType(
     {
@@ -49,7 +50,7 @@ def fair_targets(
     settings: FairSharing,
     patience: Patience = NO_PATIENCE,
 ) -> list[Target]:
-    """Return the victims that make room by the configured strategies, none when they cannot."""
+    """Return victims by the configured strategies without which the preemptor fits, if any."""
     found = _candidates(query, holders) if settings.strategies else []
     for _ in range(SEARCHES_MAX if found else 0):
         with tree.attempt():
@@ -65,7 +66,7 @@ def fair_targets(
 
 
 class _Search:
-    """Victims so far, on a tree on which the preemptor is charged as if it had been admitted."""
+    """A search for victims on a tree to which the preemptor is charged as if it were admitted."""
 
     __slots__ = ("_patience", "_query", "_room", "_rules", "_shares", "_tree", "fits", "targets")
 
@@ -88,7 +89,7 @@ class _Search:
         self.targets: list[Target] = []
 
     def by_first_rule(self, found: Sequence[RankedCandidate], rule: Rule) -> list[RankedCandidate]:
-        """Take victims until it fits; return those that the rule spared."""
+        """Choose victims until the preemptor fits; return the candidates that the rule refused."""
         query, own = self._query, self._query.preemptor.node
         queues = CandidateQueues(own, found, self._shares)
         spared: list[RankedCandidate] = []
@@ -102,7 +103,7 @@ class _Search:
         return spared
 
     def by_initial_share(self, found: Sequence[RankedCandidate]) -> None:
-        """Give the spared ones a second chance: one of each queue that has the larger share."""
+        """Choose one refused candidate of each queue whose share is larger, until it fits."""
         own = self._query.preemptor.node
         queues = CandidateQueues(own, found, self._shares)
         while not self.fits and (queue := queues.next()) is not None:
@@ -113,10 +114,10 @@ class _Search:
             queues.drop(queue)
 
     def result(self) -> tuple[list[Target], frozenset[Uid]]:
-        """Return the victims without those that were not needed; none if it never fitted.
+        """Return the victims that are needed, and the uids of those that could reclaim their quota.
 
-        As Kueue does it, sparing some may leave the others without the share that justified them.
-        The second value names those who could come back by right, once all have left.
+        Both are empty if the preemptor does not fit. In Kueue mode the sparing of victims does not
+        check that the others are still chosen fairly, and the second value is empty.
         """
         if not self.fits:
             return [], frozenset()
@@ -134,7 +135,7 @@ class _Search:
         queue: CandidateQueue,
         spared: list[RankedCandidate],
     ) -> None:
-        """Take the first candidate of a queue that the rule allows."""
+        """Choose a queue's first candidate that the rule allows; refused ones go to `spared`."""
         mine, theirs = below_common(self._query.preemptor.node, queue.node)
         new, before = queues.share(mine), queues.share(theirs)
         new = self._patience.demanded(new, mine, theirs)
@@ -149,7 +150,7 @@ class _Search:
             spared.append(one)
 
     def _skip_protected(self, queue: CandidateQueue) -> bool:
-        """Leave out candidates that have not run long enough; say whether any is left."""
+        """Drop protected candidates at the front of a queue; say whether any is left."""
         while queue.candidates and self._is_protected(queue.candidates[0].holder):
             queue.pop()
         return bool(queue.candidates)
@@ -169,9 +170,9 @@ class _Search:
 def _candidates(query: Query, holders: Holders) -> list[RankedCandidate]:
     """Return all candidates: of the own queue, and of borrowing queues anywhere in the tree.
 
-    Evicted ones first, then those of other queues, then (own queue, admission fair sharing) the
-    larger usage of the LocalQueue, lower priority, lower cost of stopping where it is known, later
-    reservation, uid.
+    Order: evicted ones, those of other queues, larger usage of the LocalQueue (own queue, admission
+    fair sharing), lower priority, lower cost of stopping if any cost is known, later reservation,
+    uid.
     """
     preemptor = query.preemptor
     own = preemptor.node

@@ -1,4 +1,4 @@
-"""Dominant resource shares of queues and cohorts."""
+"""Dominant resource shares of queues and cohorts (KEP-1714)."""
 
 from collections.abc import Iterable, Mapping
 from math import ceil
@@ -8,13 +8,14 @@ from queueing.core.names import FlavorResource, ResourceName
 from queueing.core.quota.node import Node
 
 MAX_SHARE = 2**63 - 1
-"""What status shows for a node of weight zero that borrows."""
+"""What the status shows for a node of weight zero that borrows."""
 
 Share = tuple[int, float]
-"""Compares as shares do: (1, ratio) for a borrower of weight zero, else (0, ratio / weight).
+"""(0, ratio / weight), or (1, ratio) for a borrower of weight zero; tuples compare as shares.
 
-A float, and divided in this order, as Kueue does it: with weights such as 3 or 0.7 two shares that
-are equal on paper may differ in their last digit, and that decides before priority and age do.
+Ratios are floats and divided in this order, as in Kueue: with weights such as 3 or 0.7, two shares
+that are equal on paper may differ in the last digit, which decides before priority and age
+(docs/decisions/0052).
 """
 
 NO_SHARE: Share = (0, 0.0)
@@ -22,7 +23,7 @@ NO_USAGE: Mapping[FlavorResource, int] = MappingProxyType({})
 
 
 class Shares:
-    """Shares on one tree while its quotas stay as they are; usage may change between calls."""
+    """Computes shares in one tree while its quotas stay the same; its usage may change."""
 
     __slots__ = ("_lendable",)
 
@@ -30,11 +31,10 @@ class Shares:
         self._lendable: dict[Node, dict[ResourceName, int]] = {}
 
     def of(self, node: Node, more: Mapping[FlavorResource, int] = NO_USAGE) -> Share:
-        """Return a node's share at its usage now: the largest over resources, in thousandths.
+        """Return a node's share at its present usage plus `more`, in thousandths.
 
-        A resource counts over all flavors: what is borrowed of it, of what the parent could lend.
-        `more` counts as if the node used it, too. A root has no share, nor has a node that borrows
-        nothing.
+        It is the largest over resources of borrowed / lendable by the parent, each summed over
+        flavors, divided by the weight. A root, and a node that borrows nothing, have share 0.
         """
         parent = node.parent
         if parent is None:
@@ -61,8 +61,8 @@ class Shares:
         return _weighed(node, max(ratios, default=0.0))
 
     def by_one(self, node: Node, parent: Node, name: ResourceName, borrowed: int) -> Share:
-        """Return the share of a node that borrows so much of one resource and of no other."""
-        lendable = self._lendable.get(parent)  # asked of every head; that spares a call
+        """Return the share of a node that borrows this much of one resource and of no other."""
+        lendable = self._lendable.get(parent)  # hot path: spares a call
         if lendable is None:
             lendable = self._lendable_of(parent)
         whole = lendable.get(name, 0)
@@ -74,7 +74,7 @@ class Shares:
         return _weighed(node, ratio)
 
     def _lendable_of(self, parent: Node) -> dict[ResourceName, int]:
-        """Sum over flavors what a parent could use, also of what comes from above it only."""
+        """Return what a parent could use of each resource, summed over all flavors of its tree."""
         found = self._lendable.get(parent)
         if found is None:
             found = self._lendable[parent] = {}

@@ -1,9 +1,9 @@
-"""Sparing victims that are not needed, without making the preemption unfair.
+"""Spares victims that are not needed, without making the preemption unfair.
 
-A victim that is spared uses its quota again. In the preemptor's own subtree that raises the
-preemptor's share, so that the other victims could answer with the reverse preemption, for ever.
-So the rule by which victims were taken must hold again for every one that stays a victim:
-`preemptor <= target` without its victims, or `preemptor < target` with that victim back.
+A spared victim uses its quota again. If it is in the preemptor's own subtree, that raises the
+preemptor's share, so that the other victims could preempt the preemptor in turn, and so on for
+ever. So the rule by which victims were chosen must still hold for every remaining victim:
+preemptor's share <= target's share without its victims, or < target's share with that victim back.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from queueing.core.quota.tree import QuotaTree
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """By which rules victims of other queues may be taken."""
+    """The rules by which victims of other queues may be chosen; see `Settings.fair_sharing`."""
 
     final: bool
     initial: bool
@@ -32,7 +32,10 @@ class Rules:
 
 
 class Level:
-    """The victims under one cohort on the preemptor's way up: how they compare just below it."""
+    """The victims for which one cohort above the preemptor is the lowest common one.
+
+    Their shares are compared directly below that cohort: `mine` is its child above the preemptor.
+    """
 
     __slots__ = ("_floor", "_judged", "mine", "shares", "stands")
 
@@ -40,20 +43,20 @@ class Level:
         self.mine = mine
         self.shares = shares
         self.stands: dict[Node, dict[Uid, Holder]] = {}
-        """Victims by the child of the cohort that they are under."""
+        """Child of the cohort → the victims below it."""
         self._floor: Share | None = None
-        """A share that none of the children is below; they rise as victims are spared."""
+        """A lower bound of the shares of these children, which only rise as victims are spared."""
         self._judged: tuple[Share, bool] | None = None
-        """The last judgement, by the preemptor's share, while the victims are the same."""
+        """The preemptor's share at the last `is_fair`, with its answer, for the same victims."""
 
     def put(self, theirs: Node, holder: Holder, *, by_share: bool) -> None:
-        """Note a victim; one that was not taken by shares only changes those of the others."""
+        """Add a victim. One that was not chosen by shares only affects those of the others."""
         if by_share:
             self.stands.setdefault(theirs, {})[holder.uid] = holder
         self._floor = self._judged = None
 
     def drop(self, theirs: Node, holder: Holder, *, by_share: bool) -> None:
-        """Note that a victim is spared."""
+        """Remove a victim that is spared."""
         if by_share:
             del self.stands[theirs][holder.uid]
             if not self.stands[theirs]:
@@ -61,7 +64,7 @@ class Level:
         self._judged = None
 
     def is_fair(self, room: Room, rules: Rules) -> bool:
-        """Say whether every victim may stay one as usage stands."""
+        """Say whether the rules hold for every victim at the present usage."""
         new = self.shares.of(self.mine)
         most = (new[0], new[1] * rules.patience.hysteresis)
         if self._floor is not None and most < self._floor:
@@ -85,7 +88,7 @@ class Level:
         )
 
     def _all_larger(self, new: Share, theirs: Node, room: Room) -> bool:
-        """Say whether a child would have the larger share with any one of its victims back."""
+        """Say whether a child's share with any one of its victims back is larger than `new`."""
         for holder in self.stands[theirs].values():
             room.restore(holder)
             before = self.shares.of(theirs)
@@ -96,7 +99,7 @@ class Level:
 
 
 class Balance:
-    """Whether all victims are fair ones as usage stands, the preemptor charged."""
+    """Whether the rules hold for all victims at the present usage, with the preemptor charged."""
 
     __slots__ = ("_by_right", "_levels", "_own", "_query", "_room", "_rules", "_shares", "_tree")
 
@@ -111,7 +114,7 @@ class Balance:
         self._levels: dict[Node, Level] = {}
 
     def put(self, target: Target) -> None:
-        """Note a victim."""
+        """Add a victim."""
         if target.reason is PreemptionReason.IN_CLUSTER_QUEUE:
             return
         by_share = target.reason is PreemptionReason.IN_COHORT_FAIR_SHARING
@@ -124,7 +127,7 @@ class Balance:
         level.put(theirs, target.holder, by_share=by_share)
 
     def drop(self, target: Target) -> None:
-        """Note that a victim is spared."""
+        """Remove a victim that is spared."""
         if target.reason is PreemptionReason.IN_CLUSTER_QUEUE:
             return
         by_share = target.reason is PreemptionReason.IN_COHORT_FAIR_SHARING
@@ -133,7 +136,7 @@ class Balance:
         self._levels[mine].drop(theirs, target.holder, by_share=by_share)
 
     def holds(self) -> bool:
-        """Say whether every victim of another queue may stay one."""
+        """Say whether the rules hold for every victim of another queue."""
         if self._rules.within_nominal and within_quota(self._own, self._query.contested):
             return True
         if self._by_right:
@@ -141,7 +144,7 @@ class Balance:
         return all(one.is_fair(self._room, self._rules) for one in self._levels.values())
 
     def only_gains(self, target: Target) -> bool:
-        """Say whether sparing a victim makes it fairer to some of the others and to none less."""
+        """Say whether sparing a victim cannot make the preemption less fair to any other victim."""
         if target.reason is PreemptionReason.IN_CLUSTER_QUEUE:
             return False
         mine, _ = self._sides(target)
@@ -149,7 +152,7 @@ class Balance:
         return not any(level is not None and level.stands for level in above)
 
     def lets_return(self, target: Target) -> bool:
-        """Say whether a victim could take its place back by right, its queue then not borrowing."""
+        """Say whether a victim could reclaim its quota, because its queue would not borrow then."""
         if target.reason is not PreemptionReason.IN_COHORT_FAIR_SHARING or (
             not self._rules.within_nominal or within_quota(self._own, self._query.contested)
         ):
@@ -163,10 +166,11 @@ class Balance:
 
 
 def spare_fairly(targets: Sequence[Target], balance: Balance, room: Room) -> list[Target]:
-    """Spare all victims that can be, the last chosen first; none are left if it cannot be fair.
+    """Return the victims that are needed, or none if the preemption cannot be made fair.
 
-    The preemptor is charged before and after. What does not fit without a victim does not either
-    when more are spared; what is not fair without it may be then, so those are tried again.
+    Victims are spared from the last chosen to the first; the preemptor stays charged. One without
+    which the preemptor does not fit stays a victim. One without which the preemption is unfair is
+    tried again after others were spared.
     """
     kept = {target.holder.uid: target for target in targets}
     for target in targets:
@@ -194,7 +198,7 @@ def spare_fairly(targets: Sequence[Target], balance: Balance, room: Room) -> lis
 
 
 def below_common(own: Node, other: Node) -> tuple[Node, Node]:
-    """Return the two nodes just below the lowest cohort above both queues."""
+    """Return the two children of the lowest common cohort of two queues that are above these."""
     below: dict[Node, Node] = {}
     child = own
     for cohort in own.ancestors():

@@ -1,4 +1,4 @@
-"""Which queues and cohorts use more than their quota, asked often while usage stands still."""
+"""A memo of which queues and cohorts use more than their quota, valid for one state of usage."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ def within_quota(node: Node, contested: Sequence[FlavorResource]) -> bool:
 
 
 class Borrowers:
-    """Remembers who borrows. Make a new one whenever usage has changed."""
+    """Remembers which nodes borrow. Make a new one whenever usage has changed."""
 
     __slots__ = ("_children", "_queues")
 
@@ -25,7 +25,7 @@ class Borrowers:
         self._queues: dict[tuple[object, ...], list[Node]] = {}
 
     def children(self, cohort: Node, contested: Sequence[FlavorResource]) -> list[Node]:
-        """Return the nodes just below a cohort that borrow any of what is contested."""
+        """Return the children of a cohort that borrow any of the contested flavor-resources."""
         key = (cohort, *contested)
         found = self._children.get(key)
         if found is None:
@@ -34,7 +34,7 @@ class Borrowers:
         return found
 
     def queues(self, cohort: Node, contested: Sequence[FlavorResource]) -> list[Node]:
-        """Return the borrowing queues anywhere below a cohort, also in subtrees that do not."""
+        """Return all queues below a cohort that borrow, also in subtrees that do not borrow."""
         key = (cohort, *contested)
         found = self._queues.get(key)
         if found is None:

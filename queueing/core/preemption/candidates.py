@@ -1,4 +1,7 @@
-"""Who may be a victim, of which class, and in which order they are considered."""
+"""The candidates for preemption: which right exposes each, and in which order they are tried.
+
+The classes and their order are those of Kueue (its documentation page on preemption).
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import IntEnum
@@ -20,11 +23,14 @@ class Variant(IntEnum):
     """The right by which a candidate may be preempted."""
 
     HIERARCHICAL = 0
-    """The preemptor fits in a subtree's own quota, and the candidate borrows from outside it."""
+    """The request fits in the quota of the preemptor's queue or of a cohort above it, and the
+    candidate is outside of that subtree and borrows."""
     RECLAIM_WHILE_BORROWING = 1
+    """`borrowWithinCohort` allows it also while the preemptor borrows."""
     RECLAIM_WITHOUT_BORROWING = 2
-    """Valid only while the preemptor itself does not borrow."""
+    """Allowed only while the preemptor itself does not borrow."""
     SAME_QUEUE = 3
+    """The candidate is in the preemptor's own ClusterQueue."""
 
 
 REASON: Mapping[Variant, PreemptionReason] = MappingProxyType(
@@ -56,20 +62,20 @@ class Candidate(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A queue that candidates may be of, and by which right."""
+    """A queue that has candidates, the policy that exposes them, and by which right."""
 
     node: Node
     policy: PreemptionPolicy
     variant: Variant | None
-    """None where it depends on the candidate."""
+    """None if it depends on the candidate: one of the two RECLAIM variants."""
     common: Node | None
 
 
 class Candidates:
-    """All candidates in order, each looked for when it is asked for: see `candidates`.
+    """All candidates in the order of `candidates`, found lazily, because few of many are needed.
 
-    Few are needed where many could go. Each queue keeps its own in order, so those of all queues
-    are merged as far as somebody reads.
+    Each queue has its own in order (`Holders.ranked`); iteration merges them as far as it goes. If
+    the order needs usage histories or costs, all are found at once.
     """
 
     __slots__ = ("_found", "_next", "has_hierarchical", "has_others")
@@ -77,9 +83,9 @@ class Candidates:
     def __init__(self, query: Query, holders: Holders) -> None:
         self.has_others = self.has_hierarchical = False
         self._found: list[Candidate] = []
-        """Those that were read."""
+        """Those that were read so far."""
         self._next: list[tuple[tuple[object, ...], Candidate, Iterator[Candidate]]] = []
-        """A heap with the next one of each queue."""
+        """A heap with the next candidate of each queue."""
         sources = [*_same_queue(query), *_other_queues(query)]
         ranked = [holders.ranked(QueueName(one.node.name)) for one in sources]
         if query.preemptor.by_local_usage or any(one.has_stakes for one in ranked):
@@ -104,7 +110,7 @@ class Candidates:
             at += 1
 
     def _read(self) -> bool:
-        """Find one more; say whether there was one."""
+        """Append the next candidate to `_found`; say whether there was one."""
         if not self._next:
             return False
         _, best, line = self._next[0]
@@ -117,7 +123,7 @@ class Candidates:
         return True
 
     def _note(self, some: Iterable[Candidate]) -> None:
-        """Note which rights there are, from one candidate of each queue at least."""
+        """Note which rights occur; `some` has at least one candidate of each queue."""
         variants = {one.variant for one in some}
         self.has_others = bool(variants - {Variant.SAME_QUEUE})
         self.has_hierarchical = Variant.HIERARCHICAL in variants
@@ -126,9 +132,10 @@ class Candidates:
 def candidates(query: Query, holders: Holders) -> list[Candidate]:
     """Return all candidates in order.
 
-    Evicted ones come first, then by class (hierarchical, priority, same queue), then lower
-    priority, lower cost of stopping where it is known, later reservation, uid; with admission fair
-    sharing, those of the own queue by the larger usage of their LocalQueue before that.
+    Evicted ones come first, then by class (hierarchical, other queues, same queue), then lower
+    priority, lower cost of stopping if any cost is known, later reservation, uid. With admission
+    fair sharing, those of the own queue are sorted by larger usage of their LocalQueue before
+    priority.
     """
     preemptor = query.preemptor
     usage_of = holders.local_usage if preemptor.by_local_usage else None
@@ -144,7 +151,7 @@ def candidates(query: Query, holders: Holders) -> list[Candidate]:
 
 
 def _place(one: Candidate) -> tuple[object, ...]:
-    """Return the place in the order of `candidates` where neither usage nor costs count."""
+    """Return the place in the order of `candidates` if neither usage nor costs count."""
     holder = one.holder
     return (
         not holder.evicted,
@@ -180,7 +187,10 @@ def _same_queue(query: Query) -> Iterator[Source]:
 
 
 def _other_queues(query: Query) -> Iterator[Source]:
-    """Walk up from the queue; above the subtree that covers the request, reclaim is a right."""
+    """Yield the borrowing queues of the tree, from the preemptor's parent cohort upwards.
+
+    Above a node whose own quota covers the request, their workloads are HIERARCHICAL candidates.
+    """
     preemptor = query.preemptor
     policy = preemptor.policies.reclaim_within_cohort
     if policy is PreemptionPolicy.NEVER or preemptor.node.parent is None:
@@ -197,7 +207,7 @@ def _other_queues(query: Query) -> Iterator[Source]:
 
 
 def _members(source: Source, query: Query, held: Iterable[Holder]) -> Iterator[Candidate]:
-    """Go over the workloads of a queue that its policy and the contested resources expose."""
+    """Yield the workloads of a queue that the policy allows and that use contested resources."""
     node, policy, variant, common = source
     preemptor, contested = query.preemptor, query.contested
     spared = preemptor.spared
@@ -212,12 +222,12 @@ def _members(source: Source, query: Query, held: Iterable[Holder]) -> Iterator[C
 
 
 def is_spared(holder: Holder, spared: frozenset[Uid]) -> bool:
-    """Say whether a workload, or one of those that it stands for, is no candidate."""
+    """Say whether a holder, or a member of it, is among the spared, so that it is no candidate."""
     return holder.uid in spared or any(one.uid in spared for one in holder.members)
 
 
 def eligible(node: Node, policy: PreemptionPolicy, query: Query, holders: Holders) -> list[Holder]:
-    """Return the workloads of a queue that a policy and the contested resources expose."""
+    """Return the workloads of a queue that a policy allows and that use contested resources."""
     preemptor, contested = query.preemptor, query.contested
     spared = preemptor.spared
     held: Iterable[Holder] = holders.holders(QueueName(node.name))
@@ -231,9 +241,9 @@ def eligible(node: Node, policy: PreemptionPolicy, query: Query, holders: Holder
 
 
 def _borrowing_queues(cohort: Node, excluded: Node, query: Query) -> Iterator[Node]:
-    """Go over the queues under a cohort that use more than their quota of what is contested.
+    """Yield the queues below a cohort that use more than their quota of contested resources.
 
-    Subtrees that stay within their quota are left out, and so is the excluded one.
+    Left out are subtrees that stay within their quota, and the `excluded` child.
     """
     for child in query.preemptor.borrowers.children(cohort, query.contested):
         if child is excluded:
@@ -259,7 +269,7 @@ def _variant(preemptor: Preemptor, holder: Holder) -> Variant:
 def _fits_in_quota(
     node: Node, requests: Mapping[FlavorResource, int]
 ) -> tuple[bool, dict[FlavorResource, int]]:
-    """Say whether a subtree's own quota covers the requests, and what it leaves to the next."""
+    """Say whether a subtree's quota covers the requests, and what remains for its parent."""
     remaining: dict[FlavorResource, int] = {}
     fits = True
     for resource, amount in requests.items():

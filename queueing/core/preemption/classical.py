@@ -1,4 +1,4 @@
-"""Preemption by priority and by quota: the rules without fair sharing."""
+"""Preemption by priority and quota: the rules without fair sharing."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ from queueing.core.quota.tree import QuotaTree
 
 
 def classical_targets(query: Query, tree: QuotaTree, holders: Holders) -> list[Target]:
-    """Return the victims that make room, in the order chosen; none when nothing helps enough."""
+    """Return victims without which the preemptor fits, in the order chosen; empty if impossible."""
     found = Candidates(query, holders)
     if not found:
         return []
@@ -27,7 +27,7 @@ def classical_targets(query: Query, tree: QuotaTree, holders: Holders) -> list[T
 
 
 def _attempts(query: Query, found: Candidates) -> tuple[bool, ...]:
-    """Return whether the preemptor may borrow, attempt by attempt."""
+    """Return, for each attempt in turn, whether the preemptor may borrow in it."""
     preemptor = query.preemptor
     forbidden = preemptor.policies.borrow_within_cohort is PreemptionPolicy.NEVER
     if not found.has_others:
@@ -40,13 +40,13 @@ def _attempts(query: Query, found: Candidates) -> tuple[bool, ...]:
 
 
 def _under_nominal(query: Query) -> bool:
-    """Say whether the queue uses strictly less than its nominal quota of all that is contested."""
+    """Say whether the queue uses less than its nominal quota of all contested resources."""
     cells = [query.preemptor.node.cell(one) for one in query.contested]
     return all(cell.usage < cell.limits.nominal for cell in cells)
 
 
 def _greedy(query: Query, tree: QuotaTree, found: Candidates, *, borrowing: bool) -> list[Target]:
-    """Clear candidates in order until it fits, then spare those that were not needed."""
+    """Remove candidates in order until the preemptor fits, then spare those not needed."""
     room = Room(tree, query.preemptor.node, query.requests)
     over = _Over(query)
     targets: list[Target] = []
@@ -71,10 +71,11 @@ def _greedy(query: Query, tree: QuotaTree, found: Candidates, *, borrowing: bool
 
 
 def _borrow_rather(room: Room, targets: list[Target], bound: Mapping[Uid, Target]) -> list[Target]:
-    """Spare more where the preemptor may borrow instead.
+    """Spare more victims where the preemptor may borrow instead.
 
-    It must not while it takes a victim that it may not take while borrowing, those of `bound`. Is
-    there a single one of them, it may be spared for that; is there none, any of the others may.
+    It must not borrow while one of its victims is in `bound`: these may be preempted only without
+    borrowing. So a single one of `bound` is spared if the preemptor then fits by borrowing, and
+    when none of `bound` is left, any of the others may be spared.
     """
     binding = [one for one in targets if one.holder.uid in bound]
     if len(binding) > 1:
@@ -89,7 +90,7 @@ def _borrow_rather(room: Room, targets: list[Target], bound: Mapping[Uid, Target
 
 
 class _Over:
-    """Whether a candidate's queue, and all above it below the common cohort, still borrow."""
+    """Whether a candidate's queue, and all cohorts above it below the common one, still borrow."""
 
     __slots__ = ("_contested", "_levels")
 
@@ -98,7 +99,7 @@ class _Over:
         self._levels: dict[Node, list[list[Cell]]] = {}
 
     def borrows(self, node: Node, common: Node) -> bool:
-        """Say so of a queue and the lowest cohort above it and the preemptor, as usage stands."""
+        """Say whether all nodes from a queue up to below `common` borrow, on the present usage."""
         levels = self._levels.get(node)
         if levels is None:
             levels = self._levels[node] = []

@@ -1,11 +1,12 @@
-"""What it costs to stop a workload, in work lost: which of equals goes first.
+"""The cost of stopping a workload, in lost work: which of otherwise equal candidates goes first.
 
-`cost = size * (lost + save + restart)`: the work since its start or last checkpoint, none of it for
-one that saves before it is stopped; the time that saving takes; the time until the next run does
-anything. Size is the most of what the preemptor asks that it holds, so that it has no unit.
+`cost = size * (lost + save + restart)`, in seconds. `lost` is the time since its start or last
+checkpoint, 0 if it saves before it is stopped; `save` is how long saving takes; `restart` is how
+long a new run takes until it does useful work. `size` is the largest ratio of what it holds to what
+the preemptor requests, over the contested resources.
 
-It only ever decides between candidates that every other rule ranks the same. It counts where at
-least one of them has a policy for its checkpoints: without, the order is the peer's.
+It only decides between candidates that all other rules rank the same, and counts only if at least
+one of them has a CheckpointPolicy: otherwise the order is Kueue's (docs/decisions/0022).
 """
 
 from collections.abc import Iterable
@@ -18,7 +19,7 @@ UNKNOWN = Stake()
 
 
 def is_protected(holder: Holder, query: Query) -> bool:
-    """Say whether a workload has not run for its minimum runtime yet; one that leaves is free."""
+    """Say whether a workload's minimum runtime protects it still; not if it is evicted already."""
     preemptor = query.preemptor
     if holder.stake is None or holder.evicted or not preemptor.weighs_work:
         return False
@@ -26,7 +27,7 @@ def is_protected(holder: Holder, query: Query) -> bool:
 
 
 def weighs(query: Query, holders: Iterable[Holder]) -> bool:
-    """Say whether the cost of some candidates is known, so that it decides between equals."""
+    """Say whether the cost of any candidate is known, so that costs decide between equals."""
     if not query.preemptor.weighs_work:
         return False
     for one in holders:  # noqa: SIM110 - asked in each search; a generator costs twice as much
@@ -36,7 +37,7 @@ def weighs(query: Query, holders: Iterable[Holder]) -> bool:
 
 
 def cost(holder: Holder, query: Query) -> float:
-    """Return the cost of stopping a workload now, in seconds of all that the preemptor asks."""
+    """Return the cost of stopping a workload now, in seconds of what the preemptor requests."""
     stake = holder.stake or UNKNOWN
     since = max(holder.started, stake.saved_at or 0.0)
     lost = 0.0 if stake.saves else max(query.preemptor.now - since, 0.0)
@@ -44,7 +45,7 @@ def cost(holder: Holder, query: Query) -> float:
 
 
 def _size(holder: Holder, query: Query) -> float:
-    """Return how many times what the preemptor asks of contested resources it holds."""
+    """Return the largest ratio of held to requested, over the contested resources."""
     return max(
         (
             holder.usage.get(one, 0) / query.requests[one]

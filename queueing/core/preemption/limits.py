@@ -1,7 +1,8 @@
-"""How many workloads of a subtree may be on their way out at once.
+"""The limit of victims below a queue or cohort that may be leaving at the same time.
 
-A storm of preemptions is spread: who would be one too many waits, and its queue with it. One
-preemption is never divided, so that one with more victims than the limit has its turn alone.
+It spreads a storm of preemptions over time: a preemptor with a victim too many waits, and its queue
+with it. The victims of one preemptor are never divided, so one with more victims than the limit is
+allowed when no other victim is leaving.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,18 +13,18 @@ from queueing.core.quota.node import Node
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The limit of a queue or cohort, and how many below it are leaving already."""
+    """The limit of a queue or cohort, and how many victims below it are leaving already."""
 
     most: int
     leaving: int
 
 
 Bounds = Mapping[Node, Bound]
-"""Only nodes that have a limit."""
+"""The nodes that have a limit."""
 
 
 class Departures:
-    """Counts, for the length of a round, who leaves from under each node that has a limit."""
+    """Counts, for the length of a round, the victims below each node that has a limit."""
 
     __slots__ = ("_bounds", "_closed", "_issued")
 
@@ -33,10 +34,10 @@ class Departures:
         self._closed: set[Node] = set()
 
     def allow(self, queues: Iterable[Node]) -> bool:
-        """Say whether one more workload may leave each of these queues, all of them at once.
+        """Say whether a victim of each of these queues may leave, all of them together.
 
-        If not, nobody else may for the rest of the round: smaller ones that come later would else
-        keep a larger one waiting for ever.
+        If not, no victim below the nodes concerned may leave for the rest of the round. Otherwise
+        later preemptors with fewer victims would keep this one waiting for ever.
         """
         counts = self._below(queues)
         fits = all(self._has_room(node, count) for node, count in counts.items())
@@ -45,7 +46,7 @@ class Departures:
         return fits
 
     def note(self, queues: Iterable[Node]) -> None:
-        """Count one more that leaves each of these queues."""
+        """Count one victim of each of these queues as leaving."""
         for node, count in self._below(queues).items():
             self._issued[node] = self._issued.get(node, 0) + count
 

@@ -1,4 +1,4 @@
-"""The question put to preemption, and its answer."""
+"""The input of preemption, a `Query`, and its output, a list of `Target`s."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,28 +13,31 @@ from queueing.core.quota.node import Node
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preemptor:
-    """The workload that wants room, and the rules of its queue."""
+    """The workload that needs quota, and the preemption rules of its queue."""
 
     priority: int
     timestamp: float
     node: Node
     policies: Preemption
     by_local_usage: bool = False
-    """Victims of the own queue go by the usage history of their LocalQueues first."""
+    """Whether candidates of its own queue are sorted by the usage of their LocalQueues first."""
     borrowers: Borrowers = field(default_factory=Borrowers)
-    """Who borrows in the tree as it stands; shared by preemptors that see the same usage."""
+    """Which nodes borrow now; shared by preemptors that see the same usage."""
     spared: frozenset[Uid] = frozenset()
-    """Workloads that are no candidates, because they are victims of another one already."""
+    """Workloads that are no candidates: victims of another preemptor, feuds, users of its claims.
+    """
     now: float = 0.0
+    """Epoch seconds."""
     weighs_work: bool = False
-    """Between equals the cost in work lost decides, and minimum runtimes count; not in Kueue."""
+    """Whether lost work decides between equals, and minimum runtimes count; not in Kueue mode."""
     thorough: bool = False
-    """Victims are spared as long as the rules allow it, and only so far; Kueue spares once."""
+    """Whether victims are spared as long as the rules allow it. In Kueue mode they are tried once.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Room for `requests`; only users of `contested` flavor-resources may be victims."""
+    """Asks for victims without which `requests` fit; only users of `contested` may be victims."""
 
     preemptor: Preemptor
     requests: Mapping[FlavorResource, int]
@@ -43,7 +46,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A victim and the reason that its status will give."""
+    """A victim, and the reason that its `Preempted` condition will have."""
 
     holder: Holder
     reason: PreemptionReason

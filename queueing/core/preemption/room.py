@@ -1,4 +1,4 @@
-"""Making room on the tree, step by step, and giving back what was not needed."""
+"""Removes victims from the quota tree one by one, and puts back those that are not needed."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from queueing.core.quota.tree import QuotaTree
 
 
 class Room:
-    """The room that one workload needs in its queue; used inside `QuotaTree.attempt()`."""
+    """The quota that a preemptor needs in its queue; used inside `QuotaTree.attempt()`."""
 
     __slots__ = ("_needs", "_tree")
 
@@ -19,7 +19,7 @@ class Room:
         self._needs = [(node.cell(resource), amount) for resource, amount in requests.items()]
 
     def fits(self, *, borrowing: bool) -> bool:
-        """Say whether all that is needed is available, if need be without borrowing."""
+        """Say whether all that it needs is available, without borrowing unless `borrowing`."""
         for cell, amount in self._needs:
             if not borrowing and cell.quota < cell.usage + amount:
                 return False
@@ -28,36 +28,36 @@ class Room:
         return True
 
     def take(self) -> None:
-        """Charge the request itself, as if it had been admitted."""
+        """Charge the preemptor's requests, as if it had been admitted."""
         for cell, amount in self._needs:
             self._tree.charge(cell, amount)
 
     def leave(self) -> None:
-        """Take back what `take` charged."""
+        """Undo `take`."""
         for cell, amount in self._needs:
             self._tree.charge(cell, -amount)
 
     def fits_beside_itself(self) -> bool:
-        """Say whether the request, which is charged, would fit if it were not."""
+        """Say whether the preemptor fits, given that `take` has charged its requests."""
         self.leave()
         fits = self.fits(borrowing=True)
         self.take()
         return fits
 
     def clear(self, holder: Holder) -> None:
-        """Take a victim's usage away."""
+        """Remove a victim's usage."""
         self._tree.remove_usage(holder.queue, holder.usage)
 
     def restore(self, holder: Holder) -> None:
-        """Give a victim its usage back."""
+        """Add a victim's usage again."""
         self._tree.add_usage(holder.queue, holder.usage)
 
     def fill_back(
         self, targets: list[Target], *, borrowing: bool, needs_last: bool = True
     ) -> list[Target]:
-        """Spare every victim, from the last to the first, without whom it fits as well.
+        """Return the victims that are needed; each, from last to first, is spared if it may be.
 
-        `needs_last` says that it did not fit before the last one was cleared.
+        `needs_last` says that the last one is known to be needed.
         """
         kept = list(targets)
         for index in range(len(targets) - 1 - needs_last, -1, -1):

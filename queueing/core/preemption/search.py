@@ -1,4 +1,4 @@
-"""The search for victims as one workload asks for it: for one flavor-resource, or all it needs."""
+"""The search for victims of one preemptor: for one flavor-resource, or for all that it needs."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -14,7 +14,7 @@ Strategy = Callable[[Query, QuotaTree, Holders], list[Target]]
 
 
 class VictimSearch:
-    """Answers for one preemptor while the tree stays as it is; equal questions are asked once."""
+    """Finds victims for one preemptor while usage stays the same; answers are memoized."""
 
     __slots__ = ("_answers", "_holders", "_introduce", "_preemptor", "_strategy", "_tree")
 
@@ -36,7 +36,7 @@ class VictimSearch:
     def targets(
         self, requests: Mapping[FlavorResource, int], contested: Sequence[FlavorResource]
     ) -> list[Target]:
-        """Return whom to preempt so that all requests fit; none when that cannot be had."""
+        """Return the victims without which all requests fit; empty if that is impossible."""
         key = (*requests.items(), *contested)
         found = self._answers.get(key)
         if found is None:
@@ -46,7 +46,7 @@ class VictimSearch:
         return found
 
     def simulate(self, resource: FlavorResource, amount: int) -> tuple[Grade, int]:
-        """Return the grade that preemption gives one flavor-resource, and the borrowing then."""
+        """Return the grade of one flavor-resource by preemption, and the borrowing level then."""
         targets = self.targets({resource: amount}, [resource])
         cell = self._who().node.cell(resource)
         if not targets:
@@ -60,14 +60,14 @@ class VictimSearch:
         return Grade.RECLAIM, borrow
 
     def _who(self) -> Preemptor:
-        """Most heads fit, or must not preempt: the preemptor is made when it is first needed."""
+        """Return the preemptor, made at the first call: most searches need none."""
         if self._preemptor is None:
             self._preemptor = self._introduce()
         return self._preemptor
 
 
 def _each(targets: list[Target]) -> list[Target]:
-    """Name, in place of one who stands for several, all of them."""
+    """Replace each holder that stands for several (`Holder.members`) by these."""
     if not any(one.holder.members for one in targets):
         return targets
     return [
