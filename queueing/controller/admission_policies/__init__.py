@@ -1,6 +1,11 @@
-"""What the API server does by itself with Jobs and pods when they are created or changed.
+"""What the API server does to Jobs and pods when they are created or changed.
 
-From Kubernetes 1.36 by admission policies, before that by the webhooks of `job_webhooks`. Policies
-are made by `rendering` and put in force by `installation`, which writes none that is there already
-(`unchanged`). `injection` tries whether pods are given their claims, by whatever means.
+It suspends managed Jobs, fills in defaults, refuses what is invalid, and adds ResourceClaims to
+pods. From Kubernetes 1.36 admission policies do all that; before it, those that change objects are
+replaced by webhooks. `app` calls `installation` in each term.
+
+Reading order: `rendering` makes the policies; `installation` applies them and waits until the API
+server uses them, without writing those that are there already (`unchanged`). `job_webhooks` adds
+the webhooks that older servers need. `injection` tries whether pods get their claims, by policy or
+by webhook.
 """

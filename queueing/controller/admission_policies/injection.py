@@ -1,7 +1,7 @@
-"""Whether the API server gives pods their claims now: a pod is created for trial, and looked at.
+"""Tries whether the API server adds claims to pods now: by a pod that is created as a dry run.
 
-Policy or webhook: what counts is what comes back. A policy works a few seconds after it was made or
-taken away, and a webhook only while somebody answers.
+Whether a policy or a webhook adds them does not matter. A policy takes effect some seconds after it
+was created or deleted, and a webhook works only while its server answers.
 """
 
 import asyncio
@@ -23,29 +23,30 @@ logger = logging.getLogger(__name__)
 Wire = dict[str, Any]
 
 RETRY_S = 1.0
+"""Seconds between two trials."""
 BLIND_S = 15.0
-"""How long a server is given that does not let us try; a policy is in force within 8 s."""
+"""Seconds to wait where a trial is not permitted; a policy takes effect within 8 s."""
 _RESOURCE = "queueing.dev/trial"
 
 
 class Injecting(StrEnum):
-    """What a trial tells."""
+    """The result of a trial."""
 
     WORKS = "Works"
     FAILS = "Fails"
     UNKNOWN = "Unknown"
-    """We may not try."""
+    """The API server does not let us create the pod, not even as a dry run."""
 
 
 class Trial(NamedTuple):
-    """What came of a trial, and why it did not come to more."""
+    """The result of a trial and, unless it works, the reason."""
 
     result: Injecting
     why: str = ""
 
 
 async def tried(client: Client, namespace: str) -> Trial:
-    """Try whether a pod of a namespace would get its claim; nothing is stored."""
+    """Try whether a pod of a namespace would get its claim, by a dry run."""
     try:
         call = Call(dry_run=True, timeout_s=SETUP_TIMEOUT_S)
         reply = await client.create(PODS.within(namespace), _trial(), call)
@@ -62,7 +63,7 @@ async def tried(client: Client, namespace: str) -> Trial:
 
 
 async def until_injected(client: Client, namespace: str) -> None:
-    """Wait until pods get their claims; where that cannot be tried, as long as it may take."""
+    """Wait until pods get their claims; where that cannot be tried, wait `BLIND_S`."""
     told = ""
     while True:
         result, why = await tried(client, namespace)
@@ -81,7 +82,10 @@ async def until_injected(client: Client, namespace: str) -> None:
 
 
 def _trial() -> Wire:
-    """Return a pod that is to get a claim, and that a namespace of restricted pods takes."""
+    """Return a pod that should get a claim.
+
+    It complies with the Pod Security Standard `restricted`, which its namespace may enforce.
+    """
     container = {
         "name": "trial",
         "image": "trial",

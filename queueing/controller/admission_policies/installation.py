@@ -1,8 +1,9 @@
-"""Puts the admission policies in force: applied where the server has them, and tried.
+"""Installs the admission policies that the API server supports, and waits until it uses them.
 
-Since Kubernetes 1.36 the API server itself suspends managed Jobs as our rules say, without asking
-anybody; that it refuses what they refuse is older. Where it cannot, webhooks are asked, or Jobs are
-stopped when they are seen.
+MutatingAdmissionPolicies (Kubernetes 1.36, https://kep.k8s.io/3962) suspend managed Jobs at
+creation without a webhook. ValidatingAdmissionPolicies (1.30, https://kep.k8s.io/3488) refuse what
+is invalid. On servers without the former, webhooks do that, or else Jobs are suspended when they
+are seen running.
 """
 
 import asyncio
@@ -38,18 +39,20 @@ from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS, JOBS, Resource
 logger = logging.getLogger(__name__)
 
 MINOR_OF_VALIDATION = 30
-"""Since which Kubernetes 1.x servers have validating policies."""
+"""The first Kubernetes 1.x with ValidatingAdmissionPolicies."""
 RETRY_S = 1.0
+"""Seconds between two attempts, and between two trials."""
 
 There = dict[tuple[Resource, str], Wire]
-"""What the server has, by kind and name."""
+"""Policies and bindings that the server has, by kind and name."""
 _OWNER = CUSTOM_RESOURCE_DEFINITIONS.at("workloads.kueue.x-k8s.io")
 
 
 async def minor_version(client: Client) -> int:
-    """Return which Kubernetes 1.x the server serves the APIs of; 0 when it is none.
+    """Return the minor version of Kubernetes 1.x whose APIs the server serves.
 
-    A server may be told to serve those of an older version than its own.
+    That is older than its own where it emulates one (https://kep.k8s.io/4330). 0 for the embedded
+    server, and for any that is not 1.x. Raises KubeError.
     """
     version = msgspec.json.decode(await client.send(Request("GET", "/version")))
     told = str(version.get("emulationMinor") or version.get("minor") or "")
@@ -60,7 +63,7 @@ async def minor_version(client: Client) -> int:
 
 
 def _deaf() -> None:
-    """Hear nothing."""
+    """Do nothing when called."""
 
 
 async def install(
@@ -69,10 +72,11 @@ async def install(
     in_force: Callable[[], None],
     injecting: Callable[[], None] = _deaf,
 ) -> None:
-    """Apply the policies, and tell when the server goes by them; ends then.
+    """Apply the policies, wait until the server uses them, and return. Repeats what fails.
 
-    `injecting` is told last, when pods were seen to get their claims. Readiness must not wait for
-    that: before 1.36 a webhook gives them, and is asked only when its pod is ready.
+    `in_force` is called when Jobs are suspended as the rules say, `injecting` when pods were seen
+    to get their claims. These are two steps because readiness must not wait for the second: before
+    1.36 our own webhook adds claims, and a webhook is called only when its pod is ready.
     """
     told, minor = "", 0
     while True:
@@ -92,7 +96,7 @@ async def install(
 
 
 async def _put_in_force(client: Client, rules: PolicyRules, minor: int) -> None:
-    """Apply what a server of this version takes, and wait until it goes by that."""
+    """Apply what a server of this version supports, and wait until it uses that."""
     mutating, there = render(rules), There()
     if minor >= MINOR_OF_VALIDATION:
         validating = render_validation(rules)
@@ -106,13 +110,13 @@ async def _put_in_force(client: Client, rules: PolicyRules, minor: int) -> None:
         return
     await _apply(client, mutating, there)
     await _answered(client, rules.namespace, digest_of(mutating))
-    # Only now: a pod that neither a webhook nor a policy rewrites would stay gated.
+    # Only after the policies work: a pod that neither they nor a webhook rewrites stays gated.
     await job_webhooks.follow(client, scope_of(rules, minor))
     logger.info("the API server suspends managed Jobs at creation")
 
 
 async def _read(client: Client, *, mutating: bool) -> There:
-    """Read all policies and bindings of the kinds that the server has."""
+    """Return all policies and bindings of the kinds that the server supports."""
     kinds = [*VALIDATING.values(), *(MUTATING.values() if mutating else ())]
     return {
         (kind, str(one["metadata"]["name"])): one
@@ -122,7 +126,7 @@ async def _read(client: Client, *, mutating: bool) -> There:
 
 
 async def _apply(client: Client, rendered: Rendered, there: There) -> None:
-    """Write what is not there as it is rendered, or was edited by hand or by another version."""
+    """Apply the objects that are missing, or differ from what is rendered."""
     owner = msgspec.json.decode(await client.get(_OWNER))["metadata"]
     reference = {
         "apiVersion": CUSTOM_RESOURCE_DEFINITIONS.api_version,
@@ -139,7 +143,7 @@ async def _apply(client: Client, rendered: Rendered, there: There) -> None:
 
 
 async def _withdraw(client: Client, rendered: Rendered, there: There) -> None:
-    """Delete what an earlier Configuration asked for and this one does not."""
+    """Delete optional policies that an earlier Configuration needed and this one does not."""
     kept = {wire["metadata"]["name"] for _, wire in rendered}
     for name, kinds in OPTIONAL.items():
         for resource in kinds:
@@ -149,7 +153,7 @@ async def _withdraw(client: Client, rendered: Rendered, there: There) -> None:
 
 
 async def _answered(client: Client, namespace: str, digest: str) -> None:
-    """Try dry runs until one comes back marked with the digest."""
+    """Create Jobs as dry runs until the probe policy marks one with the digest."""
     call = Call(dry_run=True, timeout_s=SETUP_TIMEOUT_S)
     while True:
         try:

@@ -1,10 +1,10 @@
-"""Webhooks about Jobs and their pods, on servers that have no mutating policies.
+"""Adds webhooks for Jobs and their pods on servers without MutatingAdmissionPolicies.
 
-An installation does not know the version of its server, so it brings only the webhooks that every
-server needs. Those about Jobs and pods are added by the leader where they are needed, to the
-configurations that are installed, and taken away when the server was upgraded. Nothing is added
-where no webhooks are installed: then Jobs are stopped when they are seen, and pods that need an
-injected claim stay gated.
+The manifests of an installation do not know the version of the server, so they contain only the
+webhooks that every version needs. The leader adds those for Jobs and pods to the installed webhook
+configurations where they are needed, and removes them after an upgrade of the server. Where no
+webhooks are installed, none are added: then Jobs are suspended when they are seen running, and pods
+that need a claim stay gated.
 """
 
 import logging
@@ -27,9 +27,10 @@ _RESOURCES = {one.kind: one for one in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)}
 
 
 async def follow(client: Client, scope: Scope) -> bool:
-    """Bring the installed configurations in line with the server's version.
+    """Add or remove these webhooks, by the server's version in `scope`.
 
-    Returns whether any is installed. Raises KubeError, a conflict too, to be called again.
+    Returns whether any webhook configuration is installed. Raises KubeError to be called again,
+    also when somebody else changed a configuration at the same time.
     """
     wanted = configurations.render(scope)
     old = configurations.render(replace(scope, minor=_OLD))
@@ -44,7 +45,7 @@ async def follow(client: Client, scope: Scope) -> bool:
 
 
 async def _mend(client: Client, target: Target, ours: set[str], hooks: list[Wire]) -> bool:
-    """Have exactly these hooks among those that are ours in one configuration."""
+    """Make `hooks` the only ones of the names `ours` in one configuration; False without it."""
     try:
         found = msgspec.json.decode(await client.get(target))
     except NotFoundError:
@@ -65,14 +66,14 @@ async def _mend(client: Client, target: Target, ours: set[str], hooks: list[Wire
 
 
 def _beside(hook: Wire, like: Wire) -> Wire:
-    """Call a hook where, and believing whom, the others are called."""
+    """Return a hook with the service, namespace and CA bundle of another one, `like`."""
     path = hook["clientConfig"]["service"]["path"]
     service = {**hook["clientConfig"]["service"], **like.get("service", {}), "path": path}
     return {**hook, "clientConfig": {**like, "service": service}}
 
 
 def _digest(hooks: list[Wire]) -> list[tuple[object, ...]]:
-    """Return what of the hooks depends on us; the server fills in the rest."""
+    """Return the fields of hooks that we set; the server fills in the others."""
     return [
         (
             hook["name"],

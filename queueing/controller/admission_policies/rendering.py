@@ -1,11 +1,11 @@
-"""Suspension, defaulting and validation as admission policies: how they are written. Pure.
+"""Renders suspension, defaulting and validation as admission policies. Pure.
 
-All policies belong to the definition of Workloads, so that they go with an installation. The server
-runs them in an order of its own, and runs those again that it ran before another one changed the
-object. So a policy may rely in its expression on what another one fills in, but not in its
-conditions: one that was passed over is not asked again. The last one applied is a probe: it answers
-only for dry runs in our own namespace, with a digest of all that change something, and so tells
-when the server goes by them.
+The server runs mutating policies in an order of its own. It runs a policy again if a later one
+changed the object (`reinvocationPolicy: IfNeeded`), but not one whose match conditions were false.
+So a policy's expression may rely on what another policy fills in; its conditions must not.
+
+The last policy that is applied is a probe. It marks dry runs in our own namespace with a digest of
+all mutating policies, which shows when the server uses them.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ API_VERSION = "admissionregistration.k8s.io/v1"
 PROBE_LABEL = "queueing.dev/policy-probe"
 DEFAULT_PRIORITY = "queueing-default-priority"
 MINOR_MIN = 36
-"""Since which Kubernetes 1.x servers have mutating policies."""
+"""The first Kubernetes 1.x with MutatingAdmissionPolicies."""
 
 _LABELLED = (
     f"has(object.metadata.labels) && '{QUEUE_NAME}' in object.metadata.labels"
@@ -55,13 +55,14 @@ Wire = dict[str, Any]
 Pair = tuple[tuple[Resource, Wire], tuple[Resource, Wire]]
 """A policy and its binding."""
 Rendered = list[tuple[Resource, Wire]]
+"""Objects to be applied, in order, each with its kind."""
 MUTATING = {one.kind: one for one in (MUTATING_POLICIES, MUTATING_POLICY_BINDINGS)}
 VALIDATING = {one.kind: one for one in (VALIDATING_POLICIES, VALIDATING_POLICY_BINDINGS)}
 OPTIONAL: dict[str, tuple[Resource, Resource]] = {
     DEFAULT_PRIORITY: (MUTATING_POLICY_BINDINGS, MUTATING_POLICIES),
     FLAVORS_OF_CHECKS.name: (VALIDATING_POLICY_BINDINGS, VALIDATING_POLICIES),
 }
-"""Policies that a feature gate switches, with the kinds of binding and policy."""
+"""Policies that a feature gate turns on, by name, with the kinds of their binding and policy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,17 +72,17 @@ class PolicyRules:
     namespaces: Selector
     without_queue_name: bool
     namespace: str
-    """Our own, where the probe is tried."""
+    """The namespace of this installation, where the probe is tried."""
     service: str = "kueue-webhook-service"
-    """Service by which the API server calls webhooks."""
+    """Name of the Service by which the API server calls webhooks."""
     default_class: bool = True
-    """Whether queued Jobs get the WorkloadPriorityClass named `default`."""
+    """Whether queued Jobs without a WorkloadPriorityClass get the one named `default`."""
     reject_unknown_flavors: bool = False
-    """Whether a ClusterQueue is refused on update when its checks name flavors that it has not."""
+    """Whether an update of a ClusterQueue is refused whose checks name flavors that it lacks."""
 
 
 def render(rules: PolicyRules) -> Rendered:
-    """Return the policies and their bindings, in the order in which they must be applied."""
+    """Return the mutating policies and their bindings, in the order in which to apply them."""
     made = [one for policy in _mutating(rules) for one in policy]
     made += [(MUTATING[wire["kind"]], wire) for wire in claims.render()]
     digest = blake2b(msgspec.json.encode([wire for _, wire in made]), digest_size=8).hexdigest()
@@ -89,7 +90,7 @@ def render(rules: PolicyRules) -> Rendered:
 
 
 def digest_of(rendered: Rendered) -> str:
-    """Return the digest that the probe answers with."""
+    """Return the digest with which the probe among the rendered policies marks dry runs."""
     policy = rendered[-2][1]
     return str(policy["metadata"]["annotations"][PROBE_LABEL])
 
@@ -99,7 +100,8 @@ def _mutating(rules: PolicyRules) -> Iterator[Pair]:
     managed = f"({_LABELLED}) || ({_NOBODYS})" if rules.without_queue_name else _LABELLED
     yield _pair(
         "queueing-suspend-jobs",
-        # Most Jobs come suspended: rewriting one makes the server run all its plugins again.
+        # Not for Jobs that come suspended, as most do: a change makes the server run all
+        # admission plugins again.
         [("managed", managed), ("runs", _RUNS)],
         f"Object{{{_SUSPENDED}}}",
         namespaces=everywhere,
@@ -189,12 +191,12 @@ def _object(kind: str, name: str, spec: Wire) -> Wire:
 
 
 def render_validation(rules: PolicyRules) -> Rendered:
-    """Return the policies that refuse, and their bindings."""
+    """Return the validating policies and their bindings."""
     return [(VALIDATING[wire["kind"]], wire) for wire in validation.render(scope_of(rules))]
 
 
 def scope_of(rules: PolicyRules, minor: int = MINOR_MIN) -> Scope:
-    """Return whom webhooks and validating policies ask about, on a server of a version."""
+    """Return which objects webhooks and validating policies apply to, on Kubernetes 1.`minor`."""
     return Scope(
         namespaces=rules.namespaces,
         without_queue_name=rules.without_queue_name,

@@ -1,7 +1,7 @@
-"""Whether an object on the server already says what we would write: then it is left alone.
+"""Whether an object on the server equals what we would apply, so that it need not be written.
 
-Writing what is there already costs the server as much as writing something new, and for an
-admission policy that is the compilation of all its expressions.
+A write that changes nothing costs the server as much as any other; for an admission policy that
+includes the compilation of all its CEL expressions.
 """
 
 from collections.abc import Mapping
@@ -18,14 +18,14 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(
         "scope": "*",
     }
 )
-"""What the server fills into an admission policy where nothing is said, by the field's name."""
+"""Defaults that the server fills into admission policies, by the name of the field."""
 
 
 def is_unchanged(found: Wire | None, wanted: Wire) -> bool:
-    """Say whether to apply `wanted` would change nothing of an object that was read.
+    """Say whether applying `wanted` would leave the object `found` as it is.
 
-    Its spec must be the same but for the server's defaults, so that a field that somebody added or
-    took away counts; of its metadata only what is wanted matters. When in doubt it is not alike.
+    Its spec must be equal but for the server's defaults, so that fields count which somebody added
+    or removed. Of its metadata only what is wanted matters. In doubt, False.
     """
     if found is None or "deletionTimestamp" in found["metadata"]:
         return False
@@ -49,7 +49,7 @@ def _same(found: Any, wanted: Any) -> bool:
 
 
 def _bears(found: Wire, wanted: Wire) -> bool:
-    """Say whether metadata has at least the annotations and owners that are wanted."""
+    """Say whether metadata has at least the wanted annotations and owner references."""
     annotations, owners = found.get("annotations") or {}, found.get("ownerReferences") or ()
     return wanted.get("annotations", {}).items() <= annotations.items() and all(
         one in owners for one in wanted.get("ownerReferences", ())

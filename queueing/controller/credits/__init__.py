@@ -1,13 +1,14 @@
-"""Credits on a live cluster: what is watched, and how ledgers are stored.
+"""Credits on a live cluster: stores the ledgers that the engine keeps, and reads them back.
 
-Policies, grants and accounts go to the engine, which counts. Accounts are written at most every
-half minute, one object per cohort, and once more when the term ends, so that no credit is lost by
-an orderly end; after any other, the statuses of Workloads tell what is not in them yet. That is why
-a Workload keeps its finalizer until the account that covers its end is stored. Rows of usage go by
-the same rules, one object per tree and hour, until they are old enough to be added up. Called by
-`session`.
+The engine counts (`core.credits`, `state.credits`). Its ledgers are stored as CreditAccounts, one
+object per cohort, each at most every `accounts.EVERY_S`, and once more when the term ends. After a
+crash, what they lack is computed again from the times in Workloads' statuses. That is why a
+Workload keeps its finalizer until the stored account includes its end. Rows of usage
+(UsageRecords) follow the same rules, one object per tree and hour, until they are old enough to be
+added up.
 
-`composition` puts it together for a term. `intake` and `usage_intake` take in what is stored;
-`accounts`, `budgets` and `usage_records` store it; `conditions` say of policies and grants whether
-they have the effect that their authors expect.
+Reading order: `intake` and `usage_intake` handle watch events and feed the engine. `accounts`
+stores CreditAccounts and says which other writes must wait for them; with it, `budgets` stores the
+status of CreditBudgets, and `usage_records` UsageRecords. `conditions` writes whether policies and
+grants have an effect. `composition` puts this together for a term; `session` runs it.
 """

@@ -1,4 +1,9 @@
-"""Writes ledgers down: one CreditAccount each, seldom, and in one write."""
+"""Stores the credit ledgers, each as the status of one CreditAccount, at a low rate.
+
+Other writes wait for them, so that after a crash the ledgers can be completed from Workloads'
+statuses: `covered`, `recorded`, `preceded` and `until_settled` say whether one may be sent. Those
+that must wait are asked for again once the accounts are stored.
+"""
 
 import asyncio
 import logging
@@ -25,51 +30,59 @@ from queueing.translate.outbound.conditions import patch
 logger = logging.getLogger(__name__)
 
 EVERY_S = 30.0
-"""Least time between two writes of one account, with ledgers that are 5 s behind."""
+"""Least seconds between two writes of one account, for ledgers with the usual lag of 5 s."""
 LOOK_S = 0.02
-"""Between two looks at whether what a workload held before is written down."""
+"""Seconds between two looks in `until_settled`."""
 PATIENCE_S = 5.0
-"""How long a second reservation waits for the account before it is put off."""
+"""Seconds for which `until_settled` waits at most."""
 NEAR_S = 5
-"""How far accounts may be behind the ledgers when what a workload holds is about to change."""
+"""Seconds that stored accounts may lag behind the ledgers when a workload's usage is to change."""
 UNCHANGED_S = 300
-"""How far the account of a ledger may be behind in which nothing changes."""
+"""Seconds that a stored account may lag behind a ledger in which nothing changes."""
 API_VERSION = "queueing.dev/v1alpha1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountDependencies:
-    """What accounts are written with."""
+    """What accounts are given."""
 
     engine: Engine
     writes: LeaderWrites
     clock: Clock
     intake: Intake
     attend: Callable[[Key], None]
-    """Has a Workload looked at whose end is stored now."""
+    """Asks for a Workload to be reconciled, whose write may be sent now."""
 
 
 class Accounts:
-    """Knows which ledgers differ from what is stored."""
+    """Knows which ledgers differ from what is stored, and which Workloads wait for that."""
 
     def __init__(self, dependencies: AccountDependencies) -> None:
         self._engine, self._writes = dependencies.engine, dependencies.writes
         self._clock, self._intake = dependencies.clock, dependencies.intake
         self._attend = dependencies.attend
         self._written: dict[str, CreditAccountFact] = {}
+        """By name: each ledger as it was stored last."""
         self._last: dict[str, float] = {}
+        """By name: when each account was due last (monotonic clock)."""
         self._waiting: dict[Key, None] = {}
+        """Finished Workloads that `covered` refused."""
         self._leaving: dict[Key, None] = {}
+        """Evicted Workloads that `recorded` refused."""
         self._changing: dict[Key, None] = {}
+        """Workloads that `preceded` refused."""
         self._asked: dict[str, None] = {}
-        """Accounts that are to be written though nothing in them changed."""
+        """Accounts to be written although nothing in them changed."""
         self._budgets = Budgets(self._engine, self._writes, self._clock, self._intake)
         self._usages = UsageRecords(self._engine, self._writes, self._clock, self._intake.usages)
         self.urgent = asyncio.Event()
-        """Somebody waits for the next write."""
+        """Set when a Workload waits for the accounts to be written at once."""
 
     def covered(self, key: Key) -> bool:
-        """Say whether a Workload may be forgotten; if not, it is looked at again when it may."""
+        """Say whether a finished Workload may lose our finalizer: its end is stored.
+
+        If not, it is reconciled again when it may.
+        """
         if self._engine.credits_cover(key):
             self._waiting.pop(key, None)
             return True
@@ -77,7 +90,10 @@ class Accounts:
         return False
 
     def recorded(self, key: Key) -> bool:
-        """Say whether an evicted Workload may give its quota back; if not, that is written now."""
+        """Say whether an evicted Workload may release its quota: the stored accounts name it.
+
+        If not, they are written at once, and it is reconciled again.
+        """
         if self._engine.credits_name(key):
             self._leaving.pop(key, None)
             return True
@@ -86,9 +102,10 @@ class Accounts:
         return False
 
     def preceded(self, key: Key) -> bool:
-        """Say whether what a Workload holds may change; if not, accounts are written now.
+        """Say whether a Workload's usage may change: the accounts are stored up to just now.
 
-        No status tells when it changed. A start after a crash counts it from the account on.
+        If not, they are written at once, and it is reconciled again. No status tells when the usage
+        changed. After a crash, the new usage is counted from the time of the stored account on.
         """
         since = floor(self._clock.now()) - max(self._lags(), default=0) - NEAR_S
         behind = self._engine.credits_behind(key, since)
@@ -100,7 +117,10 @@ class Accounts:
         return False
 
     async def until_settled(self, key: Key) -> bool:
-        """Wait until what a Workload held before is written down; False when it takes long."""
+        """Wait until the stored accounts include what a Workload held before.
+
+        False when that takes longer than `PATIENCE_S`.
+        """
         engine, clock = self._engine, self._clock
         ends = clock.monotonic() + PATIENCE_S
         while not engine.credits_settled(key) and clock.monotonic() < ends:
@@ -110,11 +130,11 @@ class Accounts:
 
     @property
     def every_s(self) -> float:
-        """Seconds between two writes of one account, at least; fewer under short horizons."""
+        """Least seconds between two writes of one account; fewer if a policy's horizon is short."""
         return EVERY_S * min(self._lags(), default=5) / 5
 
     def _lags(self) -> Iterator[int]:
-        """Go over the seconds that the ledgers of each policy stay behind."""
+        """Yield for each usable policy the seconds that its ledgers lag behind."""
         for one in self._intake.policies.values():
             if not self._is_broken(one):
                 yield lag_of(translate.policy(one).horizon_s)
@@ -127,9 +147,10 @@ class Accounts:
         return accounts_due or others
 
     async def write(self, *, at_once: bool = False, rows_too: bool = False) -> None:
-        """Write what differs from what is stored and is due; with `at_once` whether due or not.
+        """Store what differs and is due; with `at_once` whether it is due or not.
 
-        Rows of usage, which always differ, only with `rows_too`.
+        Rows of usage, which always differ, are stored before they are due only with `rows_too`, or
+        when a Workload that `preceded` refused waits for them.
         """
         now, every_s = self._clock.monotonic(), self.every_s
         for record in self._engine.credit_accounts():
@@ -155,11 +176,11 @@ class Accounts:
                 self._attend(key)
 
     async def fold(self) -> None:
-        """Make rows of usage coarser that have aged."""
+        """Add up rows of usage that are old enough."""
         await self._usages.fold(self._intake.ages)
 
     def _differs(self, record: CreditAccountFact) -> bool:
-        """Say whether a ledger says something new; also that nothing happened, if one waits."""
+        """Say whether a ledger must be stored: it changed, or a Workload waits for its time."""
         known = self._written.get(record.name)
         if known is None or self._waiting or record.name in self._asked:
             return True
@@ -186,7 +207,7 @@ class Accounts:
             logger.info("CreditAccount %s was not written: %s", name, error)
 
     async def _read(self, name: str) -> None:
-        """Read an account that somebody else changed; the ledger in memory stays what counts."""
+        """Read an account that somebody else changed; the ledger in memory stays as it is."""
         try:
             self._learn(await self._writes.client.get(CREDIT_ACCOUNTS.at(name)))
         except KubeError as error:

@@ -1,4 +1,4 @@
-"""Writes down what budgets have spent: the status of each CreditBudget, seldom, in one write."""
+"""Stores what budgets have spent, as the status of each CreditBudget, at a low rate."""
 
 import logging
 from dataclasses import replace
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 class Budgets:
-    """Knows which budgets differ from what their status tells."""
+    """Knows which budgets differ from their status; called by `Accounts`."""
 
     def __init__(self, engine: Engine, writes: LeaderWrites, clock: Clock, intake: Intake) -> None:
         self._engine, self._writes, self._clock, self._intake = engine, writes, clock, intake
@@ -33,7 +33,10 @@ class Budgets:
         return any(now - self._last.get(name, -every_s) >= every_s for name in self._intake.budgets)
 
     async def write(self, every_s: float, *, at_once: bool, anyhow: bool) -> None:
-        """Write what differs and is due; `at_once` whether due or not, `anyhow` also the same."""
+        """Store what differs and is due; `at_once`: due or not, `anyhow`: different or not.
+
+        `every_s` is the least number of seconds between two writes of one budget.
+        """
         now = self._clock.monotonic()
         for record in self._engine.credit_budgets():
             if record.name not in self._intake.budgets:

@@ -1,4 +1,4 @@
-"""The composition of this package within one term."""
+"""Puts the package together for one term: its parts, what it watches, and the loop that stores."""
 
 import asyncio
 import contextlib
@@ -22,15 +22,17 @@ from queueing.translate import credits_wire as wire
 logger = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 1.0
+"""Seconds between two looks at whether an account is due."""
 GATHER_S = 0.02
-"""For a cycle, which takes statuses in, and for others who leave at the same time."""
+"""Seconds before an urgent write, in which a cycle brings the ledgers up to date, and others that
+wait for the accounts may join."""
 FAREWELL_S = 4.0
-"""How long the last accounts of a term may take to be written."""
+"""Seconds that the last writes of a term may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependencies:
-    """What the term lends."""
+    """What the package needs of the term."""
 
     engine: Engine
     writes: LeaderWrites
@@ -38,12 +40,13 @@ class Dependencies:
     wake: Callable[[], None]
     """Asks for a cycle, which brings the ledgers up to date."""
     attend: Callable[[Key], None]
-    """Has a Workload looked at, and who owns it."""
+    """Asks for a Workload and its Jobs to be reconciled."""
     fair_sharing: bool
+    """Whether the Configuration has `fairSharing`, without which credits change no share."""
 
 
 class Credits:
-    """Ledgers, policies and grants in one term of leadership."""
+    """The parts of the package in one term of leadership."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
@@ -66,7 +69,11 @@ class Credits:
         )
 
     def reflectors(self, client: Client) -> Iterator[tuple[Reflector[Any], str]]:
-        """Make what follows our kinds; a server that does not serve them must not stop us."""
+        """Yield the reflectors, each with the plural name of its kind; nothing runs yet.
+
+        The session waits for them by `checkpoints.composition.is_known`, since a cluster may not
+        have these kinds.
+        """
         for resource, kind, on_event in (
             (resources.CREDIT_POLICIES, wire.CreditPolicy, self.intake.on_policy),
             (resources.CREDIT_GRANTS, wire.CreditGrant, self.intake.on_grant),
@@ -78,7 +85,11 @@ class Credits:
             yield made, resource.plural
 
     async def run(self) -> NoReturn:
-        """Write accounts and conditions when they are due, for ever."""
+        """Store accounts and conditions when they are due, for ever.
+
+        When accounts are due, a cycle is asked for first, and they are stored at the next look:
+        cycles bring the ledgers up to date.
+        """
         woken = False
         while True:
             altered = self._dependencies.engine.credits_altered()
@@ -104,7 +115,7 @@ class Credits:
                     await self.accounts.urgent.wait()
 
     async def farewell(self) -> None:
-        """Write all accounts as the term ends, as long as the lease allows it."""
+        """Store all accounts as the term ends, as far as the Lease still allows writes."""
         try:
             async with asyncio.timeout(FAREWELL_S):
                 await self.accounts.write(at_once=True, rows_too=True)

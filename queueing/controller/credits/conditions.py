@@ -1,4 +1,4 @@
-"""Conditions of policies and grants: whether they have the effect that their authors expect."""
+"""Writes conditions of CreditPolicies and CreditGrants: whether they have an effect, or why not."""
 
 import logging
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 class PolicyConditions:
-    """Says of every policy and grant what becomes of it."""
+    """Keeps the condition `Effective` of policies and `Applied` of grants up to date."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class PolicyConditions:
         self._fair_sharing = fair_sharing
 
     async def write(self) -> None:
-        """Write the conditions that are not what they should be."""
+        """Write the conditions that differ; one that cannot be written is tried next time."""
         governed = self._engine.credit_policies()
         for name, policy in list(self._intake.policies.items()):
             verdict = self._effect(name, policy, governed.get(name, ()))

@@ -1,4 +1,4 @@
-"""Takes in policies, grants and accounts."""
+"""Handles watch events of CreditPolicies, CreditGrants, CreditAccounts and CreditBudgets."""
 
 import logging
 from collections.abc import Callable
@@ -15,16 +15,16 @@ from queueing_api.quantity import QuantityError
 logger = logging.getLogger(__name__)
 
 LAG_S_MAX = 5
-"""How far the ledger stays behind: longer than a write may take to be heard of."""
+"""Seconds that a ledger lags behind the time, so that statuses written meanwhile are known."""
 
 
 def lag_of(horizon_s: int) -> int:
-    """Return how far the ledger stays behind: for short horizons, as in trials, less."""
+    """Return the seconds that a policy's ledgers lag; less for short horizons, as in trials."""
     return max(1, min(LAG_S_MAX, horizon_s // 60))
 
 
 class Intake:
-    """What is known of our kinds; `observe` hears each fact, `changed` that something is due."""
+    """These objects as last seen. `observe` gets each fact, `changed` asks for a cycle."""
 
     def __init__(self, observe: Callable[[CreditFact], None], changed: Callable[[], None]) -> None:
         self._observe, self._changed = observe, changed
@@ -34,10 +34,10 @@ class Intake:
         self.budgets: dict[str, wire.CreditBudget] = {}
         self.usages = UsageIntake(observe)
         self.broken: dict[str, str] = {}
-        """Policies and grants that cannot be used, and why."""
+        """Why an object cannot be used, by `policy/…`, `grant/…` or `budget/…` and its name."""
 
     def on_policy(self, event: WatchEvent[wire.CreditPolicy]) -> None:
-        """Take in a CreditPolicy; one that cannot be used counts as absent."""
+        """Handle a watch event of a CreditPolicy; one that cannot be used counts as absent."""
         match event:
             case Added(object=found) | Modified(object=found):
                 self.policies[found.metadata.name] = found
@@ -49,7 +49,7 @@ class Intake:
                 pass
 
     def on_grant(self, event: WatchEvent[wire.CreditGrant]) -> None:
-        """Take in a CreditGrant."""
+        """Handle a watch event of a CreditGrant; one that cannot be used counts as absent."""
         match event:
             case Added(object=found) | Modified(object=found):
                 self.grants[found.metadata.name] = found
@@ -61,7 +61,7 @@ class Intake:
                 pass
 
     def on_account(self, event: WatchEvent[wire.CreditAccount]) -> None:
-        """Take in a CreditAccount; an older one than is known changes nothing."""
+        """Handle a watch event of a CreditAccount."""
         match event:
             case Added(object=found) | Modified(object=found):
                 self.take_account(found)
@@ -72,7 +72,7 @@ class Intake:
                 pass
 
     def on_budget(self, event: WatchEvent[wire.CreditBudget]) -> None:
-        """Take in a CreditBudget, and what its status tells; an older one changes nothing."""
+        """Handle a watch event of a CreditBudget: its spec, and the spending in its status."""
         match event:
             case Added(object=found) | Modified(object=found):
                 self.take_budget(found)
@@ -83,10 +83,10 @@ class Intake:
                 pass
 
     def ages(self, root: Member) -> dict[Resolution, int]:
-        """Say at which age, in seconds, the rows of a tree become coarser, or go.
+        """Return by resolution at which age, in seconds, rows of usage are added up or deleted.
 
-        By the policy that names the tree, else by the first that names none; without any policy
-        that keeps rows they age by what is the default.
+        By the policy that names the root cohort of the tree, else the first by name that names
+        none; without such a policy by the defaults.
         """
         keeping = [
             one.spec
@@ -99,7 +99,7 @@ class Intake:
         return translate.ages(None if found is None else found.usage_records)
 
     def take_budget(self, found: wire.CreditBudget) -> None:
-        """Take in a budget as it is stored."""
+        """Store a budget and pass it to the engine, unless a newer version is known."""
         name = found.metadata.name
         known = self.budgets.get(name)
         if known is not None and not found.metadata.is_newer_than(known.metadata):
@@ -111,7 +111,7 @@ class Intake:
             self._observe(budgets.budget_account(found))
 
     def take_account(self, found: wire.CreditAccount) -> None:
-        """Take in an account as it is stored."""
+        """Store an account and pass it to the engine, unless a newer version is known."""
         name = found.metadata.name
         known = self.accounts.get(name)
         if known is not None and not found.metadata.is_newer_than(known.metadata):

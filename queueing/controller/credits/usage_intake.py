@@ -1,4 +1,8 @@
-"""Takes in UsageRecords: the newest hour of each tree for the engine, of the rest what they are."""
+"""Handles watch events of UsageRecords.
+
+The engine gets the newest hour of each tree of quota. Of all other records only is remembered which
+hour, day or month they cover, not their rows.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,14 +19,15 @@ from queueing.translate.wire.meta import Meta
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is remembered of a record: not its rows."""
+    """What is remembered of a record."""
 
     meta: Meta
     of: Stretch
+    """Its tree, its resolution and its time."""
 
 
 class UsageIntake:
-    """All records by name; `observe` hears of the newest hours."""
+    """All records by name; `observe` gets the newest hour of each tree."""
 
     def __init__(self, observe: Callable[[CreditFact], None]) -> None:
         self._observe = observe
@@ -30,7 +35,7 @@ class UsageIntake:
         self._newest: dict[Member, Stretch] = {}
 
     def on_event(self, event: WatchEvent[wire.UsageRecord]) -> None:
-        """Take in what happened to a record."""
+        """Handle a watch event of a UsageRecord."""
         match event:
             case Added(object=found) | Modified(object=found):
                 self.take(found)
@@ -40,7 +45,7 @@ class UsageIntake:
                 pass
 
     def take(self, found: wire.UsageRecord) -> None:
-        """Take in a record as it is stored; an older one than is known changes nothing."""
+        """Remember a record, unless a newer version is known."""
         name, of = found.metadata.name, translate.stretch(found)
         known = self.known.get(name)
         if known is not None and not found.metadata.is_newer_than(known.meta):
@@ -54,7 +59,7 @@ class UsageIntake:
             self._observe(translate.usage_record(found))
 
     def forget(self, name: str) -> None:
-        """Forget a record that is gone."""
+        """Forget a deleted record."""
         known = self.known.pop(name, None)
         if known is not None and self._newest.get(known.of.root) == known.of:
             del self._newest[known.of.root]
@@ -63,9 +68,10 @@ class UsageIntake:
     def aged(
         self, resolution: Resolution, ages: Callable[[Member], dict[Resolution, int]], now: float
     ) -> Iterator[Stretch]:
-        """Go over the records of one resolution that are to become coarser, or to go, by name.
+        """Yield the records of one resolution that are to be added up or deleted, ordered by name.
 
-        The newest hour of a tree stays: it tells up to when all is counted.
+        `ages` is as `Intake.ages` returns it. The newest hour of a tree stays, because it tells up
+        to when usage is counted.
         """
         for name, known in sorted(self.known.items()):
             of = known.of

@@ -1,8 +1,10 @@
-"""Writes rows of usage down, an object per tree and hour, and makes them coarser as they age.
+"""Stores rows of usage as UsageRecords, an object per tree and hour, and adds up old ones.
 
-Invariants: a tree's hours are written in order, so that its newest record tells up to when all is
-counted. What is added up in a coarser record is named there in the same write, and only then
-deleted; so a row counts once, wherever a crash leaves it.
+A tree is a root cohort with all below it, or a ClusterQueue without a cohort; records name its
+root. Old hours are added up to days, days to months, and old months are deleted. Invariants: the
+hours of a tree are written in order, so that its newest record tells up to when usage is counted. A
+record that is added up is named in the sum by the same write, and only then deleted, so that each
+row counts once wherever a crash happens.
 """
 
 import logging
@@ -27,12 +29,13 @@ from queueing.translate.usage_records import Stretch
 logger = logging.getLogger(__name__)
 
 FOLD_EVERY_S = 300.0
+"""Seconds between two looks for records that are old enough to be added up."""
 Ages = Callable[[Member], dict[Resolution, int]]
-"""At which age, in seconds, the records of a tree become coarser, or go."""
+"""By tree and resolution: the age in seconds at which records are added up or deleted."""
 
 
 class UsageRecords:
-    """Knows which rows differ from what is stored, and which records have aged."""
+    """Knows which rows differ from what is stored; called by `Accounts`."""
 
     def __init__(
         self, engine: Engine, writes: LeaderWrites, clock: Clock, intake: UsageIntake
@@ -48,9 +51,10 @@ class UsageRecords:
         return any(now - one >= every_s for one in self._last.values())
 
     async def write(self, every_s: float, *, at_once: bool, anyhow: bool) -> None:
-        """Write what differs and is due; `at_once` whether due or not, `anyhow` also the same.
+        """Store what differs and is due; `at_once`: due or not, `anyhow`: different or not.
 
-        Who left, or is about to leave, is written whether due or not.
+        A record whose leavers (Workloads that end) changed counts as due. Once a record of a tree
+        cannot be written, its later ones are not tried: hours are stored in order.
         """
         now = self._clock.monotonic()
         failed: set[Member] = set()
@@ -66,7 +70,7 @@ class UsageRecords:
                 failed.add(record.root)
 
     async def fold(self, ages: Ages) -> None:
-        """Add up what has aged, once in a while."""
+        """Add up or delete records that are old enough, every `FOLD_EVERY_S`."""
         now = self._clock.monotonic()
         if now - self._folded_at < FOLD_EVERY_S:
             return
@@ -93,7 +97,11 @@ class UsageRecords:
         return True
 
     async def _store(self, of: Stretch, status: dict[str, object]) -> None:
-        """Create or change a record; one that somebody else changed is read again first."""
+        """Create or patch a record.
+
+        When another version of it exists, that is read, and the error raised: the next call of
+        `write` tries again.
+        """
         known = self._intake.known.get(of.name)
         try:
             if known is None:
@@ -118,7 +126,10 @@ class UsageRecords:
         return found
 
     async def _fold_into(self, into: Stretch | None, aged: Iterable[Stretch]) -> None:
-        """Add records up in a coarser one, and delete them once it says so."""
+        """Add records to the coarser one `into`, and delete them once it includes them.
+
+        Without `into` they are deleted.
+        """
         try:
             ones = sorted(aged, key=lambda one: one.start)
             if into is not None:
@@ -152,7 +163,7 @@ class UsageRecords:
 
 
 def _differs(known: UsageRecordFact | None, record: UsageRecordFact) -> bool:
-    """Say whether a record says something new; that time passes over idle quota is not."""
+    """Say whether a record says something new; the passing of time alone does not count."""
     if known is None:
         return True
     if known.leavers != record.leavers or len(known.rows) != len(record.rows):

@@ -1,15 +1,23 @@
-"""Devices of admitted work: what flavors can serve, the claims of a start, and their end.
+"""Devices of admitted Workloads by Dynamic Resource Allocation (DRA): their claims, start to end.
 
-Invariants. A Job is unsuspended only when every template that its pods name exists. Names are made
-from contents, so each step can be repeated after a crash. Quota of an evicted Workload is given
-back only when none of its claims is allocated any more. What nobody needs is deleted, with the uid
-as precondition. Without a DeviceFlavor and without `deviceClassMappings` nothing is watched, unless
-there are templates or claims of a time when there were some (`leftovers`).
+The rules (which device is charged as what, which claims an admission becomes) are pure and in
+`translate.devices`.
 
-`composition` puts it together for a term, `intake` takes in what happens to devices, and
-`flavor_conditions` says of each DeviceFlavor whether it can be used. A life: `starting` (what the
-start of a Job needs) by `claims` (templates, claims and domains); `delays` tells why pods do not
-get theirs, `pod_replacement` has those made anew that came without; `evictions` ends work whose
-devices are not those any more that its quota was given for; `upkeep` deletes what nobody needs any
-more and keeps what running work needs, with `template_cleanup` for whole namespaces.
+Invariants. A Job is unsuspended only when every ResourceClaimTemplate that its pods name exists.
+Objects are named by a digest of their contents, so that each step can be repeated after a crash.
+Quota of an evicted Workload is released only when none of its claims is allocated any more. What is
+no longer needed is deleted, with its uid as precondition.
+
+Reading order:
+
+1. `starting` creates what the pods of a Job need, by `claims`; `jobs` and `gangs` call it.
+2. `intake` stores DeviceFlavors, DeviceClasses, ResourceSlices, templates and claims;
+   `flavor_conditions` writes whether a DeviceFlavor can be used.
+3. `upkeep` deletes templates and claims that are not needed any more and recreates those that
+   running pods need; `template_cleanup` deletes those of many finished Workloads in one request.
+4. `delays` tells users why pods do not get their devices; `pod_replacement` deletes pods that were
+   created without their claims, so that their Job creates others; `evictions` evicts Workloads
+   whose devices exceed, or no longer match, what was admitted.
+5. `composition` puts this together for a term. Without DeviceFlavors and `deviceClassMappings`
+   nothing more is watched, unless objects are left from a time when there were some (`leftovers`).
 """

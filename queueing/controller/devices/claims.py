@@ -1,8 +1,8 @@
-"""Templates, claims and domains of a start: tried on the server, created, compared with what is.
+"""Creates the ResourceClaimTemplates, ResourceClaims and ComputeDomains that a start needs.
 
-They are named by what they are made from, so that to create one twice is to create it once. The
-server compiles the selectors of a dry run, which the scheduler would stumble over much later. What
-was tried once in a term is not tried again, until the server refuses it after all.
+They are named by a digest of their contents, so that creating one twice creates it once. Before a
+spec is used for the first time in a term, it is created as a dry run: the API server then compiles
+its CEL selectors, whose errors the scheduler would meet only much later.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ from queueing.translate.wire import devices as wire
 from queueing.translate.wire.meta import Meta
 
 TRIED_MAX = 4096
-"""Specs remembered as tried; a thousand Jobs of one kind are tried once."""
+"""How many specs are remembered as tried; a thousand Jobs with one spec are tried once."""
 _NO_NAMESPACE = "namespaces "
 _RESOURCES = {one.kind: one for one in (RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS, COMPUTE_DOMAINS)}
 _template = msgspec.json.Decoder(wire.ResourceClaimTemplate)
@@ -51,19 +51,20 @@ _named = msgspec.json.Decoder(wire.ComputeDomain)  # any object, read for whose 
 
 @dataclass(slots=True)
 class Claims:
-    """Makes templates and claims, in one term."""
+    """Creates, compares and deletes these objects, in one term."""
 
     memory: DeviceMemory
     writes: LeaderWrites
     _tried: dict[str, None] = field(default_factory=dict)
-    """Digests of specs that the server has taken."""
+    """Digests of specs that the server accepted in a dry run."""
     _trials: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
-    """Those under way: who comes with the same spec meanwhile waits for the answer."""
+    """Dry runs under way, by digest; further starts with the same spec wait for their outcome."""
 
     async def make(self, wanted: dict[str, Any]) -> None:
-        """See that a template or claim exists.
+        """Create an object, given as JSON fields, unless it exists as wanted.
 
-        Raises DevicesRefusedError when it never can, KubeError to be called again.
+        Raises DevicesRefusedError when it cannot be created as it is, NamespaceFullError when a
+        ResourceQuota does not allow it now, and other KubeErrors to be called again.
         """
         if self._is_there(wanted):
             return
@@ -79,7 +80,7 @@ class Claims:
         except NotPermittedError:
             raise
         except (InvalidError, BadRequestError, ForbiddenError) as error:
-            self._tried.pop(spec, None)  # the server judges by other rules than when it was tried
+            self._tried.pop(spec, None)  # the server's rules changed since it was tried
             raise _refusal(error) from error
         except NotFoundError as error:
             if wanted["kind"] != COMPUTE_DOMAINS.kind or _NO_NAMESPACE in error.message:
@@ -89,7 +90,7 @@ class Claims:
             self._absorb(wanted["kind"], reply)
 
     def _is_there(self, wanted: dict[str, Any]) -> bool:
-        """Say whether the memory holds it as it is wanted."""
+        """Say whether the object is known to exist as it is wanted."""
         meta = wanted["metadata"]
         key = Key(f"{meta['namespace']}/{meta['name']}")
         if wanted["kind"] == COMPUTE_DOMAINS.kind:
@@ -100,7 +101,7 @@ class Claims:
         return known is not None and _is_equal(known.metadata, meta)
 
     async def _try(self, wanted: dict[str, Any], spec: str) -> None:
-        """Let the server say what it thinks of a spec, once for all that want it."""
+        """Create an object as a dry run, unless its spec was accepted before in this term."""
         async with self._trials.setdefault(spec, asyncio.Lock()):
             if spec in self._tried:
                 return
@@ -120,7 +121,11 @@ class Claims:
                 del self._tried[next(iter(self._tried))]
 
     async def _compare(self, wanted: dict[str, Any], resource: Resource) -> None:
-        """Learn whose the object of that name is: ours as wanted, ours of before, or foreign."""
+        """Read the object that has the name already, and store it if it is as wanted.
+
+        One of an earlier start of ours is deleted when none of that start's claims is allocated,
+        and NotSentError is raised. One of somebody else raises DevicesRefusedError.
+        """
         meta = wanted["metadata"]
         target = resource.at(meta["name"], meta["namespace"])
         reply = await self.writes.client.get(target)
@@ -149,7 +154,7 @@ class Claims:
             self.memory.put_template(_template.decode(reply))
 
     async def remove(self, resource: Resource, meta: Meta) -> None:
-        """Delete a template or claim of ours in this life of it, and first its ComputeDomain."""
+        """Delete a template or claim of ours, by its uid, and before it its ComputeDomain."""
         if meta.deleting:
             return
         domain = meta.annotations.get(COMPUTE_DOMAIN)
@@ -158,7 +163,7 @@ class Claims:
             await self.writes.delete(COMPUTE_DOMAINS.at(domain, meta.namespace))
         await self.writes.delete(resource.at(meta.name, meta.namespace), this_life(meta.uid))
         if resource is RESOURCE_CLAIM_TEMPLATES:
-            self.memory.drop_template(meta.key)  # nothing holds it back; a claim may be in use
+            self.memory.drop_template(meta.key)  # gone at once; a claim may have finalizers
 
 
 def _claim_spec(wanted: dict[str, Any]) -> Any:
@@ -176,7 +181,7 @@ def _is_equal(found: Meta, wanted: dict[str, Any]) -> bool:
 
 
 def _refusal(error: InvalidError | BadRequestError | ForbiddenError) -> Exception:
-    """Tell a namespace that is full, which may change, from what can never be."""
+    """Return the error for a refusal: NamespaceFullError if a ResourceQuota is the reason."""
     if isinstance(error, ForbiddenError) and QUOTA_IS_FULL in error.message:
         return NamespaceFullError(error.message)
     return DevicesRefusedError(DeviceReason.INVALID, error.message)

@@ -1,4 +1,4 @@
-"""The composition of this package within one term: what it watches, and who works for it."""
+"""Puts the package together for one term: its parts, what it watches, and its workers."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
@@ -36,16 +36,17 @@ from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import Workload
 
 WORKERS = 4
-"""Workloads with claims that are looked at at once."""
+"""How many Workloads with claims are reconciled at the same time."""
 GATHER_S = 0.05
-"""Slices of one pool come one after the other, and so do templates of users."""
+"""Seconds for which changes are gathered: the slices of one pool come one after the other."""
 PAUSE_TIMES = 10.0
-"""The pause is so many times as long as it took to judge anew: the loop has other things to do."""
+"""The pause between two evaluations, in multiples of how long the last one took, so that they take
+a tenth of the event loop's time at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependencies:
-    """What the term lends."""
+    """What the package needs of the term."""
 
     objects: Objects
     pump: Pump
@@ -53,19 +54,20 @@ class Dependencies:
     events: Events
     now: Callable[[], float]
     injects: Callable[[], bool]
-    """Says whether the API server gives pods their claims by now."""
+    """Says whether the API server adds claims to pods at their creation by now."""
     doubt: Callable[[], None]
-    """Hears that it did not."""
+    """Called when a pod was created without its claims."""
     namespace: str
-    """Our own, where it is tried."""
+    """The namespace of this installation, where it is tried whether pods get claims."""
     exceeds: Callable[[Key, Iterable[Key]], bool]
-    """Says whether a workload holds what it could not get now."""
+    """Says whether a workload holds quota that it would not get now."""
     evicted: Callable[[Workload, str, str], None]
+    """Called after each eviction with the Workload, its reason and its underlying cause."""
     deferral: Deferral
 
 
 class Devices:
-    """Devices in one term of leadership."""
+    """The parts of the package in one term of leadership."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._pump, self._objects = dependencies.pump, dependencies.objects
@@ -73,7 +75,7 @@ class Devices:
         self.queue: WorkQueue[Key] = WorkQueue()
         self._rules_changed, self._hardware_changed = True, False
         self._users: dict[str, None] = {}
-        """Namespaces in which templates or claims of users changed."""
+        """Namespaces in which users' templates or claims changed since the last `refresh`."""
         self._due, self._needed = asyncio.Event(), asyncio.Event()
         self._domains_needed = asyncio.Event()
         self._intake = Intake(
@@ -124,9 +126,10 @@ class Devices:
         )
 
     async def follow(self, group: asyncio.TaskGroup, client: Client) -> None:
-        """Know all rules; where there are any, know the devices too before anybody decides.
+        """Start the reflectors; return when rules and, where needed, devices are listed.
 
-        Also where the rules are gone, but not yet what was made by them: it holds quota.
+        Devices are needed where there are rules, and where claims are left that were made by rules
+        now deleted: these still hold quota. Elsewhere they are watched once a rule is created.
         """
         intake = self._intake
         made: list[Reflector[Any]] = [
@@ -145,7 +148,7 @@ class Devices:
             await self._follow_hardware(group, client)
 
     async def run(self) -> NoReturn:
-        """Judge by new rules and devices soon after they changed, for ever."""
+        """Evaluate rules and devices again soon after they changed, for ever."""
         took_s = 0.0
         while True:
             await self._flavor_conditions.write()
@@ -156,7 +159,7 @@ class Devices:
             took_s = perf_counter() - began
 
     def refresh(self) -> None:
-        """Join what changed, and have flavors and Workloads judged by it."""
+        """Evaluate what changed, and pass flavors and Workloads that depend on it to the engine."""
         self._due.clear()
         rules = self._rules_changed and self._memory.join_rules()
         if self._hardware_changed:
@@ -176,12 +179,12 @@ class Devices:
             self._domains_needed.set()
 
     def on_resource_flavor(self, event: WatchEvent[ResourceFlavor]) -> None:
-        """Say of DeviceFlavors whether the flavor that they serve is there."""
+        """Have the conditions of DeviceFlavors written, which tell of missing ResourceFlavors."""
         if isinstance(event, Added | Deleted):
             self._due.set()
 
     def workload_changed(self, key: Key) -> None:
-        """Look at the templates and claims of a Workload, which may be gone."""
+        """Ask for the templates and claims of a Workload to be reconciled; it may be deleted."""
         found = self._objects.workloads.get(key)
         uids = (found.metadata.uid,) if found is not None else self._memory.uids_named(key)
         bound = found is not None and claims_by_itself(found)
@@ -190,11 +193,14 @@ class Devices:
                 self.queue.add(Key(uid))
 
     def workers(self) -> Iterator[Workers]:
-        """Give what works on keys, which are uids of Workloads."""
+        """Yield the workers; their keys are uids of Workloads."""
         yield Workers("claims", self.queue, self.look, WORKERS)
 
     async def look(self, uid: Key) -> None:
-        """See to the devices of a Workload, and tell why its pods wait for them."""
+        """Reconcile the templates and claims of a Workload, and tell why its pods wait for devices.
+
+        Raises KubeError to be called again later.
+        """
         await self.upkeep.look(uid)
         found = self._workload_of(uid)
         if found is None:
@@ -205,7 +211,7 @@ class Devices:
             self.queue.add_after(uid, again_s)
 
     def close(self) -> None:
-        """Drop what was to be looked at later."""
+        """Cancel the timers of the queue."""
         self.queue.close()
 
     async def _follow_when_needed(self, group: asyncio.TaskGroup, client: Client) -> None:
@@ -213,7 +219,7 @@ class Devices:
         await self._follow_hardware(group, client)
 
     async def _follow_domains(self, client: Client) -> None:
-        """Follow the ComputeDomains of Workloads once there may be any: few clusters know them."""
+        """Watch ComputeDomains once a rule needs them: few clusters have this kind."""
         await self._domains_needed.wait()
         target, ours = (
             resources.COMPUTE_DOMAINS.within(),
@@ -257,7 +263,7 @@ class Devices:
         self._due.set()
 
     def _judge_users(self, namespace: str) -> None:
-        """Judge all of a namespace once, however many of its templates and claims changed."""
+        """Evaluate a namespace once, however many of its users' templates and claims changed."""
         self._pump.users_devices_changed(namespace)
         for key in self._objects.workloads_by_namespace[namespace]:
             found = self._objects.workloads[key]
@@ -282,7 +288,7 @@ class Devices:
 
 
 def claims_by_itself(workload: Workload) -> bool:
-    """Say whether pods of a Workload name claims in their template."""
+    """Say whether the user wrote claims into a pod template of a Workload."""
     return any(one.template.spec.resource_claims for one in workload.spec.pod_sets)
 
 

@@ -1,9 +1,9 @@
-"""Tells users why pods of admitted work do not get their devices: Events on Workload and Job.
+"""Records Events on Workload and Job that tell why pods of an admitted Workload lack devices.
 
-Only Jobs whose pods are not all ready some time after their start are looked at, by one list of
-their pods, ever less often. Pods that came without their claims are made anew on that occasion.
-What is told changes no decision: who never gets its devices is evicted
-when its time to get ready is over, like anybody whose pods do not start.
+Jobs whose pods are not all ready some time after the start are examined by a list of their pods,
+less and less often. Pods that were created without their claims are replaced on that occasion. The
+Events change no decision: a Workload that never gets its devices is evicted when waitForPodsReady
+is over, as if its pods did not start for any other reason.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -37,17 +37,17 @@ from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
 PATIENCE_S = 10.0
-"""How long pods may wait for devices before anybody is told."""
+"""Seconds for which pods may wait for devices before an Event says so."""
 LOOK_EVERY_S = (10.0, 60.0)
-"""The time to the next look, doubled each time: first and last."""
+"""The seconds to the next look, doubled each time: first and longest."""
 ASKED_MAX = 3
-"""Pods whose events are read."""
+"""How many pods of a Job have their Events read."""
 _EVENTS = Resource("", "v1", "events", "Event")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delays:
-    """Looks at Workloads that are admitted and do not run."""
+    """Examines admitted Workloads whose pods are not ready."""
 
     objects: Objects
     memory: DeviceMemory
@@ -55,13 +55,16 @@ class Delays:
     events: Events
     pod_replacement: PodReplacement
     injects: Callable[[], bool]
-    """Says whether the API server gives pods their claims by now."""
+    """Says whether the API server adds claims to pods at their creation by now."""
     now: Callable[[], float]
     _looks: dict[str, int] = field(default_factory=dict)
-    """By uid of the Workload: how often it was looked at in vain."""
+    """By uid of the Workload: how often its pods were listed and found waiting."""
 
     async def look(self, workload: Workload) -> float | None:
-        """Tell why pods wait; return the seconds until the next look. Raises KubeError."""
+        """Tell why the pods of a Workload wait, if they do. Raises KubeError.
+
+        Returns the seconds until the next look; None when none is needed.
+        """
         uid = workload.metadata.uid
         started = _started(workload)
         waiting = [] if started is None else list(self._waiting(workload))
@@ -91,11 +94,11 @@ class Delays:
             self.events.job(job.metadata, delay.reason, delay.text, warning=warning)
 
     def forget(self, uid: str) -> None:
-        """Forget a Workload that is gone."""
+        """Forget a deleted Workload."""
         self._looks.pop(uid, None)
 
     def _waiting(self, workload: Workload) -> Iterator[Job]:
-        """Yield Jobs that were started and whose pods are not all ready."""
+        """Yield the Jobs of a Workload that were started and whose pods are not all ready."""
         for job, _ in parts_of(self.objects, workload):
             over = batch.finished(job) is not None
             if not job.spec.suspend and not over and not batch.are_pods_ready(job):
@@ -120,7 +123,7 @@ class Delays:
         return delay_of(pods, events, self._view(workload))
 
     def _view(self, workload: Workload) -> str:
-        """Say what is free of the devices of the Workload's flavors."""
+        """Return a text on how many devices of the Workload's flavors are free."""
         admission = workload.status.admission
         assigned = {
             name
@@ -140,7 +143,7 @@ class Delays:
 
 
 def _started(workload: Workload) -> float | None:
-    """Return since when the pods of a Workload should be getting ready; None when none should."""
+    """Return since when the pods of a Workload should become ready; None when they need not."""
     status = workload.status
     admitted = status.true_condition("Admitted")
     if admitted is None or status.is_true("Finished") or status.is_true("Evicted"):

@@ -1,8 +1,9 @@
-"""Ends work whose devices are not those any more that its quota was given for.
+"""Evicts Workloads whose devices no longer match what was admitted.
 
-A claim that takes another's place may be given dearer devices than the charge was lowered to. Then
-the charge goes up again, never above what was admitted, because quota must not say less than what
-is held. Where the quota is in use elsewhere by now, the workload that grew has to go.
+There are two cases. A user changed a ResourceClaimTemplate that running pods name, so that the next
+pods would get other devices. Or the charge of a Workload rises again: it was lowered to what its
+claims were allocated, and a new pod's claim was allocated a device with a higher charge. The charge
+never exceeds what was admitted; but if that quota is in use by others now, the Workload must go.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,7 +28,7 @@ from queueing.translate.wire.workloads import Workload
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceEvictions:
-    """Says who has to go, and evicts."""
+    """Finds and evicts these Workloads, one at a time."""
 
     objects: Objects
     memory: DeviceMemory
@@ -35,11 +36,12 @@ class DeviceEvictions:
     events: Events
     now: Callable[[], float]
     exceeds: Callable[[Key, Iterable[Key]], bool]
-    """Says whether a workload holds what it could not get now."""
+    """Says whether a workload holds quota that it would not get now."""
     evicted: Callable[[Workload, str, str], None]
+    """Called after each eviction with the Workload, its reason and its underlying cause."""
 
     async def look(self, workload: Workload) -> bool:
-        """Evict a Workload that has to go; False when it may stay. Raises KubeError."""
+        """Evict a Workload if its devices do not match, and say whether. Raises KubeError."""
         uid, grown = workload.metadata.uid, self.memory.holdings.grown
         if not workload.status.is_true("Admitted") or workload.status.is_true("Finished"):
             grown.discard(uid)
@@ -56,9 +58,9 @@ class DeviceEvictions:
         return leaves
 
     def _asks_for_another(self, workload: Workload) -> bool:
-        """Say whether templates that running pods name say something else than when they started.
+        """Say whether a user's template that running pods name has changed since their start.
 
-        A template that is gone ends nobody: new pods wait until it is back.
+        A template that was deleted is no reason to evict: new pods wait until it is there again.
         """
         around = self.memory.surroundings(workload.metadata.namespace)
         for job, alone in parts_of(self.objects, workload):

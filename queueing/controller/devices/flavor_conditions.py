@@ -1,4 +1,4 @@
-"""Says of each DeviceFlavor whether it can be used."""
+"""Writes the condition `Active` of DeviceFlavors: whether the flavor can be used."""
 
 from collections.abc import Callable, Container
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ CONTRADICTED = "Contradicted"
 
 @dataclass(frozen=True, slots=True)
 class FlavorConditions:
-    """Keeps the conditions of DeviceFlavors."""
+    """Keeps the conditions of DeviceFlavors up to date."""
 
     memory: DeviceMemory
     writes: LeaderWrites
     now: Callable[[], float]
     flavors: Container[str] = ()
-    """Names of the ResourceFlavors that there are."""
+    """Names of the ResourceFlavors that exist."""
 
     async def write(self) -> None:
         """Bring all conditions up to date; one that cannot be written is tried next time.

@@ -1,4 +1,4 @@
-"""Takes in what happens to devices, their rules, templates and claims."""
+"""Handles watch events of devices: rules, hardware, templates, claims and pods."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,34 +15,36 @@ from queueing.translate.wire.meta import Meta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Callbacks:
-    """Who hears of what changed."""
+    """Called when something changed."""
 
     rules: Callable[[], None]
+    """A DeviceFlavor or DeviceClass."""
     hardware: Callable[[], None]
+    """A ResourceSlice, or the labels of a node."""
     users: Callable[[str], None]
-    """A template or claim of a user's own changed, in this namespace."""
+    """A user's own template or claim, in this namespace."""
     ours: Callable[[str], None]
-    """A template or claim changed that stands for a Workload of this uid."""
+    """A template or claim of the Workload with this uid."""
 
 
 class Intake:
-    """Keeps the memory up to date."""
+    """Keeps `DeviceMemory` up to date."""
 
     def __init__(self, memory: DeviceMemory, callbacks: Callbacks) -> None:
         self._memory, self._callbacks = memory, callbacks
 
     def on_flavor(self, event: WatchEvent[wire.DeviceFlavor]) -> None:
-        """Take in a DeviceFlavor."""
+        """Handle a watch event of a DeviceFlavor."""
         if keep(event, self._memory.flavors):
             self._callbacks.rules()
 
     def on_class(self, event: WatchEvent[wire.DeviceClass]) -> None:
-        """Take in a DeviceClass."""
+        """Handle a watch event of a DeviceClass."""
         if keep(event, self._memory.classes):
             self._callbacks.rules()
 
     def on_slice(self, event: WatchEvent[wire.ResourceSlice]) -> None:
-        """Take in a ResourceSlice; it is read once, not at every look at its devices."""
+        """Handle a watch event of a ResourceSlice, which is translated here, once."""
         match event:
             case Added(object=found) | Modified(object=found):
                 self._memory.slices[found.metadata.name] = slice_of(found)
@@ -53,7 +55,7 @@ class Intake:
         self._callbacks.hardware()
 
     def on_node(self, event: WatchEvent[wire.Node]) -> None:
-        """Take in a node; only its labels say something of devices."""
+        """Handle a watch event of a node; only its labels matter for devices."""
         nodes = self._memory.nodes
         match event:
             case Added(object=found) | Modified(object=found):
@@ -68,7 +70,7 @@ class Intake:
         self._callbacks.hardware()
 
     def on_template(self, event: WatchEvent[wire.ResourceClaimTemplate]) -> None:
-        """Take in a ResourceClaimTemplate."""
+        """Handle a watch event of a ResourceClaimTemplate."""
         memory = self._memory
         match event:
             case Added(object=found) | Modified(object=found):
@@ -83,7 +85,11 @@ class Intake:
                 pass
 
     def on_claim(self, event: WatchEvent[wire.ResourceClaim]) -> None:
-        """Take in a ResourceClaim; of pods' own claims of users' templates only what they hold."""
+        """Handle a watch event of a ResourceClaim.
+
+        Claims that Kubernetes made for pods from users' templates are kept in `Holdings`, the
+        others in `DeviceMemory`.
+        """
         memory = self._memory
         match event:
             case Added(object=found) | Modified(object=found):
@@ -104,7 +110,7 @@ class Intake:
                 pass
 
     def on_domain(self, event: WatchEvent[wire.ComputeDomain]) -> None:
-        """Take in a ComputeDomain of ours; one that is gone may be needed again."""
+        """Handle a watch event of a ComputeDomain of ours; a deleted one may be needed again."""
         domains = self._memory.domains
         match event:
             case Added(object=found) | Modified(object=found):
@@ -117,7 +123,7 @@ class Intake:
                 pass
 
     def on_pod(self, event: WatchEvent[wire.Pod]) -> None:
-        """Take in a pod that has claims of its user's own; only whose it is matters."""
+        """Handle a watch event of a Workload's pod, whose labels tell whose its claims are."""
         match event:
             case Added(object=found) | Modified(object=found):
                 self._tell_of(self._memory.holdings.put_pod(found.metadata))

@@ -1,7 +1,7 @@
-"""Looks for what was made by rules that are gone.
+"""Looks for templates and claims that were made by rules which are deleted by now.
 
-The last DeviceFlavor may be deleted while work runs by it. Whoever takes over then must still see
-the claims: quota is given back only when none of them is allocated any more.
+The last DeviceFlavor may be deleted while Workloads with its claims run. A new leader must then
+watch claims nevertheless: quota is released only when none of a Workload's is allocated any more.
 """
 
 import msgspec
@@ -18,7 +18,7 @@ _ONE = ListQuery(label_selector=WORKLOAD_UID, limit=1)
 async def leftovers(client: Client) -> bool:
     """Say whether there may be a template or claim that was made for a Workload.
 
-    What cannot be found out counts as yes: to watch in vain costs little.
+    True when that cannot be found out, since a needless watch costs little.
     """
     for resource in (RESOURCE_CLAIMS, RESOURCE_CLAIM_TEMPLATES):
         if await _has_any(client, resource):

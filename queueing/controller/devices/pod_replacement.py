@@ -1,9 +1,9 @@
-"""Has pods made anew that were created before anything gave them their claims.
+"""Replaces pods that were created without their claims.
 
-Such a pod keeps its scheduling gate for ever: it never ran, and can be given no claim any more. It
-is deleted once new ones would get theirs, and its Job makes another. The Job's finalizer is
-taken off before, as the Job controller does with pods that it does not count as failed: a Job that
-may not fail a single time takes no harm.
+A pod gets its claims at creation or never, since `spec.resourceClaims` is immutable. Without them
+it keeps its scheduling gate for ever. It is deleted once new pods would get theirs, and its Job
+creates another. The Job controller's finalizer is removed first, so that the deletion does not
+count as a failed pod, which a Job with `backoffLimit: 0` would not survive.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -19,24 +19,25 @@ from queueing.kube.resources import PODS
 from queueing.translate.devices.delays import Pod
 
 AT_ONCE = 100
-"""Pods of one Job that are made anew at one look."""
+"""How many pods of a Job are deleted per look."""
 TRACKING = "batch.kubernetes.io/job-tracking"
-"""Finalizer of pods whose end the Job controller is to count."""
+"""The finalizer by which the Job controller counts pods that have ended
+(https://kubernetes.io/docs/concepts/workloads/controllers/job/#job-tracking-with-finalizers)."""
 _pod = msgspec.json.Decoder(Pod)
 
 
 @dataclass(frozen=True, slots=True)
 class PodReplacement:
-    """Deletes pods that came without their claims, when new ones would have them."""
+    """Deletes pods that lack their claims, when new ones would get them."""
 
     writes: LeaderWrites
     trial: Callable[[], Awaitable[Trial]]
-    """Tries whether pods get their claims now."""
+    """Tries, by a dry run, whether pods get their claims now."""
     doubt: Callable[[], None]
-    """Hears that they do not."""
+    """Called when they do not."""
 
     async def remake(self, pods: Sequence[Pod]) -> int:
-        """Delete what was left gated, and return how many these are. Raises KubeError."""
+        """Delete pods that were left gated; return how many were deleted. Raises KubeError."""
         if not pods:
             return 0
         found = await self.trial()
@@ -47,7 +48,7 @@ class PodReplacement:
         return sum([await self._delete(one) for one in pods[:AT_ONCE]])
 
     async def _delete(self, pod: Pod) -> bool:
-        """Delete a pod as it was seen; False when it is another by now."""
+        """Delete a pod in the version that was seen; False when it has changed or is gone."""
         meta = pod.metadata
         target = PODS.at(meta.name, meta.namespace)
         version = meta.resource_version

@@ -1,4 +1,4 @@
-"""What the start of a Job needs of devices, and when its quota may be given back."""
+"""Creates what the pods of a Job need of devices, and says when its quota may be released."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
@@ -26,26 +26,27 @@ from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
 LOOK_S = 0.5
-"""How often is looked whether pods get their claims, while a start waits for that."""
+"""Seconds between looks at whether pods get their claims, while a start waits for that."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceStart:
-    """Asked by those who start Jobs, and by those who give quota back."""
+    """The `DeviceMaker` of `jobs.dependencies`: called before starts and before releases."""
 
     memory: DeviceMemory
     claims: Claims
     events: Events
     injects: Callable[[], bool] = lambda: True
-    """Says whether the API server gives pods their claims by now: it does so only at creation."""
+    """Says whether the API server adds claims to pods at their creation by now."""
     _postponed: dict[str, None] = field(default_factory=dict)
-    """Uids of Workloads whose start waits for that."""
+    """Uids of Workloads whose start waits until it does."""
     _is_postponed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def prepare(self, job: Job, workload: Workload) -> PodChanges:
-        """Make what the pods of a Workload's only pod set will name, and return what they are told.
+        """Create the templates and claims that the pods of a Workload's only pod set will name.
 
-        Raises DevicesRefusedError when that can never be, KubeError to be called again.
+        Returns the changes of the pod template that name them. Raises DevicesRefusedError when they
+        cannot be created as requested, KubeError to be called again.
         """
         if self.memory.catalog.is_empty:
             return NO_CHANGES
@@ -67,9 +68,9 @@ class DeviceStart:
         return changes
 
     async def call_postponed(self, attend: Callable[[str], None]) -> NoReturn:
-        """Have Workloads (by uid) looked at as soon as their pods would get claims, for ever.
+        """Call `attend` with the uids of postponed Workloads when pods would get claims; for ever.
 
-        By themselves they would be tried again later and later, up to a minute.
+        The work queue alone would try them again only after a backoff of up to a minute.
         """
         while True:
             await self._is_postponed.wait()
@@ -89,20 +90,23 @@ class DeviceStart:
         self.events.job(job.metadata, reason, text, warning=True)
 
     def realise(self, job: Job, workload: Workload) -> Realisation:
-        """Return what an admission makes of devices for one Job. Raises UnservedError."""
+        """Return which objects and pod changes an admission becomes for one Job.
+
+        Raises UnservedError when its flavor cannot serve what the pods request.
+        """
         owner = Owner(
             api_version=batch.KIND.api_version, kind=batch.KIND.kind, metadata=job.metadata
         )
         return realise(workload, owner, self.memory.surroundings(job.metadata.namespace))
 
     def holds(self, workload: Workload) -> bool:
-        """Say whether devices are still allocated to a Workload, so that its quota is not free."""
+        """Say whether a claim of a Workload is still allocated, so that its quota is in use."""
         claims = self.memory.claims_of(workload.metadata.uid)
         return any(one.status.allocation is not None for one in claims)
 
 
 def parts_of(objects: Objects, workload: Workload) -> Iterator[tuple[Job, Workload]]:
-    """Yield the Jobs of a Workload, each with the Workload as it is for that Job alone."""
+    """Yield the Jobs of a Workload, each with a view of the Workload that has its pod set alone."""
     gang = gang_key(workload.metadata)
     for owner in workload.metadata.owner_references:
         key = objects.job_keys.get(owner.uid)
@@ -115,7 +119,11 @@ def parts_of(objects: Objects, workload: Workload) -> Iterator[tuple[Job, Worklo
 
 
 def named_by(job: Job, names: Mapping[str, str]) -> Iterator[str]:
-    """Yield the templates and claims that the pods of a started Job are told to use, or name."""
+    """Yield the names of the templates and claims that the pods of a started Job use.
+
+    By the annotations with the keys of `names`, which the start added, and by the user's own
+    `spec.resourceClaims`.
+    """
     template = batch.template_of(job)
     annotations: Mapping[str, Any] = template.metadata.annotations
     for name in names:

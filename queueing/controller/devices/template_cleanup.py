@@ -1,8 +1,8 @@
-"""Deletes the templates of work that is over: those of many Workloads of a namespace at once.
+"""Deletes the templates of finished or deleted Workloads, those of many in one request.
 
-Nobody waits for this. A life that is over never comes back, so whatever bears its uid may go, and
-what is named by its content is made again by no other life. Where the server does not let us
-delete by labels, they are deleted one by one.
+It is not urgent. A Workload's uid never comes back, so everything with its uid label may go, and no
+other Workload creates an object with the same digest in its name. Where the API server does not
+allow `deletecollection`, `upkeep` deletes the templates one by one.
 """
 
 import asyncio
@@ -23,43 +23,45 @@ from queueing.translate.wire.devices import ResourceClaimTemplate
 logger = logging.getLogger(__name__)
 
 GATHER_S = 1.0
+"""Seconds between two rounds of deletion."""
 WITHIN_S = 60.0
-"""How long templates may stay while the API server is pressed."""
+"""Seconds for which templates may stay while the API server is slow."""
 AT_ONCE_MAX = 64
-"""Workloads named in one request: more would make its URL too long for some proxies."""
+"""Workloads per request: more would make its URL too long for some proxies."""
 AGAIN_S = 10.0
-"""After a request that failed, or did not delete everything."""
+"""Seconds until a request is repeated that failed, or did not delete everything."""
 _NOT_ALLOWED = (403, 405)
 
 
 @dataclass(slots=True)
 class TemplateCleanup:
-    """Gathers lives that are over, by namespace."""
+    """Gathers Workloads that are over, and deletes their templates by namespace."""
 
     memory: DeviceMemory
     writes: LeaderWrites
     deferral: Deferral
     look_again: Callable[[Key], None]
-    """Asks for another look at a life."""
+    """Asks for a Workload, given by uid, to be reconciled by `upkeep`."""
     _since: dict[Key, float] = field(default_factory=dict)
-    """By uid of the Workload: when its templates may go."""
+    """By uid of the Workload: from when on its templates may go (monotonic clock)."""
     _may: bool = True
+    """The API server was not seen to refuse `deletecollection`."""
 
     def takes(self, uid: Key) -> bool:
-        """Say whether the templates of a life that is over will be deleted here."""
+        """Say whether the templates of a Workload that is over, by uid, will be deleted here."""
         if not self._may or not all(_is_plain(one) for one in self.memory.templates_of(uid)):
             return False
         self._since.setdefault(uid, self.deferral.clock.monotonic())
         return True
 
     async def run(self) -> NoReturn:
-        """Delete what was gathered, for ever."""
+        """Delete the gathered templates every `GATHER_S`, for ever."""
         while True:
             await asyncio.sleep(GATHER_S)
             await self.reap()
 
     async def reap(self) -> None:
-        """Delete what was gathered, unless the server has better things to do."""
+        """Delete the gathered templates that are due; while the server is slow few are."""
         now, due = self.deferral.clock.monotonic(), dict[str, list[Key]]()
         waits_s = WITHIN_S if self.deferral.was_pressed() else 0.0
         for uid, since in list(self._since.items()):
@@ -97,6 +99,6 @@ class TemplateCleanup:
 
 
 def _is_plain(template: ResourceClaimTemplate) -> bool:
-    """Say whether a template is named by its content, and nothing has to go before it."""
+    """Say whether a template is named by its digest, and no ComputeDomain must go before it."""
     meta = template.metadata
     return is_named_by_content(meta.name) and COMPUTE_DOMAIN not in meta.annotations

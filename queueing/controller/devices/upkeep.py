@@ -1,7 +1,7 @@
-"""Templates and claims that nobody needs any more are deleted; what running work needs stays.
+"""Deletes templates and claims that are not needed any more, and recreates those that are.
 
-Looked at per life of a Workload (its uid). While the work runs, a template or a ComputeDomain that
-somebody deleted is made again, so that its next pods start.
+By Workload, identified by its uid. While it runs, a template or a ComputeDomain that somebody
+deleted is created again, so that its next pods start.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ _TOLD = {INJECT_TEMPLATE: "", INJECT_CLAIM: ""}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upkeep:
-    """Looks at the templates and claims of one life of a Workload at a time."""
+    """Reconciles the templates and claims of one Workload at a time."""
 
     objects: Objects
     memory: DeviceMemory
@@ -38,7 +38,10 @@ class Upkeep:
     workload_of: Callable[[str], Workload | None]
 
     async def look(self, uid: Key) -> None:
-        """Delete what is not needed, make what is. Raises KubeError to be called again."""
+        """Delete what a Workload (a uid) does not need, create what it does; or evict it.
+
+        Raises KubeError to be called again.
+        """
         workload = self.workload_of(uid)
         if workload is not None and workload.status.is_true("Evicted") and _holds_quota(workload):
             return  # it drains: its pods may still be on their way out
@@ -56,7 +59,10 @@ class Upkeep:
                 await self.claims.remove(RESOURCE_CLAIMS, claim.metadata)
 
     async def _needed(self, workload: Workload) -> set[str]:
-        """Return the names that an admitted Workload needs, and see that they are there."""
+        """Return the names of the objects that a Workload with quota needs.
+
+        Those of Jobs that run are created where they are missing.
+        """
         needed: set[str] = set()
         if not _holds_quota(workload) or workload.status.is_true("Finished"):
             return needed
@@ -64,7 +70,7 @@ class Upkeep:
             if job.metadata.deleting:
                 continue  # what belongs to it goes with it
             if not job.spec.suspend:
-                # What its pods were told stays, also when the rules have changed since.
+                # What its pods name stays, even if the rules have changed since the start.
                 needed.update(named_by(job, _TOLD))
             try:
                 wanted = self.start.realise(job, alone).objects

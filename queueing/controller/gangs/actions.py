@@ -1,4 +1,4 @@
-"""What may be done next about a gang."""
+"""The steps that the ladder of gangs may return, as values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from queueing.translate.wire.workloads import Workload
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """Make the Workload of all members."""
+    """Create the Workload of all members."""
 
     members: Sequence[Job]
 
 
 @dataclass(frozen=True, slots=True)
 class Discard:
-    """Delete a Workload that no longer speaks of the gang."""
+    """Delete a Workload that no longer matches the gang; `message` says why."""
 
     workload: Workload
     message: str
@@ -26,7 +26,7 @@ class Discard:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Bring pod sets, queue, priority and time limit of a Workload in line with its Jobs."""
+    """Write pod sets, queue, priority and time limit of the Jobs into their Workload."""
 
     workload: Workload
     members: Sequence[Job]
@@ -34,7 +34,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Unsuspend these members: try all, then do all."""
+    """Unsuspend these members: first as dry runs, then, if all may, for real."""
 
     workload: Workload
     parts: Sequence[Part]
@@ -52,14 +52,14 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """Give these suspended members their own templates back."""
+    """Restore the pod templates of these suspended members."""
 
     parts: Sequence[Part]
 
 
 @dataclass(frozen=True, slots=True)
 class BreakUp:
-    """Evict a Workload whose gang can no longer run as one."""
+    """Evict a Workload with a member that is lost, so that the gang cannot run as one."""
 
     workload: Workload
     message: str
@@ -67,7 +67,7 @@ class BreakUp:
 
 @dataclass(frozen=True, slots=True)
 class Tell:
-    """Say on these Jobs what their gang waits for; an empty text takes that away."""
+    """Annotate these Jobs with what their gang waits for; an empty text removes the annotation."""
 
     jobs: Sequence[Job]
     text: str

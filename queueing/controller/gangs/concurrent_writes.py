@@ -1,4 +1,4 @@
-"""Several writes of one step at once: all are tried, whatever becomes of the others."""
+"""Sends several writes of one step at the same time; the failure of one stops no other."""
 
 import asyncio
 from collections.abc import Coroutine, Iterable
@@ -10,14 +10,14 @@ Write = Coroutine[Any, Any, None]
 
 
 async def outcomes(writes: Iterable[Write]) -> list[KubeError | None]:
-    """Wait for all; return in their order what went wrong with each."""
+    """Wait for all writes; return for each, in order, its error or None."""
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_outcome(one)) for one in writes]
     return [task.result() for task in tasks]
 
 
 async def all_of(writes: Iterable[Write]) -> None:
-    """Wait for all. Raises the first KubeError."""
+    """Wait for all writes, then raise the first KubeError, if any."""
     for error in await outcomes(writes):
         if error is not None:
             raise error

@@ -1,7 +1,7 @@
-"""The next writes for a gang, as its Jobs and Workloads are.
+"""Decides the next step for a gang, by its Jobs and Workloads as they are. Pure.
 
-Pure and level-triggered. What is undone is undone in one order: all suspended, all pods gone, all
-templates restored, and only then quota is given back or the Workload let go.
+A gang is stopped in one order: all Jobs are suspended, all pods end, all templates are restored,
+and only then is quota released, or the finalizer of a deleted Workload removed.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ DELETED = "Workload is deleted"
 
 
 def next_action(gang: Gang) -> Action | None:
-    """Return what to write next, None when all is as it should be or something is waited for."""
+    """Return the next step; None when there is none, or something must happen first."""
     live = sorted(
         (one for one in gang.workloads if not is_finished(one)),
         key=lambda one: (
@@ -66,7 +66,7 @@ def next_action(gang: Gang) -> Action | None:
 
 
 def _stand(gang: Gang, workload: Workload) -> Action | None:
-    """Judge the Workload that stands for the gang."""
+    """Return the next step for the Workload that represents the gang."""
     if workload.metadata.deleting:
         return _remove(gang, workload)
     parts = parts_of(gang, workload)
@@ -90,7 +90,7 @@ def _stand(gang: Gang, workload: Workload) -> Action | None:
 
 
 def _wind_down(parts: Sequence[Part], reason: str, then: Action | None) -> Action | None:
-    """Suspend all, wait for their pods, restore their templates; `then` when that is done."""
+    """Suspend all Jobs, wait for their pods, restore their templates; `then` when that is done."""
     left = [one for one in parts if one.job is not None and not one.ended]
     running = [one.job for one in left if one.job is not None and not one.job.spec.suspend]
     if running:
@@ -102,7 +102,7 @@ def _wind_down(parts: Sequence[Part], reason: str, then: Action | None) -> Actio
 
 
 def _is_dirty(job: Job, view: Workload) -> bool:
-    """Say whether the template still carries what an admission added to it."""
+    """Say whether the template still has what the start added; `view` is the Job's part alone."""
     return not job.metadata.deleting and batch.was_started(job) and bool(batch.undo(job, view))
 
 
@@ -113,7 +113,7 @@ def _is_running(part: Part) -> bool:
 
 
 def _remove(gang: Gang, workload: Workload, keeping: Workload | None = None) -> Action | None:
-    """Let a Workload go once its Jobs are as if it had never started them."""
+    """Delete a Workload, stop its Jobs but those of `keeping`, and then remove our finalizer."""
     if not workload.metadata.deleting:
         return Discard(workload, "another Workload stands for the gang")
     kept = {one.metadata.uid for one in owners(gang, keeping)} if keeping is not None else set()
@@ -127,7 +127,10 @@ def _remove(gang: Gang, workload: Workload, keeping: Workload | None = None) -> 
 
 
 def _ending(workload: Workload, parts: Sequence[Part]) -> Finish | None:
-    """Return the end of the gang, when its Jobs have come to one."""
+    """Return how the gang has finished, by its Jobs; None while it has not.
+
+    By its annotation the first failed Job fails the gang, or only all together finish it.
+    """
     failed = [one for one in parts if one.failure is not None]
     if failed and on_failure(workload.metadata) is OnFailure.FAIL:
         return Finish(workload, "Failed", f"Job {failed[0].name} failed: {failed[0].failure}")
@@ -141,7 +144,7 @@ def _ending(workload: Workload, parts: Sequence[Part]) -> Finish | None:
 
 def _while_pending(gang: Gang, workload: Workload, parts: Sequence[Part]) -> Action | None:
     if any(one.ended for one in parts):
-        # It ran before: members that ended are no candidates, and the others must still be there.
+        # It ran before. Members that finished are no candidates; the others must still exist.
         broken = next((one.lost for one in parts if one.lost), "")
         return Discard(workload, broken) if broken else _tell_surplus(gang, workload)
     found = _verdict(gang)
@@ -176,7 +179,7 @@ def _reclaimable(part: Part) -> int:
 
 
 def _assemble(gang: Gang) -> Action | None:
-    """Make a Workload, or say what is missing for one."""
+    """Create a Workload if all members are there, or tell what is missing."""
     found = _verdict(gang)
     if found is None:
         return None
@@ -194,7 +197,7 @@ def _verdict(gang: Gang) -> Verdict | None:
 
 
 def _tell_surplus(gang: Gang, workload: Workload) -> Action | None:
-    """Say to Jobs that came too late that the gang runs without them."""
+    """Tell Jobs that came too late that the gang runs without them; stop those that run."""
     named = {owner.uid for owner in workload.metadata.owner_references}
     late = [one for one in gang.candidates if one.metadata.uid not in named]
     running = [one for one in late if not one.spec.suspend]

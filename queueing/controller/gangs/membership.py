@@ -1,4 +1,4 @@
-"""Collects what is known of a gang, and asks the server about members that seem to be gone."""
+"""Collects the Jobs and Workloads of a gang, and reads Jobs that seem to be deleted."""
 
 import contextlib
 from collections.abc import Iterator
@@ -17,13 +17,13 @@ from queueing.translate.wire.workloads import Workload
 
 
 class Membership:
-    """Reads `objects`; goes to the server only before a member is declared lost."""
+    """Reads `objects`, and the API server only before a member counts as deleted."""
 
     def __init__(self, objects: Objects, writes: LeaderWrites, rules: JobRules) -> None:
         self._objects, self._writes, self._rules = objects, writes, rules
 
     async def gather(self, key: Key) -> Gang:
-        """Return a gang as it is. Raises KubeError when the server cannot be asked."""
+        """Return a gang as it is. Raises KubeError when a missing Job cannot be read."""
         await self._look_for_missing(key)
         workloads = self._workloads(key)
         jobs = {job.metadata.uid: job for job in self._labelled(key)}
@@ -43,7 +43,7 @@ class Membership:
         return Gang(key=key, candidates=candidates, jobs=jobs, workloads=workloads)
 
     def _may_join(self, job: Job) -> bool:
-        """Say whether a Job can become a member: neither over, nor somebody else's."""
+        """Say whether a Job can become a member: managed, not over, without its own Workload."""
         if job.metadata.deleting or batch.finished(job) is not None:
             return False
         if any(True for _ in self._objects.workloads_of(job.metadata.uid)):
@@ -51,9 +51,9 @@ class Membership:
         return is_managed(self._objects, self._rules, job)
 
     async def _look_for_missing(self, key: Key) -> None:
-        """Take in Jobs that a Workload names and the watch has not shown yet.
+        """Read Jobs that a Workload names as owners and the watch has not shown.
 
-        What we see of Jobs may be behind what we see of Workloads: no reason to break a gang up.
+        The watch of Jobs may lag behind that of Workloads, which is no reason to break up a gang.
         """
         for workload in self._workloads(key):
             if is_finished(workload):

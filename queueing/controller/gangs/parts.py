@@ -1,4 +1,4 @@
-"""The pod sets of a gang's Workload, each with its Job and what became of that."""
+"""A gang as it is seen, and the pod sets of its Workload, each with its Job."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,30 +12,31 @@ from queueing.translate.wire.workloads import Workload
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gang:
-    """A gang as it is seen."""
+    """All that the ladder looks at; `membership` collects it."""
 
     key: Key
+    """`namespace/name`, by the label of its Jobs."""
     candidates: Sequence[Job]
-    """Jobs with its label that may become members of a new Workload, by name."""
+    """Jobs with its label that may become members of a new Workload, in order of their names."""
     jobs: Mapping[str, Job]
-    """Jobs by uid: those with its label and those that its Workloads name."""
+    """Jobs by uid: those with its label, and those that its Workloads name as owners."""
     workloads: Sequence[Workload]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One pod set."""
+    """One pod set of the gang's Workload, and its Job."""
 
     name: str
     count: int
     view: Workload
-    """The Workload as this Job's alone."""
+    """The Workload with this pod set alone, as the functions for single Jobs expect it."""
     job: Job | None
-    """None when it is gone."""
+    """None when it is deleted."""
     ended: bool
-    """It will not run again, and all its pods' quota may go."""
+    """The Job has finished, and needs its pods' quota no longer."""
     lost: str
-    """Why it can no longer be a part of the gang; empty when it can."""
+    """Why the Job can no longer be a part of the gang; empty when it can."""
 
     @property
     def failure(self) -> str | None:
@@ -45,7 +46,7 @@ class Part:
 
 
 def parts_of(gang: Gang, workload: Workload) -> list[Part]:
-    """Return the parts in the order of the pod sets."""
+    """Return the parts of a Workload, in the order of its pod sets."""
     by_name = {pod_set_name(job.metadata): job for job in owners(gang, workload)}
     return [
         _part(gang, part_of(workload, one.name), by_name.get(one.name))
@@ -54,7 +55,7 @@ def parts_of(gang: Gang, workload: Workload) -> list[Part]:
 
 
 def owners(gang: Gang, workload: Workload) -> list[Job]:
-    """Return the Jobs that a Workload names, in this life of theirs."""
+    """Return the Jobs that a Workload names as owners, by uid, without those that are deleted."""
     uids = (owner.uid for owner in workload.metadata.owner_references)
     return [gang.jobs[uid] for uid in uids if uid in gang.jobs]
 

@@ -1,4 +1,4 @@
-"""Does for a gang what the ladder says, one step per look."""
+"""Reconciles gangs: does the next step that the ladder names, one per look."""
 
 from collections.abc import Sequence
 
@@ -31,11 +31,11 @@ from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
 REFUSED_BACKOFF = Backoff(base_s=10.0, max_s=600.0)
-"""How long a gang stays out of its queue after the server refused to start a member."""
+"""Seconds for which a gang stays out of its queue after the server refused to start a member."""
 
 
 class GangReconciler:
-    """Looks at one gang (`namespace/name`) at a time; called by workers of a work queue."""
+    """Reconciles one gang (`namespace/name`) at a time; called by workers of a work queue."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class GangReconciler:
         )
 
     async def look(self, key: Key) -> None:
-        """Do what is next for a gang. Raises KubeError to be called again later."""
+        """Do the next step for a gang, if one is due. Raises KubeError to be called again later."""
         gang = await self._membership.gather(key)
         action = ladder.next_action(gang)
         if isinstance(action, actions.Tell):
@@ -99,7 +99,7 @@ class GangReconciler:
         try:
             await self._writes.create_workload(namespace, body)
         except AlreadyExistsError:
-            return  # ours from before, on its way to us
+            return  # made by us before, and not seen yet
         except InvalidError as error:
             for job in members:
                 self._events.job(job.metadata, "ErrWorkloadCompose", str(error), warning=True)
@@ -129,7 +129,12 @@ class GangReconciler:
         await self._writes.patch_workload(workload, body, subresource="")
 
     async def _start(self, workload: Workload, parts: Sequence[Part], *, begun: bool) -> None:
-        """Unsuspend; what can never start ends the Workload, what is refused evicts it."""
+        """Unsuspend members, or end or evict the Workload.
+
+        Evicted is one whose reservation an earlier leader wrote too late, or with a member that the
+        API server refuses to start, or whose devices cannot be claimed. Finished as FailedToStart
+        is one whose admission contradicts a pod template, if no member runs yet.
+        """
         withdrawal = None if begun else self._late_reservations.withdrawal(workload)
         if withdrawal is not None:
             await self._evict(workload, withdrawal)

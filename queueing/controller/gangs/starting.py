@@ -1,7 +1,8 @@
-"""The start of a gang: the server is asked about every patch first, then all are sent.
+"""Starts a gang: sends the patches of all members as dry runs, then for real.
 
-A dry run finds what would surely be refused (validation, webhooks, policies) while nothing runs
-yet. What is refused after that is undone by the eviction that `start` leads to.
+A dry run finds what the API server would refuse (by validation, webhooks or policies) while no
+member runs yet. If it refuses a patch nevertheless, the reconciler evicts the Workload, which stops
+the members that were started.
 """
 
 import contextlib
@@ -29,7 +30,7 @@ from queueing.translate.wire.jobs import Job
 
 
 class RefusedStartError(Exception):
-    """The server will not start a member as it is."""
+    """The API server refuses to start a member as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +42,10 @@ class Prepared:
 
 
 async def prepare(objects: Objects, parts: Sequence[Part], devices: DeviceMaker) -> list[Prepared]:
-    """Make the claims and the patches.
+    """Create the members' claims, and return their patches.
 
-    Raises ConflictError (of injection) when a template cannot take it, DevicesRefusedError when
-    devices can never be had.
+    Raises ConflictError (of injection) when the admission contradicts a pod template,
+    DevicesRefusedError when devices cannot be claimed as requested, KubeError to be called again.
     """
     made = []
     for one in parts:
@@ -57,16 +58,16 @@ async def prepare(objects: Objects, parts: Sequence[Part], devices: DeviceMaker)
 
 
 async def start(writes: LeaderWrites, prepared: Sequence[Prepared]) -> None:
-    """Try all, then unsuspend all.
+    """Send all patches as dry runs and then, if none is refused, for real.
 
-    Raises RefusedStartError when one is definitely refused; KubeError when it must be tried again.
+    Raises RefusedStartError when one is definitely refused, KubeError to be called again.
     """
     _judge(prepared, await outcomes(_rehearse(writes, one) for one in prepared))
     _judge(prepared, await outcomes(_send(writes, one) for one in prepared))
 
 
 async def _rehearse(writes: LeaderWrites, one: Prepared) -> None:
-    # A bad request may be a webhook that knows no dry run; the patch itself will tell.
+    # 400 may come from a webhook that does not support dry runs; the patch itself will tell.
     with contextlib.suppress(BadRequestError):
         await writes.rehearse_job(one.job, one.body)
 
@@ -77,7 +78,7 @@ async def _send(writes: LeaderWrites, one: Prepared) -> None:
 
 
 def _judge(prepared: Sequence[Prepared], errors: Sequence[KubeError | None]) -> None:
-    """Raise the worst of what went wrong: a definite refusal outweighs what may be tried again."""
+    """Raise the first definite refusal as RefusedStartError, else the first error, if any."""
     for one, error in zip(prepared, errors, strict=True):
         if error is not None and _is_definite(error):
             raise RefusedStartError(f"Job {one.job.metadata.name}: {error.message}") from error
@@ -87,7 +88,7 @@ def _judge(prepared: Sequence[Prepared], errors: Sequence[KubeError | None]) -> 
 
 
 def _is_definite(error: KubeError) -> bool:
-    """Say whether the server will not have the member as it is, who ever asks and whenever."""
+    """Say whether another attempt with the same patch would be refused as well."""
     if isinstance(error, NotPermittedError):
         return False
     return isinstance(error, (InvalidError, ForbiddenError, BadRequestError))

@@ -1,7 +1,7 @@
-"""What a gang waits for, written on its Jobs: late, and only when it changes.
+"""Writes on the Jobs of a gang what it waits for: after a moment, and only when that changes.
 
-The Jobs of a gang usually come within a moment of each other; one that is complete by then is
-never written to say that it was not.
+The Jobs of a gang are usually created within a moment. A gang that is complete by then is never
+written to say that it was not.
 """
 
 from queueing.clock import Clock
@@ -16,10 +16,11 @@ from queueing.translate.outbound.conditions import patch
 from queueing.translate.wire.jobs import Job
 
 PATIENCE_S = 1.0
+"""Seconds for which a text must hold before it is written."""
 
 
 class WaitingReasons:
-    """The annotation of state, and an event each time that it changes."""
+    """Writes the annotation of a gang's state, and an Event each time that it changes."""
 
     def __init__(
         self, writes: LeaderWrites, events: Events, clock: Clock, queue: WorkQueue[Key]
@@ -28,11 +29,11 @@ class WaitingReasons:
         self._since: dict[Key, tuple[float, str]] = {}
 
     def forget(self, key: Key) -> None:
-        """Forget what was about to be said."""
+        """Forget the text that was about to be written."""
         self._since.pop(key, None)
 
     async def tell(self, key: Key, action: Tell) -> None:
-        """Write a text that has held for long enough, or look again when it will have."""
+        """Write a text that has held for long enough, or ask for another look when it will have."""
         now = self._clock.monotonic()
         since, text = self._since.get(key, (now, ""))
         if text != action.text:

@@ -1,7 +1,8 @@
-"""What the process tells of itself. Invariant: nothing here reaches a decision.
+"""Metrics, traces, readiness, and what the serving process is told.
 
-`reporter` hears of whatever happens in a term. What it heard becomes traces (`traces`), counters
-and histograms (`queue_metrics`), gauges that are measured at scrapes (`gauges`, and of Workloads
-`workload_gauges`), what probes ask for (`readiness`), and what the serving process is told
-(`broadcast`) and may ask for (`pending_lists`).
+Invariant: nothing here changes a decision. Begin with `reporter`, which is called with everything
+that happens in a term. It feeds `traces`, the counters and histograms of `queue_metrics`, and
+`gauges` and `workload_gauges`, which are measured when somebody scrapes. `readiness` is what probes
+return. `broadcast` sends readiness and metrics to the serving process and answers its questions for
+`pending_lists`.
 """

@@ -1,7 +1,8 @@
-"""What the serving process is told: readiness, metrics, and who waits in which place.
+"""Tells the serving process of this replica about readiness, metrics and pending workloads.
 
-Readiness is told when it changes, metrics and lists when somebody asks; a serving process that is
-away misses nothing, and is never waited for.
+Over a Unix socket (`serving.publisher`). Readiness is sent when it changes; metrics and lists of
+pending workloads when the serving process asks. The controller never waits for it; one that starts
+later asks again.
 """
 
 import asyncio
@@ -16,20 +17,22 @@ from queueing.serving.frames import Frame, Question
 from queueing.serving.publisher import Publisher
 
 STANDING_EVERY_S = 0.25
+"""Seconds between two looks at the readiness."""
 ALIVE_EVERY_S = 5.0
+"""Seconds between two messages that the controller is alive."""
 REST_AFTER_ANSWER = 4.0
-"""How long nobody is answered after an answer, in times of what that took the loop."""
+"""The pause after an answer, in multiples of the time that it took."""
 
 
 class Broadcast:
-    """Tells the serving process of this replica how things are."""
+    """The messages to the serving process, as loops."""
 
     def __init__(self, path: Path, reporter: Reporter, clock: Clock) -> None:
         self._publisher = Publisher(path)
         self._reporter, self._clock = reporter, clock
 
     async def run(self) -> NoReturn:
-        """Tell for ever."""
+        """Send and answer, for ever."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._publisher.run(), name="publisher")
             group.create_task(self._tell_pending(), name="pending lists")
@@ -37,7 +40,7 @@ class Broadcast:
             await self._tell_readiness()
 
     async def _tell_readiness(self) -> NoReturn:
-        """Tell at once when the readiness changes, and now and then that we are alive."""
+        """Send the readiness when it changes, and every `ALIVE_EVERY_S`."""
         told: tuple[bool, bool] | None = None
         alive_at = 0.0
         while True:
@@ -50,7 +53,7 @@ class Broadcast:
             await asyncio.sleep(STANDING_EVERY_S)
 
     async def _tell_metrics(self) -> NoReturn:
-        """Tell them to whoever scrapes: to spell a thousand queues costs more than to admit 50."""
+        """Send metrics when asked: writing those of 1000 queues costs more than 50 admissions."""
         asked = self._publisher.asked_for_metrics
         while True:
             await asked.wait()
@@ -59,12 +62,12 @@ class Broadcast:
             self._publisher.publish(Frame(metrics=told.body.decode()))
 
     async def _tell_pending(self) -> NoReturn:
-        """Tell who waits in a queue to whoever asks."""
+        """Answer questions about the pending workloads of a queue."""
         await answer_in_turn(self._publisher.questions, self._answer, self._clock)
 
     def _answer(self, question: Question) -> None:
         memory = self._reporter.memory
-        # Without a term nothing is known yet: who asks is told to try again.
+        # While this process does not lead it knows nothing, and sends no answer.
         if memory is not None and question.pending is not None:
             rows = pending_rows(*memory, question.pending)
             self._publisher.publish(Frame(answers={question.number: rows}))
@@ -73,9 +76,9 @@ class Broadcast:
 async def answer_in_turn(
     questions: asyncio.Queue[Question], answer: Callable[[Question], None], clock: Clock
 ) -> NoReturn:
-    """Answer one question after the other, in no more than a fifth of the loop's time.
+    """Answer one question after the other, in a fifth of the event loop's time at most.
 
-    Whoever may look at queues may ask without end, and must not hold up admissions by that.
+    So that users who ask for lists all the time do not delay admissions.
     """
     while True:
         question = await questions.get()

@@ -1,8 +1,8 @@
-"""Gauges of queues and cohorts: what they may have, what they hold, and where they are.
+"""Gauges of queues and cohorts: quotas, usage, shares, numbers of workloads, credit balances.
 
-What changed is only remembered until somebody scrapes, and measured then, in portions, so that a
-thousand queues never hold up the loop: whoever does not scrape pays nothing. Behind what changed
-come some that did not, so that a gauge whose change nobody told of is true again after a while.
+What changed is only remembered, and measured when somebody scrapes, in portions, so that a thousand
+queues do not block the event loop. Each scrape also measures some queues that did not change, so
+that a gauge whose change was not noticed becomes correct after a while.
 """
 
 import asyncio
@@ -30,9 +30,9 @@ from queueing.state.memory.views import Changed, Charged, QueueView
 from queueing.translate.inbound.queues import cluster_queue as cluster_queue_fact
 
 TURN = 64
-"""Queues, and cohorts, that are measured in passing with each scrape."""
+"""How many queues, and how many cohorts, are measured with each scrape although unchanged."""
 AT_ONCE = 24
-"""Measured in one go: about 5 ms."""
+"""How many objects are measured before the event loop may run other tasks: about 5 ms."""
 
 LIMITS: Mapping[str, Callable[[Quota], int | None]] = MappingProxyType(
     {
@@ -47,12 +47,12 @@ N = TypeVar("N", bound=str)
 
 @dataclass(slots=True)
 class Turn:
-    """A pointer that goes round and round a list of names."""
+    """A position in a list of names that goes round and round."""
 
     at: int = 0
 
     def next(self, names: Sequence[N]) -> Iterator[N]:
-        """Yield the next few names."""
+        """Yield the next `TURN` names, none twice."""
         for _ in range(min(TURN, len(names))):
             self.at = (self.at + 1) % len(names)
             yield names[self.at]
@@ -60,39 +60,40 @@ class Turn:
 
 @dataclass(slots=True)
 class Gauges:
-    """Measures one term's queues, into the term's metrics."""
+    """Measures the queues of one term, into the term's metrics."""
 
     metrics: Metrics
     engine: Engine
     objects: Objects
     fair: bool
-    """Whether shares are compared, so that they mean something."""
+    """Whether fair sharing is on, so that shares exist."""
     _queues: Turn = field(default_factory=Turn)
     _cohorts: Turn = field(default_factory=Turn)
     _tree: Tree = field(default_factory=Tree)
     _admitted: dict[str, int] = field(default_factory=dict)
+    """Admitted workloads by ClusterQueue, as measured last."""
     _due: dict[QueueName, None] = field(default_factory=dict)
     _due_local_queues: dict[Key, None] = field(default_factory=dict)
     _due_cohorts: dict[CohortName, None] = field(default_factory=dict)
-    """What is to be measured, those that changed first in front."""
+    """What is to be measured at the next scrape; what changed first comes first."""
     _measuring: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def note(self, changed: Changed) -> None:
-        """Remember what changed."""
+        """Remember what changed until the next scrape."""
         self._due |= dict.fromkeys(changed.cluster_queues)
         self._due_local_queues |= dict.fromkeys(changed.local_queues)
         self._due_cohorts |= dict.fromkeys(changed.cohorts)
         workload_gauges.observe_releases(self.metrics, self.objects.workload_counts)
 
     async def bring_up_to_date(self) -> None:
-        """Measure what changed, and let the loop go on in between; one call after the other."""
+        """Measure what changed, in portions; a second call waits for the first one."""
         async with self._measuring:
             for number, _ in enumerate(self.measure(), start=1):
                 if number % AT_ONCE == 0:
                     await asyncio.sleep(0)
 
     def measure(self) -> Iterator[None]:
-        """Measure what changed until now, and some others, an object with each step."""
+        """Measure what changed until now, and some others; one object per step of the iterator."""
         self._see_the_tree()
         workload_gauges.measure(self.metrics, self.objects)
         self._balances()
@@ -213,7 +214,7 @@ class Gauges:
     # Credits ----------------------------------------------------------------------------------
 
     def _balances(self) -> None:
-        """Tell what each is owed, or owes, among its siblings; nothing without a credit policy."""
+        """Set credit balances of queues, cohorts and namespaces; none without a CreditPolicy."""
         found: dict[str, dict[tuple[str, ...], float]] = {
             "ClusterQueue": {},
             "Cohort": {},

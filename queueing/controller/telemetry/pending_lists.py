@@ -1,4 +1,4 @@
-"""Who waits in a queue, in which place: just the part that somebody asks for, when they ask."""
+"""Parts of the list of a queue's pending workloads, for the visibility API; made when asked for."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -12,7 +12,7 @@ from queueing.translate.times import timestamp
 
 
 def pending_rows(engine: Engine, objects: Objects, part: PendingPart) -> list[PendingRow] | None:
-    """Return the part of a queue's list; None when there is no such queue."""
+    """Return the part of a queue's list that is asked for; None when there is no such queue."""
     items = _items(engine, objects, part)
     if items is None:
         return None

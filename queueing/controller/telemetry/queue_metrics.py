@@ -1,7 +1,8 @@
-"""Counts what happens to workloads, once for the ClusterQueue and once for the LocalQueue.
+"""Metrics of what happens to workloads, for their ClusterQueue and for their LocalQueue.
 
-Invariant: whatever is counted for a ClusterQueue is counted for the workload's LocalQueue as well,
-under the same name with `local_queue_` before it.
+Invariant: what is counted for a ClusterQueue is counted for the workload's LocalQueue as well, in
+the metric of the same name with the prefix `local_queue_`, unless that does not exist
+(`count_once`).
 """
 
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ class QueueMetrics:
     metrics: Metrics
 
     def count(self, name: str, workload: Workload, queue: str = "", **more: str) -> None:
-        """Add one to a counter; `queue` is the ClusterQueue where the status does not say yet."""
+        """Add one to a counter; `queue` is the ClusterQueue if it is not in the status yet."""
         for family, labels in self._both(name, workload, queue):
             family.labels(**labels, **more).inc()
 
@@ -30,7 +31,7 @@ class QueueMetrics:
         family.labels(**labels, **more).inc()
 
     def observe(self, name: str, workload: Workload, seconds: float, queue: str = "") -> None:
-        """Add a duration to a histogram; clocks that disagree make no negative ones."""
+        """Add a duration to a histogram; one that is negative, by differing clocks, counts as 0."""
         for family, labels in self._both(name, workload, queue):
             family.labels(**labels).observe(max(seconds, 0.0))
 

@@ -1,6 +1,6 @@
-"""What the process tells of itself while it works: metrics, readiness, read models.
+"""Turns what happens in a term into metrics, logs, traces and readiness.
 
-It only listens: nothing that it does or fails to do reaches a decision.
+Its methods are called after the fact by the rest of the controller, and change no decision.
 """
 
 import logging
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Reporter:
-    """Listens to a term of leadership."""
+    """One per process, also while it does not lead."""
 
     metrics: Metrics
     now: Callable[[], float]
@@ -35,32 +35,32 @@ class Reporter:
     traces: WorkloadTraces | None = None
     """None when tracing is off."""
     fair: bool = False
-    """Whether shares are compared."""
+    """Whether fair sharing is on."""
     _gauges: Gauges | None = None
     _engine: Engine | None = None
     _objects: Objects | None = None
 
     def elected(self, metrics: Metrics) -> None:
-        """Hear that a term begins, with metrics of its own."""
+        """Note that a term begins; it gets metrics of its own."""
         self.metrics = metrics
         metrics.leader.labels().set(1)
         self.readiness.elected = True
 
     def synced(self, objects: Objects, engine: Engine) -> None:
-        """Hear that the term's memory is complete."""
+        """Note that the term has listed all objects."""
         self._objects, self._engine = objects, engine
         self._gauges = Gauges(self.metrics, engine, objects, self.fair)
         self.readiness.leading = True
 
     def left(self) -> None:
-        """Hear that the term is over."""
+        """Note that the term is over."""
         self._engine = self._objects = self._gauges = None
         self.metrics.leader.labels().set(0)
         readiness = self.readiness
         readiness.elected = readiness.leading = readiness.policies = readiness.injects = False
 
     def judged(self, cycle: Cycle, took_s: float) -> None:
-        """Count a cycle that was decided, and how long that took."""
+        """Count a cycle and its decisions; `took_s` is how long deciding took."""
         if not cycle.judged:
             return
         if self.traces is not None:
@@ -84,7 +84,7 @@ class Reporter:
                 ).inc()
 
     def decided(self, decision: Decision, workload: Workload, began: float) -> None:
-        """Count and log a decision that was written, beginning at a moment."""
+        """Count and log a decision that took effect; its write began at `began`."""
         if self.traces is not None:
             self.traces.step(workload.metadata.key, "status write", began, self.now())
         match decision:
@@ -110,7 +110,7 @@ class Reporter:
         decide(logger, "Admit", decision, workload, waited_s=round(waited_s, 3))
 
     def confirmed(self, workload: Workload) -> None:
-        """Count an admission that came after its reservation, when the checks were ready."""
+        """Count an admission that followed its reservation when the admission checks were ready."""
         self._queue_metrics.count("admitted_workloads_total", workload)
         admission = workload.status.admission
         self._count_below_cohorts(workload, admission.cluster_queue if admission else "")
@@ -132,12 +132,12 @@ class Reporter:
         return max(self.now() - workload.queued_since, 0.0)
 
     def started(self, workload: Workload, began: float) -> None:
-        """Note that the job was unsuspended."""
+        """Note for the trace that the Job was unsuspended by a write that began at `began`."""
         if self.traces is not None:
             self.traces.step(workload.metadata.key, "unsuspend", began, self.now())
 
     def pods_ready(self, workload: Workload, job: Meta) -> None:
-        """Count and tell the end of a round: all pods are ready."""
+        """Measure how long it took until all pods are ready; that ends a round of the trace."""
         now, waited_s = self.now(), self._waited_s(workload)
         self._queue_metrics.observe("ready_wait_time_seconds", workload, waited_s)
         admitted = workload.status.true_since("Admitted")
@@ -148,7 +148,7 @@ class Reporter:
             self.traces.ready(workload, job, now)
 
     def evicted(self, workload: Workload, reason: str, cause: str) -> None:
-        """Count an eviction; the round is over."""
+        """Count an eviction; that ends a round of the trace."""
         why = {"reason": reason, "underlying_cause": cause}
         self._queue_metrics.count("evicted_workloads_total", workload, **why)
         if not _was_evicted_before(workload, reason, cause):
@@ -163,7 +163,7 @@ class Reporter:
             self.traces.closed(workload, {}, self.now())
 
     def created(self, kind: str, job: Meta) -> None:
-        """Measure how long after its job a Workload was made."""
+        """Measure how long after its Job a Workload was created."""
         family = self.metrics.workload_creation_latency_seconds
         family.labels(job_kind=kind).observe(max(self.now() - job.created, 0.0))
 
@@ -173,17 +173,17 @@ class Reporter:
         self.metrics.write_duration_seconds.labels(purpose=purpose).observe(took_s)
 
     def behind(self, waiting: Mapping[str, int], events_dropped: int) -> None:
-        """Tell how many writes wait, by purpose, and how many events were not written."""
+        """Set how many writes wait, by class, and how many Events were dropped."""
         for purpose, count in waiting.items():
             self.metrics.writes_waiting.labels(purpose=purpose).set(count)
         self.metrics.events_dropped.labels().set(events_dropped)
 
     def lagged(self, worst_s: float) -> None:
-        """Tell how late the event loop woke up, at worst lately."""
+        """Set how late the event loop woke up at worst in the last seconds."""
         self.metrics.event_loop_lag_seconds.labels().set(worst_s)
 
     def finished(self, workload: Workload, job: Meta) -> None:
-        """Count the end of a workload."""
+        """Count a Workload that has finished, and how long it ran."""
         now = self.now()
         self._queue_metrics.count("finished_workloads_total", workload)
         admitted = workload.status.true_since("Admitted")
@@ -193,7 +193,7 @@ class Reporter:
             self.traces.closed(workload, job.annotations, now)
 
     def changed(self, changed: Changed) -> None:
-        """Remember views that changed, for gauges."""
+        """Remember which queues and cohorts changed, for the gauges."""
         if self._gauges is not None:
             self._gauges.note(changed)
 
@@ -205,7 +205,7 @@ class Reporter:
 
     @property
     def memory(self) -> tuple[Engine, Objects] | None:
-        """What is known of who waits; None until the term's memory is complete."""
+        """The engine and the stores; None unless this process leads and has listed all objects."""
         if self._engine is None or self._objects is None:
             return None
         return self._engine, self._objects

@@ -1,7 +1,9 @@
-"""The trace of each workload: moments noted while it waits, told as spans when a round is over.
+"""The OpenTelemetry trace of each workload, exported in rounds.
 
-Only where tracing is on. What a restart forgets (attempts, changes of reason) is missing from that
-one round; everything else is read from the Workload itself, so that the trace goes on.
+A round of a trace goes from the creation or requeueing of a Workload until its pods are ready, or
+it is evicted or finished. While it waits, moments are noted; when the round is over they are
+exported as spans. After a restart, attempts and changes of reason of the current round are missing;
+everything else is read from the Workload's status.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,23 +27,24 @@ from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
 NOTES_MAX = 16
-"""Attempts, and changes of reason, kept per workload: the first ones, and always the last."""
+"""How many attempts, and changes of reason, are kept per workload: the first ones, and the last."""
 WORKLOADS_MAX = 100_000
-"""Workloads with notes; the oldest lose theirs first, as those do that went without an end."""
+"""How many workloads have notes. Beyond that the oldest are dropped, such as those of Workloads
+that were deleted while they waited."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
-    """A workload that was to be stopped and is stopped, or stays."""
+    """An eviction with a request to save: of a workload that was stopped, or stayed after all."""
 
     workload: Meta
     number: int
-    """Its how-manieth eviction it was."""
+    """Which of the workload's evictions it was."""
     timed: Timed
     preemptor: Key | None = None
-    """Who needed the room, if that still exists."""
+    """The Workload that needed the quota; None where none did, or it is not known any more."""
     preemptor_uid: str = ""
     traceparent: str = ""
 
@@ -55,14 +58,14 @@ class _Notes:
 
 
 class WorkloadTraces:
-    """Notes what happens to pending workloads, and exports their spans."""
+    """Notes what happens to pending workloads, and exports their spans; there if tracing is on."""
 
     def __init__(self, tracer: Tracer) -> None:
         self._tracer = tracer
         self._notes: dict[Key, _Notes] = {}
 
     def judged(self, cycle: Cycle) -> None:
-        """Note an attempt for each workload that was judged, and why it waits."""
+        """Note an attempt of each workload that a cycle judged, and why it waits."""
         for decision in cycle.decisions:
             match decision:
                 case Admit(workload=key):
@@ -86,20 +89,20 @@ class WorkloadTraces:
                     pass
 
     def chosen(self, preemptor: Key, victim: Key) -> float | None:
-        """Return when a victim was decided on for somebody who still waits."""
+        """Return when a victim was chosen for a preemptor; None if that was not noted."""
         notes = self._notes.get(preemptor)
         place = _place_of(victim, notes.victims) if notes is not None else None
         return notes.victims[place].began if notes is not None and place is not None else None
 
     def stopped(self, told: Left) -> None:
-        """Note how a workload was stopped, for the trace of its preemptor."""
+        """Note how a victim was stopped, for the trace of its preemptor."""
         if told.preemptor is not None and not self._note_victim(told):
             _keep(self._of(told.preemptor).victims, _victim(told))
 
     def left(self, told: Left) -> None:
-        """Tell how a workload was stopped in its own trace, once that is over.
+        """Export an eviction that is over as a span of the workload's own trace.
 
-        Its preemptor reads the rest too, if it still waits.
+        The notes of its preemptor, if that still waits, are completed as well.
         """
         uid = told.workload.uid
         if self._tracer.keeps(uid, told.traceparent):
@@ -109,7 +112,7 @@ class WorkloadTraces:
         self._note_victim(told)
 
     def _note_victim(self, told: Left) -> bool:
-        """Put in what is known of a victim by now; say whether the preemptor's notes name it."""
+        """Update the note of a victim in its preemptor's notes; False if they do not name it."""
         notes = self._notes.get(told.preemptor) if told.preemptor is not None else None
         place = _place_of(told.workload.key, notes.victims) if notes is not None else None
         if notes is None or place is None:
@@ -119,15 +122,15 @@ class WorkloadTraces:
         return True
 
     def step(self, key: Key, name: str, began: float, ended: float) -> None:
-        """Note a write that belongs to the admission."""
+        """Note a write that belongs to the admission of a workload."""
         _keep(self._of(key).steps, Timed(name=name, began=began, ended=ended))
 
     def ready(self, workload: Workload, job: Meta, now: float) -> None:
-        """Tell the round that ended with pods that are ready."""
+        """Export a round that ended with all pods ready."""
         self._export(workload, job.annotations, ready=now, closed=None)
 
     def closed(self, workload: Workload, annotations: Mapping[str, str], now: float) -> None:
-        """Tell the round that ended otherwise, unless it was told."""
+        """Export a round that ended otherwise, unless it ended with all pods ready before."""
         if not workload.status.is_true("PodsReady"):
             self._export(workload, annotations, ready=None, closed=now)
         self._notes.pop(workload.metadata.key, None)
@@ -194,14 +197,14 @@ def _victim(told: Left) -> Timed:
 
 
 def _place_of(victim: Key, victims: Sequence[Timed]) -> int | None:
-    """Find the last note of a victim: one that was spared may be chosen again."""
+    """Return the index of the last note of a victim, which may have been chosen more than once."""
     places = reversed(range(len(victims)))
     named = (one for one in places if victims[one].attributes.get("queueing.victim") == victim)
     return next(named, None)
 
 
 def _keep(kept: list[T], one: T) -> None:
-    """Append; beyond the bound the newest takes the place of the last."""
+    """Append to a list; when it is full, the new element replaces the last one."""
     if len(kept) >= NOTES_MAX:
         kept.pop()
     kept.append(one)

@@ -1,4 +1,4 @@
-"""Gauges of Workloads: how many stand where, how much those that wait ask for; evictions timed."""
+"""Gauges of Workloads (numbers by queue and state, pending requests); durations of evictions."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from queueing.observe.metrics import Metrics
 
 
 def observe_releases(metrics: Metrics, counts: WorkloadCounts) -> None:
-    """Observe how long each eviction took that gave quota back since the last call."""
+    """Observe how long each eviction took that released quota since the last call."""
     latency = metrics.workload_eviction_latency_seconds
     for one in counts.take_releases():
         latency.labels(cluster_queue=one.cluster_queue, reason=one.reason).observe(one.took_s)
@@ -54,7 +54,7 @@ def _measure_waiting(metrics: Metrics, objects: Objects) -> None:
 
 
 def _queue_of(objects: Objects, where: Where) -> str:
-    """Return the ClusterQueue that it counts for: by its status, or by its LocalQueue."""
+    """Return the ClusterQueue that a Workload counts for: of its admission or its LocalQueue."""
     if where.cluster_queue or where.local_queue is None:
         return where.cluster_queue
     found = objects.local_queues.get(where.local_queue)
@@ -62,12 +62,12 @@ def _queue_of(objects: Objects, where: Where) -> str:
 
 
 def _local_queue_of(where: Where) -> tuple[str, str]:
-    """Return name and namespace of the LocalQueue, as metrics spell it."""
+    """Return name and namespace of the LocalQueue; both empty without one."""
     if where.local_queue is None:
         return "", ""
     return name_of(where.local_queue), namespace_of(where.local_queue)
 
 
 def _known(counts: Mapping[tuple[str, ...], float]) -> dict[tuple[str, ...], float]:
-    """Leave out what belongs to no queue that we know."""
+    """Return the counts without those of no known queue, whose name is empty."""
     return {key: value for key, value in counts.items() if key[0]}
