@@ -1,4 +1,4 @@
-"""The cheap refusals: what keeps a workload from being judged at all."""
+"""The cheap checks: why a workload is not judged at all, and why a ClusterQueue is inactive."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a workload is not judged, in the wire's words, and where it stands meanwhile."""
+    """Why a workload is not judged, and how it is requeued meanwhile."""
 
     reason: Reason
     message: str
@@ -45,9 +45,9 @@ def inactivity(
     topologies: Mapping[str, TopologyFact],
     cyclic: bool,
 ) -> tuple[str, str] | None:
-    """Return reason and message of the queue's `Active=False`; None when it is active.
+    """Return reason and message of the queue's condition `Active=False`; None if it is active.
 
-    The first reason found names the condition, the message lists all.
+    The reason is the first that was found; the message lists all.
     """
     if queue.deleting:
         return "Terminating", "Can't admit new workloads; clusterQueue is terminating"
@@ -78,9 +78,9 @@ def refusal(
     queue_inactive: bool,
     namespace: NamespaceFact | None,
 ) -> Refusal | None:
-    """Return why a workload must not be judged now; None when it may be.
+    """Return why a workload must not be judged now; None if it may be.
 
-    A namespace of which nothing is known has its name label only.
+    A namespace of None is unknown: it is taken to have only the label with its name.
     """
     blocks = queue.strategy is Strategy.STRICT_FIFO
     retry = Requeue.IMMEDIATE if blocks else Requeue.INADMISSIBLE

@@ -1,7 +1,8 @@
-"""Usage history of LocalQueues, by which those of one ClusterQueue take turns.
+"""The formulas of admission fair sharing (KEP-4136): usage histories of LocalQueues.
 
-The history is an exponential average of what is admitted, in whole units (cores, bytes). Each
-admission is charged ahead as a penalty, so that one LocalQueue cannot take all between samples.
+The LocalQueues of a ClusterQueue take turns by their histories. A history is an exponential average
+of what is admitted, in whole units (cores, bytes). Each admission is charged in advance as an entry
+penalty, so that one LocalQueue cannot take everything between two samples.
 """
 
 from collections.abc import Mapping
@@ -15,14 +16,14 @@ Amounts = Mapping[ResourceName, float]
 
 
 def whole_units(resource: ResourceName, amount: int) -> float:
-    """Turn an amount as counted everywhere else (cpu in milli-units) into whole units."""
+    """Convert an amount (cpu in milli-units, as everywhere else) to whole units."""
     return amount / 1000 if resource == "cpu" else float(amount)
 
 
 def decay(elapsed_s: float, half_life_s: float) -> float:
-    """Return the part of the history that `elapsed_s` seconds replace.
+    """Return the fraction of the history that `elapsed_s` seconds replace by present usage.
 
-    alpha(t) = 1 - 0.5^(t / half-life). With a half-life of 0 nothing of the present is kept.
+    alpha(t) = 1 - 0.5^(t / half-life). With a half-life of 0 it is 0.
     """
     if half_life_s <= 0:
         return 0.0
@@ -49,9 +50,9 @@ def consumed(
 def penalty(
     requests: Mapping[ResourceName, int], settings: AdmissionFairSharing
 ) -> dict[ResourceName, int]:
-    """Return what an admission charges ahead, in grains: alpha(sampling interval) * requests.
+    """Return the entry penalty of an admission, in grains: alpha(sampling interval) * requests.
 
-    Requests are as counted everywhere else. What is less than a grain is not charged.
+    Requests are in the usual units (cpu in milli-units). Fractions of a grain are dropped.
     """
     alpha = decay(settings.sampling_interval_s, settings.half_life_s)
     grains = settings.grains
@@ -62,7 +63,7 @@ def penalty(
 
 
 def in_units(penalties: Mapping[ResourceName, int], settings: AdmissionFairSharing) -> Amounts:
-    """Turn sums of penalties into whole units."""
+    """Convert sums of penalties from grains to whole units."""
     return {name: grains / settings.grains for name, grains in penalties.items()}
 
 
@@ -71,8 +72,8 @@ def local_usage(
 ) -> float:
     """Return the number by which LocalQueues are ordered, ascending.
 
-    Sum over resources of weight * (consumed + penalty), divided by the weight of the LocalQueue;
-    infinite for a weight of 0. A resource without a weight counts once.
+    It is the sum over resources of weight * (history + penalty), divided by the weight of the
+    LocalQueue; infinite for a weight of 0. Resources without a configured weight have weight 1.
     """
     if queue_weight <= 0:
         return inf

@@ -1,14 +1,14 @@
-"""How long a workload stays out of its queue after it failed to start."""
+"""How long a workload stays out of its queue after its pods were not ready in time."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backoff:
-    """`base · 2^(attempt-1)` seconds, at most `max_s`; with a limit, so many attempts at all.
+    """`base · 2^(attempt-1)` seconds, at most `max_s`; `limit` is the largest number of attempts.
 
-    Kueue's `requeuingStrategy`, without its jitter of a ten-thousandth: the same facts give the
-    same times.
+    It is Kueue's `waitForPodsReady.requeuingStrategy` without the jitter of a ten-thousandth, so
+    that the same facts give the same times.
     """
 
     base_s: float = 60.0
@@ -17,9 +17,9 @@ class Backoff:
 
     def delay_s(self, attempt: int) -> float:
         """Return the wait after the given attempt, the first being 1."""
-        exponent = min(attempt - 1, 62)  # beyond that every base has met its maximum
+        exponent = min(attempt - 1, 62)  # beyond that the maximum is reached anyway
         return min(self.base_s * float(2**exponent), self.max_s)
 
     def exhausted(self, attempt: int) -> bool:
-        """Say whether the attempt is one more than allowed."""
+        """Say whether an attempt exceeds the limit."""
         return self.limit is not None and attempt > self.limit

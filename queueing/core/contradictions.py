@@ -1,6 +1,6 @@
-"""What the status of a workload says that its spec and its queue do not bear out.
+"""Contradictions between a workload's status and its spec or its queue, told in messages.
 
-Nothing is left out of the count for it: what a status holds is charged as it stands.
+They change no charge: an admission in a status is charged as it is written.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ Offered = Mapping[ResourceName, frozenset[FlavorName]]
 
 
 def offered_by(queue: ClusterQueueFact) -> Offered:
-    """Return what a ClusterQueue has quota of."""
+    """Return the flavors of each resource for which a ClusterQueue has quota."""
     return {
         resource: frozenset(one.flavor for one in group.flavors)
         for group in queue.groups
@@ -22,7 +22,7 @@ def offered_by(queue: ClusterQueueFact) -> Offered:
 
 
 def contradictions(workload: WorkloadFact, admission: Admission, offered: Offered) -> Iterator[str]:
-    """Give a sentence for each part of an admission that spec or queue do not bear out."""
+    """Yield a sentence for each part of an admission that contradicts the spec or the queue."""
     asked = {one.name: one.count for one in workload.pod_sets}
     held = {one.name for one in admission.pod_sets}
     for name in (one for one in asked if one not in held):
@@ -48,9 +48,9 @@ def contradictions(workload: WorkloadFact, admission: Admission, offered: Offere
 
 
 def indivisible(one: PodSetAssignment) -> Iterator[str]:
-    """Give a sentence for each amount that the pods cannot hold equal shares of.
+    """Yield a sentence for each amount that is no multiple of the number of pods.
 
-    Fewer units than pods are shared by all of them: say one device.
+    An amount smaller than the number of pods is fine: all pods share it, for example one device.
     """
     for resource, amount in sorted(one.usage.items()):
         if 0 < one.count <= amount and amount % one.count:

@@ -1,4 +1,4 @@
-"""What flavors' devices are to those who ask for them: facts, without any device."""
+"""What the devices of a flavor offer for requests of one shape: facts, without single devices."""
 
 from dataclasses import dataclass
 
@@ -7,32 +7,32 @@ from queueing.core.names import FlavorName, ResourceName
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceOffer:
-    """What a flavor's devices are to pods that ask for one shape of devices."""
+    """What a flavor's devices offer to pods that request one shape of devices."""
 
     amount: int = 0
     """What one pod is charged of the resource that the shape counts as."""
     problem: str = ""
-    """Why these devices cannot serve the pods; empty when they can."""
+    """Why these devices cannot serve the pods; empty if they can."""
     pods_max: int | None = None
-    """Pods that all of the flavor's devices together could serve; None sets no bound."""
+    """How many pods all devices of the flavor together could serve; None sets no bound."""
     together: bool = False
-    """Whether all pods of a set share what one is charged."""
+    """Whether all pods of a pod set share the devices, and so the charge, of one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceAsk:
-    """Devices that a pod asks for, as far as flavors differ in them."""
+    """A pod's request for devices, as far as flavors may differ in serving it."""
 
     resource: ResourceName
     """What they are charged as; `requests` of the pod set already counts `units` of it."""
     shape: str
-    """Key of the offers of flavors."""
+    """Key of the offers in `FlavorFact.devices`."""
     units: int = 0
     needs_offer: bool = False
     """Whether a flavor without an offer for the shape cannot serve it."""
     undivided: frozenset[FlavorName] = frozenset()
-    """Flavors in which all pods of a set use one claim of their own: it is held as long as any of
-    them runs, so that none takes a part of the charge along."""
+    """Flavors in which all pods of a pod set use one claim of their own. It is charged whole as
+    long as any of them runs."""
     claim: str = ""
-    """Uid of the one claim that all pods use, and that others may use, too: then it is nothing else
-    that they ask of the resource, and it is charged once. Empty where it is charged to each."""
+    """Uid of a ResourceClaim that all pods use, and other workloads may use, too. Then the pods
+    request nothing else of the resource, and it is charged once. Empty if each pod is charged."""

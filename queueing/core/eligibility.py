@@ -1,4 +1,4 @@
-"""Which flavors of a resource group the pods of a workload could run on at all."""
+"""Which flavors of a resource group the pods of a workload may use at all."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,15 +22,16 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A resource group ready for the search: its flavors in order of preference."""
+    """A resource group, prepared for the search: its flavors in order of preference."""
 
     index: int
     covered: frozenset[ResourceName]
     options: tuple[Option, ...]
     label_keys: frozenset[str]
-    """Labels of the group's flavors: the only keys by which pods may choose among them."""
+    """Label keys of the group's flavors: only these are matched against node affinity."""
     places_all: bool
-    """Every flavor of the queue has a topology, so that pods are placed that do not ask for it."""
+    """Whether every flavor of the queue has a topology, so that also pods which do not request
+    one are placed by it."""
 
 
 def compile_group(
@@ -55,11 +56,10 @@ def compile_group(
 
 
 def ineligibility(group: Group, option: Option, pod_sets: Iterable[PodSet]) -> Obstacle | None:
-    """Return why pods may not use a flavor, None when they may.
+    """Return why pods may not use a flavor; None if they may.
 
-    A flavor with a topology is for pods that ask for one, if the queue has others beside it. It may
-    be used by nobody: a place for its pods, which would be looked for once all pod sets have
-    flavors, cannot be found.
+    A flavor with a topology is only for pods that request one, unless all flavors of the queue have
+    one. Even these pods get `Unplaced`, because placement by topology is not supported.
     """
     flavor = option.flavor
     if flavor is None:
@@ -87,7 +87,7 @@ def ineligibility(group: Group, option: Option, pod_sets: Iterable[PodSet]) -> O
 def out_of_devices(
     group: Group, option: Option, pod_sets: Iterable[tuple[PodSet, int]]
 ) -> Obstacle | None:
-    """Return why a flavor's devices cannot serve pods of these counts, None when they can."""
+    """Return why a flavor's devices cannot serve pod sets with these counts; None if they can."""
     flavor = option.flavor
     if flavor is None:
         return None
@@ -100,7 +100,7 @@ def out_of_devices(
 
 
 def _why_not_served(flavor: FlavorFact, ask: DeviceAsk, pods: int) -> str | None:
-    """Return why a flavor's devices cannot serve what so many pods ask for, None when they can."""
+    """Return why a flavor's devices cannot serve a request of so many pods; None if they can."""
     offer = flavor.devices.get(ask.shape)
     if offer is None:
         if ask.needs_offer:
@@ -114,7 +114,7 @@ def _why_not_served(flavor: FlavorFact, ask: DeviceAsk, pods: int) -> str | None
 
 
 def _too_many_pods(offer: DeviceOffer, count: int) -> str:
-    """Say that devices serve fewer pods than there are, or that these cannot share one claim."""
+    """Return the message for devices that serve fewer pods than `count`, or by one claim only."""
     if not offer.together:
         return f"its devices serve {offer.pods_max} of {count} pods"
     reason = Cause.UNSUPPORTED_DEVICE_REQUEST
@@ -122,7 +122,7 @@ def _too_many_pods(offer: DeviceOffer, count: int) -> str:
 
 
 def _mismatch(pod_set: PodSet, flavor: FlavorFact, keys: frozenset[str]) -> Obstacle | None:
-    """Match node selector and required affinity, as far as they speak of the group's labels."""
+    """Match node selector and required affinity, restricted to the group's label keys."""
     labels = flavor.node_labels
     other = Unsuitable(f"flavor {flavor.name} doesn't match node affinity")
     for key, value in pod_set.node_selector.items():
@@ -132,7 +132,7 @@ def _mismatch(pod_set: PodSet, flavor: FlavorFact, keys: frozenset[str]) -> Obst
         return None
     terms = [[one for one in term if one.key in keys] for term in pod_set.node_affinity]
     if not all(terms):
-        # A term that says nothing of these labels is true of all flavors; terms are alternatives.
+        # Terms are alternatives, and one without any of these keys matches all flavors.
         return None
     problem: Obstacle = other
     for number, term in enumerate(terms):
@@ -145,7 +145,7 @@ def _mismatch(pod_set: PodSet, flavor: FlavorFact, keys: frozenset[str]) -> Obst
 
 
 def _unreadable(number: int, term: Iterable[Requirement]) -> Unreadable | None:
-    """Return what makes a term senseless: it is read only when labels are held against it."""
+    """Return the first fault of a term; found only when labels are matched, as in Kubernetes."""
     for at, one in enumerate(term):
         wrong = fault(one)
         if wrong is not None:

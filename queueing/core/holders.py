@@ -23,68 +23,68 @@ class Holder:
     local_queue: Key | None
     priority: int
     timestamp: float
-    """Since when it queued, by which `newer` is judged."""
+    """Since when it was queued; the policy LowerOrNewerEqualPriority compares it."""
     reserved_at: float
     evicted: bool
     usage: Mapping[FlavorResource, int]
     stake: Stake | None = None
-    """What stopping it would cost."""
+    """What stopping it would cost; None if no policy applies to its checkpoints."""
     parts: tuple[ClaimCharge, ...] = ()
-    """What it would be charged for claims that others may use, too, if they did not."""
+    """What it would be charged for ResourceClaims if no other workload used them."""
     own: Mapping[FlavorResource, int] | None = None
-    """What it is charged beside these; None without any."""
+    """What it is charged besides these claims; None if it uses none."""
     members: tuple["Holder", ...] = ()
-    """Several that can only be stopped together, because all use one claim; this one stands for
-    them, with the highest of their priorities and the longest of their stays."""
+    """Holders that can only be stopped together, because they share a claim. This one represents
+    them, with the highest of their priorities and the latest end of their minimum runtimes."""
 
     @property
     def use(self) -> Use:
-        """What it holds, if need be together with others."""
+        """What it holds, with claims that others may use kept apart."""
         return Use(self.usage if self.own is None else self.own, self.parts)
 
     @property
     def started(self) -> float:
-        """When its run began; as long as nothing tells of that, when it got its quota."""
+        """When its run began; if that is unknown, when it reserved quota."""
         stake = self.stake
         return self.reserved_at if stake is None or stake.started is None else stake.started
 
     @property
     def protected_until(self) -> float:
-        """When it has run for its minimum runtime: before, few may preempt it."""
+        """When its minimum runtime is over."""
         return self.started + (0.0 if self.stake is None else self.stake.minimum_runtime_s)
 
     @property
     def whole(self) -> Mapping[FlavorResource, int]:
-        """What it would be charged if nobody else used its claims."""
+        """What it would be charged if no other workload used its claims."""
         return self.usage if self.own is None else added(self.own, self.parts)
 
 
 class Ranked(NamedTuple):
-    """Who may be preempted in one queue, in the order in which equals by all else are taken."""
+    """The workloads of one queue that may be preempted, in the order of `rank`."""
 
     holders: Sequence[Holder]
     has_stakes: bool
-    """Whether it is known of anybody what stopping it would cost."""
+    """Whether the cost of stopping any of them is known."""
 
 
 class Holders(Protocol):
-    """Where preemption finds its candidates."""
+    """Where preemption finds its candidates; implemented by `queueing.state.usage.ledger`."""
 
     def holders(self, queue: QueueName) -> Iterable[Holder]:
-        """Return every charged workload of a queue, also the evicted ones, in any order."""
+        """Return the workloads of a queue that may be preempted, evicted ones too, in any order."""
 
     def ranked(self, queue: QueueName) -> Ranked:
-        """Return the same ranked: see `rank`."""
+        """Return the same in the order of `rank`."""
 
     def local_usage(self, queue: QueueName, local_queue: Key) -> float:
-        """Return by what LocalQueues of a queue take turns; 0 where they do not."""
+        """Return the usage by which LocalQueues of a queue take turns; 0 if they do not."""
 
     def commons(self, queue: QueueName, claims: Iterable[str]) -> Commons | None:
-        """Return those claims that workloads of a queue hold to stay; None when there is none."""
+        """Return those of the claims that workloads of a queue, not evicted, use; None if none."""
 
 
 def rank(holders: Iterable[Holder]) -> Ranked:
-    """Put those on their way out first; then lower priority, later reservation, uid."""
+    """Sort holders: evicted ones first, then lower priority, later reservation, uid."""
     in_order = sorted(holders, key=_rank)
     return Ranked(in_order, any(one.stake is not None for one in in_order))
 
@@ -94,7 +94,7 @@ def _rank(holder: Holder) -> tuple[bool, int, float, Uid]:
 
 
 def holder_of(workload: WorkloadFact, settings: Settings) -> Holder:
-    """Read a holder from a workload whose status says that it holds quota."""
+    """Return the holder of a workload whose status has an admission, else raise ValueError."""
     if workload.admission is None:
         msg = f"workload {workload.key} has no status.admission and so holds no quota"
         raise ValueError(msg)

@@ -1,4 +1,4 @@
-"""Names that must not be mixed up: each is a string with a meaning of its own."""
+"""Types for names, so that type checkers tell them apart: each is a string at run time."""
 
 from typing import NamedTuple, NewType
 
@@ -6,7 +6,7 @@ Key = NewType("Key", str)
 """`namespace/name` of a namespaced object."""
 
 Uid = NewType("Uid", str)
-"""`metadata.uid`: one life of one object."""
+"""`metadata.uid`: differs if an object is deleted and created again."""
 
 QueueName = NewType("QueueName", str)
 """Name of a ClusterQueue."""
@@ -19,7 +19,7 @@ PodSetName = NewType("PodSetName", str)
 
 
 class FlavorResource(NamedTuple):
-    """What quota is counted in: one resource of one flavor."""
+    """The unit of quota: one resource of one flavor, such as `cpu` of `on-demand`."""
 
     flavor: FlavorName
     resource: ResourceName

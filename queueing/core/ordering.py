@@ -1,4 +1,4 @@
-"""Who comes first: in a queue, and among the heads of a round."""
+"""The order of workloads in a queue, and of the heads in a round."""
 
 from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import WorkloadFact
@@ -13,10 +13,11 @@ EntryKey = tuple[int, int, float, Uid]
 
 
 def queue_timestamp(workload: WorkloadFact, settings: Settings) -> float:
-    """Return since when a workload queues, in seconds since the epoch.
+    """Return since when a workload is queued, in seconds since the epoch.
 
-    It is the creation, so that a preempted workload returns to its old place; but the eviction
-    for one whose checks sent it back, or whose pods did not get ready in time if so configured.
+    That is its creation, so that a preempted workload returns to its old place. For a workload that
+    an admission check evicted, or, if so configured, one whose pods were not ready in time, it is
+    the eviction.
     """
     evicted = workload.conditions.get("Evicted")
     if evicted is not None and evicted.status:
@@ -43,8 +44,8 @@ def queue_key(
 ) -> QueueKey:
     """Return the place of a workload in its queue; the smallest is the head.
 
-    `local_usage` is the usage history of its LocalQueue where admission fair sharing is on;
-    `sticky` marks the workload whose preemptions are in flight.
+    `local_usage` is the usage history of its LocalQueue with admission fair sharing; `sticky` marks
+    a workload whose preemptions are in progress.
     """
     return local_usage, 0 if sticky else 1, -workload.priority, timestamp, workload.uid
 
@@ -54,8 +55,8 @@ def entry_key(
 ) -> EntryKey:
     """Return the place of a head among those of its round, without fair sharing.
 
-    Least borrowing, highest priority (where that counts), longest queued, uid. Where preemptors
-    come first, the caller sorts them so.
+    Order: least borrowing, highest priority (if `priority_sorting_within_cohort`), longest queued,
+    uid. If preemptors come first, the caller has to sort them.
     """
     priority = -workload.priority if settings.priority_sorting_within_cohort else 0
     return borrow, priority, timestamp, workload.uid

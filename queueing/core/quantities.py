@@ -7,7 +7,7 @@ _BINARY = (("Ei", 2**60), ("Pi", 2**50), ("Ti", 2**40), ("Gi", 2**30), ("Mi", 2*
 
 
 def quantity(resource: ResourceName, amount: int) -> str:
-    """Spell an amount in the canonical form of its resource: `500m`, `2`, `1Gi`.
+    """Format an amount in the canonical form of its resource: `500m`, `2`, `1Gi`.
 
     Cpu is counted in milli-units; memory, ephemeral storage and huge pages print in powers of two,
     everything else in powers of ten. The largest suffix that leaves no fraction is used.

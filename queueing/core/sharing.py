@@ -1,8 +1,8 @@
-"""Devices that several pod sets or workloads use by one claim: they are charged once.
+"""Devices that several pod sets or workloads use by the same ResourceClaim: they are charged once.
 
-A claim that users made is named by pods of whoever they like, and holds the same devices however
-many use it. Its part of a charge belongs to the claim, in one queue and flavor-resource. There all
-who use it are charged together what the largest of them would be alone.
+Pods of any workload may name a ResourceClaim that users created. It has the same devices however
+many pods use it. So within one ClusterQueue and flavor-resource, all workloads that use a claim are
+together charged for it as much as the largest of them alone (docs/decisions/0066).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ Amounts = Mapping[FlavorResource, int]
 
 
 class ClaimCharge(NamedTuple):
-    """What a workload is charged for one claim, if nobody else is charged for it."""
+    """What a workload is charged for one claim, if no other workload uses it."""
 
     claim: str
     """Uid of the claim."""
@@ -26,22 +26,23 @@ class ClaimCharge(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Commons:
-    """Claims that workloads of a queue hold already, as one sees them who uses them, too."""
+    """Those claims of a pending workload that other workloads of its queue already use."""
 
     charged: Mapping[tuple[str, FlavorResource], int]
-    """What is charged for a claim, by the claim and what it counts as."""
+    """(Claim, flavor-resource) → what is charged for it."""
     users: frozenset[Uid] = field(default_factory=frozenset)
+    """The workloads that use them."""
 
 
 class Use(NamedTuple):
-    """What one asks or holds: what is its own, and what claims are that others may use, too."""
+    """What a workload requests or holds: its own usage, and its parts of shared claims."""
 
     own: Amounts
     parts: tuple[ClaimCharge, ...] = ()
 
 
 class Together:
-    """What some hold together: what is the own of each, and each claim at its largest."""
+    """The sum of several uses: of what is their own, and of the largest part of each claim."""
 
     __slots__ = ("_claims", "total")
 
@@ -50,14 +51,14 @@ class Together:
         self._claims: dict[tuple[str, FlavorResource], list[int]] = {}
 
     def add(self, use: Use) -> None:
-        """Count one more in."""
+        """Add a use."""
         for resource, amount in self.added_by(use).items():
             self.total[resource] = self.total.get(resource, 0) + amount
         for one in use.parts:
             self._claims.setdefault((one.claim, one.resource), []).append(one.amount)
 
     def remove(self, use: Use) -> None:
-        """Count one out that was counted in."""
+        """Remove a use that was added."""
         for one in use.parts:
             users = self._claims[one.claim, one.resource]
             users.remove(one.amount)
@@ -67,7 +68,7 @@ class Together:
             self.total[resource] -= amount
 
     def added_by(self, use: Use) -> dict[FlavorResource, int]:
-        """Return by how much one more would make it more."""
+        """Return by how much adding a use would raise the sum."""
         known = self._claims
         more = (
             one._replace(
@@ -79,12 +80,12 @@ class Together:
 
 
 def claims_of(pod_sets: Iterable[PodSet]) -> frozenset[str]:
-    """Return the claims that pod sets use and others may use, too."""
+    """Return the claims of pod sets that other workloads may use, too."""
     return frozenset(ask.claim for one in pod_sets for ask in one.devices if ask.claim)
 
 
 def shared_by(pod_sets: Iterable[PodSet]) -> dict[tuple[PodSetName, ResourceName], str]:
-    """Return the claim that what a pod set asks of a resource stands for, where it is one."""
+    """Return, for each request of a pod set that is by such a claim, that claim."""
     return {
         (one.name, ask.resource): ask.claim for one in pod_sets for ask in one.devices if ask.claim
     }
@@ -93,7 +94,7 @@ def shared_by(pod_sets: Iterable[PodSet]) -> dict[tuple[PodSetName, ResourceName
 def parts_of(
     claims: Mapping[tuple[PodSetName, ResourceName], str], assigned: Iterable[PodSetAssignment]
 ) -> tuple[ClaimCharge, ...]:
-    """Return what assignments charge for claims: of several pod sets with one claim the most."""
+    """Return what assignments charge for claims: per claim, the largest amount of any pod set."""
     found: dict[tuple[str, FlavorResource], int] = {}
     for one in assigned:
         for resource, amount in one.usage.items():
@@ -115,7 +116,7 @@ def beside_claims(
 
 
 def added(usage: Amounts, parts: Sequence[ClaimCharge]) -> dict[FlavorResource, int]:
-    """Return a usage with what is charged for claims on top."""
+    """Return a usage plus what is charged for claims."""
     total = dict(usage)
     for one in parts:
         if one.amount:
@@ -124,7 +125,7 @@ def added(usage: Amounts, parts: Sequence[ClaimCharge]) -> dict[FlavorResource, 
 
 
 def less(usage: Amounts, saved: Amounts) -> Amounts:
-    """Return a usage without what is saved of it; what is nothing then is left out."""
+    """Return a usage minus `saved`; saved resources of which nothing is left are left out."""
     if not saved:
         return usage
     left = {one: amount - saved.get(one, 0) for one, amount in usage.items()}

@@ -1,4 +1,4 @@
-"""How the values of the hot path are declared: frozen for type checkers, plain at run time."""
+"""The decorator of values on the hot path: frozen for type checkers, plain at run time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ _Value = TypeVar("_Value")
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, eq_default=True)
 def value(*, kw_only: bool = True, eq: bool = True) -> Callable[[type[_Value]], type[_Value]]:
-    """Make a slotted dataclass that nobody may change.
+    """Return a decorator that makes a slotted dataclass whose instances must not be changed.
 
-    A type checker refuses assignments. At run time nothing does: a frozen dataclass sets each field
-    through `object.__setattr__`, which makes its construction cost three times as much, and several
-    of these are made for every decision. Without `eq` each is equal only to itself.
+    Only type checkers refuse assignments. A frozen dataclass would set each field through
+    `object.__setattr__`, which triples the cost of construction, and several such values are made
+    for every decision. Without `eq` each instance is equal only to itself.
     """
 
     def declare(cls: type[_Value]) -> type[_Value]:

@@ -10,7 +10,7 @@ NO_QUOTA = Quota(nominal=0)
 
 
 class Place(Protocol):
-    """What a cell knows of its node."""
+    """What a cell needs to know about its node."""
 
     height: int
 
@@ -18,8 +18,9 @@ class Place(Protocol):
 class Cell:
     """Quota and usage of one flavor-resource at one node.
 
-    `quota` is what the subtree has, `local` the part of it that is never lent, `usage` what the
-    subtree uses of it beyond what its children keep to themselves.
+    `quota` is the quota of the subtree: the node's own, and what its children lend. `local` is the
+    part of it that is never lent (lendingLimit). `usage` is a queue's usage, or what a cohort's
+    children use beyond their own `local`. The formulas are those of Kueue (KEP-79).
     """
 
     __slots__ = ("limits", "local", "node", "parent", "quota", "usage")
@@ -33,21 +34,21 @@ class Cell:
         self.usage = 0
 
     def spill(self) -> int:
-        """Usage that the parent has to bear."""
+        """Return the usage beyond `local`, which counts as usage of the parent."""
         over = self.usage - self.local
         return max(over, 0)
 
     def local_available(self) -> int:
-        """Unused part of the quota that is never lent."""
+        """Return the unused part of `local`."""
         free = self.local - self.usage
         return max(free, 0)
 
     def available(self) -> int:
-        """How much more may be used here now; negative after quota was cut below usage."""
+        """Return how much more may be used here now; negative after quota was cut below usage."""
         parent = self.parent
         if parent is None:
             return self.quota - self.usage
-        is_root = parent.parent is None  # most often; that spares a call of what is asked most
+        is_root = parent.parent is None  # most often; written out because this is the hottest call
         above = parent.quota - parent.usage if is_root else parent.available()
         local, usage = self.local, self.usage
         limit = self.limits.borrowing_limit
@@ -57,7 +58,7 @@ class Cell:
         return above + local - usage if usage < local else above
 
     def potential(self) -> int:
-        """How much could be used here if nobody else used anything."""
+        """Return how much could be used here if nothing was used in the whole tree."""
         parent = self.parent
         if parent is None:
             return self.quota
@@ -66,10 +67,10 @@ class Cell:
         return most if limit is None else min(most, self.quota + limit)
 
     def height_of_fit(self, amount: int) -> tuple[int, bool]:
-        """Return how far up `amount` must borrow, and whether that subtree has a parent.
+        """Return up to which height `amount` must borrow, and whether the node there has a parent.
 
-        The height is 0 when nothing is borrowed, else that of the lowest subtree whose own quota
-        covers the amount (of the root when none does).
+        The height is 0 if nothing is borrowed, else that of the lowest node above whose subtree's
+        quota covers the amount; of the root if none does.
         """
         above = self.parent
         if above is None or self.quota >= self.usage + amount:
@@ -84,7 +85,7 @@ class Cell:
             above = above.parent
 
     def set_limits(self, limits: Quota) -> None:
-        """Replace the node's own quota and limits, and carry the difference up."""
+        """Replace the node's own quota and limits, and update the sums up to the root."""
         quota, spill = self.quota - self.local, self.spill()
         self.quota += limits.nominal - self.limits.nominal
         self.limits = limits
@@ -93,7 +94,7 @@ class Cell:
             self.parent.receive(self.quota - self.local - quota, self.spill() - spill)
 
     def receive(self, quota: int, usage: int) -> None:
-        """Take what a child gives more (or less) than before: lendable quota and spilled usage."""
+        """Add the changes of a child's lendable quota and spill, and so on up to the root."""
         cell: Cell | None = self
         while cell is not None and (quota or usage):
             lent_before, spill_before = cell.quota - cell.local, cell.spill()
@@ -105,12 +106,12 @@ class Cell:
             cell = cell.parent
 
     def attach(self, parent: Cell) -> None:
-        """Hang this cell under a cell of the new parent."""
+        """Make this a child of a cell of the new parent node."""
         self.parent = parent
         parent.receive(self.quota - self.local, self.spill())
 
     def detach(self) -> None:
-        """Take this cell out of its parent's sums."""
+        """Remove this cell from its parent and from the sums above."""
         if self.parent is not None:
             self.parent.receive(self.local - self.quota, -self.spill())
             self.parent = None

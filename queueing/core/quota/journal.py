@@ -1,13 +1,12 @@
-"""Usage as it was, while somebody may want it back."""
+"""The undo log of usage in a quota tree."""
 
 from queueing.core.quota.cell import Cell
 
 
 class Journal:
-    """The undo log of one tree: a context manager that may be entered again inside itself.
+    """The undo log of one tree: a context manager that may be nested.
 
-    While it has `marks`, whoever changes a cell's usage first adds the cell and its usage to
-    `entries`.
+    While it has `marks`, a cell and its usage are added to `entries` before that usage is changed.
     """
 
     __slots__ = ("entries", "marks")

@@ -1,4 +1,4 @@
-"""The tree itself: structure and usage, both changed in place along one path."""
+"""The forest of all queues and cohorts; structure and usage are changed in place."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -22,7 +22,7 @@ def quotas_of(groups: tuple[ResourceGroup, ...]) -> dict[FlavorResource, Quota]:
 
 
 class QuotaTree:
-    """All queues and cohorts of a cluster: a forest, one tree per root cohort or lone queue."""
+    """All queues and cohorts of a cluster: one tree per root cohort, or queue without a cohort."""
 
     __slots__ = ("_cohorts", "_generation", "_journal", "_queues")
 
@@ -35,7 +35,7 @@ class QuotaTree:
     # Structure.
 
     def put_queue(self, fact: ClusterQueueFact) -> None:
-        """Create a queue, or change the quotas, weight and cohort of one; its usage stays."""
+        """Create a queue, or change its quotas, weight and cohort; its usage stays."""
         node = self._queues.get(fact.name)
         if node is None:
             node = self._queues[fact.name] = Node(fact.name, is_queue=True)
@@ -46,13 +46,13 @@ class QuotaTree:
         self._touch(node)
 
     def drop_queue(self, name: QueueName) -> None:
-        """Forget a queue and what it uses."""
+        """Remove a queue and its usage."""
         node = self._queues.pop(name, None)
         if node is not None:
             self._declare(node, None)
 
     def put_cohort(self, fact: CohortFact) -> None:
-        """Create a cohort object, or change the quotas, weight and parent of one."""
+        """Create a cohort, or change its quotas, weight and parent."""
         node = self._cohort(fact.name)
         self._set_quotas(node, quotas_of(fact.groups))
         node.fact = fact
@@ -61,7 +61,7 @@ class QuotaTree:
         self._touch(node)
 
     def drop_cohort(self, name: CohortName) -> None:
-        """Forget a cohort object; it stays, without quota or limits, while something names it."""
+        """Remove a cohort object. The node stays, without quota, while anything names it."""
         node = self._cohorts.get(name)
         if node is None:
             return
@@ -73,7 +73,7 @@ class QuotaTree:
         self._forget_if_unnamed(node)
 
     def bend(self, node: Node, factor: Fraction | None) -> None:
-        """Multiply a node's weight by a factor, None for none; shares in its tree change."""
+        """Set the factor by which credits multiply a node's weight; None for no factor."""
         if node.bend != factor:
             node.bend_by(factor)
             self._touch(node)
@@ -81,49 +81,49 @@ class QuotaTree:
     # Questions.
 
     def queue(self, name: QueueName) -> Node:
-        """Return a queue's node; raises KeyError when there is no such queue."""
+        """Return a queue's node; raises KeyError if there is no such queue."""
         return self._queues[name]
 
     def has_queue(self, name: QueueName) -> bool:
         return name in self._queues
 
     def cohort(self, name: CohortName) -> Node | None:
-        """Return a cohort's node, also of one that exists by being named only."""
+        """Return a cohort's node, also of a cohort that is only named; None if there is none."""
         return self._cohorts.get(name)
 
     def root_cohorts(self) -> Iterator[Node]:
-        """Go over the cohorts that have nothing above them, by name."""
+        """Yield the cohorts without a parent, by name."""
         return (one for _, one in sorted(self._cohorts.items()) if one.parent is None)
 
     def roots(self) -> Iterator[Node]:
-        """Go over the tops of all trees: cohorts by name, then queues in no cohort by name."""
+        """Yield the roots of all trees: cohorts by name, then queues in no cohort by name."""
         yield from self.root_cohorts()
         yield from (one for _, one in sorted(self._queues.items()) if one.parent is None)
 
     def queues_of(self, node: Node) -> Iterator[Node]:
-        """Go over the queues of a subtree, by name."""
+        """Yield the queues of a subtree, by name."""
         return iter(sorted(node.queues(), key=lambda queue: queue.name))
 
     def in_cycle(self, node: Node) -> bool:
-        """Say whether the way to the root is a cycle, which disables a queue until broken."""
+        """Say whether a node is in or below a cycle of cohorts, which makes queues inactive."""
         return node.root().declared is not None
 
     # Usage.
 
     def add_usage(self, queue: QueueName, usage: Mapping[FlavorResource, int]) -> None:
-        """Charge usage to a queue and, for what it cannot cover from its own, to its cohorts."""
+        """Charge usage to a queue and, beyond what it never lends, to the cohorts above it."""
         node = self._queues[queue]
         for resource, amount in usage.items():
             self.charge(node.cell(resource), amount)
 
     def remove_usage(self, queue: QueueName, usage: Mapping[FlavorResource, int]) -> None:
-        """Take back what `add_usage` charged."""
+        """Undo an `add_usage`."""
         node = self._queues[queue]
         for resource, amount in usage.items():
             self.charge(node.cell(resource), -amount)
 
     def charge(self, cell: Cell, amount: int) -> None:
-        """Add an amount, negative to take back, to a queue's cell and along its path."""
+        """Add an amount, which may be negative, to a queue's cell and the cells above it."""
         marks, entries = self._journal.marks, self._journal.entries
         above: Cell | None = cell
         while above is not None and amount:
@@ -135,12 +135,15 @@ class QuotaTree:
             above = above.parent
 
     def pretend(self, cell: Cell, usage: int) -> None:
-        """Set the usage of one cell and no other; only inside an attempt, which takes it back."""
+        """Set the usage of one cell only; allowed inside an `attempt`, which undoes it."""
         self._journal.entries.append((cell, cell.usage))
         cell.usage = usage
 
     def attempt(self) -> AbstractContextManager[None]:
-        """Undo on the way out all usage changed inside. Quotas and structure must stay as is."""
+        """Return a context that undoes all changes of usage made in it.
+
+        Quotas and structure must not be changed inside.
+        """
         return self._journal
 
     def check(self) -> None:
@@ -158,7 +161,7 @@ class QuotaTree:
         assert mine == theirs, f"quota tree drifted: {mine} is not {theirs}"  # noqa: S101
 
     def picture(self) -> dict[str, object]:
-        """Return everything that a decision may depend on, as plain comparable values."""
+        """Return all that a decision may depend on, as plain comparable values; for `check`."""
         return {
             f"{'queue' if node.is_queue else 'cohort'} {node.path()}": (
                 node.height,
@@ -196,7 +199,11 @@ class QuotaTree:
                     del node.cells[resource]
 
     def _declare(self, node: Node, parent: CohortName | None) -> None:
-        """Name another parent; links whatever this frees of a cycle, cuts what it closes to one."""
+        """Set the declared parent of a node.
+
+        Cohorts of a cycle that this breaks are linked to their parents; those of a cycle that it
+        closes are unlinked.
+        """
         old, new = node.declared, None if parent is None else self._cohort(parent)
         if old is new:
             return
@@ -246,7 +253,7 @@ class QuotaTree:
 
 
 def _cycle(node: Node) -> list[Node]:
-    """Return the cohorts of the cycle that `node` is part of, none when it is part of none."""
+    """Return the cohorts of the cycle that `node` is part of; empty if it is in none."""
     seen: dict[Node, None] = {}
     above: Node | None = node
     while above is not None and above not in seen:
@@ -256,7 +263,7 @@ def _cycle(node: Node) -> list[Node]:
 
 
 def _measure(node: Node) -> None:
-    """Bring heights up to date from `node` upwards: the distance to the deepest leaf."""
+    """Update heights (the distance to the deepest leaf) from `node` upwards."""
     above: Node | None = node
     while above is not None:
         height = max((child.height + 1 for child in above.children()), default=0)

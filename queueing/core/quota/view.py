@@ -1,4 +1,4 @@
-"""Usage as it would be under other charges than those that the tree holds."""
+"""Another usage of a quota tree, beside the one that the tree itself has."""
 
 from collections.abc import Iterable
 
@@ -7,10 +7,10 @@ from queueing.core.quota.tree import QuotaTree
 
 
 class View:
-    """Another usage of one tree, kept for the cells in which the two may differ.
+    """Another usage of one tree, stored for the cells in which the two may differ.
 
-    Invariant: whoever charges the tree charges the view before, with the amount that holds there
-    (0 for a charge that the view does not know of). So cells that are not kept are equal.
+    Invariant: before each charge of the tree, the view is charged with the amount that applies in
+    it (0 for a charge that the view does not include). So the usage of all other cells is equal.
     """
 
     __slots__ = ("_usage",)
@@ -19,7 +19,7 @@ class View:
         self._usage: dict[Cell, int] = {}
 
     def charge(self, cell: Cell, amount: int) -> None:
-        """Add an amount to a queue's cell and along its path, all of which is kept from now on."""
+        """Add an amount to a queue's cell and the cells above it; these are stored from now on."""
         usages = self._usage
         above: Cell | None = cell
         while above is not None:
@@ -29,14 +29,14 @@ class View:
             above = above.parent
 
     def keep(self, cell: Cell) -> None:
-        """Keep what the tree says now of a cell and its path."""
+        """Store the tree's present usage of a cell and the cells above it."""
         above: Cell | None = cell
         while above is not None:
             self._usage[above] = above.usage
             above = above.parent
 
     def show(self, tree: QuotaTree, cells: Iterable[Cell]) -> None:
-        """Let the tree, for the rest of an attempt, show this view on the paths of some cells."""
+        """Set the tree's usage to this view's until the attempt ends, on the paths of some cells."""
         usages = self._usage
         for cell in cells:
             above: Cell | None = cell
@@ -47,5 +47,5 @@ class View:
                 above = above.parent
 
     def show_all(self, tree: QuotaTree) -> None:
-        """Let the tree, for the rest of an attempt, show this view everywhere."""
+        """Set the tree's usage to this view's everywhere, until the attempt ends."""
         self.show(tree, list(self._usage))
