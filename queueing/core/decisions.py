@@ -14,7 +14,7 @@ from queueing.core.values import value
 
 
 class Reason(StrEnum):
-    """Why a workload waits: the wire's reasons of `QuotaReserved=False`."""
+    """Why a workload waits: the reasons of the condition `QuotaReserved=False`."""
 
     NO_MATCHING_FLAVOR = "NoMatchingFlavor"
     WAITING_FOR_QUOTA = "WaitingForQuota"
@@ -35,18 +35,18 @@ class Reason(StrEnum):
 
 
 BARRED = frozenset((Reason.BUDGET_EXHAUSTED, Reason.MAY_NOT_BORROW))
-"""Reasons of those who wait for credits, in one flavor at least."""
+"""Reasons of workloads that credits bar in at least one flavor, though there is quota."""
 
 
 class Bar(NamedTuple):
-    """Why a workload waits though there is room: the wire's word, and a sentence."""
+    """Why credits bar a workload though there is quota: reason and message."""
 
     reason: Reason
     message: str
 
 
 class PreemptionReason(StrEnum):
-    """Why a victim is preempted: the wire's reasons of the `Preempted` condition."""
+    """Why a victim is preempted: the reasons of the condition `Preempted`."""
 
     IN_CLUSTER_QUEUE = "InClusterQueue"
     IN_COHORT_RECLAMATION = "InCohortReclamation"
@@ -55,7 +55,7 @@ class PreemptionReason(StrEnum):
 
 
 class Requeue(StrEnum):
-    """Where a workload that was not admitted stands now."""
+    """How a workload that was not admitted is queued now."""
 
     IMMEDIATE = "Immediate"
     """In the queue, to be tried again in the next round."""
@@ -68,18 +68,23 @@ class Requeue(StrEnum):
 
 
 class Mode(StrEnum):
-    """How far flavor assignment came."""
+    """How far the judgement of a workload that waits came."""
 
     NO_FIT = "NoFit"
+    """It fits in no flavor, not even by preemption, or credits bar it."""
     NO_CANDIDATES = "NoCandidates"
+    """It would fit by preemption, but there are no victims."""
     PREEMPT = "Preempt"
+    """It preempts others, or would if its preemption were not gated."""
     DEFERRED_FIT = "DeferredFit"
+    """It waits until the victims of other preemptors have left."""
     SKIPPED = "Skipped"
+    """It would get quota, but for earlier heads of its round, or for pods that are not ready."""
 
 
 @value()
 class Admit:
-    """Give the workload this quota. With `checks` it only reserves, until they are Ready."""
+    """Give the workload this quota. With `checks` it only reserves quota until they are Ready."""
 
     workload: Key
     uid: Uid
@@ -111,7 +116,7 @@ class Preempt:
 
 @value()
 class Wait:
-    """The workload was judged, or looked at, and is not admitted now."""
+    """The workload is not admitted now; the reason and message say why."""
 
     workload: Key
     uid: Uid
@@ -120,11 +125,13 @@ class Wait:
     reason: Reason
     message: str
     mode: Mode | None = None
-    """None when flavors were not assigned at all."""
+    """None if it was not judged."""
     nominated: tuple[PodSetAssignment, ...] = ()
+    """The flavors that it was nominated for."""
     targets: tuple[Key, ...] = ()
+    """The victims that it was nominated with."""
     recomputed: bool = field(default=False, compare=False)
-    """Its victims were searched for anew: an earlier head had chosen the same. Only for telling."""
+    """Whether it was nominated anew, because an earlier head chose the same victims. Only shown."""
 
 
 Decision = Admit | Preempt | Wait
@@ -138,7 +145,7 @@ class Cycle:
     now: float
     rounds: tuple[tuple[Decision, ...], ...]
     judged: int
-    """Heads judged, the measure of `budget`."""
+    """How many heads were judged: the unit of `budget`."""
     finished: bool
     """False when the budget ran out first: call again with no new fact to continue."""
     wake_at: float | None
@@ -151,7 +158,7 @@ class Cycle:
 
 
 class Verdict(StrEnum):
-    """How the write of a decision ended (see the three outcomes in ARCHITECTURE.md)."""
+    """How the write of a decision ended (docs/decisions/0003)."""
 
     DONE = "Done"
     REFUSED = "Refused"
@@ -160,10 +167,10 @@ class Verdict(StrEnum):
 
 @value()
 class Outcome:
-    """What became of the write of an Admit or Preempt.
+    """How the write of an Admit or Preempt ended.
 
-    Refused takes the assumption back. Done and Unknown keep it charged until a fact of the
-    workload (the watch's echo, or a quorum read) says what is so.
+    If it was refused, the assumed decision is taken back. If it was done, or that is unknown, it
+    stays assumed until the next fact of the workload (from the watch, or a quorum read).
     """
 
     decision: Admit | Preempt

@@ -1,8 +1,8 @@
-"""What the cluster says, in our own words: the only input of the engine.
+"""Facts: the objects of the cluster as immutable values, the only input of the engine.
 
 `translate` makes these from wire objects, `sim` and the tests make them directly. All amounts are
 ints (cpu in milli-units, everything else in base units); all times are seconds since the epoch.
-A fact is complete: it replaces what was known of the object before.
+A fact is complete: it replaces the earlier fact of the same object.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ from queueing.core.values import value
 
 EMPTY: Mapping[str, str] = MappingProxyType({})
 _NONE: Mapping[Any, Any] = MappingProxyType({})
-"""What nearly every Workload says of many things: one object for all, where each is remembered."""
+"""The default of mappings that are empty in nearly every Workload: one shared object."""
 
 
 class StopPolicy(StrEnum):
@@ -107,7 +107,7 @@ class Fungibility:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preemption:
-    """Whom a queue may preempt."""
+    """Which workloads those of a ClusterQueue may preempt (`spec.preemption`)."""
 
     within_cluster_queue: PreemptionPolicy = PreemptionPolicy.NEVER
     reclaim_within_cohort: PreemptionPolicy = PreemptionPolicy.NEVER
@@ -125,7 +125,7 @@ class CheckRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterQueueFact:
-    """A ClusterQueue as its spec says. A namespace selector of None matches nothing."""
+    """A ClusterQueue, by its spec. A namespace selector of None matches nothing."""
 
     name: QueueName
     cohort: CohortName | None = None
@@ -142,9 +142,9 @@ class ClusterQueueFact:
     admission_fair_sharing: bool = False
     deleting: bool = False
     preemptions_max: int | None = None
-    """How many of its workloads may be on their way out when one more is preempted."""
+    """How many victims of this queue may be leaving at the same time; None for any number."""
     misconfigured: str = ""
-    """Why the object cannot be used although the API server let it in; empty when it can."""
+    """Why the object cannot be used although the API server accepted it; empty if it can."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,14 +158,14 @@ class CohortFact:
     fair_divisor: float | None = None
     """As of a ClusterQueue."""
     preemptions_max: int | None = None
-    """The same of all workloads below it."""
+    """As of a ClusterQueue, for all victims below the cohort."""
     misconfigured: str = ""
-    """What of the object cannot be read, and so does not count; its queues admit all the same."""
+    """Which part of the object cannot be read and so is ignored; its queues still admit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalQueueFact:
-    """A LocalQueue: the door of a namespace to a ClusterQueue."""
+    """A LocalQueue: how workloads of a namespace get to a ClusterQueue."""
 
     key: Key
     cluster_queue: QueueName
@@ -175,9 +175,9 @@ class LocalQueueFact:
     """What usage is divided by: the weight as Kueue rounds it. None for the nearest float."""
     deleting: bool = False
     consumed: tuple[tuple[ResourceName, float], ...] = field(default=(), compare=False)
-    """Usage history that its status stores, in whole units; read once, when it is first seen."""
+    """The usage history in its status, in whole units; read once, when it is first observed."""
     sampled_at: float | None = field(default=None, compare=False)
-    """Up to when that history goes."""
+    """The time up to which that history goes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +190,7 @@ class FlavorFact:
     tolerations: tuple[Toleration, ...] = ()
     topology: str | None = None
     devices: Mapping[str, DeviceOffer] = field(default_factory=dict)
-    """What its devices offer, by shape."""
+    """What its devices offer, by shape of the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,14 +228,15 @@ class PodSet:
     min_count: int | None = None
     node_selector: Mapping[str, str] = field(default_factory=lambda: EMPTY)
     node_affinity: tuple[tuple[Requirement, ...], ...] | None = None
-    """Required node affinity: a disjunction of conjunctions; None asks for nothing."""
+    """Required node affinity: alternatives of requirements that must all hold; None for none."""
     tolerations: tuple[Toleration, ...] = ()
     group: str | None = None
     """Pod sets of one group get the same flavors."""
     wants_topology: bool = False
-    """Whether it asks for nodes that are close together, so that only such flavors will do."""
+    """Whether it requests topology-aware placement, so that only flavors with a topology serve it.
+    """
     shape: str = ""
-    """Digest of all that a decision may depend on in the template; equal means equivalent."""
+    """Digest of all in the pod template that a decision may depend on."""
     devices: tuple[DeviceAsk, ...] = ()
     """At most one per resource."""
 
@@ -252,12 +253,12 @@ class PodSetAssignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
-    """Quota that a Workload's status says it holds."""
+    """The quota that a Workload holds by its `status.admission`."""
 
     cluster_queue: QueueName
     pod_sets: tuple[PodSetAssignment, ...]
     unusable: str = ""
-    """What of it cannot be used; what the pods ask for is charged instead."""
+    """Which part of it cannot be used, so that the requests of the pods are charged instead."""
 
 
 class CheckPhase(StrEnum):
@@ -294,10 +295,10 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadFact:
-    """A Workload: what it asks, and what its status says was decided.
+    """A Workload: what it requests, and what its status says was decided.
 
-    It holds quota exactly when `admission` is set, `QuotaReserved` is True and it is not Finished,
-    also while Evicted (its pods may still run).
+    It holds quota exactly if `admission` is set, `QuotaReserved` is True and it is not Finished,
+    also while it is Evicted (its pods may still run).
     """
 
     key: Key
@@ -315,20 +316,20 @@ class WorkloadFact:
     preemption_gated: bool = False
     reclaimable: Mapping[PodSetName, int] = field(default_factory=lambda: _NONE)
     given: Mapping[PodSetName, Mapping[ResourceName, int]] = field(default_factory=lambda: _NONE)
-    """What its devices count as in the end; charged where the admission says more."""
+    """Pod set → what its allocated devices count as; charged if the admission has more."""
     beside: Mapping[FlavorResource, int] = field(default_factory=lambda: _NONE)
-    """What a Job uses that saves for it, charged like its own as long as it holds quota."""
+    """What a Job that saves its work uses, charged to it as long as it holds quota."""
     requeue_count: int = 0
     requeue_at: float | None = None
     max_execution_s: int | None = None
     past_execution_s: int = 0
     deleting: bool = False
     stake: Stake | None = None
-    """What stopping it would cost; None where no policy speaks of its checkpoints."""
+    """What stopping it would cost; None if no CheckpointPolicy applies to it."""
     misconfigured: str = ""
-    """Why it can never be judged as it stands (LimitRange, …); empty when it can."""
+    """Why it can never be judged as it is (LimitRange, …); empty if it can."""
     user: str = ""
-    """Who is named by the label `queueing.dev/user`; reports tell users apart by it."""
+    """The label `queueing.dev/user`, by which reports tell users apart."""
 
     def is_true(self, condition: str) -> bool:
         """Say whether a condition is present and True."""
@@ -337,7 +338,7 @@ class WorkloadFact:
 
     @property
     def holds_quota(self) -> bool:
-        """Whether the status charges quota to its queue."""
+        """Whether it holds quota of a ClusterQueue, by its status."""
         if self.admission is None:
             return False
         reserved = self.conditions.get("QuotaReserved")
@@ -350,7 +351,7 @@ class WorkloadFact:
 
 
 class Kind(StrEnum):
-    """Kinds of objects that facts speak of."""
+    """The kinds of objects that facts are about."""
 
     CLUSTER_QUEUE = "ClusterQueue"
     COHORT = "Cohort"
@@ -364,7 +365,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """The object is no more. `name` is its key when namespaced, else its name."""
+    """An object was deleted. `name` is its key if it is namespaced, else its name."""
 
     kind: Kind
     name: str

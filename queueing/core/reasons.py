@@ -1,4 +1,4 @@
-"""What stands in a workload's way, and the sentences that say so: all of them are here."""
+"""What prevents a workload from being admitted (obstacles), and all messages that say so."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ PODS_NOT_READY = "waiting for all admitted workloads to be in PodsReady conditio
 
 
 class Severity(IntEnum):
-    """How far an obstacle is from going away by itself; the largest counts over groups."""
+    """How unlikely an obstacle is to go away by itself; of several groups the largest counts."""
 
     TOPOLOGY_PLACEMENT_FAILED = 0
     WAITING_FOR_QUOTA = 1
@@ -44,11 +44,11 @@ REASONS = MappingProxyType(
 
 @value()
 class Lack:
-    """Quota that is missing at the queue; with `capacity` even an idle cluster has too little."""
+    """Quota that is missing for a workload; `capacity` if even an idle tree has too little."""
 
     resource: FlavorResource
     asked: int
-    """Available at the queue, this much is enough."""
+    """The amount that must be available in the queue."""
     missing: int
     capacity: bool
 
@@ -68,7 +68,7 @@ class Unsuitable:
 
 @dataclass(frozen=True, slots=True)
 class Unplaced:
-    """A flavor whose pods are to be placed by a topology, which is not done here."""
+    """A flavor whose pods would have to be placed by topology, which is not supported."""
 
     text: str
 
@@ -81,7 +81,7 @@ class Unplaced:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """What the pods say of nodes makes no sense, so that no flavor is looked for any further."""
+    """The node affinity of the pods is invalid, so no further flavor is tried."""
 
     text: str
 
@@ -94,7 +94,7 @@ class Unreadable:
 
 @value(kw_only=False)
 class Shortage:
-    """A flavor-resource of which more is asked than is free now."""
+    """A flavor-resource of which more is requested than is free now."""
 
     resource: FlavorResource
     asked: int
@@ -104,17 +104,17 @@ class Shortage:
 
     @property
     def text(self) -> str:
-        """The sentence of the status."""
+        """The message for the status."""
         return _too_little(self.resource, self.missing)
 
     def lack(self) -> Lack | None:
-        """Return what a release has to cover."""
+        """Return the amount that a release must make available."""
         return Lack(resource=self.resource, asked=self.asked, missing=self.missing, capacity=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """A flavor-resource of which more is asked than can ever be free."""
+    """A flavor-resource of which more is requested than can ever be free."""
 
     resource: FlavorResource
     earlier: int
@@ -125,7 +125,7 @@ class Excess:
 
     @property
     def text(self) -> str:
-        """The sentence of the status."""
+        """The message for the status."""
         flavor, name = self.resource
         return (
             f"insufficient quota for {name} in flavor {flavor}, previously considered podsets "
@@ -134,7 +134,7 @@ class Excess:
         )
 
     def lack(self) -> Lack | None:
-        """Return what a larger quota has to cover."""
+        """Return the amount that a larger quota must make available."""
         asked = self.earlier + self.asked
         missing = asked - self.capacity
         return Lack(resource=self.resource, asked=asked, missing=missing, capacity=True)
@@ -144,12 +144,12 @@ Obstacle = Unsuitable | Unplaced | Unreadable | Shortage | Excess
 
 
 def uncovered(resource: ResourceName) -> Unsuitable:
-    """Name a resource that no resource group of the queue covers."""
+    """Return the obstacle for a resource that no resource group of the queue covers."""
     return Unsuitable(f"resource {resource} unavailable in ClusterQueue")
 
 
 def describe(troubles: Iterable[tuple[PodSetName, Sequence[Obstacle]]]) -> str:
-    """Say for each pod set what stands in its way, or only what cannot be read, if anything."""
+    """Return the message with the obstacles of each pod set; an `Unreadable` one stands alone."""
     told = []
     for name, obstacles in troubles:
         for one in obstacles:
@@ -161,7 +161,7 @@ def describe(troubles: Iterable[tuple[PodSetName, Sequence[Obstacle]]]) -> str:
 
 
 def describe_missing(name: PodSetName, missing: Iterable[tuple[FlavorResource, int]]) -> str:
-    """Say the same of one pod set that only lacks quota, without the obstacles being made."""
+    """Return the same message for one pod set that only lacks quota, without making obstacles."""
     return _cannot_assign(name, [_too_little(resource, amount) for resource, amount in missing])
 
 
@@ -176,12 +176,12 @@ def _too_little(resource: FlavorResource, missing: int) -> str:
 
 
 def pending_preemption(message: str, victims: int) -> str:
-    """Say that victims are on their way out."""
+    """Return the message of a preemptor that waits for its victims."""
     return f"{message}. Pending the preemption of {victims} workload(s)"
 
 
 def passed_over(troubles: Iterable[tuple[PodSetName, Sequence[Obstacle]]]) -> str:
-    """Say which flavors were considered and passed over by an assignment that fits."""
+    """Return a text with the flavors that an assignment which fits considered and passed over."""
     parts = [
         f"{name}: {'; '.join(obstacle.text for obstacle in obstacles)}"
         for name, obstacles in troubles

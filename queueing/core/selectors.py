@@ -83,7 +83,7 @@ def _numbers(value: str | None, values: tuple[str, ...]) -> tuple[int, int] | No
 
 
 def _integer(text: str) -> int | None:
-    """Read a number of 64 bits as Kubernetes does: `1_0` is none, though it is ten to Python."""
+    """Parse a 64-bit integer as Kubernetes does; None for what is none, such as `1_0`."""
     if _INTEGER.fullmatch(text) is None:
         return None
     number = int(text)
@@ -115,9 +115,9 @@ _VALUES_OF = MappingProxyType(
 
 
 def fault(requirement: Requirement) -> tuple[str, str] | None:
-    """Return which field of a requirement cannot be read and why, None when it can.
+    """Return which field of a requirement is invalid and why; None if it is valid.
 
-    Kubernetes refuses it only when it is asked whether labels meet it.
+    Kubernetes refuses an invalid one only when labels are matched against it.
     """
     operator, values = requirement.operator, requirement.values
     if operator not in OPERATORS:

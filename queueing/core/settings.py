@@ -1,4 +1,4 @@
-"""What the operator chose, as far as a decision depends on it."""
+"""The part of the configuration that decisions depend on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ class QuotaCheck(StrEnum):
 
 
 class RequeuingTimestamp(StrEnum):
-    """Where a workload evicted for its pods not being ready queues again."""
+    """By which time a workload is queued again after its pods were not ready in time."""
 
     EVICTION = "Eviction"
     CREATION = "Creation"
@@ -38,23 +38,23 @@ class FairSharing:
 
 
 GRAINS = 1_000_000_000
-"""Fine enough that no penalty is lost, and whole, so that sums do not drift."""
+"""Grains per whole unit: entry penalties are whole numbers of grains, so that sums are exact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionFairSharing:
-    """Usage history that orders the LocalQueues of one ClusterQueue."""
+    """Settings of the usage history that orders the LocalQueues of one ClusterQueue."""
 
     half_life_s: float
     sampling_interval_s: float = 300.0
     weights: Mapping[ResourceName, float] = field(default_factory=dict)
     grains: int = GRAINS
-    """Parts of a whole unit in which penalties are counted, a multiple of 1000."""
+    """Parts of a whole unit in which entry penalties are counted, a multiple of 1000."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Read once, at composition; the core never looks anything up."""
+    """All settings of decisions. They are read once at start and passed to whoever needs them."""
 
     compatibility: Compatibility = Compatibility.QUEUEING
     fair_sharing: FairSharing | None = None
@@ -66,18 +66,19 @@ class Settings:
     flavor_fungibility: bool = True
     equivalence_hashing: bool = True
     recompute_overlapping: bool = True
-    """Judge a head anew when victims of an earlier one are among its own."""
+    """Nominate a head anew if some of its victims are victims of an earlier head."""
     preserve_scan_progress: bool = True
-    """A workload that changes goes on with the flavors left to try, if it still asks the same."""
+    """A workload that changes goes on with the flavors left to try, if its demand is the same."""
     prioritize_preemptors: bool = False
-    """Those whose preemptions are in flight come first among the heads of a round."""
+    """Workloads whose preemptions are in progress come first among the heads of a round."""
     explicit_reasons: bool = True
-    """Give the granular reason of `QuotaReserved=False` instead of `Pending`."""
+    """Use the specific reason of `QuotaReserved=False` instead of `Pending`."""
     block_admission_until_pods_ready: bool = False
 
     def expects_pods(self, *, admitted: bool) -> bool:
-        """Say whether others wait for the pods of one that holds quota to be ready.
+        """Say whether admission may wait for the pods of a workload that holds quota.
 
-        Pods come only after its checks, and until then nobody waits; in Kueue everybody does.
+        It does once the workload is admitted, since pods start only then. In Kueue mode it does
+        from the reservation on.
         """
         return admitted or self.compatibility is Compatibility.KUEUE

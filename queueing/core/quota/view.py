@@ -36,7 +36,7 @@ class View:
             above = above.parent
 
     def show(self, tree: QuotaTree, cells: Iterable[Cell]) -> None:
-        """Set the tree's usage to this view's until the attempt ends, on the paths of some cells."""
+        """Set the tree's usage on the paths of some cells to this view's until the attempt ends."""
         usages = self._usage
         for cell in cells:
             above: Cell | None = cell
