@@ -1,7 +1,7 @@
-"""What budgets and the rules of policies let a workload do: run, run without standing, or wait.
+"""What budgets and policies allow a workload: to run, to run with the lowest priority, or neither.
 
-A run may cost at most what the workload asks, by the prices of its tree, for its declared maximum
-execution time. Invariant: what is spent and what is held never exceed a grant by an admission.
+A run may cost at most the price of what the workload requests, times its declared maximum execution
+time. Invariant: no admission brings what is spent and held of a budget above its grant.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ from queueing.core.names import FlavorName, FlavorResource, Key, QueueName, Reso
 from queueing.core.sharing import Use, added
 
 LOWEST_PRIORITY = -(2**31)
-"""Of a workload that runs beyond a budget: nobody stands below it, and everybody may preempt it."""
+"""The priority of a workload that runs beyond a budget, so that every other may preempt it."""
 
 
 @dataclass(slots=True)
@@ -33,12 +33,12 @@ class Limit:
     unit: str = "GPUh"
 
     def give_back(self, amount: int) -> None:
-        """Let an amount be left again that was taken in vain."""
+        """Undo the taking of an amount."""
         self.left += amount
 
 
 Limits = Callable[[QueueName, Key | None], Sequence[Limit]]
-"""The budgets that workloads of a ClusterQueue and a LocalQueue fall under, sorted by name."""
+"""Returns the budgets that workloads of a ClusterQueue and LocalQueue fall under, by name."""
 
 
 def _no_limits(_queue: QueueName, _local_queue: Key | None) -> tuple[Limit, ...]:
@@ -51,34 +51,34 @@ def _no_prices(_queue: QueueName) -> Prices | None:
 
 @dataclass(slots=True)
 class Allowance:
-    """Budgets and rules as one cycle sees them; `take` lowers what is left for who comes later."""
+    """Budgets and restraints in one cycle; `take` lowers what is left for later heads."""
 
     limits: Limits = _no_limits
     prices: Callable[[QueueName], Prices | None] = _no_prices
     restraints: Mapping[QueueName, Restraint] = field(default_factory=dict)
-    """Where workloads of high priority may not borrow."""
+    """ClusterQueues in which workloads of high priority may not borrow."""
     has_barred: bool = False
-    """Whether a budget told anybody to wait."""
+    """Whether a budget barred any workload."""
     _undo: list[Callable[[], None]] = field(default_factory=list)
-    """What gives back all that was taken in this round."""
+    """Functions that undo each `take` of this round."""
 
     def begin_round(self) -> None:
-        """Let `undo_round` give back what is taken from here on."""
+        """Begin a round: `undo_round` undoes what is taken from here on."""
         self._undo.clear()
 
     def undo_round(self) -> None:
-        """Give back what the round took: it is decided anew."""
+        """Give back what the round took, because it is decided anew."""
         while self._undo:
             self._undo.pop()()
 
     def concerns(self, queue: QueueName, local_queue: Key | None) -> bool:
-        """Say whether a rule or a budget speaks of workloads of a queue and a LocalQueue."""
+        """Say whether a restraint or a budget applies to workloads of these queues."""
         return queue in self.restraints or bool(self.limits(queue, local_queue))
 
     def bars(self, workload: WorkloadFact, queue: QueueName, use: Use) -> Bar | None:
-        """Return why rules or budgets make a workload wait, None when they do not.
+        """Return why a restraint or a budget makes a workload wait; None if none does.
 
-        Budgets count a claim as if nobody else used it: they go by what statuses say.
+        Budgets count a ResourceClaim as if no other workload used it, as they do for holdings.
         """
         restraint = self.restraints.get(queue)
         why = None if restraint is None else restraint.bars(workload, use)
@@ -93,7 +93,7 @@ class Allowance:
         return None
 
     def demotes(self, workload: WorkloadFact, queue: QueueName, use: Use) -> str | None:
-        """Return why a workload may run only where nobody else wants to, None when it may."""
+        """Return why a workload may run only with the lowest priority; None if that is not so."""
         cost = self._cost(workload, queue, use)
         for limit in self.limits(queue, workload.local_queue):
             if not limit.blocks and not _covers(limit, cost, seconds_of(workload)):
@@ -103,9 +103,9 @@ class Allowance:
         return None
 
     def take(self, workload: WorkloadFact, queue: QueueName, use: Use, *, demoted: bool) -> None:
-        """Hold what a run may cost, in every budget that covers it; count it in the rules.
+        """Count an admission: hold what its run may cost in every budget that covers it.
 
-        One that is `demoted` runs beyond a budget, and holds something only in those that block.
+        A `demoted` workload runs beyond a budget, and counts only in budgets that block.
         """
         restraint = self.restraints.get(queue)
         if restraint is not None:
@@ -124,19 +124,19 @@ class Allowance:
 
 
 def seconds_of(workload: WorkloadFact) -> int | None:
-    """Return how long a run may last at most; None when the workload does not say."""
+    """Return how many seconds a run may last; None without a maximum execution time."""
     if workload.max_execution_s is None:
         return None
     return max(0, workload.max_execution_s - workload.past_execution_s)
 
 
 def cost_of(usage: Mapping[FlavorResource, int], prices: Prices) -> int:
-    """Return what usage costs, in micro-credits per second: the sum over flavors of their bills."""
+    """Return what usage costs in all flavors, in micro-credits per second."""
     return sum(prices.by_flavor(usage).values())
 
 
 def rates_of(usage: Mapping[FlavorResource, int], prices: Prices) -> dict[FlavorResource, int]:
-    """Say of `cost_of` which resource it is billed to: what is billed at all, each per second."""
+    """Return `cost_of` divided by flavor-resource; resources that are not billed are left out."""
     return {
         FlavorResource(flavor, resource): cost
         for flavor, amounts in _by_flavor(usage).items()

@@ -1,7 +1,7 @@
-"""Whose quota was lent: what a queue lent, told by the LocalQueues that left it idle.
+"""Divides what a ClusterQueue lent among the LocalQueues that left their part of it idle.
 
-A LocalQueue is entitled to its part of the queue's nominal quota, by fair-sharing weight. What it
-left unused of that in a stretch of time is its part of what the queue lent in it.
+A LocalQueue is entitled to a part of the queue's nominal quota, by fair-sharing weight. What the
+queue lent in a stretch of time is divided in proportion to what each LocalQueue left unused then.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ LocalQueueWeights = Mapping[QueueName, Mapping[Key, Fraction]]
 def lent_by_local_queue(
     rows: Iterable[UsageRow], local_queues: LocalQueueWeights
 ) -> dict[tuple[QueueName, Key, FlavorResource], Fraction]:
-    """Share out what queues lent in one stretch of time, in parts."""
+    """Return what LocalQueues lent in one stretch of time, in `PART`s of amounts times seconds."""
     lent: dict[tuple[QueueName, FlavorResource], UsageRow] = {}
     used: dict[tuple[QueueName, Key, FlavorResource], int] = {}
     for row in rows:

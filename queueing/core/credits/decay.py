@@ -1,8 +1,8 @@
 """Decay by half-life, at fixed points in time.
 
-Balances shrink at whole multiples of a step since the epoch, 1024 of which make a half-life (or
-every second, if that is shorter). What is earned within one step does not yet decay, which is a
-matter of 0.04 %, and in return every sum is exact: who integrates at other times gets the same.
+Balances shrink at whole multiples of a step since the epoch. A half-life is 1024 steps (a step is
+at least one second). Credits do not decay within the step in which they are earned, an error of
+0.04 %; in return sums are exact, and do not depend on when they are computed.
 """
 
 from dataclasses import dataclass
@@ -28,15 +28,18 @@ class Decay:
 
     @property
     def kept(self) -> int:
-        """What one step leaves, in 2^-32."""
+        """The fraction that one step leaves, in units of 2^-32."""
         return self.kept_after(self.step_s)
 
     def kept_after(self, seconds: int) -> int:
-        """Return what so many seconds leave, in 2^-32: 0.5^(seconds / half-life)."""
+        """Return the fraction that is left after `seconds`, in units of 2^-32.
+
+        It is 0.5^(seconds / half-life).
+        """
         return round(float(0.5 ** (seconds / self.half_life_s)) * _ONE)
 
 
 def shrink(balance: int, kept: int) -> int:
-    """Return what is kept of a surplus or of a debt, rounded towards 0."""
+    """Return what is kept of a surplus or debt, rounded towards 0; `kept` is as in `Decay`."""
     left = abs(balance) * kept // _ONE
     return left if balance >= 0 else -left

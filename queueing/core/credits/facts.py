@@ -1,4 +1,4 @@
-"""What the ledger is told, and the record of it that is stored. Times are whole seconds."""
+"""The facts of the credit system, and the records that it stores. Times are whole epoch seconds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,17 +12,17 @@ from queueing.core.credits.prices import Prices
 from queueing.core.names import CohortName, FlavorResource, Key, QueueName, Uid
 
 PART = 1 << 32
-"""Parts of a micro-credit: the unit in which balances are kept, so that nothing is rounded off."""
+"""Parts in a micro-credit: balances are integers in this unit, so that fractions are not lost."""
 MICRO = 1_000_000
 """Micro-credits in a credit."""
 HOUR = 3600
-"""Seconds of the unit in which people see credits."""
+"""Credits are shown in units of so many (GPU hours, for example)."""
 _OF_QUEUE = "clusterqueue."
 _NAME_MAX = 253
 
 
 class Mode(StrEnum):
-    """How far balances may bend weights."""
+    """How far balances may bend weights: `mode` of a CreditPolicy."""
 
     OFF = "Off"
     GENTLE = "Gentle"
@@ -31,18 +31,18 @@ class Mode(StrEnum):
 
 
 BOUNDS: Mapping[Mode, int] = {Mode.OFF: 0, Mode.GENTLE: 2, Mode.BALANCED: 4, Mode.KARMA: 60}
-"""Highest power of two by mode; that of Karma is beyond every balance that can be reached."""
+"""The largest exponent of two by mode; no balance reaches that of Karma."""
 
 
 class Member(NamedTuple):
-    """A child of a cohort, ClusterQueue or Cohort, or of a queue, Namespace: its kind and name."""
+    """A child in a ledger, by kind (ClusterQueue, Cohort or Namespace) and name."""
 
     kind: str
     name: str
 
 
 class Sink(StrEnum):
-    """Where credits go that no child has; negative where they come from."""
+    """Where credits go that no child gets; negative for credits that come from there."""
 
     IMPORTED = "Imported"
     CLASSES = "Classes"
@@ -56,7 +56,7 @@ class Sink(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreditPolicyFact:
-    """A CreditPolicy. With no root cohorts named it is for all trees that no other one names."""
+    """A CreditPolicy. Without root cohorts it applies to all trees that no other policy names."""
 
     name: str
     mode: Mode = Mode.BALANCED
@@ -74,13 +74,13 @@ class CreditPolicyFact:
     non_borrowing_min_priority: int | None = None
     """From this priority upwards workloads may not borrow; None: all may."""
     lag_s: int = 0
-    """How far the ledger stays behind, so that what was written by then has been heard of."""
+    """Seconds that ledgers stay behind the clock, so that all earlier writes have been observed."""
     admission_hold_s: int = 0
-    """For how long what is borrowed is held against a balance before it is paid; 0: not at all."""
+    """For how many seconds of borrowing a hold counts against a balance; 0 for no holds."""
     keeps_usage: bool = False
-    """Whether rows of usage are kept for its trees."""
+    """Whether rows of usage are kept for its trees (`usageRecords`)."""
     orders_local_queues: bool = False
-    """Whether queues that let LocalQueues take turns have ledgers, and go by them."""
+    """Whether ClusterQueues with admission fair sharing have ledgers that order LocalQueues."""
 
     def factor(self, priority: int) -> Fraction:
         """Return what a workload of this priority pays for each unit that it borrows."""
@@ -92,7 +92,10 @@ class CreditPolicyFact:
 
     @property
     def debt_limit(self) -> int:
-        """Largest debt in seconds of entitlement; by default half-life / ln 2, as for surplus."""
+        """The largest debt, in seconds of entitlement; by default half-life / ln 2.
+
+        Decay bounds a surplus by the same amount, even if a child lends all that it may.
+        """
         if self.debt_limit_s is not None:
             return self.debt_limit_s
         return self.half_life_s * 1_442_695 // 1_000_000
@@ -124,18 +127,19 @@ class ChildRecord:
     exponent: int = 0
     """By how many 1024ths of a doubling its weight is bent now."""
     lent_to: tuple[tuple[str, int], ...] = ()
-    """Sibling and micro-credits, the most first."""
+    """(Sibling, micro-credits), the largest first."""
     borrowed_from: tuple[tuple[str, int], ...] = ()
     wasted: int = 0
-    """What was used for work that evictions lost, in parts."""
+    """What was used for work that evictions lost, in `PART`s of a micro-credit."""
     departed_at: int | None = None
+    """When it ceased to be a child; None for a present one."""
     held: int = 0
-    """Micro-credits that it is about to pay for work that began lately."""
+    """Micro-credits that are held against its balance: see `state.credits.holds`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaverRecord:
-    """A workload that was evicted: what its status tells no more, or soon will not."""
+    """A holding of an evicted workload, which its status no longer shows, or soon will not."""
 
     uid: Uid
     queue: QueueName
@@ -147,14 +151,14 @@ class LeaverRecord:
     local_queue: Key | None = None
     user: str = ""
     runs_since: int | None = None
-    """Since when all its pods ran; None when they never did."""
+    """Since when all its pods ran; None if they never did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreditAccountFact:
-    """One ledger up to `as_of`: what is stored, and read again after a restart.
+    """A CreditAccount: one ledger up to `as_of`, as it is stored, and read after a restart.
 
-    It is of the children of a cohort; with a `queue` of the namespaces in that, and of no cohort.
+    Its children are those of `cohort`, or the namespaces of `queue`; just one of the two is set.
     """
 
     cohort: CohortName | None = None
@@ -171,12 +175,12 @@ class CreditAccountFact:
 
     @property
     def name(self) -> str:
-        """Name of the CreditAccount."""
+        """The name of the CreditAccount."""
         return account_of_queue(self.queue) if self.queue else self.cohort or ""
 
 
 def account_of_queue(queue: QueueName) -> str:
-    """Name the CreditAccount of a ClusterQueue: apart from that of a cohort of the same name."""
+    """Return the name of a ClusterQueue's CreditAccount, distinct from that of any cohort."""
     name = f"{_OF_QUEUE}{queue}"
     if len(name) <= _NAME_MAX:
         return name
@@ -185,7 +189,7 @@ def account_of_queue(queue: QueueName) -> str:
 
 
 class HolderKind(StrEnum):
-    """What a budget may be for."""
+    """The kinds of objects that a CreditBudget may be for."""
 
     LOCAL_QUEUE = "LocalQueue"
     CLUSTER_QUEUE = "ClusterQueue"
@@ -204,13 +208,13 @@ class BudgetFact:
     """Micro-credits in each period."""
     period: Period = field(default_factory=Period)
     blocks: bool = True
-    """What it does not cover waits; else it runs without standing."""
+    """Whether workloads that it does not cover wait; else they run with the lowest priority."""
     created: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetAccountFact:
-    """What a CreditBudget's status tells: stored, and read again after a restart."""
+    """The status of a CreditBudget, as it is stored, and read after a restart."""
 
     name: str
     as_of: int | None = None
@@ -222,14 +226,14 @@ class BudgetAccountFact:
     left: int = 0
     unit: str = ""
     opportunistic: tuple[Uid, ...] = ()
-    """Who runs without spending the budget."""
+    """Workloads that run beyond the budget, without spending it."""
     leavers: tuple[LeaverRecord, ...] = ()
     bound: bool = False
     """Whether the holder exists and has prices."""
 
 
 class RowName(NamedTuple):
-    """Whose row it is: a user's in a LocalQueue, or, with both empty, the queue's or cohort's."""
+    """What a row is about: a user of a LocalQueue, or with both empty a ClusterQueue or cohort."""
 
     holder: Member
     local_queue: str
@@ -240,27 +244,27 @@ class RowName(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageRow:
-    """What one name did in one stretch of time, in amounts times seconds."""
+    """The usage of one name in one stretch of time, in amounts times seconds."""
 
     name: RowName
     used: int = 0
     borrowed: int = 0
-    """Of what was used, in parts (`PART`)."""
+    """The part of `used` that was borrowed, in `PART`s."""
     idle: int = 0
-    """Of what was used: held before all pods ran. Told when they run, or when the stay ends."""
+    """The part of `used` before all pods ran. Counted when they run, or when the holding ends."""
     wasted: int = 0
-    """What was used for work that evictions lost. Told at the eviction."""
+    """What was used for work that evictions lost. Counted at the eviction."""
     cost: int = 0
     """Micro-credits."""
     quota: int = 0
-    """Nominal quota; of queues and cohorts only, as what they lent is."""
+    """Nominal quota; only in rows of queues and cohorts, like `lent`."""
     lent: int = 0
-    """What siblings used of it, in parts."""
+    """What siblings used of the quota, in `PART`s."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageRecordFact:
-    """What a tree did from `start` to `as_of`: one hour, or what there is of it so far."""
+    """The usage rows of a tree from `start` to `as_of`: one hour, or the present one so far."""
 
     root: Member
     start: int
@@ -272,7 +276,7 @@ class UsageRecordFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedFact:
-    """The work of one life of a workload was saved, as a Checkpoint tells."""
+    """A Checkpoint: the work of a workload was saved at a time."""
 
     name: str
     """Key of the Checkpoint."""
@@ -281,7 +285,7 @@ class SavedFact:
 
 
 class CreditKind(StrEnum):
-    """Kinds of objects that the ledger is told of."""
+    """The kinds of objects of the credit system."""
 
     POLICY = "CreditPolicy"
     GRANT = "CreditGrant"
@@ -293,7 +297,7 @@ class CreditKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CreditGone:
-    """The object is no more."""
+    """An object of the credit system was deleted."""
 
     kind: CreditKind
     name: str

@@ -1,4 +1,4 @@
-"""Rows of usage added up: of users when there are too many, of hours and days as they age."""
+"""Adds up rows of usage: those of users if there are too many, hours to days and days to months."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
@@ -8,12 +8,12 @@ from queueing.core.credits.facts import RowName, UsageRow
 from queueing.core.credits.period import Period, Span
 
 ROWS_MAX = 2000
-"""Of one stretch of time of a tree; beyond it users of a LocalQueue are no longer told apart."""
+"""The largest number of rows of one record; with more, users of a LocalQueue are put together."""
 OTHERS = "(others)"
 
 
 class Resolution(StrEnum):
-    """How long the stretch of time of a record is."""
+    """The length of the stretch of time of a record."""
 
     HOUR = "Hour"
     DAY = "Day"
@@ -21,11 +21,11 @@ class Resolution(StrEnum):
 
     @property
     def coarser(self) -> "Resolution | None":
-        """What its rows become as they age; None where they go."""
+        """The resolution to which rows are added up as they age; None if they are deleted."""
         return _COARSER[self]
 
     def span(self, at: int) -> Span:
-        """Return the stretch that a time falls into, in UTC."""
+        """Return the stretch of time, in UTC, that contains a time."""
         return _PERIODS[self].at(at)
 
 
@@ -69,9 +69,10 @@ def summed(rows: Iterable[UsageRow]) -> list[UsageRow]:
 
 
 def bounded(rows: Iterable[UsageRow], most: int = ROWS_MAX) -> list[UsageRow]:
-    """Return so many rows at most, by name; users of a LocalQueue become one where needed.
+    """Return at most `most` rows, by name, with the same sums.
 
-    Sums stay what they are. Beyond the bound even then, LocalQueues of a queue become one.
+    If there are too many, the users of a LocalQueue become one row; if that is not enough, the
+    LocalQueues of a ClusterQueue do.
     """
     found = summed(rows)
     if len(found) > most:

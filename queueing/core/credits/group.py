@@ -1,7 +1,7 @@
-"""The ledger of one cohort's children.
+"""The ledger of one group of siblings: the children of a cohort, or the namespaces of a queue.
 
-Invariants: balances and sinks sum to zero; to look at a balance changes nothing; two ledgers that
-were told the same changes of rates at the same times are equal, however often they were advanced.
+Invariants: balances and sinks sum to zero; reading a balance changes nothing; two ledgers with the
+same changes of rates at the same times are equal, however often they were advanced.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,14 +17,14 @@ from queueing.core.names import FlavorName
 WEIGHT_UNIT = 1_000_000
 """Parts of one in which fair-sharing weights are counted."""
 REFUND_S = 900
-"""For how long, at most, what was paid for lost work is given back."""
+"""For how many seconds, at most, what was paid for lost work is given back."""
 KEPT_HALF_LIVES = 3
-"""How long the balance of a child that left waits for it."""
+"""For how many half-lives the balance of a child that left is kept."""
 
 
 @dataclass(slots=True)
 class Account:
-    """One child; balances in parts of a micro-credit, rates in micro-credits per second."""
+    """The account of one child; balances in `PART`s of a micro-credit, rates in micro-credits/s."""
 
     weight: int = 0
     entitlement: int = 0
@@ -40,12 +40,12 @@ class Account:
 
     @property
     def is_active(self) -> bool:
-        """Whether it lends or borrows anything, as who left may still do."""
+        """Whether it lends or borrows anything; a child that left may still do so."""
         return any(one.idle or one.borrowed for one in self.positions.values())
 
 
 class Position(NamedTuple):
-    """What a child does in one flavor from now on; see `market.OpenPosition`."""
+    """What a child lends and borrows in one flavor from now on; see `market.OpenPosition`."""
 
     idle: int
     borrowed: int
@@ -54,11 +54,12 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a child is worth among its siblings."""
+    """Weight and entitlement of a child among its siblings."""
 
     weight: int
     """In millionths."""
     entitlement: int
+    """Micro-credits per second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +68,19 @@ class Loss:
 
     cost: int
     whole: int
-    """What all that the child holds in the flavor costs, `cost` included."""
+    """What all workloads of the child in the flavor cost, `cost` included."""
     seconds: int
     was_saved: bool = False
-    """Whether it had been saved before, so that the child gets back what it paid for the loss."""
+    """Whether work was saved before, so that the child gets back what it paid for the loss."""
 
     @property
     def refunded_s(self) -> int:
-        """For how many of the seconds the child gets back its part of what it paid."""
+        """For how many of the seconds the child gets back what it paid."""
         return min(self.seconds, REFUND_S) if self.was_saved else 0
 
 
 class Group:
-    """The accounts of one cohort's children, up to the time `at`."""
+    """The accounts of siblings, up to the time `at`."""
 
     __slots__ = (
         "_debt_limit_s",
@@ -105,13 +106,13 @@ class Group:
         self._decay, self._debt_limit_s = decay, debt_limit_s
         self._next_point = decay.next_point(at)
         self._stale: dict[Market, None] = {}
-        """Markets in which somebody took another position since time last passed."""
+        """Markets in which a position changed since time last passed."""
         self._pool_rate = self._pool_so_far = self._weights = 0
 
     # Time -------------------------------------------------------------------------------------
 
     def advance(self, to: int) -> None:
-        """Let time pass at the present rates; a time that is past changes nothing."""
+        """Let time pass up to `to` at the present rates; an earlier time changes nothing."""
         while self.at < to:
             end = min(to, self._next_point)
             self._pass_time(end - self.at)
@@ -133,7 +134,7 @@ class Group:
         self.sinks[Sink.ROUNDING] += whole - self._weights * self._pool_rate * seconds
 
     def _shrink(self) -> None:
-        """Let a step of decay act, and forgive debt beyond the limit."""
+        """Apply one step of decay, forgive debt beyond the limit, and drop old accounts."""
         kept = self._decay.kept
         long_ago = self.at - KEPT_HALF_LIVES * self._decay.half_life_s
         for member, account in list(self.accounts.items()):
@@ -152,7 +153,7 @@ class Group:
         self._next_point = self._decay.next_point(self.at)
 
     def _settle(self, member: Member, account: Account) -> None:
-        """Bring one account up to the group's time; exact, so that it may be done at any time."""
+        """Bring one account up to the group's time. It is exact, so it may be done at any time."""
         if account.at == self.at:
             return  # no integral has grown since
         spent = PART * account.paying * (self.at - account.at)
@@ -175,7 +176,7 @@ class Group:
     # Changes of rates -------------------------------------------------------------------------
 
     def place(self, member: Member, flavor: FlavorName, position: Position) -> None:
-        """Set what a child does in a flavor from the group's time on."""
+        """Set what a child lends and borrows in a flavor from the group's time on."""
         account = self.accounts[member]
         known = account.positions.get(flavor)
         market = self._market(flavor)
@@ -202,12 +203,11 @@ class Group:
         *,
         kept: tuple[int, int] | None = None,
     ) -> None:
-        """Set who the children are, and what the cohort itself has; positions come after it.
+        """Set the children, and the cohort's own quota (`pools`); the caller sets positions again.
 
-        A child that was never one before starts at the mean of its siblings' balances where that
-        is debt, else at nothing. Who leaves keeps its balance for a time, who comes back resumes
-        it. A surplus shrinks with the entitlement; or, where it is given, to `kept`: this part of
-        so much.
+        A new child starts at the mean of its siblings' balances if that is debt, else at 0. A child
+        that leaves keeps its balance for `KEPT_HALF_LIVES`, and resumes it if it comes back. A
+        surplus shrinks with the child's entitlement, or by the fraction `kept` (part, of) if given.
         """
         for member, account in self.accounts.items():
             self._settle(member, account)
@@ -236,13 +236,13 @@ class Group:
             self._stale[market] = None
 
     def know(self, member: Member) -> None:
-        """Have an account of somebody who is no child, as of one who left, so that it can pay."""
+        """Make sure that a member has an account, if need be like a child that left, to pay."""
         if member not in self.accounts:
             mark = self._pool_so_far
             self.accounts[member] = Account(at=self.at, pool_mark=mark, departed_at=self.at)
 
     def give(self, member: Member, amount: int) -> bool:
-        """Book a grant of so many parts, negative to take; False when there is no such child."""
+        """Book a grant, in `PART`s, which may be negative; False if there is no such account."""
         account = self.accounts.get(member)
         if account is None:
             return False
@@ -251,11 +251,11 @@ class Group:
         return True
 
     def present(self) -> set[Member]:
-        """Return who is a child now."""
+        """Return the present children."""
         return {member for member, one in self.accounts.items() if one.departed_at is None}
 
     def hand_over(self, member: Member) -> int:
-        """Forget the debt of a child that left for another cohort; return it, negative or 0."""
+        """Remove the debt of a child that moved to another group; return it, negative or 0."""
         account = self.accounts[member]
         self._settle(member, account)
         debt = min(0, account.balance)
@@ -263,9 +263,10 @@ class Group:
         return debt
 
     def take_over(self, member: Member, debt: int) -> None:
-        """Let a child that came from another cohort owe here what it owed there.
+        """Add the debt of a child that came from another group.
 
-        A surplus that it left here pays for that; with a debt here, the larger one counts.
+        If it has a surplus here, that pays for the debt; if it has debt here, the larger one
+        counts.
         """
         account = self.accounts[member]
         self._settle(member, account)
@@ -282,7 +283,7 @@ class Group:
             self._adjust(account, account.balance - left, Sink.GRANTED)
 
     def lose(self, member: Member, flavor: FlavorName, loss: Loss) -> None:
-        """Note work that an eviction lost, and give back what its child paid for a part of it."""
+        """Count work that an eviction lost, and refund what the child paid for a part of it."""
         account = self.accounts[member]
         self._settle(member, account)
         account.wasted += PART * loss.cost * loss.seconds
@@ -307,7 +308,7 @@ class Group:
     def records(
         self, exponents: Mapping[Member, int], held: Mapping[Member, int]
     ) -> tuple[ChildRecord, ...]:
-        """Return all accounts, sorted, as they are stored."""
+        """Return the records of all accounts, sorted, as they are to be stored."""
         for member, account in self.accounts.items():
             self._settle(member, account)
         self.partners.share_out()
@@ -329,7 +330,7 @@ class Group:
         )
 
     def resume(self, children: Iterable[ChildRecord], sinks: Mapping[Sink, int]) -> None:
-        """Go on from what was stored, before the first `reshape`."""
+        """Restore accounts and sinks from stored records; called before the first `reshape`."""
         for one in children:
             self.accounts[one.member] = Account(
                 entitlement=one.entitlement,
@@ -356,7 +357,7 @@ class Group:
         account.balance = balance
 
     def _reprice(self) -> None:
-        """Work out the rates that hold from now on, where positions are others than before."""
+        """Compute the rates that apply from now on, where positions changed."""
         for market in self._stale:
             market.reprice()
         self._stale.clear()

@@ -1,4 +1,4 @@
-"""Since when, and until when, a workload holds quota, by the times in its status."""
+"""Holdings: since when and until when a workload holds which quota, by the times in its status."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -10,14 +10,14 @@ from queueing.core.usage import held_usage
 
 
 class Runs(NamedTuple):
-    """Since when all pods of a workload run, and when its status came to tell so."""
+    """Since when all pods of a workload run, and when its status began to show that."""
 
     since: int
     told_at: int
 
 
 class Holding(NamedTuple):
-    """Quota held by one workload, from `since` to `until` (None: still)."""
+    """Quota held by one workload from `since` to `until` (None: still), in epoch seconds."""
 
     uid: Uid
     queue: QueueName
@@ -27,32 +27,32 @@ class Holding(NamedTuple):
     until: int | None = None
     local_queue: Key | None = None
     may_last: int | None = None
-    """Seconds from `since` after which it is to be over; None when the workload does not say."""
+    """Seconds from `since` after which it must end; None without a maximum execution time."""
     user: str = ""
     runs: Runs | None = None
     """Known only where rows of usage are kept."""
     admitted_at: int | None = None
-    """When it got quota, where it holds something else since then: None if that is `since`."""
+    """When the workload got quota, if the amounts have changed since; None if that is `since`."""
 
     def unsaved_since(self, when: int, saved: int | None) -> int:
-        """Return since when its work is lost that an eviction ends at `when`.
+        """Return since when work is lost if an eviction ends the holding at `when`.
 
-        `saved` is when it was saved last, None for never: then all that it did is lost.
+        `saved` is when its work was last saved; None for never, so that all of it is lost.
         """
         return self.since if saved is None else max(self.since, min(saved, when))
 
     @property
     def began(self) -> int:
-        """When it got quota."""
+        """When the workload got quota."""
         return self.since if self.admitted_at is None else self.admitted_at
 
 
 def holding_of(
     fact: WorkloadFact, usage: Mapping[FlavorResource, int] | None = None
 ) -> Holding | None:
-    """Read what a status says; None when it tells of no quota, held or held before the end.
+    """Return the holding that a workload's status shows, also a finished one; None if none.
 
-    `usage` is what it holds, where that was read from the same status before.
+    `usage` is what it holds, if that was computed from the same status before.
     """
     reserved, admission = fact.conditions.get("QuotaReserved"), fact.admission
     if admission is None or reserved is None or not reserved.status:
@@ -75,21 +75,21 @@ def holding_of(
 
 
 def ended_at(fact: WorkloadFact) -> int | None:
-    """Return when a workload finished; None as long as it has not."""
+    """Return when a workload finished; None if it has not."""
     finished = fact.conditions.get("Finished")
     return int(finished.changed) if finished is not None and finished.status else None
 
 
 def released_at(fact: WorkloadFact) -> int | None:
-    """Return when a workload that holds nothing gave its quota back; None when it never had any."""
+    """Return when a workload without quota released it; None if it never had any."""
     reserved = fact.conditions.get("QuotaReserved")
     return int(reserved.changed) if reserved is not None and not reserved.status else None
 
 
 def running_since(fact: WorkloadFact) -> int | None:
-    """Return since when all pods of a workload run; None as long as they do not.
+    """Return since when all pods of a workload run; None if they do not.
 
-    Of one that finished before they were all ready it is the time of its admission.
+    For a workload that finished before all were ready, it is the time of its admission.
     """
     ready, admitted = fact.conditions.get("PodsReady"), fact.conditions.get("Admitted")
     if ready is not None and ready.status:
@@ -100,7 +100,10 @@ def running_since(fact: WorkloadFact) -> int | None:
 
 
 def runs_of(fact: WorkloadFact) -> Runs | None:
-    """Return since when all pods run, as `running_since` does; the end may be what tells it."""
+    """Return since when all pods run, and since when the status shows it; None if they do not.
+
+    Both are as in `running_since`; for a workload that finished early, the end shows it.
+    """
     if "PodsReady" not in fact.conditions and "Finished" not in fact.conditions:
         return None
     since = running_since(fact)

@@ -1,4 +1,4 @@
-"""One flavor in one cohort: what children leave idle, and who uses it."""
+"""One flavor of one cohort: which children leave quota idle, and which borrow it."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,9 @@ from queueing.core.credits.facts import PART
 
 @dataclass(slots=True)
 class OpenPosition:
-    """What a child does in one flavor; rates in micro-credits per second.
+    """What a child lends and borrows in one flavor; rates in micro-credits per second.
 
-    The marks are the market's integrals as they were when the child's account was settled last.
+    The marks are the market's integrals at the time when the child's account was last settled.
     """
 
     idle: int = 0
@@ -17,7 +17,7 @@ class OpenPosition:
     borrowed: int = 0
     """What it uses beyond its quota."""
     paying: int = 0
-    """What it pays for that, by the classes of its workloads."""
+    """What it pays for that, by the priority classes of its workloads."""
     lent_mark: int = 0
     taken_mark: int = 0
     pooled_mark: int = 0
@@ -25,12 +25,12 @@ class OpenPosition:
 
 @dataclass(slots=True, eq=False)
 class Market:
-    """The sums over the children, and how what is borrowed is covered.
+    """The sums over the children of a cohort, and what covers the quota that they borrow.
 
-    First by what siblings leave idle, then by the cohort's own quota (the pool), and the rest by
-    what the cohort itself imports. Of what siblings lend each earns in proportion to what it leaves
-    idle. `lent_so_far` is the integral over time of lent / idle, so that a child's earnings are its
-    idle quota times a difference of two values of it; all in parts, rounded down.
+    It is covered first by quota that siblings leave idle, then by the cohort's own quota (the
+    pool), and the rest by what the cohort borrows itself (imported). A child earns in proportion to
+    what it leaves idle: `lent_so_far` is the integral over time of lent / idle, so its earnings are
+    its idle quota times the difference of two values of that. All are in `PART`s, rounded down.
     """
 
     pool: int = 0
@@ -48,11 +48,11 @@ class Market:
 
     @property
     def imported(self) -> int:
-        """What neither siblings nor the pool cover."""
+        """What neither siblings nor the pool cover, in micro-credits per second."""
         return self.borrowed - self.lent - self.pooled
 
     def reprice(self) -> None:
-        """Work out the rates that hold from now on."""
+        """Compute the rates that apply from now on, from the present sums."""
         self.lent = min(self.borrowed, self.idle)
         self.pooled = min(self.pool, self.borrowed - self.lent)
         self.lent_rate = PART * self.lent // self.idle if self.idle else 0
@@ -60,7 +60,7 @@ class Market:
         self.pooled_rate = PART * self.pooled // self.borrowed if self.borrowed else 0
 
     def pass_time(self, seconds: int) -> None:
-        """Let the integrals grow."""
+        """Advance the integrals."""
         self.lent_so_far += self.lent_rate * seconds
         self.taken_so_far += self.taken_rate * seconds
         self.pooled_so_far += self.pooled_rate * seconds

@@ -1,12 +1,12 @@
-"""A queue's nominal quota between the namespaces that share it, as credits see it.
+"""Divides a ClusterQueue's nominal quota between its namespaces, for credits.
 
-Each namespace is entitled to its part, by weight, of what the queue has of every resource. What it
-leaves of that is idle, what it uses beyond is borrowed: from namespaces that leave theirs idle, and
-the rest from outside of the queue. So whoever uses no more than its part pays nothing, and nobody
-earns by idling while all stay within their parts.
+Each namespace is entitled to a part, by weight, of each resource. What it leaves of that is idle;
+what it uses beyond is borrowed from namespaces that leave theirs idle, and the rest from outside of
+the queue. So a namespace that stays within its part pays nothing, and nobody earns by idling while
+all stay within their parts (docs/decisions/0043).
 
-All is in micro-credits per second, rounded down, so that a part of three devices between two is
-not rounded to a device.
+All amounts are in micro-credits per second, rounded down: half of three devices is then not rounded
+to whole devices.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ Amounts = Mapping[ResourceName, int]
 
 
 class Part(NamedTuple):
-    """How much of a queue somebody is entitled to: `weight` of `whole`, both in millionths."""
+    """The fraction of a queue that a namespace is entitled to: `weight` / `whole`."""
 
     weight: int
     whole: int
@@ -34,7 +34,7 @@ NONE = Part(0, 0)
 def weights_of(local_queues: Iterable[tuple[Key, Fraction]]) -> dict[str, int]:
     """Return the weight of each namespace, in millionths: the largest of its LocalQueues'.
 
-    Not their sum: who opens another LocalQueue gains nothing by that.
+    It is not their sum, so that a namespace gains nothing by creating another LocalQueue.
     """
     found: dict[str, int] = {}
     for key, weight in local_queues:
@@ -45,18 +45,21 @@ def weights_of(local_queues: Iterable[tuple[Key, Fraction]]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """What is to be shared, and what it costs."""
+    """The quota to be divided, and its prices."""
 
     nominal: Mapping[FlavorResource, int]
     prices: Prices
 
     @property
     def flavors(self) -> list[FlavorName]:
-        """The flavors that there is quota of, by name."""
+        """The flavors with quota, sorted by name."""
         return sorted({one.flavor for one in self.nominal})
 
     def entitlement(self, part: Part) -> int:
-        """Return what a namespace may use for nothing: of each flavor the dearest, or all."""
+        """Return the price of a namespace's part, which it may use without paying.
+
+        Per flavor, the dearest resource counts, or all if prices add up.
+        """
         by_flavor: dict[FlavorName, list[int]] = {}
         for one in self.nominal:
             by_flavor.setdefault(one.flavor, []).append(self._own(one, part))
@@ -64,7 +67,7 @@ class Split:
         return sum(total(costs) for costs in by_flavor.values())
 
     def position(self, flavor: FlavorName, used: Amounts, part: Part) -> tuple[int, int]:
-        """Return what a namespace leaves idle of one flavor, and what it borrows in it."""
+        """Return what a namespace leaves idle of one flavor, and what it borrows of it."""
         idle = borrowed = 0
         named = (resource for one, resource in self.nominal if one == flavor)
         for resource in dict.fromkeys((*named, *used)):
@@ -77,7 +80,7 @@ class Split:
         return idle, borrowed
 
     def _own(self, one: FlavorResource, part: Part) -> int:
-        """Return what a namespace's part of one resource costs."""
+        """Return the price of a namespace's part of one flavor-resource."""
         if not part.whole:
             return 0
         price, per = self.prices.rate(one.flavor, one.resource)

@@ -1,16 +1,16 @@
-"""Who lent to whom: what a period's lenders gave, shared out over what its borrowers took.
+"""Which child lent how much to which other: for reports only, balances do not depend on it.
 
-For reports only; balances do not depend on it. A period ends with each step of decay and with each
-record. Within one, every borrower borrowed of every lender in proportion.
+A period ends with each step of decay and with each record. What its lenders lent is divided over
+its borrowers in proportion to what each borrowed.
 """
 
 from queueing.core.credits.facts import PART, ChildRecord, Member
 
 POOL = "$pool"
 KEPT = 16
-"""Partners named for each child: those with the most."""
+"""How many partners are recorded for each child: those with the largest sums."""
 LARGEST = 64
-"""Lenders and borrowers of one period that are told apart."""
+"""How many lenders, and how many borrowers, are considered in one period: the largest ones."""
 
 
 class Partners:
@@ -36,7 +36,7 @@ class Partners:
                 sums[member] = sums.get(member, 0) + amount
 
     def share_out(self) -> None:
-        """End the period."""
+        """End the period: divide what was lent in it over lenders and borrowers."""
         lenders, takers = _largest(self._lent_now), _largest(self._taken_now)
         whole = sum(self._taken_now.values()) * PART
         for lender, lent in lenders:
@@ -51,15 +51,15 @@ class Partners:
         self._pooled_now.clear()
 
     def lent_by(self, member: Member) -> tuple[tuple[str, int], ...]:
-        """Return to whom a child lent most."""
+        """Return the children to which a child lent most, with micro-credits."""
         return _most(self._lent.get(member, {}))
 
     def borrowed_by(self, member: Member) -> tuple[tuple[str, int], ...]:
-        """Return from whom a child borrowed most."""
+        """Return the children from which a child borrowed most, with micro-credits."""
         return _most(self._borrowed.get(member, {}))
 
     def resume(self, record: ChildRecord) -> None:
-        """Go on from what was stored."""
+        """Restore the sums of a child from a stored record."""
         self._lent[record.member] = dict(record.lent_to)
         self._borrowed[record.member] = dict(record.borrowed_from)
 

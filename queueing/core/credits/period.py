@@ -1,4 +1,4 @@
-"""The periods of budgets: calendar units in UTC, or equal lengths counted from the epoch."""
+"""The periods of CreditBudgets: calendar units in UTC, or equal lengths from the epoch on."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _ERA = 146_097
 
 
 class Span(NamedTuple):
-    """From `begin` up to, and without, `end`; seconds since the epoch."""
+    """The time from `begin` to before `end`, in seconds since the epoch."""
 
     begin: int
     end: int
@@ -47,7 +47,7 @@ def date_of(days: int) -> Date:
 
 
 def spelled(at: int) -> str:
-    """Spell a time as objects do: 2026-01-31T12:00:00Z."""
+    """Format a time as API objects do: 2026-01-31T12:00:00Z."""
     days, left = divmod(at, DAY)
     date = date_of(days)
     hours, left = divmod(left, 3600)
@@ -95,7 +95,7 @@ class Period:
     length: str | int = "Monthly"
 
     def at(self, time: int) -> Span:
-        """Return the span that a time falls into."""
+        """Return the span that contains a time."""
         if isinstance(self.length, int):
             return _of_length(time, self.length)
         return _CALENDAR[self.length](time)

@@ -1,8 +1,8 @@
-"""One resource among siblings: who lends how much of it, in amounts, for reports.
+"""How much of one flavor-resource each child of a cohort lends, in amounts, for reports.
 
 What children use beyond their quota is covered by what siblings leave idle, as far as that goes,
-and each lends in proportion to what it leaves idle. Sums are exact integers, in parts of an
-amount times seconds, whoever looks at them and whenever; credits do not depend on them.
+and each lends in proportion to what it leaves idle. Sums are exact integers in `PART`s of an amount
+times seconds, and do not depend on when they are read. Credits do not depend on them.
 """
 
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ from queueing.core.credits.facts import PART
 
 @dataclass(slots=True)
 class Pot:
-    """The sums over the children of one cohort."""
+    """The sums over the children of one cohort, for one flavor-resource."""
 
     at: int
     idle: int = 0
     borrowed: int = 0
     lent_so_far: int = 0
-    """Integral over time of lent / idle, in parts."""
+    """The integral over time of lent / idle, in `PART`s."""
     _rate: int = 0
 
     def pass_time(self, to: int) -> None:
-        """Let the integral grow."""
+        """Advance the integral to a time."""
         self.lent_so_far += self._rate * (to - self.at)
         self.at = to
 
     def change(self, idle: int, borrowed: int) -> None:
-        """Add to what is idle and what is borrowed, from the pot's time on."""
+        """Change the sums of idle and borrowed by these amounts, from the pot's time on."""
         self.idle += idle
         self.borrowed += borrowed
         lent = min(self.borrowed, self.idle)
@@ -36,7 +36,7 @@ class Pot:
 
 @dataclass(slots=True)
 class Share:
-    """What one child has of one resource, and what of it siblings used.
+    """What one child has of one flavor-resource, and how much of it siblings used.
 
     `local` is the part of its quota that it never lends.
     """
@@ -69,7 +69,7 @@ class Share:
             self._mark = self.pot.lent_so_far
 
     def use(self, amount: int, at: int) -> int:
-        """Use more, or less, from a time on; return by how much more the parent has to bear."""
+        """Change the usage by an amount from a time on; return by how much the parent's changes."""
         self.settle(at)
         before = self.usage
         self.usage += amount

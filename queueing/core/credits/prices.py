@@ -1,4 +1,4 @@
-"""What amounts cost: credits per second, in millionths."""
+"""Prices: what amounts of resources cost, in micro-credits per second."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
 
 _THOUSANDTHS = {"cpu": 1000}
-"""Resources that amounts count in parts of the unit that has the price."""
+"""Resources with prices per unit but amounts in fractions of it: how many make a unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
     """Micro-credits per second of one unit (a device, a core, a byte), by flavor and resource.
 
-    A price without a flavor is for every flavor that has none of its own. The resources of one
-    flavor are billed by the most expensive of them, because a device's cores come with it; with
-    `add_up` by all. Flavors are billed apart: they are other machines.
+    A price without a flavor is for every flavor that has none of its own. Of the resources of one
+    flavor only the most expensive is billed, because the cores beside a device come with it; with
+    `add_up` all are. Flavors are billed separately, because they are different machines.
     """
 
     table: Mapping[tuple[FlavorName | None, ResourceName], int]
@@ -27,7 +27,7 @@ class Prices:
         return sum(costs) if self.add_up else max(costs, default=0)
 
     def by_flavor(self, amounts: Mapping[FlavorResource, int]) -> dict[FlavorName, int]:
-        """Return what amounts of any flavors cost, by flavor."""
+        """Return what a usage costs, by flavor."""
         if len(amounts) == 1:
             (((flavor, resource), amount),) = amounts.items()
             return {flavor: self.cost(flavor, resource, amount)}
@@ -39,7 +39,7 @@ class Prices:
     def shares(
         self, flavor: FlavorName, amounts: Mapping[ResourceName, int]
     ) -> dict[ResourceName, int]:
-        """Say which resource is billed how much: the dearest alone, or with `add_up` each."""
+        """Return the resources that are billed, with their costs: the dearest one, or all."""
         costs = {resource: self.cost(flavor, resource, one) for resource, one in amounts.items()}
         if self.add_up or not costs:
             return costs
@@ -52,7 +52,7 @@ class Prices:
         return price * amount // per
 
     def rate(self, flavor: FlavorName, resource: ResourceName) -> tuple[int, int]:
-        """Return a resource's price, and of how many of the parts that amounts count."""
+        """Return the price of a resource, and for how many units of its amounts that is."""
         price = self.table.get((flavor, resource))
         if price is None:
             price = self.table.get((None, resource), 0)

@@ -1,9 +1,9 @@
-"""Who may not borrow: workloads from a priority upwards stay, together, within nominal quota.
+"""Workloads that may not borrow: from a priority upwards they stay, together, in nominal quota.
 
-Invariant: an admission never brings what they hold in a ClusterQueue above what is nominal there.
-Whatever their queue borrows is then held by others of lower priority, whom preemption takes first.
-A claim that several of them use counts once. That others use it, too, does not count: it is theirs
-alone when those have ended.
+It is the rule `nonBorrowingMinPriority` of a CreditPolicy (docs/decisions/0044). Invariant: no
+admission brings what these workloads hold in a ClusterQueue above its nominal quota. So what the
+queue borrows is held by workloads of lower priority, which are preempted first. A ResourceClaim
+that several of them use counts once; other users of it do not lower that, since they may end first.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,25 +17,25 @@ from queueing.core.sharing import Together, Use
 
 
 def _tell_nobody(_queue: QueueName) -> None:
-    """Take note of nothing."""
+    """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restraint:
-    """The rule in one ClusterQueue, and what those under it hold there."""
+    """The rule in one ClusterQueue, and what the workloads that it concerns hold there."""
 
     node: Node
     min_priority: int
     on_take: Callable[[QueueName], None] = _tell_nobody
-    """Is told of whom a cycle lets in."""
+    """Called with the queue's name for each such admission of the cycle."""
     _held: Together = field(default_factory=Together)
-    """By those who were charged as the cycle began, and those whom it let in."""
+    """What is held by workloads charged before the cycle, and by those that it admitted."""
     taken: list[Use] = field(default_factory=list)
-    """By those whom this cycle let in."""
+    """What this cycle admitted."""
 
     @property
     def held(self) -> Mapping[FlavorResource, int]:
-        """What those under the rule hold together."""
+        """What the workloads that may not borrow hold together."""
         return self._held.total
 
     def concerns(self, priority: int) -> bool:
@@ -43,7 +43,7 @@ class Restraint:
         return priority >= self.min_priority
 
     def bars(self, workload: WorkloadFact, use: Use) -> str | None:
-        """Return why a workload has to wait, None when it stays within nominal quota."""
+        """Return why the rule makes a workload wait; None if it stays within nominal quota."""
         if not self.concerns(workload.priority):
             return None
         for key, amount in self._held.added_by(use).items():
@@ -57,28 +57,31 @@ class Restraint:
         return None
 
     def count(self, use: Use) -> None:
-        """Count one in who is charged."""
+        """Add the use of a charged workload."""
         self._held.add(use)
 
     def discount(self, use: Use) -> None:
-        """Count one out again."""
+        """Remove a use that was counted."""
         self._held.remove(use)
 
     def take(self, workload: WorkloadFact, use: Use) -> None:
-        """Count a workload that was let in."""
+        """Add a workload that the cycle admits, if the rule concerns it."""
         if self.concerns(workload.priority):
             self._held.add(use)
             self.taken.append(use)
             self.on_take(QueueName(self.node.name))
 
     def give_back(self, workload: WorkloadFact, use: Use) -> None:
-        """Count a workload no longer that was let in in vain."""
+        """Undo `take`, because the round is decided anew."""
         if self.concerns(workload.priority):
             self._held.remove(use)
             self.taken.remove(use)
 
     def forget_taken(self) -> dict[FlavorResource, int]:
-        """Return all that was held as the cycle ended; who was let in is charged by now, or not."""
+        """Remove what the last cycle admitted, which is counted by its charges now.
+
+        Returns all that was held before the removal.
+        """
         whole = dict(self.held)
         for use in self.taken:
             self._held.remove(use)

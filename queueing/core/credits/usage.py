@@ -1,7 +1,7 @@
-"""Who used what, from the times that statuses tell: for showback and chargeback.
+"""Usage by payer, from holdings: for showback and chargeback reports.
 
-Usage of a queue beyond its nominal quota is borrowed; of that, and of what is within, each of its
-workloads has a part in proportion to what it uses.
+Usage of a queue beyond its nominal quota is borrowed. Each of its workloads has borrowed in
+proportion to what it uses.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,20 +16,20 @@ Quotas = Mapping[QueueName, Mapping[FlavorResource, int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """What one payer used of one resource; amounts times seconds."""
+    """What one payer used of one flavor-resource, in amounts times seconds."""
 
     payer: str
     resource: FlavorResource
     used: float
     borrowed: float
     idle: float = 0.0
-    """Held while the pods did not run: before all of them were ready."""
+    """What was held before all pods were ready."""
     cost: float = 0.0
     """Micro-credits."""
     lent: float | None = None
-    """What siblings used of the payer's quota; None where nobody counted."""
+    """What siblings used of the payer's quota; None if it is unknown."""
     wasted: float | None = None
-    """What was used for work that evictions lost; None where nobody counted."""
+    """What was used for work that evictions lost; None if it is unknown."""
 
     @property
     def within_quota(self) -> float:
@@ -39,13 +39,13 @@ class Line:
 
 @dataclass(slots=True)
 class _Cell:
-    """One resource of one queue while time passes."""
+    """One flavor-resource of one queue while time passes."""
 
     nominal: int
     usage: int = 0
     at: int = 0
     borrowed_part: float = 0.0
-    """Integral over time of the part of its usage that is borrowed."""
+    """The integral over time of the borrowed fraction of its usage."""
 
     def pass_time(self, to: int) -> None:
         if self.usage > self.nominal:
@@ -63,19 +63,19 @@ class _Sums:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Billing:
-    """What is to be known of a holding."""
+    """Functions of a holding that a report needs."""
 
     payer: Callable[[Holding], str]
     running_since: Callable[[Holding], int | None]
-    """Since when all its pods run; None for not yet."""
+    """Returns since when all its pods run; None if they do not."""
     rates: Callable[[Holding], Mapping[FlavorResource, int]]
-    """What it costs, in micro-credits per second."""
+    """Returns what it costs, in micro-credits per second."""
 
 
 def usage_lines(
     holdings: Sequence[Holding], quotas: Quotas, billing: Billing, *, between: tuple[int, int]
 ) -> tuple[Line, ...]:
-    """Return who used what in a period, sorted by payer, flavor and resource."""
+    """Return the usage of each payer in a period, sorted by payer, flavor and resource."""
     begin, end = between
     cells: dict[tuple[QueueName, FlavorResource], _Cell] = {}
     marks: dict[tuple[int, FlavorResource], float] = {}
@@ -119,7 +119,7 @@ def usage_lines(
 
 
 def _moments(holdings: Iterable[Holding], begin: int, end: int) -> list[tuple[int, int, int]]:
-    """Return beginnings (+1) and ends (-1) within a period, in order of time."""
+    """Return begins (+1) and ends (-1) within a period: (time, sign, number), in order of time."""
     found = []
     for number, one in enumerate(holdings):
         since, until = max(one.since, begin), min(end if one.until is None else one.until, end)
