@@ -31,6 +31,7 @@ logger = logging.getLogger(__name__)
 _SERIES_LIFE_S = 360.0
 _AGAIN = Backoff(1.0, 15.0)
 _NOTE_LIMIT = 1024
+"""Bytes of UTF-8: the API server refuses an Event whose note is longer."""
 _NAME_LIMIT = 230
 _NANO = 1_000_000_000
 
@@ -294,9 +295,14 @@ class EventRecorder:
             "action": note.action,
             "reason": note.reason,
             "type": note.type.value,
-            "note": note.message[:_NOTE_LIMIT],
+            "note": _cut(note.message),
             "regarding": reference,
         }
+
+
+def _cut(text: str) -> str:
+    """Return as much of a text as a note may have, without a part of a character at its end."""
+    return text.encode()[:_NOTE_LIMIT].decode(errors="ignore")
 
 
 def _end(series: _Series) -> None:

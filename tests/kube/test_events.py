@@ -52,6 +52,18 @@ async def test_an_event_is_written_with_all_that_the_api_demands(
     assert body["regarding"]["uid"] == "u"
 
 
+@pytest.mark.parametrize("letter", ["x", "é", "例", "🚀"])
+async def test_a_note_is_cut_to_as_many_bytes_as_the_server_takes(
+    server: Any, client: Client, letter: str
+) -> None:
+    server.otherwise = server.reply(201)
+    async with recording(client, HandClock()) as (recorder, _):
+        recorder.record(WORKLOAD, replace(ADMITTED, message=f"a{letter * 2000}"))
+    (seen,) = server.seen
+    note = json.loads(seen.body)["note"]
+    assert note == "a" + letter * ((1024 - 1) // len(letter.encode()))
+
+
 async def test_an_event_about_a_cluster_wide_object_is_in_default(
     server: Any, client: Client
 ) -> None:

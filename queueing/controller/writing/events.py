@@ -13,8 +13,6 @@ from queueing.translate.jobs.composition import API_VERSION
 from queueing.translate.wire.meta import Meta
 
 _ONLY_IN_KUEUE_MODE = frozenset({"QuotaReserved", "CreatedWorkload", "FinishedWorkload", "Stopped"})
-_MESSAGE_MAX = 1024
-"""The longest `note` that the API server accepts in an Event, in characters."""
 
 
 class Recorder(Protocol):
@@ -65,7 +63,7 @@ class Events:
         note = EventNote(
             reason=reason,
             action=reason,
-            message=message[:_MESSAGE_MAX],
+            message=message,
             type=EventType.WARNING if warning else EventType.NORMAL,
         )
         self._recorder.record(regarding, note)
