@@ -133,10 +133,12 @@ class WaitingReasons:
     def expect(self, key: Key) -> None:
         """Have the reason of a Workload written if its status says nothing, or nothing true.
 
-        Called whenever the Workload has changed.
+        Called whenever the Workload has changed; one that was deleted is forgotten.
         """
         found = self._objects.workloads.get(key)
-        if found is not None and not _says_something(found):
+        if found is None:
+            self.forget(key)
+        elif not _says_something(found):
             self._untold.setdefault(key, self._clock.monotonic())
 
     def note(self, wait: Wait) -> None:

@@ -162,6 +162,22 @@ async def test_new_numbers_for_an_old_reason_are_written_seldom() -> None:
     assert len(stage.written) == 2
 
 
+async def test_what_a_deleted_workload_said_holds_nothing_back_of_the_next_one_of_its_name() -> (
+    None
+):
+    stage = Stage()
+    stage.put()
+    note_again(stage)
+    await stage.pass_time(2)
+    assert len(stage.written) == 1
+    stage.objects.drop_workload(Key("ns/w"))
+    stage.reasons.expect(Key("ns/w"))
+    stage.put(SAID)
+    note_again(stage)
+    await stage.pass_time(2)
+    assert len(stage.written) == 2
+
+
 async def test_one_that_another_stands_for_gets_its_reason_later() -> None:
     stage = Stage()
     stage.put()
