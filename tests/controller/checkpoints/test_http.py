@@ -8,7 +8,15 @@ from contextlib import asynccontextmanager, contextmanager
 
 import pytest
 
+from queueing.controller.checkpoints.drivers.http_driver import HttpDriver
+from queueing.controller.stores.checkpoints import CheckpointMemory
+from queueing.core.checkpoints.record import Cause, Record, Request
+from queueing.core.checkpoints.terms import Driver, Endpoint, Terms
+from queueing.testing.hand_clock import HandClock
 from queueing.testing.ports import free_ports
+from queueing.translate.checkpoints.wire import Pod
+from queueing.translate.inbound.manifests import read
+from queueing.translate.wire.jobs import Job
 from queueing_checkpoint import ListenerChannel, Notice
 from tests.controller.checkpoints.save_harness import checkpoint, objects, phase, saving, urgent
 from tests.controller.harness import MakeWorld, Wire, World, true
@@ -119,6 +127,42 @@ async def test_a_hook_that_answers_nonsense_blocks_nobody(
         found = await checkpoint(at, phase("Requeued"))
         assert found["status"]["outcome"] == "Unresponsive"
         assert said in found["status"]["message"]
+
+
+async def test_an_answer_that_comes_in_parts_is_read_to_its_end() -> None:
+    (port,) = free_ports(1)
+    body = b'{"answer": "Saved", "uri": "s3://b/5"}'
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)
+    ended = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        for part in (head, body[:10], body[10:]):
+            await asyncio.sleep(0.05)
+            writer.write(part)
+            await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+        ended.set()
+
+    memory = CheckpointMemory()
+    driver = HttpDriver(memory, HandClock())
+    terms = Terms(driver=Driver.HTTP, http=Endpoint(port=port, path="/save"))
+    request = Request.made("r", 1, Cause("Preempted"), terms=terms, now=0.0)
+    template = {"metadata": {"annotations": {KEY: "secret"}}}
+    job = read(Job, {"metadata": {"name": "a", "uid": "j"}, "spec": {"template": template}})
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "a", "uid": "j"}
+    meta = {"name": "a-0", "namespace": "team", "ownerReferences": [owner]}
+    pod = read(Pod, {"metadata": meta, "status": {"podIP": "127.0.0.1"}})
+    memory.pods[pod.metadata.key] = pod
+    server = await asyncio.start_server(serve, "127.0.0.1", port)
+    try:
+        await driver.listen(Record(request=request), [job], [pod.metadata.key])
+        async with asyncio.timeout(10):
+            await ended.wait()
+    finally:
+        server.close()
+    assert memory.said[pod.metadata.key] == body
 
 
 def test_only_requests_that_are_signed_lately_are_heard() -> None:

@@ -117,12 +117,20 @@ class HttpDriver:
         call: dict[str, Any] = {"data": sent or None, "headers": headers, "allow_redirects": False}
         try:
             async with session.request(method, callee.url, **call) as response:
-                text = await response.content.read(_ANSWER_MAX)
+                text = await _read(response.content)
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             return b"", str(error) or f"no answer within {CALL_S:g}s"
         if not HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES:
             return b"", f"it answered {response.status}"
         return text, ""
+
+
+async def _read(content: aiohttp.StreamReader) -> bytes:
+    """Return the first `_ANSWER_MAX` bytes of a body; one `read` returns only what has arrived."""
+    text = b""
+    while len(text) < _ANSWER_MAX and (part := await content.read(_ANSWER_MAX - len(text))):
+        text += part
+    return text
 
 
 def key_of(job: Job) -> str:
