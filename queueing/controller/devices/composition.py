@@ -1,6 +1,7 @@
 """Puts the package together for one term: its parts, what it watches, and its workers."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -39,6 +40,8 @@ WORKERS = 4
 """How many Workloads with claims are reconciled at the same time."""
 GATHER_S = 0.05
 """Seconds for which changes are gathered: the slices of one pool come one after the other."""
+RETRY_S = 1.0
+"""Seconds until the condition of a DeviceFlavor that could not be written is tried again."""
 PAUSE_TIMES = 10.0
 """The pause between two evaluations, in multiples of how long the last one took, so that they take
 a tenth of the event loop's time at most."""
@@ -151,8 +154,10 @@ class Devices:
         """Evaluate rules and devices again soon after they changed, for ever."""
         took_s = 0.0
         while True:
-            await self._flavor_conditions.write()
-            await self._due.wait()
+            written = await self._flavor_conditions.write()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(None if written else RETRY_S):
+                    await self._due.wait()
             await asyncio.sleep(max(GATHER_S, PAUSE_TIMES * took_s))
             began = perf_counter()
             self.refresh()

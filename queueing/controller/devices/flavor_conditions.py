@@ -1,5 +1,6 @@
 """Writes the condition `Active` of DeviceFlavors: whether the flavor can be used."""
 
+import logging
 from collections.abc import Callable, Container
 from dataclasses import dataclass
 
@@ -10,6 +11,8 @@ from queueing.kube.resources import DEVICE_FLAVORS
 from queueing.translate.devices.messages import DeviceReason
 from queueing.translate.outbound.conditions import Conditions, patch
 from queueing.translate.wire.devices import DeviceFlavor
+
+logger = logging.getLogger(__name__)
 
 READY = "Ready"
 CONTRADICTED = "Contradicted"
@@ -25,11 +28,12 @@ class FlavorConditions:
     flavors: Container[str] = ()
     """Names of the ResourceFlavors that exist."""
 
-    async def write(self) -> None:
-        """Bring all conditions up to date; one that cannot be written is tried next time.
+    async def write(self) -> bool:
+        """Bring all conditions up to date; False if one could not be written.
 
         Nothing is said of a DeviceFlavor that Workloads are not judged by yet.
         """
+        written = True
         for found in self.memory.joined:
             reason, message = self._judged(found)
             meta = found.metadata
@@ -44,8 +48,10 @@ class FlavorConditions:
             body = patch(meta, {"status": {"conditions": conditions.wire()}})
             try:
                 await self.writes.patch(target, body)
-            except KubeError:
-                continue  # its own change brings us here again
+            except KubeError as error:
+                logger.debug("%s: the status was not written: %s", target.label, error)
+                written = False
+        return written
 
     def _judged(self, found: DeviceFlavor) -> tuple[str, str]:
         catalog = self.memory.catalog

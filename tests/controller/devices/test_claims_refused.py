@@ -104,6 +104,23 @@ async def test_who_meets_a_server_that_knows_no_roles_yet_starts_when_it_does(
         }
 
 
+async def test_the_condition_of_a_device_flavor_is_written_once_the_server_takes_it(
+    world: MakeWorld,
+) -> None:
+    left = [4]
+
+    async def fail(call: Call) -> Fault | None:
+        if call.method != "PATCH" or "/deviceflavors/" not in call.path or not left[0]:
+            return None
+        left[0] -= 1
+        return Fault(status=503)
+
+    async with world(intercept=fail) as w:
+        await w.make(DEVICE_CLASS, DEVICE_FLAVOR)
+        await w.until("DeviceFlavor", "default", true("Active"))
+        assert not left[0]
+
+
 async def test_the_template_of_a_job_that_is_being_deleted_is_not_made_again(
     world: MakeWorld,
 ) -> None:
