@@ -1,7 +1,7 @@
-"""What the pods of a workload say, as one happening: a gang saves behind one barrier.
+"""Combines the answers of a workload's pods into one event: all of them save together.
 
-The work is saved when every pod whose answer counts has said so, and lost when one of them has
-failed, or is gone without having saved.
+The work is saved when every pod whose answer counts has said so. It is lost when one of them has
+failed, or has ended without having saved.
 """
 
 import re
@@ -14,11 +14,11 @@ from queueing.core.checkpoints.record import Record, Saved
 from queueing.core.checkpoints.step import Happening
 
 URI = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*:|/)[!-~]{1,1023}$")
-"""A scheme or an absolute path, and no blanks."""
+"""A URI with a scheme, or an absolute path; without blanks."""
 
 
 class Word(StrEnum):
-    """What a pod says."""
+    """The kinds of answers of a pod."""
 
     ACCEPTED = "Accepted"
     HEARTBEAT = "Heartbeat"
@@ -43,7 +43,7 @@ class Answer:
     """When its checkpoint was made."""
     progress: float | None = None
     beat: str = ""
-    """Differs from one heartbeat to the next; by whose clock does not matter."""
+    """Any text that differs from one heartbeat to the next, such as a time of any clock."""
     delay_s: float = 0.0
 
 
@@ -57,7 +57,7 @@ class Condition(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Voice:
-    """A pod whose answer counts."""
+    """A pod whose answer counts, with its answer so far."""
 
     condition: Condition
     answer: Answer | None = None
@@ -66,7 +66,7 @@ class Voice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
-    """What the pods that save had said when they were all heard last."""
+    """The heartbeats and the progress of the pods when all of them were last heard."""
 
     beats: tuple[tuple[str, str], ...] = ()
     progress: float | None = None
@@ -75,7 +75,7 @@ class Heard:
 def belongs(answer: Answer, record: Record) -> bool:
     """Say whether an answer is to this request; any other is ignored.
 
-    What is saved is saved, whichever asking it answers; all else must be said of the present one.
+    Answers that work is saved count also if they are to an earlier asking of the same request.
     """
     request = record.request
     asked = {record.asking_id}
@@ -87,7 +87,7 @@ def belongs(answer: Answer, record: Record) -> bool:
 def combine(
     record: Record, voices: Mapping[str, Voice], before: Heard
 ) -> tuple[Happening | None, Heard]:
-    """Return what the pods together say, if it moves the request, and what was heard."""
+    """Return the event that the answers of all pods make together, if any, and what was heard."""
     said = {
         name: voice.answer
         for name, voice in sorted(voices.items())
@@ -133,7 +133,7 @@ def _first_answer(
 
 
 def _heartbeat(said: Mapping[str, Answer], before: Heard) -> tuple[Happening | None, Heard]:
-    """Hear a heartbeat of the gang, one of each pod that saves: who is silent holds it back."""
+    """Return a heartbeat of all pods together, once each pod that saves has sent a new one."""
     heard, known = _heard(said), dict(before.beats)
     if not heard.beats or any(known.get(name) == beat for name, beat in heard.beats):
         return None, before
@@ -151,7 +151,7 @@ def _is_done(answer: Answer, record: Record) -> bool:
 
 
 def _saved(said: Mapping[str, Answer]) -> Happening:
-    """Join what was saved: the first pod that names a place leads, the furthest all reached."""
+    """Combine what the pods saved: the URI of the first pod that has one, the smallest step."""
     leading = next(((name, one) for name, one in said.items() if URI.match(one.uri)), None)
     name, leader = leading or next(iter(said.items()), ("", None))
     steps = [one.step for one in said.values() if one.step is not None]

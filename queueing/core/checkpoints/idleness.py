@@ -1,7 +1,7 @@
-"""Workloads that hold quota and do nothing, by the word of their pods: since when they do.
+"""Since when a workload that holds quota is idle, as an annotation of its pods says.
 
-Pods say so themselves, or somebody who can tell says it of them. A word costs nobody but the
-workload that it is about, so it is believed; it counts from the start of the run at the earliest.
+Pods set it themselves, or a tool that can tell does (docs/decisions/0045). It is believed, because
+it harms only the workload itself; it counts from the start of the run at the earliest.
 """
 
 import re
@@ -13,19 +13,19 @@ _SECONDS = re.compile(r"^[0-9]{1,12}$")
 
 @dataclass(frozen=True, slots=True)
 class JobPods:
-    """How many pods of one Job run, and since when those of them are idle that say so."""
+    """How many pods of one Job run, and since when those that say so are idle (epoch seconds)."""
 
     running: int
     idle: tuple[float, ...] = ()
 
 
 def said_idle(text: str) -> float | None:
-    """Read since when a pod does nothing, in seconds since the epoch; None for what is no time."""
+    """Parse since when a pod is idle, in seconds since the epoch; None if that is no time."""
     return float(text) if _SECONDS.match(text) else None
 
 
 def idle_since(parts: Sequence[JobPods], started: float) -> float | None:
-    """Return since when no pod of a workload does anything; None while one of them does."""
+    """Return since when all pods of a workload are idle; None while one is not."""
     if not any(part.running for part in parts):
         return None
     if any(len(part.idle) < part.running for part in parts):
@@ -34,6 +34,6 @@ def idle_since(parts: Sequence[JobPods], started: float) -> float | None:
 
 
 def idle_since_by_leaders(parts: Sequence[JobPods], started: float) -> float | None:
-    """Return the same where leaders speak for all: the word of one of them is enough."""
+    """Return the same if leaders answer for all pods: one idle leader is enough."""
     said = [since for part in parts for since in part.idle]
     return max([started, *said]) if said else None

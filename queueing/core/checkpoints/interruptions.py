@@ -1,7 +1,7 @@
-"""Nodes that go away: how their taints say so, and how much time is left.
+"""Nodes that go away: which taints announce it, and how much time is left.
 
-A spot instance that is taken back, a machine that is maintained, a node that does not answer: its
-taint comes before the end of its pods, so the time between can save their work.
+A spot instance is taken back, a machine is maintained, a node does not respond: the taint comes
+before the end of its pods, so work can be saved in between.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 OURS = "queueing.dev/interruption"
-"""The taint of whoever has no other; its value may say until when, in seconds since the epoch."""
+"""Our own taint, for anybody to set; its value may be the end, in seconds since the epoch."""
 GRACE_S: Mapping[str, float | None] = MappingProxyType(
     {
         OURS: None,
@@ -23,13 +23,13 @@ GRACE_S: Mapping[str, float | None] = MappingProxyType(
 )
 """Taints that announce the end of a node, and how long after them its pods end; None: unknown."""
 _AT_ONCE = frozenset({"node.kubernetes.io/unreachable"})
-"""Of these only the effect NoExecute ends pods."""
+"""Taints that count only with the effect NoExecute, because no other effect ends pods."""
 _SECONDS = re.compile(r"^[0-9]{1,12}$")
 
 
 @dataclass(frozen=True, slots=True)
 class NodeTaint:
-    """A taint of a node; `added` is known for the effect NoExecute alone."""
+    """A taint of a node; `added` (`timeAdded`) is known only for the effect NoExecute."""
 
     key: str
     value: str = ""
@@ -39,16 +39,16 @@ class NodeTaint:
 
 @dataclass(frozen=True, slots=True)
 class Interruption:
-    """That a node goes away: by which taint, and until when its pods run; None: as they like."""
+    """A node goes away: which taint says so, and when its pods end; None if that is unknown."""
 
     taint: str
     until: float | None = None
 
 
 def interruption(taints: Iterable[NodeTaint], seen_at: float) -> Interruption | None:
-    """Return the end of a node that comes first; None for a node that stays.
+    """Return the interruption of a node that comes first; None if no taint announces one.
 
-    `seen_at` is when the taints were first seen, for those that do not say since when they are.
+    `seen_at` is when the taints were first observed; it is used for those without a `timeAdded`.
     """
     found = [
         Interruption(one.key, _until(one, seen_at))
@@ -59,9 +59,9 @@ def interruption(taints: Iterable[NodeTaint], seen_at: float) -> Interruption | 
 
 
 def time_to_save(until: float, grace_s: float, now: float) -> float:
-    """Return how long pods may save that end at a time: their grace must fit too.
+    """Return how many seconds pods may save that end at `until`, less their termination grace.
 
-    Where it does not, half of what is left is for saving: a signal alone saves nothing.
+    If the grace leaves less than half of the time, half of it is for saving.
     """
     left = max(until - now, 0.0)
     return max(left - grace_s, left / 2.0)

@@ -1,4 +1,4 @@
-"""What a workload's past requests teach about the next one: whether it saves, and how long."""
+"""What to expect of a workload's next request, from past ones: whether it saves, and how fast."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from queueing.core.checkpoints.record import Outcome, Record
 NEWEST = 0.5
 """Weight of the newest observation in the moving average."""
 STALE_MAX = 3
-"""So many requests in a row answered without progress are no saving."""
+"""After so many requests in a row without progress, a workload counts as not saving."""
 FAILED_MAX = 2
-"""So many requests in a row that saved nothing are no saving either."""
+"""After so many requests in a row that failed, a workload counts as not saving."""
 _LOST = frozenset({Outcome.UNRESPONSIVE, Outcome.FAILED})
 
 
@@ -20,13 +20,13 @@ class Learned:
 
     saves: bool
     save_s: float | None = None
-    """Moving average from the request to the stop; None where it was never seen."""
+    """The moving average from request to stop; None if it was never measured."""
     saved_at: float | None = None
-    """When it saved last."""
+    """When it last saved."""
 
 
 def learned(records: Sequence[Record]) -> Learned:
-    """Learn from the requests to one workload, the oldest first."""
+    """Return what the requests to one workload, the oldest first, let expect."""
     over = [one for one in records if one.outcome is not None]
     save_s: float | None = None
     saved_at: float | None = None
@@ -49,9 +49,9 @@ def restart_s(started: float, ready_at: float | None, *, usual_s: float) -> floa
 
 
 def _repeats_itself(over: Sequence[Record]) -> bool:
-    """Say whether the last answers told of no progress.
+    """Say whether the last `STALE_MAX` answers showed no progress.
 
-    Where all name a step, only a further one is progress: anybody can make up a time.
+    If all have a step, only another step is progress, because a time alone is easily made up.
     """
     last = [one.saved for one in over[-STALE_MAX:]]
     if len(last) < STALE_MAX or any(one is None for one in last):

@@ -1,4 +1,4 @@
-"""The life of a request to save: phases, what moves between them, what must be done in each."""
+"""The life of a request to save: its phases, the events between them, and the duty in each."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -6,10 +6,10 @@ from types import MappingProxyType
 
 
 class Phase(StrEnum):
-    """Where a request stands."""
+    """The phase of a request."""
 
     SELECTED = "Selected"
-    """The workload is to be stopped; its pods do not know yet."""
+    """The workload is to be stopped; its pods have not been notified yet."""
     NOTIFIED = "Notified"
     SAVING = "Saving"
     SAVED = "Saved"
@@ -21,12 +21,12 @@ class Phase(StrEnum):
     """The pods are told to end."""
     DRAINED = "Drained"
     RELEASED = "Released"
-    """The quota is free for whom it was claimed."""
+    """The quota is released."""
     REQUEUED = "Requeued"
     FINISHED = "Finished"
-    """The workload ended by itself."""
+    """The workload finished by itself."""
     CANCELLED = "Cancelled"
-    """The workload stays."""
+    """The workload is not stopped."""
 
 
 class Event(StrEnum):
@@ -34,9 +34,9 @@ class Event(StrEnum):
 
     NOTICE_DELIVERED = "NoticeDelivered"
     NOTICE_LOST = "NoticeLost"
-    """It could not be delivered, as often as is tried."""
+    """It could not be delivered in any of the attempts."""
     NOT_ASKED = "NotAsked"
-    """Nobody is to be asked: the terms say so, or nothing runs."""
+    """No pod is asked: the terms say so, no pod runs, or no time is left."""
     ACCEPTED = "Accepted"
     HEARD = "Heard"
     SAVED = "Saved"
@@ -50,7 +50,7 @@ class Event(StrEnum):
     STOP = "Stop"
     SPARE = "Spare"
     WITHDRAWN = "Withdrawn"
-    """Whoever wanted the room does not any more, or the queue is open again."""
+    """The cause of the stop is gone: the quota is not needed any more, or the queue is open."""
     PODS_GONE = "PodsGone"
     QUOTA_RELEASED = "QuotaReleased"
     RETURNED = "Returned"
@@ -112,7 +112,7 @@ HOLDS_THE_STOP = frozenset({*_BEFORE_THE_STOP, _P.CANCELLED})
 
 
 class Duty(StrEnum):
-    """What must be done while a request is in a phase; each can be done again."""
+    """What must be done while a request is in a phase; each may be repeated."""
 
     NOTIFY = "Notify"
     LISTEN = "Listen"

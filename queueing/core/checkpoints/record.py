@@ -1,4 +1,4 @@
-"""A request as it is stored: all that a replica needs to go on from it."""
+"""A request to save as it is stored: all that a new leader needs to go on with it."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -8,7 +8,7 @@ from queueing.core.checkpoints.terms import Terms
 
 
 class Outcome(StrEnum):
-    """How the asking ended."""
+    """How a request ended, as far as saving is concerned."""
 
     SAVED = "Saved"
     UNRESPONSIVE = "Unresponsive"
@@ -18,7 +18,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saved:
-    """What was saved, in the words of the workload."""
+    """What was saved, as the workload's pods report it."""
 
     uri: str = ""
     step: int | None = None
@@ -29,7 +29,7 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why a workload is to be stopped, and the uid of the Workload that it makes room for."""
+    """Why a workload is to be stopped, and the uid of the Workload that it is preempted for."""
 
     reason: str
     preemptor: str = ""
@@ -37,7 +37,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is asked and until when; fixed when it is made. Times in seconds since the epoch."""
+    """What is asked, and the deadlines, fixed when it is made. Times in seconds since the epoch."""
 
     request_id: str
     epoch: int
@@ -46,13 +46,13 @@ class Request:
     requested_at: float
     ack_by: float
     save_by: float
-    """The end of all patience: extensions and delays included."""
+    """The last deadline, with all extensions and delays."""
 
     @classmethod
     def made(
         cls, request_id: str, epoch: int, cause: Cause, *, terms: Terms, now: float
     ) -> "Request":
-        """Fix the deadlines of a request that is made now."""
+        """Return a request made at `now`, with its deadlines."""
         delays = terms.refusal_limit * (terms.refusal_delay_s + terms.ack_s)
         return cls(
             request_id=request_id,
@@ -65,7 +65,7 @@ class Request:
         )
 
     def hurried(self, patience_s: float | None) -> "Request":
-        """Shorten the deadlines to what whoever needs the room waits; None: as the terms say."""
+        """Return the request with all deadlines within `patience_s` seconds; None changes none."""
         if patience_s is None:
             return self
         end = self.requested_at + max(patience_s, 0.0)
@@ -74,7 +74,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """A request and how far it is."""
+    """A request and its state."""
 
     request: Request
     phase: Phase = Phase.SELECTED
@@ -96,7 +96,7 @@ class Record:
 
     @property
     def ack_by(self) -> float:
-        """Until when the first answer to the present asking is needed."""
+        """The deadline of the first answer to the present asking."""
         if self.resume_at is None:
             return self.request.ack_by
         return min(self.resume_at + self.request.terms.ack_s, self.request.save_by)
@@ -108,11 +108,11 @@ class Record:
 
     @property
     def asking_id(self) -> str:
-        """Identity of the present asking: whoever is asked again must answer anew."""
+        """The id of the present asking: pods that are asked again must answer again."""
         first = self.request.request_id
         return f"{first}-{self.refusals + 1}" if self.refusals else first
 
     @property
     def is_open(self) -> bool:
-        """Whether something is still to happen."""
+        """Whether the request is not over yet."""
         return self.phase not in TERMINAL

@@ -1,4 +1,4 @@
-"""From one record to the next: `step` for what happens, `due` for what time brings."""
+"""From one record to the next: `step` applies an event, `due` returns the one that time brings."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -9,14 +9,14 @@ from queueing.core.checkpoints.record import Outcome, Record, Saved
 from queueing.core.checkpoints.terms import HEARTBEATS_MISSED, OnFailure
 
 NOTICES_MAX = 4
-"""The first attempt to deliver a notice, and three more after 1, 2 and 4 seconds."""
+"""How often delivering a notice is tried: at once, and again after 1, 2 and 4 seconds."""
 SPARED_MAX = 2
-"""So many victims are spared for one preemptor; after that the next is stopped all the same."""
+"""How many victims that did not save are spared for one preemptor; the next one is stopped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Happening:
-    """An event with what it brings."""
+    """An event with its data."""
 
     event: Event
     message: str = ""
@@ -24,11 +24,11 @@ class Happening:
     saved: Saved | None = None
     delay_s: float = 0.0
     progress: bool = True
-    """Whether a heartbeat told of progress: only such extend the time to save."""
+    """Whether a heartbeat reported progress: only these extend the time to save."""
 
 
 def step(record: Record, happening: Happening, now: float) -> Record | None:
-    """Return the record after something happened; None when that changes nothing in its phase."""
+    """Return the record after an event; None if the event changes nothing in its phase."""
     after = TRANSITIONS.get((record.phase, happening.event))
     if after is None:
         return None
@@ -44,7 +44,7 @@ def step(record: Record, happening: Happening, now: float) -> Record | None:
 
 
 def settle(record: Record, now: float, *, spared_before: int = 0) -> Record:
-    """Take every step that is due, until only something from outside can bring the next."""
+    """Apply all events that are due by time or terms; return the record after them."""
     while True:
         happening = due(record, now, spared_before=spared_before)
         if happening is None:
@@ -56,7 +56,10 @@ def settle(record: Record, now: float, *, spared_before: int = 0) -> Record:
 
 
 def due(record: Record, now: float, *, spared_before: int = 0) -> Happening | None:
-    """Return what time, or the terms alone, bring to a record now; None when nothing."""
+    """Return the event that is due by time or terms alone; None if there is none.
+
+    `spared_before` is how many victims were spared for the same preemptor.
+    """
     match record.phase:
         case Phase.SELECTED if record.asks_nobody:
             return Happening(event=Event.NOT_ASKED, message="no time is left to save")
@@ -74,7 +77,7 @@ def due(record: Record, now: float, *, spared_before: int = 0) -> Happening | No
 
 
 def look_again_at(record: Record) -> float | None:
-    """Return when time may bring something; None when it will not."""
+    """Return the next time at which something may be due; None if there is none."""
     times = [at for at, _, _ in _deadlines(record)]
     if record.phase is Phase.SUSPENDING:
         force = force_at(record)
@@ -126,7 +129,7 @@ def _deadlines(record: Record) -> list[tuple[float, Event, str]]:
 
 
 def _spares(record: Record, spared_before: int) -> bool:
-    """Say whether a workload whose work was not saved stays: only one that is preempted can."""
+    """Say whether a workload that did not save is spared; only a preempted one can be."""
     if record.request.cause.reason != "Preempted":
         return False
     match record.request.terms.on_failure:

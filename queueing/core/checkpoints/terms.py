@@ -1,4 +1,4 @@
-"""What a workload is asked and how long it may take; a team's terms within an admin's bounds."""
+"""Terms: how a workload is asked to save, and its deadlines; a team's within an admin's bounds."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -11,28 +11,28 @@ from typing_extensions import override
 from queueing.core.selectors import Selector
 
 HEARTBEATS_MISSED = 3
-"""So many heartbeats of silence mean that a pod no longer saves."""
+"""After so many missed heartbeats a pod counts as not saving any more."""
 DAY_S = 86_400.0
 
 
 class Driver(StrEnum):
-    """How pods hear of a request and answer it."""
+    """How pods are notified of a request, and answer it."""
 
     ANNOTATION = "Annotation"
     HTTP = "HTTP"
     TERMINATION_ONLY = "TerminationOnly"
     JOB = "Job"
-    """A Job of its own saves for them."""
+    """A separate Job saves for them."""
     EXEC = "Exec"
     """A command is run in their container."""
 
 
 USUAL_DRIVERS = frozenset(Driver) - {Driver.EXEC}
-"""What an operator allows who says nothing: running commands in containers must be asked for."""
+"""The drivers allowed by default: running commands in containers must be allowed explicitly."""
 
 
 class OnFailure(StrEnum):
-    """What happens when the work was not saved."""
+    """What happens if the work was not saved."""
 
     PROCEED = "Proceed"
     TRY_OTHER_VICTIM = "TryOtherVictim"
@@ -46,7 +46,7 @@ _PATIENCE: Mapping[OnFailure, int] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """Where pods listen, for the driver HTTP."""
+    """Where pods listen for requests, with the driver HTTP."""
 
     port: int
     path: str
@@ -54,7 +54,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """What is run in each pod that counts, for the driver Exec."""
+    """The command that is run in each pod whose answer counts, with the driver Exec."""
 
     words: tuple[str, ...]
     container: str = ""
@@ -63,7 +63,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What is asked of pods; times in seconds."""
+    """The terms of saving (a CheckpointPolicy); times in seconds."""
 
     driver: Driver
     ack_s: float = 20.0
@@ -74,18 +74,18 @@ class Terms:
     grace_s: float = 60.0
     force_after_s: float | None = None
     leader: Selector | None = None
-    """Pods whose answers count; None counts those of all."""
+    """Selects the pods whose answers count; None for all."""
     refusal_limit: int = 1
     refusal_delay_s: float = 60.0
     on_failure: OnFailure = OnFailure.PROCEED
     http: Endpoint | None = None
     job: bytes = b""
-    """The Job that saves, for the driver Job: its template as JSON, opaque here."""
+    """The template of the Job that saves, with the driver Job, as JSON; opaque here."""
     command: Command | None = None
     minimum_runtime_s: float = 0.0
-    """So long after its start it is no victim, except of those who reclaim their own quota."""
+    """For how long after its start only preemptors that reclaim their own quota may preempt it."""
     idle_after_s: float | None = None
-    """So long it may hold quota and do nothing; None for as long as it likes."""
+    """For how long it may hold quota while idle; None for any time."""
 
 
 UNBOUNDED_BY_ADMIN = Terms(
@@ -98,11 +98,14 @@ UNBOUNDED_BY_ADMIN = Terms(
     refusal_delay_s=60.0,
     on_failure=OnFailure.TRY_OTHER_VICTIM,
 )
-"""What bounds a team's terms where no ClusterQueue names a policy."""
+"""The bounds of a team's terms if its ClusterQueue names no policy."""
 
 
 def within(terms: Terms, bounds: Terms) -> Terms:
-    """Return a team's terms, no looser in anything than the bounds. A hook delays, never vetoes."""
+    """Return a team's terms, with no field looser than the bounds.
+
+    So saving may delay a stop, but never prevent it.
+    """
     save_s = min(terms.save_s, bounds.save_s)
     return replace(
         terms,
@@ -125,7 +128,7 @@ def _sooner(own: float | None, bound: float | None) -> float | None:
 
 
 class Fault(NamedTuple):
-    """A field of a policy that breaks a rule, and the rule in the words of its definition."""
+    """A field of a policy that breaks a rule, and the rule as the CRD states it."""
 
     field: str
     rule: str
@@ -136,8 +139,8 @@ class Fault(NamedTuple):
 
 
 def faults(terms: Terms) -> Iterator[Fault]:
-    """Tell why terms cannot be met by anybody."""
-    longest_s = None if terms.save_max_s == terms.save_s else terms.save_max_s  # that is told once
+    """Yield the rules that terms break."""
+    longest_s = None if terms.save_max_s == terms.save_s else terms.save_max_s  # one fault for both
     for name, value in (
         ("ackDeadline", terms.ack_s),
         ("saveDeadline", terms.save_s),

@@ -1,4 +1,4 @@
-"""How long the parts of a request took, and how much work it saved and cost: for those who look."""
+"""How long the stages of a request took, and how much work was saved and lost: for observers."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from queueing.core.checkpoints.record import Outcome, Record
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A part of a request, from one moment to another, in seconds since the epoch."""
+    """A stage of a request, from begin to end, in seconds since the epoch."""
 
     name: str
     began: float
@@ -17,10 +17,10 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moments:
-    """What a request does not store, so that a new leader does not know it; epoch seconds."""
+    """Times that are not stored with a request, so a new leader lacks them; epoch seconds."""
 
     chosen_at: float | None = None
-    """When it was decided that the workload is a victim."""
+    """When the workload was chosen as a victim."""
     halted_at: float | None = None
     """When all of its Jobs were suspended."""
     drained_at: float | None = None
@@ -31,10 +31,10 @@ UNKNOWN = Moments()
 
 
 def stages(record: Record, now: float, beside: Moments = UNKNOWN) -> tuple[Stage, ...]:
-    """Return the stages that a request went through by now: from select to release.
+    """Return the stages that a request went through by `now`, from select to release.
 
-    A stage that was not reached, or of which nobody knows when it began, is missing; one that was
-    cut short ends where the next begins.
+    A stage that was not reached, or whose begin is unknown, is missing. Each stage ends where the
+    next one begins.
     """
     stop, halted = record.suspended_at, beside.halted_at
     over = record.ended_at if record.ended_at is not None else now
@@ -56,17 +56,17 @@ def stages(record: Record, now: float, beside: Moments = UNKNOWN) -> tuple[Stage
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Running time that a request saved, and that was lost all the same; in seconds."""
+    """Running time that a request saved, and running time that was lost, in seconds."""
 
     saved_s: float = 0.0
     lost_s: float = 0.0
 
 
 def work(record: Record, since: float, now: float) -> Work:
-    """Measure the work since the last checkpoint or start that a request saved and lost.
+    """Return how much work, since the last checkpoint or start (`since`), was saved and lost.
 
-    Work is lost from the last save to the stop; whoever stays loses nothing. When something was
-    saved is the word of a pod, so it is taken between the two.
+    Work is lost from the last save to the stop; a workload that is not stopped loses none. The time
+    of the save is reported by a pod, so it is bounded by `since` and the stop.
     """
     stop = record.suspended_at if record.suspended_at is not None else now
     stays = record.phase is Phase.CANCELLED

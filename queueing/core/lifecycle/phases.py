@@ -1,4 +1,4 @@
-"""The phases of a Workload, and the table of what leads from one to the next."""
+"""The phases of a Workload, and the events that lead from one to the next."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -8,21 +8,21 @@ from queueing.core.facts import WorkloadFact
 
 
 class Phase(StrEnum):
-    """Where a Workload stands."""
+    """The phase of a Workload."""
 
     PENDING = "Pending"
     RESERVED = "Reserved"
     ADMITTED = "Admitted"
     EVICTED = "Evicted"
-    """Told to stop; quota is held until its pods are gone."""
+    """Must stop; it holds quota until its pods are gone."""
     ON_HOLD = "OnHold"
-    """Free of quota, and not to be queued until something happens."""
+    """Has no quota, and is not queued until `Requeued` is True (condition `Requeued=False`)."""
     INACTIVE = "Inactive"
     FINISHED = "Finished"
 
 
 class Event(StrEnum):
-    """What moves a Workload from one phase to the next."""
+    """The events that move a Workload from one phase to the next."""
 
     QUOTA_RESERVED = "QuotaReserved"
     CHECKS_READY = "ChecksReady"
@@ -60,7 +60,7 @@ TRANSITIONS: Mapping[tuple[Phase, Event], Phase] = MappingProxyType(
 
 
 def phase_of(workload: WorkloadFact) -> Phase:
-    """Read the phase from what the object says."""
+    """Return the phase of a Workload, by its spec and status."""
     if workload.is_true("Finished"):
         return Phase.FINISHED
     if workload.holds_quota:
@@ -73,6 +73,6 @@ def phase_of(workload: WorkloadFact) -> Phase:
 
 
 def held_by(workload: WorkloadFact) -> str:
-    """Return the reason of `Requeued=False`; empty when nothing holds the Workload."""
+    """Return the reason of the condition `Requeued=False`; empty if there is none."""
     requeued = workload.conditions.get("Requeued")
     return requeued.reason if requeued is not None and not requeued.status else ""

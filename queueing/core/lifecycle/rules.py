@@ -1,7 +1,7 @@
 """Which step of a Workload's life is due: checks, stops, timeouts, deactivation, retention.
 
-`judge` is a function of the Workload's own fact, its queues' stop policies and the time: it says
-the one next step that is due and, if none is, when to look again.
+`judge` depends on the Workload's fact, the stop policies of its queues and the time. It returns the
+next step that is due or, if none is, when to call it again.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from queueing.core.lifecycle.steps import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopPolicies:
-    """Stop policies on the Workload's way; None where there is no such queue."""
+    """The stop policies of a Workload's LocalQueue and ClusterQueue; None if there is none."""
 
     local: StopPolicy | None
     cluster: StopPolicy | None
@@ -34,7 +34,7 @@ class StopPolicies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodsReadyRules:
-    """How long pods may take to get ready, and what happens then."""
+    """How long pods may take to become ready, and the backoff after that (`waitForPodsReady`)."""
 
     timeout_s: float = 1800.0
     recovery_timeout_s: float | None = None
@@ -43,7 +43,7 @@ class PodsReadyRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifeRules:
-    """What the operator chose; None switches a rule off."""
+    """The configuration of these rules; None switches a rule off."""
 
     pods_ready: PodsReadyRules | None = PodsReadyRules()
     keep_finished_s: float | None = None
@@ -52,7 +52,7 @@ class LifeRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Life:
-    """The step that is due now, or the time at which one may become due."""
+    """The step that is due now, or the time (epoch seconds) at which one may become due."""
 
     step: Step | None = None
     look_again_at: float | None = None
@@ -65,7 +65,7 @@ Rule = Callable[[WorkloadFact, StopPolicies, LifeRules, float], Life]
 
 
 def judge(workload: WorkloadFact, stops: StopPolicies, rules: LifeRules, now: float) -> Life:
-    """Return the next step of a Workload, the first of the rules that has one."""
+    """Return the next step of a Workload: that of the first rule that has one."""
     if workload.is_true("Finished"):
         return _retire(workload.conditions["Finished"].changed, rules.keep_finished_s, now)
     if workload.deleting:
@@ -77,14 +77,14 @@ def judge(workload: WorkloadFact, stops: StopPolicies, rules: LifeRules, now: fl
     if not workload.holds_quota:
         return _judge_pending(workload, stops, rules, now)
     if workload.is_true("Evicted"):
-        return NOTHING  # it drains: its job's controller releases the quota
+        return NOTHING  # the controller of its job releases the quota when the pods are gone
     return _judge_holder(workload, stops, rules, now)
 
 
 def told_to_leave(workload: WorkloadFact, stops: StopPolicies) -> Evict | None:
-    """Return the eviction that a deactivation or a stopped queue asks for, whatever the time.
+    """Return the eviction that a deactivation or a stopped queue requires, at any time.
 
-    None for who holds no quota, or is on the way out already.
+    None if there is none, or the workload holds no quota, or is evicted or being deleted already.
     """
     if not workload.holds_quota or workload.deleting or workload.is_true("Evicted"):
         return None
@@ -98,9 +98,9 @@ def told_to_leave(workload: WorkloadFact, stops: StopPolicies) -> Evict | None:
 def _judge_pending(
     workload: WorkloadFact, stops: StopPolicies, rules: LifeRules, now: float
 ) -> Life:
-    """Let it return to its queue, or heed a check that failed once quota was given back.
+    """Return the step of a pending Workload: to requeue it, or to handle a failed check.
 
-    No flavors are looked for while a check has failed, and only an eviction asks it again.
+    A workload with a failed check is not nominated, and only an eviction resets the check.
     """
     if held_by(workload):
         return _return(workload, stops, now)
@@ -142,7 +142,7 @@ def _inactive(workload: WorkloadFact, rules: LifeRules, now: float) -> Life:
 
 
 def _return(workload: WorkloadFact, stops: StopPolicies, now: float) -> Life:
-    """Let a Workload that was set aside queue again when what it waits for is over."""
+    """Requeue a Workload that is on hold when its cause is over."""
     held = held_by(workload)
     if held.startswith("Deactivated"):
         return Life(step=Requeue(reason=Return.REACTIVATED))
@@ -255,4 +255,4 @@ _RULES: tuple[Rule, ...] = (
     _execution_time,
     _pods_ready,
 )
-"""What may end or confirm the reservation of a Workload that is not Evicted, in Kueue's order."""
+"""The rules for a Workload that holds quota and is not Evicted, in Kueue's order."""

@@ -1,11 +1,11 @@
-"""What may be done to a Workload besides giving it quota, and why: each step is one write."""
+"""The writes to a Workload besides those about quota, and their reasons: each step is one write."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class EvictionReason(StrEnum):
-    """Why a Workload is evicted: the wire's reasons of the `Evicted` condition."""
+    """Why a Workload is evicted: the reasons of the condition `Evicted`."""
 
     PREEMPTED = "Preempted"
     PODS_READY_TIMEOUT = "PodsReadyTimeout"
@@ -14,11 +14,11 @@ class EvictionReason(StrEnum):
     LOCAL_QUEUE_STOPPED = "LocalQueueStopped"
     DEACTIVATED = "Deactivated"
     NODE_FAILURES = "NodeFailures"
-    """A node that it runs on goes away, or does not answer."""
+    """A node that it runs on goes away, or does not respond."""
     GANG_INTERRUPTED = "GangInterrupted"
-    """A member of a gang is gone, or cannot start: all of them stop."""
+    """A Job of a gang was deleted, or cannot start, so all of them stop."""
     DEVICES_CHANGED = "DevicesChanged"
-    """Its devices are not those any more that quota was given for."""
+    """It needs other devices now than those that quota was reserved for."""
 
 
 class Cause(StrEnum):
@@ -27,19 +27,19 @@ class Cause(StrEnum):
     REQUEUING_LIMIT_EXCEEDED = "RequeuingLimitExceeded"
     MAXIMUM_EXECUTION_TIME_EXCEEDED = "MaximumExecutionTimeExceeded"
     IDLE = "Idle"
-    """Its pods said that they do nothing, for longer than its policy lets them."""
+    """Its pods were idle for longer than its CheckpointPolicy allows."""
     ADMISSION_CHECK = "AdmissionCheck"
     DEVICE_REQUEST_INVALID = "DeviceRequestInvalid"
-    """The API server does not take the claims that an admission would be given."""
+    """The API server refuses the ResourceClaims that its admission needs."""
     UNSUPPORTED_DEVICE_REQUEST = "UnsupportedDeviceRequest"
     NAME_CONFLICT = "NameConflict"
-    """A claim template of somebody else has the name that ours must have."""
+    """The name of its claim template is taken by an object that is not ours."""
     COMPUTE_DOMAINS_NOT_INSTALLED = "ComputeDomainsNotInstalled"
-    """A flavor gives its devices within a ComputeDomain, and the server knows no such kind."""
+    """Its flavor uses a ComputeDomain, and the API server has no such kind."""
 
 
 class Return(StrEnum):
-    """Why a Workload may queue again: the wire's reasons of `Requeued=True`."""
+    """Why a Workload may be queued again: the reasons of the condition `Requeued=True`."""
 
     REACTIVATED = "Reactivated"
     BACKOFF_FINISHED = "BackoffFinished"
@@ -49,19 +49,19 @@ class Return(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmAdmission:
-    """All checks are ready: set Admitted."""
+    """Set `Admitted`: all admission checks are ready."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evict:
-    """Mark as Evicted; the job is stopped and quota released afterwards."""
+    """Set `Evicted`; the job is stopped and quota released afterwards."""
 
     reason: EvictionReason
     message: str
     cause: str = ""
     requeue_at: float | None = None
     requeue_count: int | None = None
-    """None leaves the count as it is."""
+    """None leaves the count unchanged."""
 
     @property
     def wire_reason(self) -> str:
@@ -71,7 +71,7 @@ class Evict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condemn:
-    """Set DeactivationTarget: the step before `spec.active` is switched off."""
+    """Set `DeactivationTarget`: the step before `spec.active` is set to false."""
 
     cause: Cause
     message: str
@@ -84,7 +84,7 @@ class Deactivate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requeue:
-    """Set Requeued to True: the Workload may queue again."""
+    """Set `Requeued` to True: the Workload may be queued again."""
 
     reason: Return
 
@@ -94,7 +94,7 @@ class Remove:
     """Delete the object: its retention is over."""
 
     with_owner: bool = False
-    """Its job goes too: left alone, it would be queued again."""
+    """Whether its job is deleted, too; otherwise that would be queued again."""
 
 
 Step = ConfirmAdmission | Evict | Condemn | Deactivate | Requeue | Remove
