@@ -67,6 +67,10 @@ class Ranked(NamedTuple):
     """Whether the cost of stopping any of them is known."""
 
 
+ByPriority = Mapping[FlavorResource, Mapping[int, int]]
+"""What is held of a flavor-resource, by the priority of those who hold it."""
+
+
 class Holders(Protocol):
     """Where preemption finds its candidates; implemented by `queueing.state.usage.ledger`."""
 
@@ -75,6 +79,9 @@ class Holders(Protocol):
 
     def ranked(self, queue: QueueName) -> Ranked:
         """Return the same in the order of `rank`."""
+
+    def exposed(self, queue: QueueName) -> ByPriority:
+        """Return what these hold in sum."""
 
     def local_usage(self, queue: QueueName, local_queue: Key) -> float:
         """Return the usage by which LocalQueues of a queue take turns; 0 if they do not."""
@@ -87,6 +94,16 @@ def rank(holders: Iterable[Holder]) -> Ranked:
     """Sort holders: evicted ones first, then lower priority, later reservation, uid."""
     in_order = sorted(holders, key=_rank)
     return Ranked(in_order, any(one.stake is not None for one in in_order))
+
+
+def exposed_by(holders: Iterable[Holder]) -> ByPriority:
+    """Sum what workloads hold."""
+    found: dict[FlavorResource, dict[int, int]] = {}
+    for holder in holders:
+        for resource, amount in holder.usage.items():
+            sums = found.setdefault(resource, {})
+            sums[holder.priority] = sums.get(holder.priority, 0) + amount
+    return found
 
 
 def _rank(holder: Holder) -> tuple[bool, int, float, Uid]:

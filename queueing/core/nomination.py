@@ -16,6 +16,7 @@ from queueing.core.holders import Holders
 from queueing.core.names import QueueName, Uid
 from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.preemption.classical import classical_targets
+from queueing.core.preemption.effort import Effort
 from queueing.core.preemption.limits import Bounds
 from queueing.core.preemption.query import Preemptor, Target
 from queueing.core.preemption.search import Strategy, VictimSearch
@@ -51,6 +52,8 @@ class World:
     """What budgets leave, and the rule for workloads that may not borrow; admissions lower it."""
     recalls: Recalls | None = None
     """What earlier rounds of the cycle found, by root; None to compute everything."""
+    effort: Effort = field(default_factory=Effort)
+    """Counts how many candidates the searches for victims looked at."""
     credited: frozenset[QueueName] = frozenset()
     """Queues in which credits order the LocalQueues, also for the choice of victims."""
 
@@ -182,6 +185,7 @@ def _preemption(
             by_local_usage=head.queue in world.credited
             or (settings.admission_fair_sharing is not None and rules.fact.admission_fair_sharing),
             borrowers=borrowers,
+            effort=world.effort,
             spared=spared,
             now=world.now,
             weighs_work=settings.compatibility is Compatibility.QUEUEING,

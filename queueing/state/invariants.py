@@ -1,5 +1,6 @@
 """The invariants that hold between two calls of the engine; tests assert them."""
 
+from queueing.core.holders import exposed_by
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.pending import PendingQueue
@@ -58,6 +59,8 @@ def _check_sums(memory: Memory) -> None:
             one: node.usage(one) for one in node.resources() if node.usage(one)
         }
         _expect(got == want, f"{name}: the tree has {got}, its workloads hold {want}")
+        exposed = exposed_by(ledger.holders(name))
+        _expect(exposed == ledger.exposed(name), f"{name}: what may be preempted drifted")
 
 
 def _check_turns_of_local_queues(ledger: Ledger, turns: Turns) -> None:

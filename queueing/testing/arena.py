@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from queueing.core.decisions import Admit
 from queueing.core.facts import ClusterQueueFact, CohortFact, FlavorFact, WorkloadFact
 from queueing.core.flavors.assignment import Progress
-from queueing.core.holders import Holder, Ranked, holder_of, rank
+from queueing.core.holders import ByPriority, Holder, Ranked, exposed_by, holder_of, rank
 from queueing.core.names import FlavorName, Key, QueueName, name_of
 from queueing.core.ordering import queue_timestamp
 from queueing.core.queue_rules import QueueRules, compile_rules
@@ -65,6 +65,9 @@ class Arena:
 
     def ranked(self, queue: QueueName) -> Ranked:
         return rank(self.holders(queue))
+
+    def exposed(self, queue: QueueName) -> ByPriority:
+        return exposed_by(self.holders(queue))
 
     def commons(self, _queue: QueueName, _claims: Iterable[str]) -> None:
         """Nobody shares a claim here."""

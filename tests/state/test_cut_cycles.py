@@ -35,10 +35,10 @@ def test_those_who_stand_count_in_a_budget() -> None:
 def test_time_stands_still_for_less_than_a_second_while_a_cycle_goes_on(passed: float) -> None:
     queues = [
         cluster_queue(name, {"default": {"cpu": 400}}, cohort="all", preemption=LOWER)
-        for name in ("deep", "stands", "waits")
+        for name in ("stands", "waits", "with-many")
     ]
     cluster = ObedientCluster(world(cluster_queues=queues))
-    for name in ("deep", "stands"):
+    for name in ("stands", "with-many"):
         holder = admitted(f"of-{name}", {"cpu": 400}, queue=name, local_queue=f"team/{name}")
         cluster.observe(holder)
     cluster.observe(
@@ -55,7 +55,7 @@ def test_time_stands_still_for_less_than_a_second_while_a_cycle_goes_on(passed: 
     assert preempted(cluster.cycle()) == ["team/of-stands"]
     cluster.observe(workload("waits", {"cpu": 400}, local_queue="team/waits", priority=1))
     for number in range(20):
-        cluster.observe(workload(f"no-{number}", {"cpu": 1 + number}, local_queue="team/deep"))
+        cluster.observe(workload(f"no-{number}", {"cpu": 1 + number}, local_queue="team/with-many"))
     cycle = cluster.cycle(budget=1)
     assert "team/waits" in [one.workload for one in cycle.decisions]
     assert not cycle.finished

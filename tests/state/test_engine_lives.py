@@ -143,3 +143,13 @@ def test_pods_that_are_not_ready_stop_who_waits_for_them_until_they_are(
     engine.observe(replace(starting, conditions=ready))
     assert "same" in admits(engine.cycle(11.0).decisions)
     engine.check()
+
+
+def test_a_queue_that_is_active_again_exposes_its_workloads() -> None:
+    held = cluster_queue(stop_policy=StopPolicy.HOLD)
+    engine = engine_with(*world(held), admitted())
+    engine.cycle(1.0)
+    engine.check()
+    engine.observe(replace(held, stop_policy=StopPolicy.NONE))
+    engine.cycle(2.0)
+    engine.check()

@@ -11,6 +11,7 @@ from queueing.core.fair_sharing.candidate_queues import (
     RankedCandidate,
 )
 from queueing.core.fair_sharing.patience import NO_PATIENCE, Patience
+from queueing.core.fair_sharing.reach import may_help
 from queueing.core.fair_sharing.shares import Share, Shares
 from queueing.core.fair_sharing.sparing import Balance, Rules, below_common, spare_fairly
 from queueing.core.holders import Holder, Holders
@@ -51,8 +52,11 @@ def fair_targets(
     patience: Patience = NO_PATIENCE,
 ) -> list[Target]:
     """Return victims by the configured strategies without which the preemptor fits, if any."""
-    found = _candidates(query, holders) if settings.strategies else []
+    if not settings.strategies or not may_help(query, tree, holders, settings):
+        return []
+    found = _candidates(query, holders)
     for _ in range(SEARCHES_MAX if found else 0):
+        query.preemptor.effort.looks += len(found)
         with tree.attempt():
             search = _Search(query, tree, settings, patience)
             leftovers = search.by_first_rule(found, RULES[settings.strategies[0]])

@@ -1,8 +1,9 @@
 """A memo of which queues and cohorts use more than their quota, valid for one state of usage."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from queueing.core.names import FlavorResource
+from queueing.core.holders import ByPriority, Holders
+from queueing.core.names import FlavorResource, QueueName
 from queueing.core.quota.node import Node
 
 
@@ -18,9 +19,12 @@ def within_quota(node: Node, contested: Sequence[FlavorResource]) -> bool:
 class Borrowers:
     """Remembers which nodes borrow. Make a new one whenever usage has changed."""
 
-    __slots__ = ("_children", "_queues")
+    __slots__ = ("_children", "_exposed", "_queues", "highest")
 
     def __init__(self) -> None:
+        self.highest: dict[Node, list[tuple[tuple[int, float], Node]]] = {}
+        """By cohort, the two nodes below it with the highest shares; filled by those who ask."""
+        self._exposed: dict[tuple[object, ...], dict[FlavorResource, dict[int, int]]] = {}
         self._children: dict[tuple[object, ...], list[Node]] = {}
         self._queues: dict[tuple[object, ...], list[Node]] = {}
 
@@ -41,3 +45,25 @@ class Borrowers:
             found = [one for one in cohort.queues() if not within_quota(one, contested)]
             self._queues[key] = found
         return found
+
+    def exposed(
+        self, cohort: Node, contested: Sequence[FlavorResource], holders: Holders
+    ) -> ByPriority:
+        """Sum what may be preempted in the borrowing queues anywhere below a cohort."""
+        key = (cohort, *contested)
+        found = self._exposed.get(key)
+        if found is None:
+            found = self._exposed[key] = {}
+            for queue in self.queues(cohort, contested):
+                for resource, held in holders.exposed(QueueName(queue.name)).items():
+                    sums = found.setdefault(resource, {})
+                    for priority, amount in held.items():
+                        sums[priority] = sums.get(priority, 0) + amount
+        return found
+
+
+def freed(held: Mapping[int, int] | None, limit: float) -> int:
+    """Sum what those hold whose priority is below a limit."""
+    if not held:
+        return 0
+    return sum(amount for priority, amount in held.items() if priority < limit)

@@ -88,6 +88,7 @@ class Candidates:
         """A heap with the next candidate of each queue."""
         sources = [*_same_queue(query), *_other_queues(query)]
         ranked = [holders.ranked(QueueName(one.node.name)) for one in sources]
+        query.preemptor.effort.looks += len(sources)
         if query.preemptor.by_local_usage or any(one.has_stakes for one in ranked):
             self._found = candidates(query, holders)
             self._note(self._found)
@@ -102,6 +103,11 @@ class Candidates:
 
     def __bool__(self) -> bool:
         return bool(self._found or self._next)
+
+    @property
+    def read(self) -> int:
+        """How many were looked at so far."""
+        return len(self._found)
 
     def __iter__(self) -> Iterator[Candidate]:
         at = 0
@@ -264,6 +270,17 @@ def _variant(preemptor: Preemptor, holder: Holder) -> Variant:
     ):
         return Variant.RECLAIM_WITHOUT_BORROWING
     return Variant.RECLAIM_WHILE_BORROWING
+
+
+def has_advantage(query: Query) -> bool:
+    """Say whether a subtree below the root covers the request: above it, reclaim is a right."""
+    node, remaining = query.preemptor.node, query.requests
+    for cohort in query.preemptor.node.ancestors():
+        fits, remaining = _fits_in_quota(node, remaining)
+        if fits:
+            return True
+        node = cohort
+    return False
 
 
 def _fits_in_quota(

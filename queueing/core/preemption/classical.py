@@ -7,6 +7,7 @@ from queueing.core.holders import Holders
 from queueing.core.names import Uid
 from queueing.core.preemption.candidates import REASON, Candidates, Variant
 from queueing.core.preemption.query import Query, Target
+from queueing.core.preemption.reach import Reach
 from queueing.core.preemption.room import Room
 from queueing.core.quota.cell import Cell
 from queueing.core.quota.node import Node
@@ -15,12 +16,19 @@ from queueing.core.quota.tree import QuotaTree
 
 def classical_targets(query: Query, tree: QuotaTree, holders: Holders) -> list[Target]:
     """Return victims without which the preemptor fits, in the order chosen; empty if impossible."""
+    reach = Reach(query, holders)
+    may_succeed = (reach.within_quota(), reach.by_borrowing())
+    if not any(may_succeed):
+        return []
     found = Candidates(query, holders)
     if not found:
         return []
     for borrowing in _attempts(query, found):
+        if not may_succeed[borrowing]:
+            continue
         with tree.attempt():
             targets = _greedy(query, tree, found, borrowing=borrowing)
+        query.preemptor.effort.looks += found.read
         if targets:
             return targets
     return []

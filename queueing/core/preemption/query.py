@@ -8,6 +8,7 @@ from queueing.core.facts import Preemption, PreemptionPolicy
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Uid
 from queueing.core.preemption.borrowers import Borrowers
+from queueing.core.preemption.effort import Effort
 from queueing.core.quota.node import Node
 
 
@@ -23,6 +24,8 @@ class Preemptor:
     """Whether candidates of its own queue are sorted by the usage of their LocalQueues first."""
     borrowers: Borrowers = field(default_factory=Borrowers)
     """Which nodes borrow now; shared by preemptors that see the same usage."""
+    effort: Effort = field(default_factory=Effort)
+    """Counts the candidates that were looked at; shared by all preemptors of a round."""
     spared: frozenset[Uid] = frozenset()
     """Workloads that are no candidates: victims of another preemptor, feuds, users of its claims.
     """

@@ -27,7 +27,13 @@ from queueing.state.cycle.selection import (
 )
 from queueing.state.cycle.settlement import settle_all
 from queueing.state.cycle.standing import may_try_again, try_again
-from queueing.state.cycle.succession import Succession, hand_on, withhold
+from queueing.state.cycle.succession import (
+    LOOKS_PER_HEAD,
+    Limits,
+    Succession,
+    hand_on,
+    withhold,
+)
 from queueing.state.cycle.wakes import wake_waiting
 from queueing.state.intake.joining import enqueue, leave
 from queueing.state.intake.local_queues import credited, rank_local_queues
@@ -56,10 +62,12 @@ def run_cycle(memory: Memory, now: float, budget: int | None) -> Cycle:
         finished = not (selection.heads or selection.decisions)
         found: list[Decision] = []
         if selection.items or selection.foregone:
-            limit = None if budget is None else max(selection.heads, budget - spent)
-            found = _judge(memory, selection, now, limit)
+            limits = None
+            if budget is not None and left is not None:
+                limits = Limits(max(selection.heads, budget - spent), left)
+            found = _judge(memory, selection, now, limits)
             judged += selection.successors
-            spent += selection.successors
+            spent += selection.successors + selection.looks // LOOKS_PER_HEAD
         decided = [*told, *selection.decisions, *found]
         told = []
         if decided:
@@ -267,11 +275,13 @@ def _announce(memory: Memory) -> list[Decision]:
     return told
 
 
-def _judge(memory: Memory, selection: Selection, now: float, limit: int | None) -> list[Decision]:
+def _judge(
+    memory: Memory, selection: Selection, now: float, limits: Limits | None
+) -> list[Decision]:
     """Judge one round; the turn of a hopeless head passes to the next workload of its queue.
 
-    If more than `limit` heads took over such a turn, the round is left undecided. The hopeless
-    heads are set aside all the same, so a later round begins without them.
+    If hopeless heads go beyond the limits, the round is left undecided. They are set aside all the
+    same, so a later round begins without them.
     """
     if memory.as_kueue:
         return _judge_once(memory, selection, now)
@@ -279,10 +289,8 @@ def _judge(memory: Memory, selection: Selection, now: float, limit: int | None) 
     if not selection.items:
         hand_on(memory, roots)
         return settle_all(memory, (), selection, now)
-    world, succession = (
-        _world(memory, selection),
-        Succession(memory, selection, now=now, limit=limit),
-    )
+    world = _world(memory, selection)
+    succession = Succession(memory, selection, world.effort, now=now, limits=limits)
     entries: list[Entry] = []
     for entry in nominations(succession.heads(), world, succession.after, succession.along()):
         if succession.is_cut:
@@ -290,12 +298,15 @@ def _judge(memory: Memory, selection: Selection, now: float, limit: int | None) 
         entries.append(entry)
     told = succession.end()
     if succession.is_cut:
+        selection.looks = world.effort.looks
         withhold(memory)
         return told
-    hand_on(memory, roots)
+    hand_on(memory, [root for root in roots if root not in succession.left_out])
     if selection.companions:
         entries = _by_queue(memory, entries)
-    return [*told, *settle_all(memory, decide_round(entries, world), selection, now)]
+    judgements = decide_round(entries, world)
+    selection.looks = world.effort.looks
+    return [*told, *settle_all(memory, judgements, selection, now)]
 
 
 def _by_queue(memory: Memory, entries: Sequence[Entry]) -> list[Entry]:

@@ -49,6 +49,8 @@ class Selection:
     """How much of a budget the round uses up, but for its successors."""
     successors: int = 0
     """How many heads took the turn of a hopeless one."""
+    looks: int = 0
+    """How often those who were judged looked at a candidate."""
     foregone: list[Foregone] = field(default_factory=list)
     """Heads that the round admits for certain; no other head of their trees is admitted."""
     spent: list[Node] = field(default_factory=list)

@@ -7,10 +7,12 @@ a new leader, which has judged none, would decide differently from the old one. 
 docs/decisions/0033.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 from queueing.core.decisions import Decision
 from queueing.core.names import Key, QueueName
+from queueing.core.preemption.effort import Effort
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Head, Judgement
 from queueing.state.cycle.hopeless import set_aside_if_hopeless
@@ -26,31 +28,87 @@ from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item
 from queueing.state.usage.changes import UsageChanges
 
+LOOKS_PER_HEAD = 16
+"""Candidates of preemption; to look at so many counts in a budget as one head does."""
+HEADS_PER_HOPELESS = 8
+"""Heads of a round; to take so many anew after a cut costs about what one hopeless head does."""
+
+
+class Limits(NamedTuple):
+    """How far one round may go."""
+
+    successors: int
+    """How many heads may take over the turn of a hopeless one."""
+    weight: int
+    """What is left of the budget, in heads: see `LOOKS_PER_HEAD`."""
+
 
 class Succession:
-    """Replaces the hopeless heads of one round by the next of their queues, at most `limit` times.
+    """Replaces the hopeless heads of one round by the next of their queues, within `limits`.
 
     `nominations` of `queueing.core.rounds` reads `heads` and `along`, and calls `after` for each
     hopeless head. `end` is called when all heads are nominated.
+
+    A hopeless head is set aside for good; all others are nominated again after a cut. So a round is
+    cut only when hopeless heads took the larger part, else it might cost much more in portions.
     """
 
-    __slots__ = ("_heads", "_limit", "_looks", "_memory", "_now", "_selection", "_told", "is_cut")
+    __slots__ = (
+        "_effort",
+        "_heads",
+        "_hopeless",
+        "_judged",
+        "_limits",
+        "_looks",
+        "_looks_before",
+        "_memory",
+        "_now",
+        "_selection",
+        "_told",
+        "_vain_looks",
+        "is_cut",
+        "left_out",
+    )
 
     def __init__(
-        self, memory: Memory, selection: Selection, *, now: float, limit: int | None
+        self,
+        memory: Memory,
+        selection: Selection,
+        effort: Effort,
+        *,
+        now: float,
+        limits: Limits | None,
     ) -> None:
-        self._memory, self._selection = memory, selection
-        self._now, self._limit = now, limit
+        self._memory, self._selection, self._effort = memory, selection, effort
+        self._now, self._limits = now, limits
+        self._judged = self._hopeless = self._vain_looks = 0
+        """Nominated heads, the hopeless ones of them, and the candidates that these looked at."""
+        self._looks_before = effort.looks
+        """The looks before the head that is being nominated."""
+        self.left_out: set[Node] = set()
+        """Roots of trees that are left to a later round, because others used up the budget."""
         self._heads: dict[QueueName, Item] = {head_queue(one): one for one in selection.items}
         self._told: dict[Key, Decision] = {}
         self._looks = memory.credits.allowance is None
         """Whether the quota alone may show that a head is hopeless; False where budgets apply."""
         self.is_cut = False
-        """Whether the round must be left undecided, because `limit` is used up."""
+        """Whether the round must be left undecided, because a limit is used up."""
 
     def heads(self) -> Iterator[Head]:
-        """Yield the first head of each queue that has to be judged."""
-        for item in list(self._heads.values()):
+        """Yield the first head of each queue that has to be judged, tree after tree.
+
+        When enough was spent, the other trees are left out, or else the round is cut.
+        """
+        before, items = None, list(self._heads.values())
+        for at, item in enumerate(items):
+            root = self._memory.roots[head_queue(item)]
+            if root is not before and before is not None and self._has_spent_all():
+                self._leave_out(items[at:])
+                return
+            if self._is_worn_out():
+                self.is_cut = True
+                return
+            before = root
             first = self._pass_over(item)
             if first is not None:
                 yield self._prepare(first)
@@ -61,11 +119,15 @@ class Succession:
         Left out are those that became the head of their queue in this round, and those that were
         its head and turned out to be hopeless, since these are standing no longer.
         """
-        heads, standing = set(map(id, self._heads.values())), self._memory.standing
+        if self.is_cut:
+            return
+        heads, memory = set(map(id, self._heads.values())), self._memory
         self._selection.companions = [
             one
             for one in self._selection.companions
-            if id(one) not in heads and one.fact.key in standing
+            if id(one) not in heads
+            and one.fact.key in memory.standing
+            and memory.roots[head_queue(one)] not in self.left_out
         ]
         for item in self._selection.companions:
             item.progress = None
@@ -85,6 +147,8 @@ class Succession:
 
     def after(self, judgement: Judgement) -> Head | None:
         """Set a hopeless head aside; return the next head of its queue, None if there is none."""
+        self._hopeless += 1
+        self._vain_looks += self._effort.looks - self._looks_before
         settle_hopeless(self._memory, judgement, self._now)
         found = self._next(judgement.head.queue, judgement.decision)
         first = None if found is None else self._pass_over(found)
@@ -109,14 +173,42 @@ class Succession:
         found = judgeable_head(self._memory, self._memory.queue(name), self._selection)
         if found is None:
             return None
-        if self._selection.successors == self._limit:
+        limits = self._limits
+        if limits is not None and (
+            self._selection.successors == limits.successors or self._is_worn_out()
+        ):
             self.is_cut = True
             return None
         self._selection.successors += 1
         self._heads[name] = found
         return found
 
+    def _has_spent_all(self) -> bool:
+        """Say whether the nominated heads used up what is left of the budget."""
+        if self._limits is None:
+            return False
+        return self._judged + self._effort.looks // LOOKS_PER_HEAD >= self._limits.weight
+
+    def _is_worn_out(self) -> bool:
+        """Say whether hopeless heads used up what is left of the budget, and more than others."""
+        if self._limits is None or not self._hopeless:
+            return False
+        spent = self._judged + self._effort.looks // LOOKS_PER_HEAD
+        vain = self._hopeless + self._vain_looks // LOOKS_PER_HEAD
+        taken_again = self._selection.heads // HEADS_PER_HOPELESS
+        return vain >= max(self._limits.weight, spent - vain, taken_again)
+
+    def _leave_out(self, items: Sequence[Item]) -> None:
+        """Leave heads to a later round, which begins with their trees."""
+        for item in items:
+            name = head_queue(item)
+            del self._heads[name]
+            self.left_out.add(self._memory.roots[name])
+        self._memory.cursor = self._memory.roots[head_queue(items[0])].path()
+
     def _prepare(self, item: Item) -> Head:
+        self._judged += 1
+        self._looks_before = self._effort.looks
         return head_of(self._memory, item, patient=is_patient(item))
 
 

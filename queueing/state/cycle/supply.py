@@ -14,11 +14,12 @@ from collections.abc import Iterator, Mapping
 
 from queueing.core.facts import Preemption, PreemptionPolicy
 from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName
+from queueing.core.preemption.borrowers import freed
+from queueing.core.preemption.reach import limit_of
 from queueing.core.quota.node import Node
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Peers
 from queueing.state.queues.shelf import Bound
-from queueing.state.usage.rolls import ByPriority
 
 NOTHING: Mapping[int, int] = {}
 
@@ -31,7 +32,7 @@ class Supply:
     def __init__(self, memory: Memory, root: Node) -> None:
         self._memory, self._root = memory, root
         self._borrowing: set[QueueName] | None = None
-        self._total: ByPriority = {}
+        self._total: dict[FlavorResource, dict[int, int]] = {}
         self._most: dict[tuple[QueueName, FlavorResource, int], int] = {}
 
     def may_cover(self, peers: Peers) -> bool:
@@ -144,12 +145,7 @@ class Supply:
 
 def _freed(held: Mapping[int, int], priority: int, policy: PreemptionPolicy) -> int:
     """Sum what those hold whom a policy exposes, equals counted as newer."""
-    if policy is PreemptionPolicy.NEVER:
-        return 0
-    if policy is PreemptionPolicy.ANY:
-        return sum(held.values())
-    limit = priority if policy is PreemptionPolicy.LOWER_PRIORITY else priority + 1
-    return sum(amount for other, amount in held.items() if other < limit)
+    return freed(held, limit_of(policy, priority))
 
 
 def _asked(

@@ -7,18 +7,19 @@ the sum over its charges; quota is given back by a fact or a refusal, never by a
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from queueing.core.holders import Holder, Ranked, rank
+from queueing.core.holders import ByPriority, Holder, Ranked, exposed_by, rank
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.sharing import Commons
 from queueing.state.usage.changes import UsageChanges
 from queueing.state.usage.charges import Charge, Tally, is_running, is_same, together
 from queueing.state.usage.ranks import Rank
-from queueing.state.usage.rolls import ByPriority, Roll
+from queueing.state.usage.rolls import Roll
 from queueing.state.usage.sharing import Users
 from queueing.state.usage.turns import Turns
 
 NOBODY = rank(())
+NOTHING = exposed_by(())
 
 
 class Ledger:
@@ -94,15 +95,13 @@ class Ledger:
 
     def exposed(self, queue: QueueName) -> ByPriority:
         """Return what those hold who may be preempted; worked out when it is first asked for."""
+        if queue in self.asleep:
+            return NOTHING
         roll = self._rolls.get(queue)
         if roll is None:
-            return {}
+            return NOTHING
         if roll.exposed is None:
-            roll.exposed = {}
-            for holder in self.holders(queue):
-                for resource, amount in holder.usage.items():
-                    sums = roll.exposed.setdefault(resource, {})
-                    sums[holder.priority] = sums.get(holder.priority, 0) + amount
+            roll.exposed = exposed_by(self.holders(queue))
         return roll.exposed
 
     def local_usage(self, queue: QueueName, local_queue: Key) -> float:

@@ -1,11 +1,8 @@
 """The workloads that hold quota of one ClusterQueue, with their sums."""
 
-from queueing.core.holders import Holder, Ranked
-from queueing.core.names import FlavorResource, Key
+from queueing.core.holders import ByPriority, Holder, Ranked
+from queueing.core.names import Key
 from queueing.state.usage.charges import Charge, Tally
-
-ByPriority = dict[FlavorResource, dict[int, int]]
-"""Flavor-resource → priority → the amount that workloads of this priority hold."""
 
 
 class Roll:
