@@ -1,4 +1,4 @@
-"""The pods of Jobs, asked for when it matters: there are too many of them to watch."""
+"""Lists the pods of Jobs when they are needed: a cluster has too many pods to watch them all."""
 
 from collections.abc import Iterable
 from typing import TypeVar
@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 async def pods_of(client: Client, namespace: str, jobs: Iterable[str], kind: type[T]) -> list[T]:
-    """List the pods that Jobs of one namespace made, by the uids of the Jobs. Raises KubeError.
+    """Return the pods that Jobs of one namespace created, by the uids of the Jobs.
 
-    At least one uid and some dozens at most: they stand in a URL. Pods that a deleted Job left
-    behind are among them.
+    At least one uid and some dozens at most, because they are part of the URL. Pods that a deleted
+    Job left behind are included. Raises KubeError.
     """
     chosen = f"{POD_JOB_UID} in ({','.join(jobs)})"
     return await list_all(client, PODS.within(namespace), kind, label_selector=chosen)

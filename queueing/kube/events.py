@@ -1,11 +1,11 @@
-"""Events for people: cheap to give, written last, and dropped sooner than they delay a decision.
+"""Records Kubernetes Events (`events.k8s.io/v1`): after all other writes, and dropped under load.
 
-The same event again within six minutes is counted in a series instead of written anew. An object
-that talks too much is cut off until its allowance has grown back. All memory is bounded, the least
-recently used goes first.
+The same Event again within six minutes is counted in its series instead of created anew. An object
+with too many Events gets no more until its allowance has grown back, as with client-go. All memory
+is bounded; what was least recently used is forgotten first.
 
-While the server does not answer, or does not know our roles yet, events are held back: one is tried
-now and then, and when it is taken the others follow.
+While the server does not answer, or an API server that has just started does not know our roles
+yet, Events are held back: one is tried now and then, and when it is accepted the others follow.
 """
 
 import asyncio

@@ -1,10 +1,11 @@
-"""Leadership through one Lease object, with a fence that the holder's own clock closes in time.
+"""Leader election through one Lease object, with a fence for writes (client-go's has none).
 
-How two leaders are kept apart. The holder counts its validity from *before* it sent the renewal;
-everybody else counts from *after* they saw it. A write is sent only while the lease outlasts the
-write's hard timeout, so all writes of a holder have ended when others may take over. A new holder
-adds one more such timeout before it leads, for what the server may still be executing, unless the
-old one released the lease, which it does after its last write.
+How two leaders are kept apart: the holder counts the lease's duration from *before* it sent the
+renewal, all others from *after* they saw it, each by its own monotonic clock. A write is sent only
+while the lease outlasts the write's hard timeout, so that all writes of a holder have ended when
+another one may take over. A new holder waits for one more such timeout before it leads, because the
+server may still be executing a write; unless the old holder released the lease, which it does after
+its last write.
 """
 
 import asyncio
@@ -73,7 +74,7 @@ class Fence:
         self._valid_until = float("-inf")
 
     def valid_for_longer_than(self, seconds: float) -> bool:
-        """Tell whether the lease is ours for more than this many seconds from now."""
+        """Say whether the lease is ours for more than this many seconds from now."""
         return self._clock.monotonic() + seconds < self._valid_until
 
     def open_until(self, moment: float) -> None:
@@ -171,7 +172,7 @@ class Lease:
         return self._settings.write_timeout_s
 
     def _observe(self, found: LeaseRecord | None) -> None:
-        """Note when the record last changed before our eyes: others' clocks do not count."""
+        """Note when the record was first seen as it is; times that others wrote do not count."""
         before = self._record
         if before is None or found is None or found.content != before.content:
             self._seen_at = self._clock.monotonic()

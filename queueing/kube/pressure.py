@@ -1,42 +1,45 @@
-"""Whether the API server is slower than it can be, told by how long our own writes take.
+"""Measures whether the API server is slow, by how long our own writes take.
 
-What a server can do is not known beforehand, so its best time is remembered, and grows again a
-little with each write: a server that got slower for good is not pressed for ever. Between two of
-many admissions there is always a good moment; only after a while of those it is at rest.
+The server counts as *pressed* while the mean duration of writes is a multiple of the best one. The
+best duration is remembered, and grows a little with each write, so that a server that has become
+slower for good does not count as pressed for ever. It counts as *at rest* only after some seconds
+without a pressed moment, since there are good moments between the writes of a burst, too.
 """
 
 from dataclasses import dataclass
 
 TIMES = 3.0
-"""A write takes so many times the best one when the server is pressed."""
+"""The server is pressed when the mean duration is so many times the best one."""
 LEAST_S = 0.02
-"""Nobody waits for less. Two cores on which 32 writes are always under way take four times that."""
+"""A mean duration below this, in seconds, is never pressed. A server on two cores with 32 writes in
+flight takes four times as long."""
 MEMORY_S = 1.0
-"""Without writes for so long there is nobody to be in the way of."""
+"""After so many seconds without a write the server is not pressed, and the mean begins anew."""
 CALM_S = 3.0
-"""It is at rest after so long without a moment in which it was pressed."""
+"""Seconds after the last pressed moment until the server is at rest."""
 SEVERAL = 16
-"""Fewer writes in a row say nothing: the first ones wait for connections and cold caches."""
+"""With fewer writes since the last pause the server is not pressed: the first ones may wait for
+connections and cold caches."""
 SHARE = 0.1
-"""What one write counts in the mean."""
+"""The weight of the newest write in the (exponential) mean."""
 GROWTH = 1.0001
-"""What the best time grows by with each write: it doubles in about 7,000 of them."""
+"""The factor by which the best duration grows with each write: it doubles in about 7,000."""
 
 
 @dataclass(slots=True)
 class Pressure:
-    """Hears of writes; times are seconds of a monotonic clock. `writes` counts them all."""
+    """The durations of all writes; times are seconds of a monotonic clock, `writes` counts them."""
 
     writes: int = 0
     _best_s: float = float("inf")
     _mean_s: float = 0.0
     _row: int = 0
-    """Writes without a pause."""
+    """Number of writes since the last pause of `MEMORY_S`."""
     _last: float = float("-inf")
     _until: float = float("-inf")
 
     def took(self, seconds: float, now: float) -> None:
-        """Note how long a write took that has just ended."""
+        """Note how long a write took that ended just now."""
         self.writes += 1
         self._best_s = min(self._best_s * GROWTH, seconds)
         fresh = now - self._last > MEMORY_S
@@ -47,11 +50,11 @@ class Pressure:
             self._until = now + CALM_S
 
     def is_high(self, now: float) -> bool:
-        """Say whether writes that can wait would delay others now."""
+        """Say whether the server is pressed now."""
         return now - self._last <= MEMORY_S and self._is_slow()
 
     def was_high(self, now: float) -> bool:
-        """Say whether they would have a little while ago, and so are likely to do so again."""
+        """Say whether the server is not at rest: pressed now or in the last `CALM_S`."""
         return now < self._until
 
     def _is_slow(self) -> bool:

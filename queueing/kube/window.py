@@ -1,26 +1,27 @@
-"""How many writes are under way at once: fewer while each takes long.
+"""Limits how many writes of decisions are in flight: fewer while each takes long.
 
-Writes wait in the API server for each other. One that waits beyond its timeout may have happened or
-not, is sent again, refused, and read: a server that is too slow for so many would get more of them.
-So the number follows how long they take, as a sender on a network follows what is lost: it grows by
-one, or shrinks by a half, for as many writes as it lets through. It begins small, and grows by one
-with each write until the first slow one: who has just become leader may have a server before it
-that was too slow for the leader before.
+Writes wait for each other in the API server. One that exceeds its timeout has an unclear outcome
+and costs a resend, a refusal and a read: a server that is too slow for so many writes would get
+even more requests. So the limit is adapted as TCP adapts its congestion window (additive increase,
+multiplicative decrease): per window of writes it grows by one, or shrinks to a half if they are
+slow. A term begins with a small limit, which grows by one with each write until the first slow one,
+because the server may have been too slow for the leader before.
 """
 
 from dataclasses import dataclass
 
 LEAST = 4
-"""Writes at once, however slow they are: some must end for it to hear that they are fast again."""
+"""The smallest limit: some writes must go on to show when the server is fast again."""
 PATIENCE_SHARE = 1 / 3
-"""A write is slow that takes this part of its timeout: others of the same moment take longer."""
+"""A write that takes more than this fraction of its timeout is slow: others sent at the same time
+take longer."""
 SHRINKS_BY = 0.5
-"""For each slow write: as many as the window lets through make it half as large."""
+"""By how much each slow write shrinks the limit; a whole window of them halves it."""
 
 
 @dataclass(slots=True)
 class Window:
-    """Up to `most` writes; one that takes longer than `slow_s` makes the window smaller."""
+    """A limit of `LEAST` to `most` writes; a write is slow that takes longer than `slow_s`."""
 
     most: int
     slow_s: float
@@ -30,11 +31,11 @@ class Window:
 
     @property
     def size(self) -> int:
-        """How many writes may be under way now."""
+        """How many writes may be in flight now."""
         return int(self._size)
 
     def took(self, seconds: float) -> None:
-        """Hear how long a write took."""
+        """Adapt the limit to how long a write took."""
         if seconds > self.slow_s:
             self._begins = False
             self._size = max(self._size - SHRINKS_BY, float(LEAST))

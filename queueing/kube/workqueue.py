@@ -1,7 +1,8 @@
-"""Keys to look at again: each at most once in the queue, and never in two hands at a time.
+"""A queue of keys of objects to be reconciled, with the semantics of client-go's work queue.
 
-The key is the whole message: whoever takes it looks at what is, not at what happened. A key added
-while it is in hand comes back when it is put down, so that nothing is missed.
+Each key is in the queue at most once, and never with two workers at a time. A key that is added
+while a worker has it is queued again when the worker is done, so that no change is missed. The key
+says nothing about what happened: a worker looks at the object as it is.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ _PATIENCE = Backoff(0.005, 60.0)
 
 
 class _Timer(NamedTuple):
-    """A wish for later."""
+    """A key that is to be added later."""
 
     at: float
     """By the clock of the loop. uvloop's handle of a delay below a millisecond does not know it."""
@@ -28,10 +29,9 @@ class _Timer(NamedTuple):
 
 
 class WorkQueue(Generic[K]):
-    """Three sets: keys that are ready, keys that want a look (dirty), keys in hand (running).
+    """Keys that are ready for a worker, that need one (dirty), and that have one (running).
 
-    `add` is synchronous. Failed keys come back by `retry`, later each time; `forget` ends that
-    count.
+    `add` does not await. `retry` adds a failed key again after a backoff, which `forget` resets.
     """
 
     def __init__(self, backoff: Backoff = _PATIENCE, draw: Draw = draw) -> None:
@@ -44,7 +44,7 @@ class WorkQueue(Generic[K]):
         self._timers: dict[K, _Timer] = {}
 
     def __len__(self) -> int:
-        """Count the keys that wait for a hand, without those that wait for their time."""
+        """Count the keys that wait for a worker, without those to be added later."""
         return self._ready.qsize()
 
     def add(self, key: K) -> None:
@@ -56,7 +56,7 @@ class WorkQueue(Generic[K]):
             self._ready.put_nowait(key)
 
     def add_after(self, key: K, delay_s: float) -> None:
-        """Ask for a look in `delay_s` seconds; of several such wishes the earliest holds."""
+        """Ask for a look in `delay_s` seconds; of several such calls the earliest time counts."""
         if delay_s <= 0:
             self.add(key)
             return
@@ -80,20 +80,20 @@ class WorkQueue(Generic[K]):
         self._failures.pop(key, None)
 
     async def next(self) -> K:
-        """Wait for a key and take it in hand; every key taken must be put down by `done`."""
+        """Wait for a key and take it; `done` must be called for every key that was taken."""
         key = await self._ready.get()
         self._dirty.discard(key)
         self._running.add(key)
         return key
 
     def done(self, key: K) -> None:
-        """Put the key down; if it was added meanwhile it is ready again."""
+        """End the work on a key; if it was added meanwhile, it is ready again."""
         self._running.discard(key)
         if key in self._dirty:
             self._ready.put_nowait(key)
 
     async def serve(self, look: Callable[[K], Awaitable[None]]) -> NoReturn:
-        """Be one worker: look at key after key; a KubeError means later again, others end it."""
+        """Work as one worker, for ever: a KubeError of `look` retries the key, others end it."""
         while True:
             key = await self.next()
             try:
@@ -108,7 +108,7 @@ class WorkQueue(Generic[K]):
                 self.done(key)
 
     def close(self) -> None:
-        """Drop the wishes for later, so that no timer outlives the queue."""
+        """Cancel all timers, so that none outlives the queue."""
         for timer in self._timers.values():
             timer.handle.cancel()
         self._timers.clear()

@@ -1,10 +1,11 @@
-"""Who may write now: decisions before status before events, and one write per object.
+"""Orders writes: decisions first, then statuses, then Events, and one write per object at a time.
 
-Invariants. Two jobs of one key never run at the same time, and jobs of one key and class run in the
-order given. A lower class starts only while no higher one waits, except that each class may always
-have one job in flight, so that none starves. Events wait until the server is at rest, up to a
-minute, unless too many wait. A coalesced job runs at most once per interval and key, and the newest
-wins.
+A *job* here is a write with what belongs to it, not a Kubernetes Job. Invariants: two jobs of one
+key never run at the same time, and jobs of one key and class run in the order of their submission.
+A job starts only while none of a more urgent class waits, but each class may always have one in
+flight, so that none starves. Events wait until the server is at rest, for a minute at most, unless
+too many wait. Of jobs given to `submit_latest` only the newest runs, at most once per interval and
+key.
 """
 
 import asyncio
@@ -31,19 +32,23 @@ class WriteClass(IntEnum):
 LIMITS: Mapping[WriteClass, int] = MappingProxyType(
     {WriteClass.ADMISSION: 32, WriteClass.STATUS: 8, WriteClass.EVENT: 2}
 )
-"""Writes in flight per class. More than 32 only lengthens the server's queues."""
+"""Writes in flight per class at most. More than 32 only lengthen the server's queues."""
 
 EVENTS_WAITING_MAX = 10_000
-"""About a kilobyte each. Half of them may wait for rest: as many as a large burst has."""
+"""Events waiting at most, of about a kilobyte each. Half as many may wait for the server to be at
+rest: the Events of a large burst."""
 EVENT_PATIENCE_S = 60.0
-"""How long an event waits while the server is pressed."""
+"""Seconds for which an Event waits at most while the server is not at rest."""
 EVENT_LOOK_S = 0.25
+"""Seconds between looks at whether waiting Events may be written."""
 STATUS_INTERVAL_S = 1.0
+"""Least seconds between two jobs of `submit_latest` with the same key."""
 AHEAD = 1 / 2
-"""So many jobs may wait, as a part of those that may run, before there is no room for more: enough
-that no slot is idle while the next ones are thought of."""
+"""How many jobs may wait before `room` is 0, as a fraction of those that may run: enough that no
+slot is idle while the next decisions are made."""
 ROOM_LEAST = 1 / 4
-"""Room is given in parts of this size: to think of few costs nearly as much as of many."""
+"""The smallest `room` above 0, as a fraction of the jobs that may run: a cycle that decides a few
+costs nearly as much as one that decides many."""
 
 
 def _never() -> bool:
@@ -51,7 +56,7 @@ def _never() -> bool:
 
 
 def _nobody() -> None:
-    """Tell nobody."""
+    """Do nothing when called."""
 
 
 class _Waiting(NamedTuple):
@@ -61,10 +66,10 @@ class _Waiting(NamedTuple):
 
 
 class Writer:
-    """Runs jobs within the limits. `submit` is synchronous; the work is done inside `run`.
+    """Runs jobs within the limits. `submit` does not await; the jobs run inside `run`.
 
-    `pressed` says whether events should wait: the server is not at rest. `window` bounds the
-    decisions under way, besides the limit of their class.
+    `pressed` says whether Events should wait because the server is not at rest. `window` limits the
+    decisions in flight, in addition to the limit of their class.
     """
 
     def __init__(
@@ -77,7 +82,7 @@ class Writer:
         window: Window | None = None,
     ) -> None:
         self.ended: Callable[[], None] = _nobody
-        """Called whenever a job is over."""
+        """Called after each job."""
         self._limits = limits
         self._window = window
         self._interval_s = interval_s
@@ -94,7 +99,7 @@ class Writer:
         self._idle.set()
 
     async def run(self) -> None:
-        """Work until cancelled; running jobs are cancelled with it, so `drain` first."""
+        """Run jobs until cancelled, which cancels those in flight: call `drain` before."""
         try:
             async with asyncio.TaskGroup() as group:
                 self._group = group
@@ -129,17 +134,17 @@ class Writer:
         return len(self._waiting[kind])
 
     def room(self, kind: WriteClass) -> int:
-        """Count the jobs of a class that would find a slot soon; 0 while it is only a few."""
+        """Return how many more jobs of a class could start soon; 0 while that is only a few."""
         most = self._most(kind)
         free = most + int(most * AHEAD) - self._running[kind] - len(self._waiting[kind])
         return free if free >= most * ROOM_LEAST else 0
 
     def is_busy(self, kind: WriteClass) -> bool:
-        """Tell whether a job of a class waits or runs: what can be put off should be."""
+        """Say whether a job of a class waits or runs."""
         return bool(self._waiting[kind]) or self._running[kind] > 0
 
     async def drain(self, timeout_s: float) -> bool:
-        """Wait until all that was submitted is done, events too; False if time ran out."""
+        """Wait until all submitted jobs have run, Events too; False if the time was too short."""
         self._pressed = _never
         self._start_what_may()
         try:

@@ -1,9 +1,9 @@
-"""Whether a Job that was suspended soon after its start makes no pods any more.
+"""Finds out whether a Job that was suspended soon after its start creates no more pods.
 
-The Job controller makes pods first and writes the status afterwards; and what it writes is refused
-when the Job was suspended meanwhile. So a status that tells of no pods says nothing as long as the
-start may not have been seen. Then the pods themselves are asked for, until the time is over that a
-look of that controller takes.
+Kubernetes' Job controller creates pods first and writes the Job's status afterwards, and that write
+fails with a conflict if the Job was suspended meanwhile. So a status without active pods proves
+nothing until it shows that the controller has seen the suspension after the start. Where it may not
+have, `LINGER_S` are waited for, and then the pods are listed.
 """
 
 from queueing.clock import Clock
@@ -15,32 +15,34 @@ from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
 LINGER_S = 5.0
-"""How long after a suspension the Job controller may still make pods for the start before it."""
+"""Seconds after a suspension in which the Job controller may still create pods for the start."""
 AGAIN_S = 1.0
+"""Seconds between two lists of pods."""
 
 
 class Quiescence:
-    """Asked before the template of a suspended Job, and then its quota, is given back."""
+    """Asked by `Stopping` before a suspended Job's template is restored, and its quota released."""
 
     def __init__(self, writes: LeaderWrites, clock: Clock) -> None:
         self._writes, self._clock = writes, clock
         self._seen: dict[Key, bool] = {}
-        """Of Jobs that this leader suspended: whether their start had been seen by then."""
+        """Jobs that this term suspended: whether the controller had seen their start by then."""
         self._doubted: dict[Key, float] = {}
+        """Jobs that `wait_s` was unsure about, and since when (wall clock)."""
 
     def stopping(self, job: Job) -> None:
-        """Note a Job as it is when it is suspended."""
+        """Note a Job that is about to be suspended."""
         self._seen[job.metadata.key] = job.status.start_time is not None
 
     def forget(self, key: Key) -> None:
-        """Drop what is known of a Job that has its template back, or is gone."""
+        """Forget a Job whose template is restored, or that is deleted."""
         self._seen.pop(key, None)
         self._doubted.pop(key, None)
 
     async def wait_s(self, job: Job, workload: Workload) -> float:
-        """Return after how many seconds to ask again; 0 when no pod will come. Raises KubeError.
+        """Return the seconds after which to ask again; 0 when no pod runs or will be created.
 
-        The Job's status tells of no pods, or nobody would ask.
+        For a suspended Job whose status has no active pods. Raises KubeError.
         """
         if not workload.status.is_true("QuotaReserved") or self._start_was_seen(job, workload):
             return 0.0
@@ -53,9 +55,10 @@ class Quiescence:
         return 0.0 if all(pod.status.is_terminal for pod in pods) else AGAIN_S
 
     def _start_was_seen(self, job: Job, workload: Workload) -> bool:
-        """Say whether the suspension that the status tells of came after the start.
+        """Say whether the Job's condition `Suspended` is of the suspension after the last start.
 
-        A leader that was not there goes by the times, whole seconds of two clocks.
+        By what was noted when this term suspended it. For other Jobs by the times of `Suspended`
+        and `Admitted`, which are whole seconds of two clocks.
         """
         suspended = next((one for one in job.status.conditions if one.type == "Suspended"), None)
         if suspended is None or suspended.status != "True":

@@ -1,8 +1,9 @@
-"""Whether pods of Jobs that were deleted are still there.
+"""Finds out whether pods of deleted Jobs still run.
 
-A Job that is deleted in the background, as kubectl does it, is gone at once. The garbage collector
-deletes its pods afterwards, and each may take its grace period to end, on devices that are nobody
-else's until then. No Job is left whose status would count them, so the pods are listed.
+A Job that is deleted with background propagation, the default of kubectl, is gone at once. The
+garbage collector deletes its pods afterwards, and each may take its grace period to end; until then
+they use what the quota was reserved for. There is no Job any more whose status would count them, so
+the pods are listed.
 """
 
 import asyncio
@@ -15,18 +16,18 @@ from queueing.kube.client import Client
 from queueing.translate.checkpoints.wire import Pod
 
 AGAIN_S = 1.0
-"""How long an answer holds. Pods are not gone sooner, so that nobody is asked for less."""
+"""Seconds for which the result of a list is used, and between two questions about a Job."""
 FORGOTTEN_S = 60.0
-"""After how long without a question a Job is listed no longer."""
+"""Seconds without a question after which the pods of a Job are listed no longer."""
 _TOGETHER = 50
-"""Jobs of one request: uids in a URL."""
+"""Jobs per request: their uids are part of the URL."""
 
 
 class DepartingPods:
-    """Asked before the quota of a deleted Job is given back.
+    """Asked by the reconciler of Workloads before the quota of a deleted Job is released.
 
-    One list serves all Jobs of a namespace that are asked about, so that a thousand that are
-    deleted at once cost twenty requests a second.
+    One list serves all Jobs of a namespace that are asked about, so that a thousand Jobs that are
+    deleted together cost twenty requests per second.
     """
 
     def __init__(self, client: Client, clock: Clock) -> None:
@@ -34,9 +35,10 @@ class DepartingPods:
         self._namespaces: dict[str, _Namespace] = {}
 
     async def remain(self, namespace: str, job: Uid) -> bool:
-        """Say whether a deleted Job still has pods; True, too, as long as nobody has looked.
+        """Say whether a deleted Job has pods that have not ended.
 
-        Pods that no longer name the Job as their owner were left behind on purpose
+        The first question about a Job is always answered with True; it is listed with the next.
+        Pods that do not name a Job as their owner any more were orphaned on purpose
         (`--cascade=orphan`) and do not count. Raises KubeError.
         """
         now = self._clock.now()
@@ -63,17 +65,17 @@ class _Namespace:
         self._name = name
         self.lock = asyncio.Lock()
         self._asked: dict[Uid, float] = {}
-        """When each Job was asked about last."""
+        """By uid of the Job: when it was asked about last."""
         self._listed_at = now
         self._listed: frozenset[Uid] = frozenset()
-        """Those that the last list was about."""
+        """The Jobs whose pods were listed last."""
         self._with_pods: frozenset[Uid] = frozenset()
 
     def __len__(self) -> int:
         return len(self._asked)
 
     def ask(self, job: Uid, now: float) -> bool:
-        """Note a question; False if it is the first about this Job."""
+        """Note a question about a Job; False if it is the first."""
         known = job in self._asked
         self._asked[job] = now
         return known
@@ -88,7 +90,7 @@ class _Namespace:
         self._asked.pop(job, None)
 
     async def look(self, client: Client, clock: Clock) -> None:
-        """List the pods of all who were asked about lately. Raises KubeError."""
+        """List the pods of all Jobs that were asked about lately. Raises KubeError."""
         now = clock.now()
         self._asked = {one: at for one, at in self._asked.items() if now - at < FORGOTTEN_S}
         jobs = sorted(self._asked)
