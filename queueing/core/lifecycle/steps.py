@@ -18,7 +18,7 @@ class EvictionReason(StrEnum):
     GANG_INTERRUPTED = "GangInterrupted"
     """A Job of a gang was deleted, or cannot start, so all of them stop."""
     DEVICES_CHANGED = "DevicesChanged"
-    """It needs other devices now than those that quota was reserved for."""
+    """Its devices no longer match those that quota was reserved for."""
 
 
 class Cause(StrEnum):

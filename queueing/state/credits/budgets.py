@@ -1,8 +1,8 @@
-"""Budgets: what each has spent in its period, and what it leaves to those who wait.
+"""CreditBudgets: what each has spent in its period, and what it leaves for admissions.
 
-A purse follows the time of the ledgers and counts the holdings that they count, at whole seconds,
-so that it is the same sum after a restart. What is left is worked out anew in each cycle, from what
-is charged then, also by admissions of which no status tells yet: so nothing is promised twice.
+A purse follows the time of the ledgers and counts the same holdings, at whole seconds, so that its
+sum is the same after a restart. What is left is computed anew in each cycle, from all that is
+charged then. That includes assumed admissions, so nothing is promised twice.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,14 +23,14 @@ from queueing.state.usage.charges import Charge
 
 @dataclass(frozen=True, slots=True)
 class BudgetChanges:
-    """What differs from the last cycle."""
+    """What changed since the last cycle."""
 
     loosened: bool = False
-    """Some budget leaves more than before."""
+    """Whether any budget leaves more than before."""
     regrouped: bool = False
-    """There are budgets now and were none before, or the other way round."""
+    """Whether there are budgets now and were none before, or the other way round."""
     reclassified: tuple[Key, ...] = ()
-    """Who gained or lost the cover of a budget."""
+    """Charged workloads that are covered by their budgets now and were not, or vice versa."""
 
 
 NO_CHANGES = BudgetChanges()
@@ -42,22 +42,27 @@ class Budgets:
 
     coverage: Coverage
     counted: Mapping[int, Holding]
-    """What ledgers count, by number; a purse is told of each before they count it no more."""
+    """The holdings that ledgers count, by number. A holding's end is counted here first."""
     any: bool = False
     """Whether there is any budget, or was until now."""
     accounts: Accounts[BudgetAccountFact] = field(default_factory=Accounts)
     purses: dict[str, Purse] = field(default_factory=dict)
     allowance: Allowance | None = None
-    """What is left as of this cycle; None without budgets."""
+    """What is left in this cycle; None without budgets."""
     _facts: dict[str, BudgetFact] = field(default_factory=dict)
     _decided: dict[Uid, None] = field(default_factory=dict)
-    """Who was let in beyond a budget, and does not count yet."""
+    """Workloads admitted beyond a budget whose holding has not begun to count yet."""
     _demoted: dict[Uid, None] = field(default_factory=dict)
+    """Workloads that run beyond a budget, those of `_decided` included."""
     _left: dict[str, Limit] = field(default_factory=dict)
     _held: dict[str, int] = field(default_factory=dict)
+    """Budget → what running workloads may still cost, in micro-credits."""
     _had: bool = False
+    """Whether there was any budget in the last cycle."""
     _waited_for: bool = False
+    """Whether a workload may wait for the end of a period."""
     _reshaped: bool = False
+    """Whether budgets, policies or the tree changed since the last `allow`."""
     _commitments: Commitments = field(init=False)
 
     def __post_init__(self) -> None:
@@ -65,13 +70,13 @@ class Budgets:
 
     @property
     def follows(self) -> bool:
-        """Whether anything depends on who begins to hold quota and who ends."""
+        """Whether begins and ends of holdings matter for any budget."""
         return bool(self.purses or self._decided)
 
     # News ---------------------------------------------------------------------------------------
 
     def put(self, fact: BudgetFact) -> bool:
-        """Take in a budget; say whether it is news."""
+        """Take in a budget; say whether it is new or changed."""
         if self._facts.get(fact.name) == fact:
             return False
         self._facts[fact.name] = fact
@@ -79,14 +84,14 @@ class Budgets:
         return True
 
     def drop(self, name: str) -> bool:
-        """Forget a budget and its account."""
+        """Forget a deleted budget and its account; say whether it was known."""
         self.accounts.drop(name)
         known = self._facts.pop(name, None) is not None
         self.any = bool(self._facts or self.purses)
         return known
 
     def demote(self, uid: Uid) -> None:
-        """Note that a workload was let in beyond a budget."""
+        """Note that a workload was admitted beyond a budget."""
         self._decided[uid] = self._demoted[uid] = None
 
     def is_demoted(self, uid: Uid) -> bool:
@@ -94,7 +99,7 @@ class Budgets:
         return uid in self._demoted
 
     def stir(self, key: Key) -> None:
-        """Note that what a workload holds, or for how long, may be something else."""
+        """Note that the charge or the status of a workload may have changed."""
         self._commitments.stir(key)
 
     # Holdings, in the time of the ledgers -------------------------------------------------------
@@ -105,23 +110,24 @@ class Budgets:
             purse.advance(at)
 
     def count_in(self, token: int, holding: Holding, tree: QuotaTree, when: int) -> None:
-        """Count a holding under a number that is new."""
+        """Begin to count a holding, under a number that is new."""
         for purse in self._over(tree, holding):
             purse.advance(when)
             purse.count_in(token, holding, self._cost(tree, holding))
         self._decided.pop(holding.uid, None)
 
     def count_out(self, token: int, when: int) -> None:
-        """Count the holding of this number no more."""
+        """End the holding with this number."""
         for purse in self.purses.values():
             if purse.counts(token):
                 purse.advance(when)
                 purse.count_out(token)
 
     def reshape(self, tree: QuotaTree, at: int, *, started: bool) -> list[BudgetAccountFact]:
-        """Open and close purses, and let all go by the present prices and grants from `at` on.
+        """Open and close purses; all use the present prices and grants from `at` on.
 
-        Return the accounts that were read at the start, when not `started`.
+        If the ledgers have not `started`, return the stored accounts that purses went on from:
+        their leavers are to be recalled.
         """
         self.advance(at)
         self._reshaped = True
@@ -159,10 +165,10 @@ class Budgets:
         workloads: Mapping[Key, WorkloadFact],
         ends: Iterable[tuple[int, int, Holding | None]],
     ) -> BudgetChanges:
-        """Work out what every budget leaves; say what that changes.
+        """Compute what every budget leaves; return what that changes.
 
-        `ends` are those that the ledgers have not reached: time, number, and the holding if it
-        does not count yet.
+        `ends` are the planned ends of holdings that the ledgers have not reached: time, number, and
+        the holding if it does not count yet.
         """
         had, self._had = self._had, bool(self._facts)
         if not self._had and not had:
@@ -180,9 +186,9 @@ class Budgets:
         return BudgetChanges(loosened, had != self._had, reclassified)
 
     def _sum_up(self, tree: QuotaTree, ends: Iterable[tuple[int, int, Holding | None]]) -> None:
-        """Sum what every budget holds for those who run, and for those whose end lies ahead.
+        """Sum what is held of every budget for running workloads, and for those that just ended.
 
-        Those who run beyond a budget hold nothing of it.
+        For workloads that run beyond a budget nothing of it is held.
         """
         self._held = {}
         for name, purse in self.purses.items():
@@ -194,9 +200,9 @@ class Budgets:
                 self._hold_ended(tree, holding, until)
 
     def _set_limits(self, tree: QuotaTree) -> bool:
-        """Work out what is neither spent nor held; say whether any budget leaves more than before.
+        """Compute what is neither spent nor held; say whether any budget leaves more than before.
 
-        That makes a new try worthwhile for those who waited for a budget.
+        Then another attempt is worthwhile for workloads that wait for a budget.
         """
         before, self._left = self._left, {}
         for name, purse in self.purses.items():
@@ -220,7 +226,7 @@ class Budgets:
 
     @property
     def next_at(self) -> int | None:
-        """When a period ends, in the time of the ledgers, if anybody waits for that."""
+        """When the next period ends, in the time of the ledgers, if a workload waits for that."""
         if self.allowance is None or not (self._waited_for or self.allowance.has_barred):
             return None
         return min((one.span.end for one in self.purses.values()), default=None)
@@ -230,7 +236,7 @@ class Budgets:
         return self.coverage.over(tree, (holding.queue, holding.local_queue))
 
     def records(self, tree: QuotaTree, leaving: Iterable[Holding]) -> Iterator[BudgetAccountFact]:
-        """Return every purse as it is to be stored, by name."""
+        """Yield the account of every purse as it is to be stored, by name."""
         in_order = sorted(leaving, key=lambda one: (one.uid, one.since))
         for name, purse in sorted(self.purses.items()):
             held = self._held.get(name, 0)
@@ -255,7 +261,7 @@ class Budgets:
     # Inside -------------------------------------------------------------------------------------
 
     def _hold_ended(self, tree: QuotaTree, holding: Holding, until: int) -> None:
-        """Hold what one will have cost whose end lies ahead of the ledgers."""
+        """Add what a holding will have cost that has ended, but not yet in the ledgers' time."""
         for name in self.over(tree, holding):
             purse = self.purses[name]
             if purse.fact.blocks or holding.uid not in self._demoted:
@@ -263,7 +269,7 @@ class Budgets:
                 self._held[name] += self._cost(tree, holding) * seconds
 
     def _reclassify(self, charges: Mapping[Key, Charge]) -> tuple[Key, ...]:
-        """Follow the purses in who runs beyond them; those who do not count yet stay so."""
+        """Update which workloads run beyond a budget; return the charged ones that changed."""
         before = self._demoted
         found = {uid: None for one in self.purses.values() for uid in one.opportunistic()}
         self._demoted = {**found, **self._decided}

@@ -1,6 +1,6 @@
-"""What those who are charged may still cost their budgets.
+"""What charged workloads may still cost their budgets.
 
-Kept from cycle to cycle: only those are looked at again whose charge or status changed.
+It is kept from cycle to cycle, and updated for workloads whose charge or status changed.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -16,7 +16,7 @@ from queueing.state.usage.charges import Charge
 
 
 class Commitment(NamedTuple):
-    """What one that is charged may still cost: `cost` per second, for `seconds` from `since`."""
+    """What a charged workload may cost: `cost` micro-credits per second, `seconds` from `since`."""
 
     uid: Uid
     since: int
@@ -30,26 +30,26 @@ class Commitment(NamedTuple):
 
 @dataclass(slots=True)
 class Commitments:
-    """By budget: of all that are charged and say how long they may last, as of the last cycle."""
+    """By budget, the commitments of all charged workloads with a maximum execution time."""
 
     coverage: Coverage
     _of: dict[str, dict[Key, Commitment]] = field(default_factory=dict)
     _under: dict[Key, tuple[str, ...]] = field(default_factory=dict)
-    """The budgets by which a workload stands in `_of`."""
+    """Workload → the budgets under which it has a commitment."""
     _sums: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """The time of a budget's last sum, and the sum, while its commitments are the same."""
+    """A memo: budget → time and value of its last sum, while its commitments are the same."""
     _stirred: dict[Key, None] | None = None
-    """Whose charge, or whose status, may be another than in the last cycle; None for all."""
+    """Workloads whose charge or status may have changed since the last cycle; None for all."""
 
     def renew(self, budgets: Iterable[str]) -> None:
-        """Begin anew: budgets, what they cover, or prices are others now."""
+        """Begin anew, because budgets, what they cover, or prices changed."""
         self._of = {name: {} for name in budgets}
         self._under.clear()
         self._sums.clear()
         self._stirred = None
 
     def stir(self, key: Key) -> None:
-        """Note that what a workload holds, or for how long, may be something else."""
+        """Note that the charge or the status of a workload may have changed."""
         if self._stirred is not None:
             self._stirred[key] = None
 
@@ -68,7 +68,7 @@ class Commitments:
         self._stirred = {}
 
     def left(self, name: str, at: int, *, without: Collection[Uid] = ()) -> int:
-        """Sum what all but some may still cost a budget from a time on."""
+        """Return what all workloads but some may still cost a budget from a time on."""
         committed = self._of[name].values()
         if without:
             return sum(one.left(at) for one in committed if one.uid not in without)
@@ -80,7 +80,7 @@ class Commitments:
         return found
 
     def _hold(self, tree: QuotaTree, charge: Charge, fact: WorkloadFact) -> None:
-        """Hold what a run may still cost, counted from the time up to which it is spent."""
+        """Store the commitment of a workload under each budget that covers it."""
         holder = charge.holder
         names = self.coverage.over(tree, (holder.queue, holder.local_queue))
         seconds = seconds_of(fact) if names else None

@@ -1,7 +1,6 @@
-"""Which budgets cover a queue, and by which policy they count.
+"""Which CreditBudgets cover the workloads of a queue, and which policy prices them.
 
-Each answer is worked out when it is first asked for, and holds until budgets, policies or the tree
-of queues change.
+Answers are computed at the first call, and kept until budgets, policies or the quota tree change.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,14 +26,14 @@ class Coverage:
 
     policies: Policies
     queue_of: Callable[[Key], QueueName | None] = _leads_nowhere
-    """Tells to which ClusterQueue a LocalQueue leads now."""
+    """Returns the present ClusterQueue of a LocalQueue."""
     _budgets: tuple[BudgetFact, ...] = ()
     _over: dict[Place, tuple[str, ...]] = field(default_factory=dict)
     _of_queues: dict[QueueName, CreditPolicyFact | None] = field(default_factory=dict)
     _of_cohorts: dict[str, CreditPolicyFact | None] = field(default_factory=dict)
 
     def renew(self, budgets: Iterable[BudgetFact]) -> None:
-        """Go by these budgets, and forget all answers."""
+        """Set the budgets, and forget all answers."""
         self._budgets = tuple(sorted(budgets, key=lambda one: one.name))
         self._over.clear()
         self._of_queues.clear()
@@ -56,12 +55,12 @@ class Coverage:
         return found
 
     def prices_of(self, tree: QuotaTree, queue: QueueName) -> Prices | None:
-        """Return what is paid in a queue; None where nothing costs anything."""
+        """Return the prices that apply to a queue; None if no policy does."""
         policy = self._policy_of(tree, queue)
         return None if policy is None else policy.prices
 
     def is_priced(self, tree: QuotaTree, budget: BudgetFact) -> bool:
-        """Say whether anything costs anything where a budget's holder is."""
+        """Say whether the holder of a budget exists and has prices."""
         return self._policy_over(tree, budget) is not None
 
     def unit_of(self, tree: QuotaTree, budget: BudgetFact) -> str:
@@ -75,10 +74,7 @@ class Coverage:
         return self._of_queues[queue]
 
     def _policy_over(self, tree: QuotaTree, budget: BudgetFact) -> CreditPolicyFact | None:
-        """Return the policy that a budget's holder goes by; None when nothing costs anything there.
-
-        Nor does anything where there is no such holder.
-        """
+        """Return the policy that applies to a budget's holder; None without one, or no holder."""
         match budget.kind:
             case HolderKind.COHORT:
                 if budget.holder not in self._of_cohorts:

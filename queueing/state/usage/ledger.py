@@ -1,7 +1,7 @@
-"""Who holds quota: what facts say, and what was decided and is not yet a fact.
+"""The charges of all workloads that hold quota, by facts and by assumed admissions.
 
-Invariants: a workload is charged at most once, to one queue; the usage of a queue in the tree is
-the sum over its charges; quota is given back by a fact or a refusal, never by a guess.
+Invariants: a workload is charged at most once, to one ClusterQueue; the usage of a queue in the
+tree is the sum over its charges; quota is released only by a fact or a refused write.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -23,7 +23,10 @@ NOTHING = exposed_by(())
 
 
 class Ledger:
-    """Charges by workload, mirrored in the quota tree."""
+    """The charges by workload, mirrored in the quota tree.
+
+    It implements `Holders` of `queueing.core.holders`, through which preemption finds candidates.
+    """
 
     __slots__ = (
         "_behind",
@@ -45,35 +48,35 @@ class Ledger:
     def __init__(self, tree: QuotaTree, turns: Turns | None = None) -> None:
         self.tree = tree
         self.turns = turns
-        """Usage histories; None without admission fair sharing."""
+        """The usage histories of LocalQueues; None without admission fair sharing."""
         self.charges: dict[Key, Charge] = {}
         self.users = Users(self.charges)
-        """Who uses claims that others may use, too."""
+        """The users of ResourceClaims that several workloads may use."""
         self.evicting: dict[Key, dict[Uid, None]] = {}
-        """Victims whose eviction was decided and that no fact shows as Evicted yet; for each, who
-        preempts it for the first time."""
+        """Victims whose eviction was decided and that no fact shows as Evicted yet, each with the
+        preemptors for which this is the first preemption of the victim (see `feuds`)."""
         self.leaving: dict[QueueName, int] = {}
-        """How many of each queue are evicted and still hold quota."""
+        """ClusterQueue → how many of its workloads are evicted and still hold quota."""
         self.ranks: dict[QueueName, Rank] = {}
-        """By what LocalQueues go first where credits have them in order."""
+        """The order of LocalQueues of ClusterQueues in which credits determine it."""
         self.unranked: dict[QueueName, None] = {}
-        """Queues in which another LocalQueue may be first since somebody took note of that."""
+        """Queues whose order of LocalQueues may have changed; `rank_local_queues` empties this."""
         self.changes = UsageChanges()
         self.on_price: Callable[[Holder], None] | None = None
-        """Told of each who is charged something else because of those who share its claims."""
+        """Called with each holder whose charge changed because of other users of its claims."""
         self.asleep: set[QueueName] = set()
-        """Inactive queues: rounds see their quota and usage, but none of their workloads."""
+        """Inactive queues: their quota and usage count, but their workloads are no candidates."""
         self._rolls: dict[QueueName, Roll] = {}
-        """By queue; of those in which anybody holds anything."""
+        """ClusterQueue → its roll, if any of its workloads holds quota."""
         self._stirred: set[QueueName] = set()
-        """Queues in which anything that is charged changed since somebody took note of that."""
+        """Queues in which any charge changed since the last `take_stirred`."""
         self._behind: dict[Key, dict[QueueName, Tally]] = {}
-        """The tallies of the rolls by LocalQueue, which may have led to several queues by turns."""
+        """LocalQueue → the tallies of the rolls; it may have led to several queues over time."""
 
     # What preemption asks (core.holders.Holders).
 
     def holders(self, queue: QueueName) -> Iterable[Holder]:
-        """Return the workloads of a queue that may be preempted; none where it is inactive."""
+        """Return the workloads of a queue that may be preempted; none if it is inactive."""
         if queue in self.asleep:
             return ()
         roll = self._rolls.get(queue)
@@ -83,7 +86,7 @@ class Ledger:
         return list(self.users.jointly(victims)) if queue in self.users else victims.values()
 
     def ranked(self, queue: QueueName) -> Ranked:
-        """Return the same ranked; worked out when it is first asked for."""
+        """Return the same in the order of `rank`; memoized."""
         if queue in self.asleep:
             return NOBODY
         roll = self._rolls.get(queue)
@@ -94,7 +97,7 @@ class Ledger:
         return roll.ranked
 
     def exposed(self, queue: QueueName) -> ByPriority:
-        """Return what those hold who may be preempted; worked out when it is first asked for."""
+        """Return what workloads that may be preempted hold, by priority; memoized."""
         if queue in self.asleep:
             return NOTHING
         roll = self._rolls.get(queue)
@@ -105,45 +108,45 @@ class Ledger:
         return roll.exposed
 
     def local_usage(self, queue: QueueName, local_queue: Key) -> float:
-        """Return by what LocalQueues take turns in a queue; 0 where they do not."""
+        """Return the usage by which LocalQueues of a queue take turns; 0 if they do not."""
         rank = self.ranks.get(queue)
         if rank is not None:
             return rank.key(local_queue)
         return 0.0 if self.turns is None else self.turns.usage(local_queue)
 
     def commons(self, queue: QueueName, claims: Iterable[str]) -> Commons | None:
-        """Return those claims that workloads of a queue hold to stay; None when there is none."""
+        """Return those of the claims that workloads of a queue, not evicted, use; None if none."""
         return self.users.commons(queue, claims)
 
     # What views ask.
 
     def tallies(self) -> dict[QueueName, Tally]:
-        """Count and sum what is held in each queue, where anything is."""
+        """Return counts and sums of each ClusterQueue in which quota is held."""
         return {queue: together(roll.tallies.values()) for queue, roll in self._rolls.items()}
 
     def tally(self, queue: QueueName) -> Tally:
-        """Count and sum what is held in a queue."""
+        """Return counts and sums of what is held in a ClusterQueue."""
         roll = self._rolls.get(queue)
         return together(() if roll is None else roll.tallies.values())
 
     def tallies_behind(self) -> dict[Key, Tally]:
-        """Count and sum what is held through each LocalQueue, where anything is."""
+        """Return counts and sums of each LocalQueue through which quota is held."""
         return {
             local_queue: together(tallies.values()) for local_queue, tallies in self._behind.items()
         }
 
     def tally_behind(self, local_queue: Key) -> Tally:
-        """Count and sum what is held through a LocalQueue."""
+        """Return counts and sums of what is held through a LocalQueue."""
         return together(self._behind.get(local_queue, {}).values())
 
     def held_in(self, queue: QueueName) -> Iterable[Holder]:
-        """Return all that is charged to a queue."""
+        """Return all workloads that are charged to a queue."""
         return (one.holder for one in self._charged_to(queue))
 
     # Changes.
 
     def assume(self, charge: Charge, *, may_be_victim: bool) -> None:
-        """Note an admission whose usage the round already added to the tree."""
+        """Charge an admission by assumption; the round has already added its usage to the tree."""
         holder = charge.holder
         self.changes.admitted[holder.queue] = None
         if holder.parts:
@@ -156,7 +159,7 @@ class Ledger:
             self._price_others(charge)
 
     def charge(self, charge: Charge) -> None:
-        """Charge a workload by a fact, in place of what was charged for it before."""
+        """Charge a workload by a fact, in place of its earlier charge."""
         old = self.charges.get(charge.holder.key)
         new = self._marked(charge)
         if new.holder.parts:
@@ -179,14 +182,14 @@ class Ledger:
         self._price_others(new)
 
     def confirm(self, old: Charge, new: Charge) -> None:
-        """Put a fact in place of the assumption that it says the same as."""
+        """Replace an assumed charge by a fact with the same usage."""
         if self.turns is not None:
             self._tell_arrival(old, new)
         self._confirm(old, new)
         self.changes.welcome(new.holder)
 
     def discharge(self, key: Key) -> Charge | None:
-        """Give back what a workload holds."""
+        """Release what a workload holds; return its charge, None if it held nothing."""
         if self.evicting:
             self.evicting.pop(key, None)
         charge = self.charges.get(key)
@@ -199,9 +202,9 @@ class Ledger:
         return charge
 
     def evict(self, key: Key) -> bool:
-        """Note that a victim's eviction was decided; say whether that is news.
+        """Mark a victim as evicted; say whether it was not before.
 
-        It keeps its quota until a fact says so.
+        It stays charged until a fact says that it holds no quota.
         """
         charge = self.charges.get(key)
         if charge is None or charge.holder.evicted:
@@ -211,7 +214,7 @@ class Ledger:
         return True
 
     def spare(self, key: Key) -> Iterable[Uid]:
-        """Take back `evict`, as it was not written; return who preempted it for the first time."""
+        """Undo `evict`, because it was not written; return the preemptors in `evicting`."""
         charge = self.charges.get(key)
         preemptors = self.evicting.pop(key, None)
         if preemptors is not None and charge is not None:
@@ -219,22 +222,22 @@ class Ledger:
         return preemptors or ()
 
     def open_queue(self, name: QueueName) -> None:
-        """Charge the tree for what is held in a queue that was unknown so far."""
+        """Charge the tree for the workloads that hold quota of a queue that is new in it."""
         for charge in self._charged_to(name):
             self.tree.add_usage(name, charge.holder.usage)
 
     def take_changes(self) -> UsageChanges:
-        """Return what happened since the last call, and start anew."""
+        """Return the usage changes since the last call."""
         told, self.changes = self.changes, UsageChanges()
         return told
 
     def take_stirred(self) -> set[QueueName]:
-        """Return the queues in which anything charged is another than at the last call."""
+        """Return the queues in which any charge changed since the last call."""
         stirred, self._stirred = self._stirred, set()
         return stirred
 
     def _marked(self, charge: Charge) -> Charge:
-        """Carry a decided eviction over to what a fact says that does not know of it yet."""
+        """Return a fact's charge marked as evicted, if that was decided and not in the fact yet."""
         key = charge.holder.key
         if charge.holder.evicted:
             self.evicting.pop(key, None)
@@ -251,10 +254,7 @@ class Ledger:
             self._price_others(marked)
 
     def _price_others(self, charge: Charge) -> None:
-        """Charge all who use the claims of one who came, changed or went what they have to bear.
-
-        Together they are charged what they were before, but for what the one adds or gives back.
-        """
+        """Update the charges of other users of a workload's claims, after its charge changed."""
         holder = charge.holder
         if not holder.parts:
             return
@@ -264,7 +264,7 @@ class Ledger:
             joined.update(one.claim for one in holder.parts)
         for key in self.users.beside(holder):
             self._price(key)
-            if not stays and key != holder.key:  # it can be stopped alone now, and frees both parts
+            if not stays and key != holder.key:  # it need not be preempted together any more
                 self.changes.welcome(self.charges[key].holder)
         roll = self._rolls.get(holder.queue)
         if roll is not None:
@@ -300,7 +300,7 @@ class Ledger:
             self.changes.release(old.holder.queue, less)
 
     def _tell_arrival(self, old: Charge | None, new: Charge) -> None:
-        """Turn the penalty of one that was not admitted so far, by facts, into history."""
+        """Turn a workload's entry penalty into history, if it became admitted by this fact."""
         local_queue = new.holder.local_queue
         if (
             self.turns is None
@@ -314,7 +314,7 @@ class Ledger:
             self.turns.arrive(local_queue, new.holder.usage)
 
     def _confirm(self, old: Charge, new: Charge) -> None:
-        """Put a fact in place of the assumption that it confirms; no sum is another by that."""
+        """Replace an assumed charge by the fact that confirms it; no sums change."""
         holder = new.holder
         self.charges[holder.key] = new
         self._stirred.add(holder.queue)
@@ -332,7 +332,7 @@ class Ledger:
         return () if roll is None else roll.charges.values()
 
     def _put(self, charge: Charge, *, may_be_victim: bool = True) -> None:
-        """Enter a charge in the roll of its queue; the tree is the caller's."""
+        """Add a charge to the roll of its queue; the caller charges the tree."""
         holder = charge.holder
         self.charges[holder.key] = charge
         self._stirred.add(holder.queue)
@@ -354,7 +354,7 @@ class Ledger:
             self._follow(charge, 1)
 
     def _take(self, charge: Charge) -> None:
-        """Take a charge out of the roll of its queue."""
+        """Remove a charge from the roll of its queue; the caller updates the tree."""
         holder = charge.holder
         del self.charges[holder.key]
         self._stirred.add(holder.queue)
@@ -375,11 +375,11 @@ class Ledger:
             self._follow(charge, -1)
 
     def _counts_more(self, holder: Holder) -> bool:
-        """Say whether a holder counts for more than sums: most do not."""
+        """Say whether a holder also counts for claims, departures or turns; most do not."""
         return bool(holder.parts or holder.evicted or self.ranks) or self.turns is not None
 
     def _follow(self, charge: Charge, sign: int) -> None:
-        """Count a charge in, or with sign -1 out, for claims, departures, and turns."""
+        """Add a charge, or with sign -1 remove it, for claims, departures and turns."""
         holder = charge.holder
         if holder.parts:
             self.users.note(holder, sign)
