@@ -41,16 +41,16 @@ def _check_sums(memory: Memory) -> None:
         tallies.setdefault(holder.queue, Tally()).add(charge, 1)
         if holder.local_queue is not None:
             by_local_queue.setdefault(holder.local_queue, Tally()).add(charge, 1)
-    _expect(tallies == ledger.tallies(), "counts of ClusterQueues drifted from their charges")
+    _expect(tallies == ledger.rolls.tallies(), "counts of ClusterQueues drifted from their charges")
     _expect(
-        by_local_queue == ledger.tallies_behind(),
+        by_local_queue == ledger.rolls.tallies_behind(),
         "counts of LocalQueues drifted from their charges",
     )
     if ledger.turns is not None:
         _check_turns_of_local_queues(ledger, ledger.turns)
     for queue, rank in ledger.ranks.items():
         plain = Rank(rank.plain)
-        plain.count(ledger.held_in(queue))
+        plain.count(ledger.rolls.held_in(queue))
         _expect(plain.sums() == rank.sums(), f"{queue}: what namespaces hold drifted")
     for name in memory.objects.queues:
         node = memory.tree.queue(name)

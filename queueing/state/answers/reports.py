@@ -21,7 +21,7 @@ def cluster_queue(memory: Memory, name: QueueName) -> QueueView | None:
         return None
     node = memory.tree.queue(name)
     queue = memory.queues.get(name)
-    tally = memory.ledger.tally(name)
+    tally = memory.ledger.rolls.tally(name)
     held = sum(memory.counted.get(key, 0) for key in memory.objects.local_queues_of.get(name, {}))
     return QueueView(
         name=name,
@@ -44,7 +44,7 @@ def local_queue(memory: Memory, key: Key) -> QueueView | None:
     name = memory.objects.local_queues[key].cluster_queue
     queue = memory.queues.get(name)
     count = NOBODY if queue is None else queue.by_local_queue.get(key, NOBODY)
-    tally = memory.ledger.tally_behind(key)
+    tally = memory.ledger.rolls.tally_behind(key)
     node = memory.tree.queue(name) if memory.tree.has_queue(name) else None
     return QueueView(
         name=key,

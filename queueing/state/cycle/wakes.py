@@ -121,7 +121,7 @@ def _send_off(memory: Memory, name: QueueName) -> None:
             memory.announcements[item.fact.key] = None
             if item.fact.key in memory.standing and not memory.as_kueue:
                 memory.ledger.changes.release(name, item.wants)
-    for holder in memory.ledger.held_in(name):
+    for holder in memory.ledger.rolls.held_in(name):
         memory.wake_preemptors(holder.key)
 
 

@@ -21,7 +21,7 @@ def rank_local_queues(memory: Memory) -> None:
             rank = ledger.ranks.get(name)
             if rank is None:
                 rank = ledger.ranks[name] = Rank(_plain(memory, name))
-                rank.count(ledger.held_in(name))
+                rank.count(ledger.rolls.held_in(name))
             rank.plain = _plain(memory, name)
             rank.follow(book.policy.prices, _by_name(book.parts), _by_name(book.exponents))
         if queue is not None:

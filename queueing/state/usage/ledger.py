@@ -12,9 +12,9 @@ from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.sharing import Commons
 from queueing.state.usage.changes import UsageChanges
-from queueing.state.usage.charges import Charge, Tally, is_running, is_same, together
+from queueing.state.usage.charges import Charge, is_running, is_same
 from queueing.state.usage.ranks import Rank
-from queueing.state.usage.rolls import Roll
+from queueing.state.usage.rolls import Rolls
 from queueing.state.usage.sharing import Users
 from queueing.state.usage.turns import Turns
 
@@ -29,8 +29,6 @@ class Ledger:
     """
 
     __slots__ = (
-        "_behind",
-        "_rolls",
         "_stirred",
         "asleep",
         "changes",
@@ -39,6 +37,7 @@ class Ledger:
         "leaving",
         "on_price",
         "ranks",
+        "rolls",
         "tree",
         "turns",
         "unranked",
@@ -50,6 +49,8 @@ class Ledger:
         self.turns = turns
         """The usage histories of LocalQueues; None without admission fair sharing."""
         self.charges: dict[Key, Charge] = {}
+        self.rolls = Rolls()
+        """The same charges by queue."""
         self.users = Users(self.charges)
         """The users of ResourceClaims that several workloads may use."""
         self.evicting: dict[Key, dict[Uid, None]] = {}
@@ -66,12 +67,8 @@ class Ledger:
         """Called with each holder whose charge changed because of other users of its claims."""
         self.asleep: set[QueueName] = set()
         """Inactive queues: their quota and usage count, but their workloads are no candidates."""
-        self._rolls: dict[QueueName, Roll] = {}
-        """ClusterQueue → its roll, if any of its workloads holds quota."""
         self._stirred: set[QueueName] = set()
         """Queues in which any charge changed since the last `take_stirred`."""
-        self._behind: dict[Key, dict[QueueName, Tally]] = {}
-        """LocalQueue → the tallies of the rolls; it may have led to several queues over time."""
 
     # What preemption asks (core.holders.Holders).
 
@@ -79,7 +76,7 @@ class Ledger:
         """Return the workloads of a queue that may be preempted; none if it is inactive."""
         if queue in self.asleep:
             return ()
-        roll = self._rolls.get(queue)
+        roll = self.rolls.by_queue.get(queue)
         if roll is None:
             return ()
         victims = roll.victims
@@ -89,7 +86,7 @@ class Ledger:
         """Return the same in the order of `rank`; memoized."""
         if queue in self.asleep:
             return NOBODY
-        roll = self._rolls.get(queue)
+        roll = self.rolls.by_queue.get(queue)
         if roll is None:
             return NOBODY
         if roll.ranked is None:
@@ -100,7 +97,7 @@ class Ledger:
         """Return what workloads that may be preempted hold, by priority; memoized."""
         if queue in self.asleep:
             return NOTHING
-        roll = self._rolls.get(queue)
+        roll = self.rolls.by_queue.get(queue)
         if roll is None:
             return NOTHING
         if roll.exposed is None:
@@ -117,31 +114,6 @@ class Ledger:
     def commons(self, queue: QueueName, claims: Iterable[str]) -> Commons | None:
         """Return those of the claims that workloads of a queue, not evicted, use; None if none."""
         return self.users.commons(queue, claims)
-
-    # What views ask.
-
-    def tallies(self) -> dict[QueueName, Tally]:
-        """Return counts and sums of each ClusterQueue in which quota is held."""
-        return {queue: together(roll.tallies.values()) for queue, roll in self._rolls.items()}
-
-    def tally(self, queue: QueueName) -> Tally:
-        """Return counts and sums of what is held in a ClusterQueue."""
-        roll = self._rolls.get(queue)
-        return together(() if roll is None else roll.tallies.values())
-
-    def tallies_behind(self) -> dict[Key, Tally]:
-        """Return counts and sums of each LocalQueue through which quota is held."""
-        return {
-            local_queue: together(tallies.values()) for local_queue, tallies in self._behind.items()
-        }
-
-    def tally_behind(self, local_queue: Key) -> Tally:
-        """Return counts and sums of what is held through a LocalQueue."""
-        return together(self._behind.get(local_queue, {}).values())
-
-    def held_in(self, queue: QueueName) -> Iterable[Holder]:
-        """Return all workloads that are charged to a queue."""
-        return (one.holder for one in self._charged_to(queue))
 
     # Changes.
 
@@ -223,7 +195,7 @@ class Ledger:
 
     def open_queue(self, name: QueueName) -> None:
         """Charge the tree for the workloads that hold quota of a queue that is new in it."""
-        for charge in self._charged_to(name):
+        for charge in self.rolls.charges_of(name):
             self.tree.add_usage(name, charge.holder.usage)
 
     def take_changes(self) -> UsageChanges:
@@ -266,16 +238,14 @@ class Ledger:
             self._price(key)
             if not stays and key != holder.key:  # it need not be preempted together any more
                 self.changes.welcome(self.charges[key].holder)
-        roll = self._rolls.get(holder.queue)
-        if roll is not None:
-            roll.forget_sums()
+        self.rolls.forget_sums(holder.queue)
 
     def _price(self, key: Key) -> None:
         charge = self.charges[key]
         priced = self.users.priced(charge.holder)
         if priced is charge.holder:
             return
-        may_be_victim = key in self._rolls[priced.queue].victims
+        may_be_victim = self.rolls.may_be_victim(priced)
         self._withdraw(charge)
         self._enter(replace(charge, holder=priced), may_be_victim=may_be_victim)
         if self.on_price is not None:
@@ -318,38 +288,18 @@ class Ledger:
         holder = new.holder
         self.charges[holder.key] = new
         self._stirred.add(holder.queue)
-        roll = self._rolls[holder.queue]
-        roll.charges[holder.key] = new
-        roll.victims[holder.key] = holder
-        roll.forget_sums()
+        self.rolls.confirm(new)
         if self.turns is not None and holder.local_queue is not None:
             for one, sign in ((old, -1), (new, 1)):
                 runs = is_running(one)
                 self.turns.charge(holder.local_queue, holder.usage, runs=runs, sign=sign)
-
-    def _charged_to(self, queue: QueueName) -> Iterable[Charge]:
-        roll = self._rolls.get(queue)
-        return () if roll is None else roll.charges.values()
 
     def _put(self, charge: Charge, *, may_be_victim: bool = True) -> None:
         """Add a charge to the roll of its queue; the caller charges the tree."""
         holder = charge.holder
         self.charges[holder.key] = charge
         self._stirred.add(holder.queue)
-        roll = self._rolls.get(holder.queue)
-        if roll is None:
-            roll = self._rolls[holder.queue] = Roll()
-        roll.charges[holder.key] = charge
-        if may_be_victim:
-            roll.victims[holder.key] = holder
-            roll.forget_sums()
-        local_queue = holder.local_queue
-        tally = roll.tallies.get(local_queue)
-        if tally is None:
-            tally = roll.tallies[local_queue] = Tally()
-            if local_queue is not None:
-                self._behind.setdefault(local_queue, {})[holder.queue] = tally
-        tally.add(charge, 1)
+        self.rolls.enter(charge, may_be_victim=may_be_victim)
         if self._counts_more(holder):
             self._follow(charge, 1)
 
@@ -358,19 +308,7 @@ class Ledger:
         holder = charge.holder
         del self.charges[holder.key]
         self._stirred.add(holder.queue)
-        roll = self._rolls[holder.queue]
-        del roll.charges[holder.key]
-        roll.victims.pop(holder.key, None)
-        roll.forget_sums()
-        local_queue = holder.local_queue
-        tally = roll.tallies[local_queue]
-        tally.add(charge, -1)
-        if not tally.reserving:
-            del roll.tallies[local_queue]
-            if local_queue is not None:
-                _remove(self._behind, local_queue, holder.queue)
-            if not roll.charges:
-                del self._rolls[holder.queue]
+        self.rolls.leave(charge)
         if self._counts_more(holder):
             self._follow(charge, -1)
 
@@ -396,9 +334,3 @@ class Ledger:
         if rank is not None:
             rank.charge(holder.local_queue, holder.usage, sign)
             self.unranked[holder.queue] = None
-
-
-def _remove(behind: dict[Key, dict[QueueName, Tally]], local_queue: Key, queue: QueueName) -> None:
-    del behind[local_queue][queue]
-    if not behind[local_queue]:
-        del behind[local_queue]
