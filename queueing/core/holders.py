@@ -68,7 +68,7 @@ class Ranked(NamedTuple):
 
 
 ByPriority = Mapping[FlavorResource, Mapping[int, int]]
-"""What is held of a flavor-resource, by the priority of those who hold it."""
+"""Flavor-resource → priority → the amount that workloads of this priority hold."""
 
 
 class Holders(Protocol):
@@ -81,7 +81,7 @@ class Holders(Protocol):
         """Return the same in the order of `rank`."""
 
     def exposed(self, queue: QueueName) -> ByPriority:
-        """Return what these hold in sum."""
+        """Return what the same workloads hold, summed by priority."""
 
     def local_usage(self, queue: QueueName, local_queue: Key) -> float:
         """Return the usage by which LocalQueues of a queue take turns; 0 if they do not."""
@@ -97,7 +97,7 @@ def rank(holders: Iterable[Holder]) -> Ranked:
 
 
 def exposed_by(holders: Iterable[Holder]) -> ByPriority:
-    """Sum what workloads hold."""
+    """Return what workloads hold, summed by flavor-resource and priority."""
     found: dict[FlavorResource, dict[int, int]] = {}
     for holder in holders:
         for resource, amount in holder.usage.items():

@@ -53,7 +53,7 @@ class World:
     recalls: Recalls | None = None
     """What earlier rounds of the cycle found, by root; None to compute everything."""
     effort: Effort = field(default_factory=Effort)
-    """Counts how many candidates the searches for victims looked at."""
+    """Counts the candidates that searches for victims looked at."""
     credited: frozenset[QueueName] = frozenset()
     """Queues in which credits order the LocalQueues, also for the choice of victims."""
 

@@ -1,8 +1,8 @@
-"""Whether preemption by shares may help at all, by sums and by the highest shares.
+"""Whether preemption by shares may help at all, by sums and by the largest shares.
 
-Where all borrow about the same, nobody may preempt, but a search for victims goes over every
-candidate to find that out. What a queue has at least, once all its own victims have gone, and what
-others have at most, before anybody has, often tells so beforehand.
+Where all queues borrow about the same, no preemption is allowed, but a search would look at every
+candidate to find that out. Two bounds often show it beforehand: the smallest share that the
+preemptor's queue can have, without all of its own victims, and the largest share of any other.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,9 +20,9 @@ from queueing.core.settings import FairSharing
 
 
 def may_help(query: Query, tree: QuotaTree, holders: Holders, settings: FairSharing) -> bool:
-    """Say whether preemption by shares may make room; False is certain.
+    """Say whether preemption by shares may make the preemptor fit; False is certain.
 
-    Patience asks for larger shares of victims, never for smaller ones, so it need not be known.
+    `Patience` only raises the share that a victim must have, so it can be ignored here.
     """
     reach = Reach(query, holders)
     if reach.alone():
@@ -31,7 +31,7 @@ def may_help(query: Query, tree: QuotaTree, holders: Holders, settings: FairShar
 
 
 def _may_take_others(query: Query, tree: QuotaTree, reach: Reach, settings: FairSharing) -> bool:
-    """Say whether anybody in another queue may be a victim, by right or by shares."""
+    """Say whether any workload of another queue may be a victim, by right or by shares."""
     if settings.preempt_within_nominal and _may_stay_within_quota(query, reach):
         return True
     shares = Shares()
@@ -45,7 +45,7 @@ def _may_take_others(query: Query, tree: QuotaTree, reach: Reach, settings: Fair
 
 
 def _may_stay_within_quota(query: Query, reach: Reach) -> bool:
-    """Say whether the queue may come to use no more than its own quota of what is contested."""
+    """Say whether the preemptor's queue may stay within its quota of all contested resources."""
     for resource in query.contested:
         cell = query.preemptor.node.cell(resource)
         used = cell.usage + query.requests.get(resource, 0)
@@ -55,7 +55,7 @@ def _may_stay_within_quota(query: Query, reach: Reach) -> bool:
 
 
 def _levels(own: Node, borrowers: Borrowers, shares: Shares) -> Iterator[tuple[Node, Share]]:
-    """Go up from a queue: each node, and the highest share beside it, where anybody borrows."""
+    """Yield the nodes from a queue up, each with the largest share of its siblings, if not 0."""
     mine = own
     for cohort in own.ancestors():
         highest = borrowers.highest.get(cohort)
@@ -73,7 +73,7 @@ def _share(one: tuple[Share, Node]) -> Share:
 
 
 def _freed_below(mine: Node, reach: Reach) -> Mapping[FlavorResource, int]:
-    """Return, as negative amounts, what the victims below a node hold at most."""
+    """Return, as negative amounts, an upper bound of what victims below a node hold."""
     found: dict[FlavorResource, int] = {}
     for resource in mine.cells:
         amount = reach.freed_alone(resource)

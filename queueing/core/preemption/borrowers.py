@@ -23,7 +23,7 @@ class Borrowers:
 
     def __init__(self) -> None:
         self.highest: dict[Node, list[tuple[tuple[int, float], Node]]] = {}
-        """By cohort, the two nodes below it with the highest shares; filled by those who ask."""
+        """Cohort → its two children with the largest shares; filled by `fair_sharing.reach`."""
         self._exposed: dict[tuple[object, ...], dict[FlavorResource, dict[int, int]]] = {}
         self._children: dict[tuple[object, ...], list[Node]] = {}
         self._queues: dict[tuple[object, ...], list[Node]] = {}
@@ -49,7 +49,7 @@ class Borrowers:
     def exposed(
         self, cohort: Node, contested: Sequence[FlavorResource], holders: Holders
     ) -> ByPriority:
-        """Sum what may be preempted in the borrowing queues anywhere below a cohort."""
+        """Return what may be preempted in all borrowing queues below a cohort, by priority."""
         key = (cohort, *contested)
         found = self._exposed.get(key)
         if found is None:
@@ -63,7 +63,7 @@ class Borrowers:
 
 
 def freed(held: Mapping[int, int] | None, limit: float) -> int:
-    """Sum what those hold whose priority is below a limit."""
+    """Return the sum of what workloads of a priority below `limit` hold."""
     if not held:
         return 0
     return sum(amount for priority, amount in held.items() if priority < limit)

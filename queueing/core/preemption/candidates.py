@@ -106,7 +106,7 @@ class Candidates:
 
     @property
     def read(self) -> int:
-        """How many were looked at so far."""
+        """How many candidates were read so far."""
         return len(self._found)
 
     def __iter__(self) -> Iterator[Candidate]:
@@ -273,7 +273,10 @@ def _variant(preemptor: Preemptor, holder: Holder) -> Variant:
 
 
 def has_advantage(query: Query) -> bool:
-    """Say whether a subtree below the root covers the request: above it, reclaim is a right."""
+    """Say whether the quota of a node below the root covers the request.
+
+    Then there may be HIERARCHICAL candidates above it.
+    """
     node, remaining = query.preemptor.node, query.requests
     for cohort in query.preemptor.node.ancestors():
         fits, remaining = _fits_in_quota(node, remaining)

@@ -1,10 +1,10 @@
-"""How much was looked at to find victims."""
+"""The effort of searches for victims, which counts in the budget of a cycle."""
 
 
 class Effort:
-    """Counts looks at candidates and at the queues that these are of.
+    """Counts the candidates, and the queues with candidates, that searches look at.
 
-    A count, not a time: the same facts give the same number.
+    It is a count and not a time, so that the same facts give the same number.
     """
 
     __slots__ = ("looks",)

@@ -25,7 +25,7 @@ class Preemptor:
     borrowers: Borrowers = field(default_factory=Borrowers)
     """Which nodes borrow now; shared by preemptors that see the same usage."""
     effort: Effort = field(default_factory=Effort)
-    """Counts the candidates that were looked at; shared by all preemptors of a round."""
+    """Counts the candidates that searches look at; shared by all preemptors of a round."""
     spared: frozenset[Uid] = frozenset()
     """Workloads that are no candidates: victims of another preemptor, feuds, users of its claims.
     """

@@ -1,14 +1,14 @@
-"""The most that preemption could make room for: sums that rule most vain searches out.
+"""The most that preemption could make available: sums that rule out most vain searches.
 
-Where all quota is used, most searches for victims end without any, after every candidate was looked
-at. Often a few sums tell so beforehand. They are upper bounds, because:
+Where all quota is used, most searches for victims find none, after looking at every candidate.
+Often a few sums show that beforehand. They are upper bounds, because:
 
 - freeing an amount anywhere in a tree makes at most that amount available in any queue of it;
-- victims are in the preemptor's own queue, or in queues that borrow something that is contested;
-- without borrowing, a queue gets no further than its own quota, with the help of its own victims.
+- victims are in the preemptor's own queue, or in queues that borrow a contested resource;
+- without borrowing, a queue gets at most its own quota, and only its own victims free that.
 
-All other conditions of a search can only make it find less. So it finds nobody where a bound says
-so, and is not made.
+All other conditions of a search can only make it find less. So if a bound is too small, the search
+would find no victims, and is skipped.
 """
 
 from math import inf
@@ -23,7 +23,7 @@ from queueing.core.quota.node import Node
 
 
 def limit_of(policy: PreemptionPolicy, priority: int) -> float:
-    """Return below which priority a policy exposes workloads, equals counted as newer."""
+    """Return the limit below which a policy exposes priorities; equals are taken to be newer."""
     match policy:
         case PreemptionPolicy.NEVER:
             return -inf
@@ -36,7 +36,7 @@ def limit_of(policy: PreemptionPolicy, priority: int) -> float:
 
 
 class Reach:
-    """Bounds for one query, on the tree as it stands. False is certain."""
+    """Bounds for one query, at the present usage. An answer of False is certain."""
 
     __slots__ = ("_holders", "_own", "_query", "_reclaim", "_within")
 
@@ -51,21 +51,24 @@ class Reach:
         self._own = holders.exposed(QueueName(node.name))
 
     def alone(self) -> bool:
-        """Say whether victims of the own queue may be enough."""
+        """Say whether victims of the preemptor's own queue may be enough."""
         return self._may_fit(-inf)
 
     def with_others(self) -> bool:
-        """Say whether all who may be victims hold enough."""
+        """Say whether all possible victims together may be enough."""
         return self._may_fit(self._reclaim)
 
     def by_borrowing(self) -> bool:
-        """Say whether there may be enough for one that may borrow: it may take fewer victims."""
+        """Say whether an attempt in which the preemptor may borrow may succeed.
+
+        In it fewer workloads may be victims: see `Variant.RECLAIM_WITHOUT_BORROWING`.
+        """
         if self._may_fit(self._while_borrowing()):
             return True
         return self.with_others() and has_advantage(self._query)
 
     def within_quota(self) -> bool:
-        """Say whether there may be enough for one that does not borrow."""
+        """Say whether an attempt in which the preemptor must not borrow may succeed."""
         node = self._query.preemptor.node
         for resource, amount in self._query.requests.items():
             cell = node.cell(resource)
@@ -74,15 +77,15 @@ class Reach:
         return self.with_others()
 
     def freed_alone(self, resource: FlavorResource) -> int:
-        """Return what all who may be victims in the own queue hold."""
+        """Return what all possible victims in the preemptor's own queue hold."""
         return freed(self._own.get(resource), self._within)
 
     def freed_below(self, cohort: Node, resource: FlavorResource) -> int:
-        """Return what all who may be victims in the borrowing queues below a cohort hold."""
+        """Return what all possible victims in the borrowing queues below a cohort hold."""
         return self._freed(cohort, resource, self._reclaim)
 
     def _while_borrowing(self) -> float:
-        """Return below which priority others may be taken by one that borrows."""
+        """Return the limit of priorities of victims in other queues while the preemptor borrows."""
         preemptor = self._query.preemptor
         policies = preemptor.policies
         if policies.borrow_within_cohort is PreemptionPolicy.NEVER:
@@ -91,7 +94,7 @@ class Reach:
         return min(self._reclaim, preemptor.priority, inf if threshold is None else threshold + 1)
 
     def _may_fit(self, limit: float) -> bool:
-        """Say whether there may be enough with victims of other queues below a priority."""
+        """Say whether it may fit with victims of other queues of priorities below `limit`."""
         node = self._query.preemptor.node
         for resource, amount in self._query.requests.items():
             most = node.cell(resource).available() + self.freed_alone(resource)

@@ -280,7 +280,7 @@ def _judge(
 ) -> list[Decision]:
     """Judge one round; the turn of a hopeless head passes to the next workload of its queue.
 
-    If hopeless heads go beyond the limits, the round is left undecided. They are set aside all the
+    If hopeless heads exceed the limits, the round is left undecided. They are set aside all the
     same, so a later round begins without them.
     """
     if memory.as_kueue:

@@ -1,9 +1,9 @@
-"""Heads that are parked without a judgement, because the quota alone rules them out.
+"""Heads that are parked without being judged, because the quota alone rules them out.
 
 Where queues fill up, nearly every first judgement ends the same way: the only flavor has too little
-left, and nobody may be preempted. The reason that such a head would be given, and the amounts that
-would help it, follow from a few numbers. This module works them out from these numbers and spares
-the search for flavors and the ruling.
+left, and the queue may not preempt. The reason that such a head would get, and the amounts that
+would help it, follow from a few numbers, without the search for flavors and the ruling
+(docs/decisions/0053).
 """
 
 from queueing.core.decisions import Mode, Reason, Requeue, Wait
@@ -19,14 +19,14 @@ from queueing.state.queues.stands import PARKED, READY
 _STRICT_FIFO = Strategy.STRICT_FIFO
 _INADMISSIBLE, _WAITING_FOR_QUOTA = Requeue.INADMISSIBLE, Reason.WAITING_FOR_QUOTA
 _NO_CANDIDATES = Mode.NO_CANDIDATES
-"""Said of each who is set aside; see `stands` for why their classes are not asked."""
+"""For hot paths: see `READY` in `queues.stands`."""
 
 
 def set_aside_if_hopeless(memory: Memory, item: Item, now: float) -> Wait | None:
-    """Park a head that cannot be helped, by the quota alone, and return its reason.
+    """Park a head that the quota alone rules out, and return its wait.
 
-    Returns None, and changes nothing, where the head has to be judged. Budgets are not looked at:
-    the caller knows that none applies.
+    Return None, and change nothing, if the head has to be judged. The caller makes sure that no
+    budget applies.
     """
     fact, peers = item.fact, item.peers
     if peers is None or peers.stand is not READY or _more_is_known(memory, item, peers):
@@ -40,7 +40,7 @@ def set_aside_if_hopeless(memory: Memory, item: Item, now: float) -> Wait | None
         return None
     nominated = outline.spelled.get((1, *outline.only_way))
     if nominated is None:
-        return None  # the search spells it, once for all of its shape
+        return None  # the first judgement of this shape stores it in the outline
     wait = Wait(
         workload=fact.key,
         uid=fact.uid,
@@ -55,7 +55,7 @@ def set_aside_if_hopeless(memory: Memory, item: Item, now: float) -> Wait | None
     item.wants = outline.usage
     queue = memory.queues[peers.queue]
     queue.settle(peers, PARKED)
-    lacks = outline.wanted  # most often all of it is short: one tuple for all of this shape
+    lacks = outline.wanted  # most often all is short: then workloads of a shape share one tuple
     if len(short) < len(lacks):
         lacks = tuple((resource, asked) for resource, asked, _ in short)
     queue.lack(peers, lacks, plain=is_plain(peers, lacks, outline, rules))
@@ -66,7 +66,7 @@ def set_aside_if_hopeless(memory: Memory, item: Item, now: float) -> Wait | None
 
 
 def _more_is_known(memory: Memory, item: Item, peers: Peers) -> bool:
-    """Say whether a judgement would depend on more than the quota: on claims or earlier tries."""
+    """Say whether a judgement would depend on more than quota: on claims or earlier attempts."""
     return bool(
         peers.demand.claims
         or item.progress is not None

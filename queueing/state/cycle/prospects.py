@@ -1,9 +1,12 @@
-"""Which waiting workloads the next round will admit, found without judging any of them.
+"""Which pending workloads the next round will admit, found without judging them.
 
-After a release nearly every queue of a tree has somebody whom it could help, and few of them can
-be helped at once. Where all heads of a tree are such ones, and each fits plainly, a round decides
-them in an order that is known beforehand, and admits whoever still fits. So that is found out
-with the few numbers that it takes, and nobody of that tree is judged at all.
+After a release nearly every queue of a tree has a workload on a shelf that would fit now, but few
+of them fit at the same time. If all heads of a tree are such workloads, and each fits in the first
+flavor that it may use, a round decides them in an order that is known beforehand, and admits each
+that still fits. That needs only a few numbers, so none of them is judged (docs/decisions/0034).
+
+A *prospect* is such a head with its needs and its place in the round; it is *foregone* if the round
+admits it.
 """
 
 from collections.abc import Iterable
@@ -35,20 +38,20 @@ Prospect = tuple[Place, Item, Footing]
 
 
 class Foregone(NamedTuple):
-    """A head that the round admits, whatever it decides of the heads of other trees."""
+    """A head that the round admits without a judgement, whatever it decides in other trees."""
 
     place: Place
     item: Item
     needs: Needs
-    """What is to be charged for it."""
+    """What is charged for it."""
     assignment: Assignment
     admit: Admit
 
 
 def prospects_of(memory: Memory, root: Node, names: Iterable[QueueName]) -> list[Prospect] | None:
-    """Return the heads of some queues of a tree, if all of these queues are lines.
+    """Return the prospects of a tree whose queues are all lines, None for any other.
 
-    None where anything else has to be looked at. Queues without a head leave `ready`.
+    Queues without a head are removed from `ready`.
     """
     if memory.settings.block_admission_until_pods_ready or memory.credits.allowance is not None:
         return None
@@ -72,7 +75,7 @@ def prospects_of(memory: Memory, root: Node, names: Iterable[QueueName]) -> list
 def prospect_in(
     memory: Memory, root: Node, line: Line, item: Item, order: FlatOrder | None
 ) -> Prospect | None:
-    """Return the prospect of the first of a line who is covered; None where it is not plain."""
+    """Return the prospect of a line's first workload that fits; None if it has to be judged."""
     if item.progress is not None or item.preempting:
         return None
     one = item.footing
@@ -84,7 +87,7 @@ def prospect_in(
             return None
         one.line, item.footing = line, one
     elif len(one.needs) > 1 and not fits(one.needs):
-        return None  # of the only thing that it needs the shelf says that there is enough
+        return None  # with a single need, the shelf has already checked that there is enough
     return one.place, item, one
 
 
@@ -95,11 +98,11 @@ def _lacks(line: Line, item: Item) -> Needs:
 def foregone(
     memory: Memory, root: Node, items: list[Item], known: list[Prospect] | None
 ) -> list[Foregone] | None:
-    """Return which heads of one tree a round would admit; None where that is not certain.
+    """Return the heads of one tree that a round would admit; None if that is not certain.
 
-    `known` are their prospects, if these were worked out already. Heads that are not admitted get
-    no decision. That is right for those on a shelf, for whom nothing changes; so the answer is None
-    if any other head would not be admitted, because that one has to be judged.
+    `known` are their prospects, if these were computed already. Heads that are not admitted get no
+    decision. That is right for heads on a shelf, because nothing changes for them. If any other
+    head would not be admitted, the result is None, because it has to be judged.
     """
     prospects = look_at(memory, root, items) if known is None else known
     if prospects is None:
@@ -114,7 +117,7 @@ def foregone(
 
 
 def look_at(memory: Memory, root: Node, items: list[Item]) -> list[Prospect] | None:
-    """Return the prospects of the heads of a tree; None if any of them is no plain case."""
+    """Return the prospects of the heads of a tree; None if any of them has to be judged."""
     if memory.settings.block_admission_until_pods_ready:
         return None
     order, allowance = order_of(memory), memory.credits.allowance
@@ -128,7 +131,7 @@ def look_at(memory: Memory, root: Node, items: list[Item]) -> list[Prospect] | N
 
 
 def order_of(memory: Memory) -> FlatOrder | None:
-    """Return how shares put the entries of a tree in order; None without fair sharing."""
+    """Return the order of a tree's entries by shares; None without fair sharing."""
     fair = memory.settings.fair_sharing
     if fair is None:
         return None
@@ -136,9 +139,10 @@ def order_of(memory: Memory) -> FlatOrder | None:
 
 
 def _winners(memory: Memory, prospects: list[Prospect]) -> list[tuple[Item, Footing]]:
-    """Return those who fit after all before them, in the order of the round.
+    """Return the prospects that fit after all before them, in the order of the round.
 
-    Where credits bend weights, some stand back in favor of a queue that was served.
+    Where credits bend weights, some are passed over in favor of a queue that was served
+    (`Precedence`).
     """
     found, tree = [], memory.tree
     precedence = Precedence(tree) if memory.credits.bends else None
@@ -161,7 +165,7 @@ def _stands_back(one: Footing, precedence: Precedence) -> bool:
 
 
 def _is_followed(memory: Memory, item: Item) -> bool:
-    """Say whether others wait in the queue of an item."""
+    """Say whether other active workloads wait in the queue of an item."""
     return item.peers is not None and memory.queues[item.peers.queue].active > 1
 
 
@@ -173,7 +177,7 @@ def _footing(
     order: FlatOrder | None,
     allowance: Allowance | None,
 ) -> Footing | None:
-    """Return what a head needs and its place in the round; None if it is no plain case."""
+    """Return what a head needs and its place in the round; None if it has to be judged."""
     peers = item.peers
     if peers is None or (peers.stand is not PARKED and memory.standing):
         return None
@@ -233,7 +237,7 @@ def _find_footing(
 
 
 def outline_of(peers: Peers, offer: Offer, quota_check: QuotaCheck) -> Outline:
-    """Return the outline of a demand against an offer, computed once per offer."""
+    """Return the outline of peers for an offer, stored in the peers while that is the same."""
     known = peers.outline
     if known is None or peers.offer is not offer:
         peers.offer = offer
@@ -242,7 +246,7 @@ def outline_of(peers: Peers, offer: Offer, quota_check: QuotaCheck) -> Outline:
 
 
 def foregone_of(memory: Memory, root: Node, item: Item, footing: Footing) -> Foregone:
-    """Make the decision that a judgement would have made."""
+    """Return the foregone head of an item, with the decision that a judgement would make."""
     key = (root.generation, *footing.levels)
     answer = answer_to(memory, key, item, footing.rules, footing.node)
     return Foregone(footing.place, item, footing.needs, *answer)
@@ -251,7 +255,10 @@ def foregone_of(memory: Memory, root: Node, item: Item, footing: Footing) -> For
 def answer_to(
     memory: Memory, key: tuple[int, ...], item: Item, rules: QueueRules, node: Node
 ) -> tuple[Assignment, Admit]:
-    """Return what a judgement would answer to one who fits; the key is as in `remembered_fit`."""
+    """Return the assignment and decision of a judgement for an item that fits.
+
+    The key is as in `remembered_fit`.
+    """
     peers, fact = peers_of(item), item.fact
     outline = outline_of(peers, rules.offer, memory.settings.quota_check)
     assignment = remembered_fit(

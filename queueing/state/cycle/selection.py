@@ -1,8 +1,7 @@
 """Which heads are judged in the next round.
 
-Trees of quota are independent, so a round takes whole trees, as many as the budget allows. With the
-heads of a tree, those who stand in it are judged again (`companions`): preemptors, and heads that
-block their queue because they found no victims. They keep others off what they wait for.
+Quota trees are independent, so a round takes whole trees, as many as the budget allows. With the
+heads of a tree, its standing workloads are judged again as companions (see `standing`).
 """
 
 from bisect import bisect_left
@@ -34,40 +33,43 @@ from queueing.state.queues.shelf import Shelf
 from queueing.state.queues.stands import BLOCKING, PARKED
 
 STANDING_WEIGHT = 8
-"""Heads that a budget could pay for in place of one who stands and is judged along: that one looks
-for victims, and again where others of the round have these leave."""
+"""How many heads one companion counts as in a budget. It searches for victims, and again if other
+heads of the round preempt these."""
 
 
 @dataclass(slots=True)
 class Selection:
-    """What one round looks at."""
+    """The heads of one round, and what it costs of the budget."""
 
     items: list[Item] = field(default_factory=list)
+    """The heads to be judged."""
     heads: int = 0
-    """How many heads were looked at, including those that need no judgement."""
+    """How many heads were found, including those that need no judgement."""
     weight: int = 0
-    """How much of a budget the round uses up, but for its successors."""
+    """How much of a budget the round uses up, without successors and looks."""
     successors: int = 0
-    """How many heads took the turn of a hopeless one."""
+    """How many heads took over the turn of a hopeless one."""
     looks: int = 0
-    """How often those who were judged looked at a candidate."""
+    """How many candidates for preemption were looked at (see `Effort`)."""
     foregone: list[Foregone] = field(default_factory=list)
-    """Heads that the round admits for certain; no other head of their trees is admitted."""
+    """Heads that the round certainly admits; no other head of their trees is admitted in it."""
     spent: list[Node] = field(default_factory=list)
-    """Trees in which nobody has a turn any more once the foregone are admitted."""
+    """Roots of trees in which no queue has a head any more once the foregone are admitted."""
     companions: list[Item] = field(default_factory=list)
+    """Standing workloads that are judged along with the heads of their trees."""
     decisions: list[Decision] = field(default_factory=list)
-    """Reasons of heads that must not be judged, for a namespace that does not match, say."""
+    """Waits of heads that must not be judged, for example because their namespace does not match.
+    """
     supplies: dict[Node, Supply] = field(default_factory=dict)
-    """The most that can be had in each tree, as this round begins."""
+    """A memo: the `Supply` of each tree, as this round begins."""
 
     def queues(self) -> set[QueueName]:
-        """Return the queues whose turn it is."""
+        """Return the queues that have a head in this round."""
         foregone = {one.admit.cluster_queue for one in self.foregone}
         return {head_queue(one) for one in self.items} | foregone
 
     def supply(self, memory: Memory, queue: QueueName) -> Supply:
-        """Return what can be had in the tree of a queue."""
+        """Return the supply of the tree of a queue."""
         root = memory.roots[queue]
         found = self.supplies.get(root)
         if found is None:
@@ -76,7 +78,7 @@ class Selection:
 
 
 def select(memory: Memory, budget: int | None) -> Selection:
-    """Take the heads of the next round, of as many trees as the budget allows, at least one."""
+    """Select the heads of the next round, of as many trees as the budget allows, at least one."""
     selection = Selection()
     standing = Counter[Node]() if budget is None else _standing(memory)
     taken: dict[Node, list[Item]] = {}
@@ -117,7 +119,7 @@ def select(memory: Memory, budget: int | None) -> Selection:
 
 
 def _standing(memory: Memory) -> Counter[Node]:
-    """Count who stands in each tree."""
+    """Count the standing workloads of each tree, by root."""
     roots = (memory.roots.get(name) for name in queues_of_standing(memory))
     return Counter(root for root in roots if root is not None)
 
@@ -127,10 +129,10 @@ class _Look(NamedTuple):
 
     heads: int
     entrants: list[Entrant] | None
-    """The queues that have one, where all who wait are plain."""
+    """The entrants of a `contest`, if the tree may have one; then the heads are not looked up."""
     items: list[Item]
     prospects: list[Prospect] | None
-    """Of the items, where all are plain waiters in lines."""
+    """The prospects of all items, if all queues are lines; else None."""
 
 
 def _look(memory: Memory, root: Node, names: list[QueueName], selection: Selection) -> _Look:
@@ -150,7 +152,7 @@ def _look_at_all(memory: Memory, root: Node, names: list[QueueName], selection: 
 
 
 def _in_turn(memory: Memory, budget: int | None) -> Iterable[tuple[Node, list[QueueName]]]:
-    """Group the queues that may have a head by tree; with a budget go on where it ran out."""
+    """Group the queues of `ready` by tree; with a budget, begin where it ran out last time."""
     trees: dict[Node, list[QueueName]] = {}
     for name in sorted(memory.ready):
         root = memory.roots.get(name)
@@ -166,7 +168,7 @@ def _in_turn(memory: Memory, budget: int | None) -> Iterable[tuple[Node, list[Qu
 
 
 def _heads_of_tree(memory: Memory, names: list[QueueName], selection: Selection) -> list[Item]:
-    """Take the heads of some queues; those that have none are not looked at again."""
+    """Return the heads of some queues; those without a head are removed from `ready`."""
     items = []
     for name in names:
         queue = memory.queues.get(name)
@@ -179,12 +181,12 @@ def _heads_of_tree(memory: Memory, names: list[QueueName], selection: Selection)
 
 
 def head_queue(item: Item) -> QueueName:
-    """Return the queue of an item that is in one."""
+    """Return the ClusterQueue of an item that is queued."""
     return peers_of(item).queue
 
 
 def heads_of_all(memory: Memory) -> Selection:
-    """Take the head of every active queue, also one that blocks it: one Kueue cycle."""
+    """Select the head of every active queue: those of one Kueue cycle."""
     selection = Selection()
     for name in sorted(memory.queues):
         head = judgeable_head(memory, memory.queues[name], selection, once=True)
@@ -194,9 +196,9 @@ def heads_of_all(memory: Memory) -> Selection:
 
 
 def head_of(memory: Memory, item: Item, *, patient: bool = False) -> Head:
-    """Make the head by which an item is judged.
+    """Return the `Head` of an item, for it to be judged.
 
-    A `patient` one gets no decision if others of the round take what it would have fitted in.
+    A `patient` one gets no decision if others of the round take the quota that it would fit in.
     """
     peers = peers_of(item)
     if patient and item.head is not None and item.head.workload is item.fact:
@@ -220,17 +222,17 @@ def head_of(memory: Memory, item: Item, *, patient: bool = False) -> Head:
 
 
 def is_patient(item: Item) -> bool:
-    """Say whether a selected item is judged on its shelf, since its lack seems to be covered."""
+    """Say whether a selected item is judged on its shelf, because enough quota seems to be free."""
     return item.peers is not None and item.peers.stand is PARKED
 
 
 def _is_current(memory: Memory, item: Item, peers: Peers) -> bool:
-    """Say whether nothing was released in the queue since an item's last try."""
+    """Say whether an item's progress is valid: its queue released nothing since it was stored."""
     return item.progress_at == memory.releases.get(peers.queue, 0)
 
 
 def _spared(memory: Memory, item: Item, name: QueueName) -> frozenset[Uid]:
-    """Return whom an item must not preempt again, without victims that are still leaving."""
+    """Return the uids that an item must not preempt again: its feuds, except leaving victims."""
     feuds = memory.feuds.get(memory.roots[name])
     if feuds is None:
         return frozenset()
@@ -239,7 +241,7 @@ def _spared(memory: Memory, item: Item, name: QueueName) -> frozenset[Uid]:
 
 
 def has_turn(memory: Memory, queue: PendingQueue, selection: Selection) -> bool:
-    """Say whether a queue has a head to judge, or somebody on a shelf who may be helped."""
+    """Say whether a queue has a head to judge, or a workload on a shelf that may fit."""
     return memory.objects.is_active(queue.name) and (
         queue.head() is not None or _covered(memory, queue, selection) is not None
     )
@@ -248,9 +250,10 @@ def has_turn(memory: Memory, queue: PendingQueue, selection: Selection) -> bool:
 def judgeable_head(
     memory: Memory, queue: PendingQueue, selection: Selection, *, once: bool = False
 ) -> Item | None:
-    """Return the head of a queue; one that must not be judged is set aside with its reason.
+    """Return the head of a queue that may be judged; None if it has none.
 
-    In Kueue mode, or with `once`, that uses up the queue's turn in this round.
+    A head that must not be judged is set aside with its reason. In Kueue mode, or with `once`, that
+    uses up the queue's turn in this round; otherwise the next one takes over.
     """
     if not memory.objects.is_active(queue.name):
         return None
@@ -281,10 +284,10 @@ def judgeable_head(
 
 
 def _next(memory: Memory, queue: PendingQueue, selection: Selection) -> Item | None:
-    """Return the head, or one on a shelf that comes before it and may be helped now.
+    """Return the head of a queue, or an item on a shelf that comes before it and may fit now.
 
-    If the whole lack of the latter is known, it is judged on its shelf and stays there if others
-    are faster. Otherwise it is made READY first.
+    If all that the latter lacks is known, it is judged on its shelf, and stays there if others of
+    the round come first. Otherwise it is made READY first.
     """
     peers = _covered(memory, queue, selection)
     if peers is None:
@@ -296,7 +299,7 @@ def _next(memory: Memory, queue: PendingQueue, selection: Selection) -> Item | N
 
 
 def _covered(memory: Memory, queue: PendingQueue, selection: Selection) -> Peers | None:
-    """Return the first peers on shelves that may be helped; None if others come before them."""
+    """Return the first peers on shelves that may fit now; None if READY ones come before them."""
     only = queue.shelves.only
     if only is not None and queue.lanes.usage_of is None and queue.name in memory.roots:
         return _covered_on(only, memory, queue)
@@ -315,7 +318,7 @@ def _covered(memory: Memory, queue: PendingQueue, selection: Selection) -> Peers
 def _covered_on(
     only: tuple[FlavorResource, Shelf[Peers]], memory: Memory, queue: PendingQueue
 ) -> Peers | None:
-    """Return the same as `_covered` for a queue with one shelf, without turns of LocalQueues."""
+    """Do the same as `_covered` for a queue with one shelf, in which LocalQueues take no turns."""
     resource, shelf = only
     found = shelf.first(memory.tree.queue(queue.name).cell(resource).available())
     if found is None:
@@ -326,7 +329,7 @@ def _covered_on(
 
 
 def _still_covered(memory: Memory, peers: Peers, selection: Selection) -> bool:
-    """Say whether a try is still worthwhile: others may have taken what peers were woken for."""
+    """Say whether doubtful peers may still fit: others may have taken what they were woken for."""
     if not peers.lacks:
         return selection.supply(memory, peers.queue).may_cover(peers)
     node = memory.tree.queue(peers.queue)
@@ -334,7 +337,7 @@ def _still_covered(memory: Memory, peers: Peers, selection: Selection) -> bool:
 
 
 def _refusal(memory: Memory, item: Item, queue: ClusterQueueFact) -> Refusal | None:
-    """Return why an item must not be judged; a LocalQueue that lets it in is remembered."""
+    """Return why an item must not be judged; None if it may be, and note its LocalQueue as open."""
     if is_let_in(memory, item, queue.name):
         return None
     fact = item.fact
@@ -346,9 +349,9 @@ def _refusal(memory: Memory, item: Item, queue: ClusterQueueFact) -> Refusal | N
 
 
 def _set_aside(memory: Memory, item: Item, refused: Refusal) -> Wait:
-    """Let an item that must not be judged wait, apart from its peers; return the reason.
+    """Set an item aside that must not be judged, apart from its peers; return its wait.
 
-    It waits for nobody to leave any more.
+    Its standing and its claim end.
     """
     memory.step_down(item.fact.key)
     isolate(memory, item)
@@ -379,14 +382,17 @@ def _companions(memory: Memory, trees: Mapping[Node, list[Item]]) -> list[Item]:
         if not heads or any(one is item for one in heads):
             continue
         if _refusal(memory, item, memory.objects.queues[peers.queue]) is not None:
-            continue  # it is told so when its turn comes
+            continue  # it gets its reason when it is the head
         if _keeps_its_place(memory, item, peers):
             found.append(item)
     return found
 
 
 def _keeps_its_place(memory: Memory, item: Item, peers: Peers) -> bool:
-    """Say whether no other of its queue must go first; where one passes another, none must."""
+    """Say whether a standing item may be a companion: no other of its queue must go first.
+
+    In a StrictFIFO queue, and in Kueue mode, only the first of the queue may.
+    """
     if memory.objects.is_strict(peers.queue) or memory.as_kueue:
         return memory.queues[peers.queue].lanes.front() is item
     return True

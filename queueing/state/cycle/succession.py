@@ -29,18 +29,18 @@ from queueing.state.queues.peers import Item
 from queueing.state.usage.changes import UsageChanges
 
 LOOKS_PER_HEAD = 16
-"""Candidates of preemption; to look at so many counts in a budget as one head does."""
+"""Looking at so many candidates of preemption counts in a budget as much as judging one head."""
 HEADS_PER_HOPELESS = 8
-"""Heads of a round; to take so many anew after a cut costs about what one hopeless head does."""
+"""Selecting so many heads again after a cut costs about as much as one hopeless head."""
 
 
 class Limits(NamedTuple):
-    """How far one round may go."""
+    """The limits of one round, from the budget of its cycle."""
 
     successors: int
-    """How many heads may take over the turn of a hopeless one."""
+    """How many heads may take over the turn of a hopeless head."""
     weight: int
-    """What is left of the budget, in heads: see `LOOKS_PER_HEAD`."""
+    """What is left of the budget, in judged heads: see `LOOKS_PER_HEAD`."""
 
 
 class Succession:
@@ -49,8 +49,9 @@ class Succession:
     `nominations` of `queueing.core.rounds` reads `heads` and `along`, and calls `after` for each
     hopeless head. `end` is called when all heads are nominated.
 
-    A hopeless head is set aside for good; all others are nominated again after a cut. So a round is
-    cut only when hopeless heads took the larger part, else it might cost much more in portions.
+    Hopeless heads stay set aside after a cut, but all others are nominated again. So a round is cut
+    only when hopeless heads were the larger part of its cost; otherwise it could become much more
+    expensive in portions.
     """
 
     __slots__ = (
@@ -82,11 +83,12 @@ class Succession:
         self._memory, self._selection, self._effort = memory, selection, effort
         self._now, self._limits = now, limits
         self._judged = self._hopeless = self._vain_looks = 0
-        """Nominated heads, the hopeless ones of them, and the candidates that these looked at."""
+        """Nominated heads, hopeless ones of them, and the candidates that were looked at for these.
+        """
         self._looks_before = effort.looks
-        """The looks before the head that is being nominated."""
+        """`effort.looks` before the present head was nominated."""
         self.left_out: set[Node] = set()
-        """Roots of trees that are left to a later round, because others used up the budget."""
+        """Roots of trees that are left to a later round, because the budget is used up."""
         self._heads: dict[QueueName, Item] = {head_queue(one): one for one in selection.items}
         self._told: dict[Key, Decision] = {}
         self._looks = memory.credits.allowance is None
@@ -95,9 +97,9 @@ class Succession:
         """Whether the round must be left undecided, because a limit is used up."""
 
     def heads(self) -> Iterator[Head]:
-        """Yield the first head of each queue that has to be judged, tree after tree.
+        """Yield the first head of each queue that has to be judged, tree by tree.
 
-        When enough was spent, the other trees are left out, or else the round is cut.
+        When the budget is used up, the remaining trees are left out, or the round is cut.
         """
         before, items = None, list(self._heads.values())
         for at, item in enumerate(items):
@@ -184,13 +186,13 @@ class Succession:
         return found
 
     def _has_spent_all(self) -> bool:
-        """Say whether the nominated heads used up what is left of the budget."""
+        """Say whether the heads nominated so far used up what was left of the budget."""
         if self._limits is None:
             return False
         return self._judged + self._effort.looks // LOOKS_PER_HEAD >= self._limits.weight
 
     def _is_worn_out(self) -> bool:
-        """Say whether hopeless heads used up what is left of the budget, and more than others."""
+        """Say whether hopeless heads alone used up what was left, and cost more than the others."""
         if self._limits is None or not self._hopeless:
             return False
         spent = self._judged + self._effort.looks // LOOKS_PER_HEAD
@@ -199,7 +201,7 @@ class Succession:
         return vain >= max(self._limits.weight, spent - vain, taken_again)
 
     def _leave_out(self, items: Sequence[Item]) -> None:
-        """Leave heads to a later round, which begins with their trees."""
+        """Leave these heads to a later round, which begins with their trees."""
         for item in items:
             name = head_queue(item)
             del self._heads[name]

@@ -1,13 +1,13 @@
-"""The most that a workload could get: what is free, plus what all permitted victims hold.
+"""The supply: the most that a workload could get, from free quota and all possible victims.
 
-It is an upper bound. A workload that asks for more cannot be helped, so it is not judged at each
-release. The bound holds because:
+It is an upper bound. A workload that requests more cannot be admitted now, so it is not judged at
+each release. The bound holds because:
 
 - freeing an amount anywhere in a tree makes at most that amount available in any queue of it;
 - victims are in the workload's own queue, or in queues that borrow something;
-- each pod set needs, in each resource group, one flavor that has all that it asks for.
+- each pod set needs, in each resource group, one flavor that has all that it requests.
 
-All other conditions of a judgement can only make it harder to be admitted.
+All other conditions of a judgement can only prevent an admission.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ NOTHING: Mapping[int, int] = {}
 
 
 class Supply:
-    """Answers for one tree of cohorts while nothing in it changes."""
+    """The supply of one tree, valid while nothing in the tree changes."""
 
     __slots__ = ("_borrowing", "_memory", "_most", "_root", "_total")
 
@@ -36,13 +36,13 @@ class Supply:
         self._most: dict[tuple[QueueName, FlavorResource, int], int] = {}
 
     def may_cover(self, peers: Peers) -> bool:
-        """Say whether peers might get what they ask for; False is certain."""
+        """Say whether peers might get what they request; False is certain."""
         return self.missing(peers) is None
 
     def missing(self, peers: Peers) -> list[tuple[FlavorResource, int]] | None:
-        """Return None if peers might be helped now, else the amounts that they wait for.
+        """Return None if peers might be admitted now, else the amounts that they wait for.
 
-        They cannot be helped before at least one of the amounts can be had. An empty list says
+        They cannot be admitted before at least one of these amounts can be had. An empty list means
         that no amount would help.
         """
         if peers.demand.may_shrink or peers.demand.claims:
@@ -61,7 +61,7 @@ class Supply:
         return None
 
     def bound(self, name: QueueName) -> Bound:
-        """Return how much can be had at most in a queue, to be asked as long as nothing changes."""
+        """Return a function with the most that can be had in a queue, valid like this supply."""
         node = self._memory.tree.queue(name)
         cells = node.cells
 
@@ -74,7 +74,10 @@ class Supply:
         return most
 
     def most(self, name: QueueName, resource: FlavorResource, priority: int | None) -> int:
-        """Return how much can be had at most; without a priority, what is available now."""
+        """Return the most that can be had of a flavor-resource in a queue.
+
+        With a priority, what possible victims hold is included.
+        """
         if priority is None:
             cell = self._memory.tree.queue(name).cell(resource)
             return max(0, cell.available())
@@ -91,7 +94,7 @@ class Supply:
         flavor: FlavorName,
         asked: list[tuple[ResourceName, int]],
     ) -> tuple[FlavorResource, int] | None:
-        """Return the first amount that cannot be had of a flavor, None when all can."""
+        """Return the first requested amount that cannot be had of a flavor; None if all can."""
         for one, amount in asked:
             resource = FlavorResource(flavor, one)
             if amount > self.most(name, resource, priority):
@@ -99,9 +102,9 @@ class Supply:
         return None
 
     def _most_with_victims(self, name: QueueName, resource: FlavorResource, priority: int) -> int:
-        """Return the larger of what can be had without victims elsewhere, and with them.
+        """Return the most that can be had with victims: of the own queue only, or of all queues.
 
-        With them, often no more than up to the queue's own quota.
+        With victims of other queues, it is often limited to the queue's own quota.
         """
         policies = self._memory.objects.queues[name].preemption
         node = self._memory.tree.queue(name)
@@ -120,16 +123,16 @@ class Supply:
         return max(alone, most)
 
     def _never_while_borrowing(self, node: Node, policies: Preemption) -> bool:
-        """Say whether others are preempted only for what stays within the queue's own quota.
+        """Say whether other queues' workloads are preempted only within the queue's own quota.
 
-        Not with fair sharing; nor where a cohort between has quota by which it may reclaim.
+        That is not so with fair sharing, nor if a cohort below the root may have quota of its own.
         """
         flat = node.parent is None or node.parent.parent is None
         never = policies.borrow_within_cohort is PreemptionPolicy.NEVER
         return flat and never and self._memory.settings.fair_sharing is None
 
     def _borrowers(self) -> set[QueueName]:
-        """Return who borrows anything, and sum what they hold."""
+        """Return the queues that borrow anything; the first call also sums what they hold."""
         if self._borrowing is None:
             self._borrowing = set()
             for name in self._memory.members[self._root]:
