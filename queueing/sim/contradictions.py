@@ -1,7 +1,7 @@
-"""What objects say that their surroundings do not bear out.
+"""Warnings about objects of a plan that contradict each other.
 
-What a status holds is charged where it says, if there is such a queue. A plan only says what looks
-wrong, and why a queue that nobody stopped is inactive.
+A reservation in a status is charged where it says, if that queue exists. These warnings say what
+looks wrong with it, and why a queue that nobody stopped is inactive.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

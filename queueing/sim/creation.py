@@ -1,4 +1,4 @@
-"""Jobs of files as they would be once they are created: defaulted as the webhook does it."""
+"""Jobs of files as they would be after their creation, with the defaults of the webhook."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -16,7 +16,7 @@ from queueing_api.config.v1beta2 import Configuration
 
 
 class Creation:
-    """What the creation of a Job depends on; a Job of a cluster was created already."""
+    """What the defaults of a new Job depend on; a Job read from a cluster has them already."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Creation:
         )
 
     def labels_of(self, namespace: str) -> Mapping[str, str]:
-        """Return the labels of a namespace; one that is not given has just its name."""
+        """Return the labels of a namespace; one without a document has only its name label."""
         fact = self._namespaces.get(namespace)
         return {labels.NAMESPACE: namespace} if fact is None else fact.labels
 

@@ -1,7 +1,7 @@
-"""Documents that passed the schema of their kind → what the translation reads of them.
+"""Documents that passed the schema of their kind → wire structs.
 
-What the schema lets through and the translation cannot read are times: they are told with the line
-of the field, as every other mistake.
+Malformed times are what a schema accepts and a struct does not; they are reported with the line of
+their field, as all other mistakes.
 """
 
 import re

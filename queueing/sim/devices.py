@@ -1,4 +1,4 @@
-"""Devices among the documents of a plan."""
+"""Devices of a plan: DeviceFlavors, DeviceClasses, ResourceSlices and claims of its documents."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Manifests as documents: what an object says, and on which line it says it."""
+"""Manifests as documents: an object's fields, each with its file and line."""
 
 import os
 import sys

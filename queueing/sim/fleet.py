@@ -1,4 +1,4 @@
-"""A flavor's devices and who holds them, from documents: what `queueing devices` shows."""
+"""The devices of a flavor and their holders, from documents; `queueing devices` shows them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""Documents → facts and settings: what a plan starts from.
+"""Documents → facts and settings, with which a plan begins.
 
-Every document is held against the schema of its kind first; what the API server would refuse is an
-error, what only a webhook would refuse is a warning. The order of the documents does not matter.
+Every document is first validated by the schema of its kind. What the API server would refuse is an
+error; what only a webhook would refuse is a warning. The order of documents does not matter.
 """
 
 from collections.abc import Callable, Iterable, Sequence

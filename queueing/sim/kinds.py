@@ -1,4 +1,4 @@
-"""The kinds that a plan knows: their schema, and what the webhooks would say about them."""
+"""The kinds that a plan reads, with their schema and the validation of their webhook."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the engine would do with a set of facts, round after round, while time stands still."""
+"""Runs the engine on a set of facts, round after round, at one moment in time."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Plan:
     stable: bool | None
     """Whether nothing more would change; None when a number of rounds was asked for."""
     explicit_reasons: bool = True
-    """Whether the condition of one who waits says more than that it waits."""
+    """Whether `QuotaReserved=False` has a specific reason instead of `Pending`."""
 
 
 def fixed_rounds(

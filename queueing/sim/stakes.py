@@ -1,4 +1,4 @@
-"""What is at stake in the workloads of a file, by the policies and Checkpoints in it."""
+"""What stopping the workloads of a file would cost, by the CheckpointPolicies in it."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar

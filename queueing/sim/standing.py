@@ -1,4 +1,4 @@
-"""Where the workloads stand that a round did not judge."""
+"""Completes a round by the pending workloads that it did not judge, each with its last reason."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
@@ -19,15 +19,15 @@ class Standing:
         self._known = {fact.key: _before(world, fact) for fact in _in_order(world)}
 
     def catch_up(self) -> None:
-        """Take in what the cycle found out of those that it did not judge, once it is over.
+        """After a cycle, learn from the engine why workloads wait that were not judged themselves.
 
-        One who asks the same as another waits with it for the same, without being judged itself.
+        Of equivalent workloads the engine judges one for all.
         """
         for key, known in self._known.items():
             self._known[key] = self._world.engine.waiting(key) or known
 
     def complete(self, decided: Iterable[Decision]) -> tuple[Decision, ...]:
-        """Return a round's decisions and the standing of all who wait and are not among them."""
+        """Return a round's decisions, and why the other pending workloads wait."""
         decisions = tuple(decided)
         for one in decisions:
             if isinstance(one, Wait):
@@ -43,7 +43,7 @@ class Standing:
         )
 
     def _heads(self, aside: Collection[QueueName | None]) -> frozenset[Key]:
-        """Return who is first in line in each queue, except in those that had another head."""
+        """Return the first workload of each queue, except in queues whose head was judged."""
         heads: dict[QueueName | None, Key] = {}
         for key, wait in self._known.items():
             if wait.requeue in _IN_LINE:

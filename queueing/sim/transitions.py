@@ -1,4 +1,4 @@
-"""What a decision or an eviction makes of a workload: one fact in, the next fact out."""
+"""The fact of a workload after a decision or an eviction, as its status would show it."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,6 +1,6 @@
-"""Fields that a document writes and its kind does not have: most often a slip of the pen.
+"""Fields of a document that its kind does not have, most often misspelled.
 
-The API server would prune them, and so does a plan; but it says so, with file and line.
+The API server would prune them. A plan ignores them too, but warns with file and line.
 """
 
 import json

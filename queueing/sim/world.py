@@ -1,4 +1,4 @@
-"""The workloads of a simulation and an engine that knows them, moved by decisions."""
+"""The workloads of a simulation and their engine; each decision changes both."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType

@@ -1,9 +1,9 @@
-"""A cluster in which anything may happen, and that tells an engine of it.
+"""A simulated cluster in which anything may happen, connected to an engine.
 
-It stands in for API server, controllers and pods, as `obedient` does, and is less obedient: writes
-are refused or their outcome is unknown, facts come late, checks and stops and evictions take their
-course. `workloads` and `objects` are what the API server stores, `untold` what the engine has not
-heard of yet.
+It stands in for API server, controllers and pods, as `obedient` does. In addition, writes are
+refused or have an unknown outcome, facts arrive late, admission checks fail, queues are stopped,
+and workloads are evicted. `workloads` and `objects` are what the API server stores; `untold` are
+the facts that the engine has not got yet.
 """
 
 from collections import Counter

@@ -1,8 +1,8 @@
-"""A cluster that does at once what the engine decides, and tells it so.
+"""A simulated cluster that does at once what its engine decides, and reports it as facts.
 
-It stands in for API server, controllers and pods: an Admit becomes a Workload that holds quota, a
-victim is marked Evicted, drains when told to, and queues again. With it the engine can be driven by
-its own decisions, in tests and in benches, without any wire.
+It stands in for API server, controllers and pods: an admitted workload holds quota; a victim is
+marked Evicted, releases its quota when told to, and is requeued. Tests and benchmarks use it to
+drive the engine by its own decisions, without objects or requests.
 """
 
 from collections.abc import Iterable

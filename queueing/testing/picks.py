@@ -1,4 +1,4 @@
-"""To whom of a `LivingCluster` an event happens."""
+"""Chooses the object of a `LivingCluster` that an event concerns."""
 
 from collections.abc import Sequence
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""Random histories: what may happen to a cluster, in any order."""
+"""Random histories: the events that may happen to a cluster, in any order."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

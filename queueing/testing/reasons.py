@@ -1,7 +1,8 @@
-"""Why workloads wait, as their statuses say it: what a new engine reads, and nobody else.
+"""Writes into the statuses of a simulated cluster why workloads wait.
 
-The engine that decided so has nothing to learn from it. Reasons come late: they are written beside
-the decisions of a later cycle. Only who evicts others says so before it does.
+Only a new engine (a new leader) reads them; the one that decided so knows already. They are written
+late, with the decisions of a later cycle; only a preemptor's reason is written before its victims
+are evicted.
 """
 
 from dataclasses import replace

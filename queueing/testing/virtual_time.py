@@ -1,7 +1,7 @@
-"""An event loop whose time passes only while everybody waits: hours of timers in no time.
+"""An asyncio event loop whose time passes only while all tasks wait: hours of timers in no time.
 
-For code that takes its time from the loop, or from a `Clock`. Nothing that waits for another
-process or for the network may run on it, as the loop jumps to the next timer instead of waiting.
+For code that takes the time from the loop, or from a `Clock`. Code that waits for another process
+or the network cannot run on it, because the loop jumps to the next timer instead of waiting.
 """
 
 import asyncio

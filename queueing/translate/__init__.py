@@ -1,6 +1,12 @@
-"""The wire and the engine's own words, in both directions.
+"""Translates Kubernetes objects into the engine's facts, and decisions into patches.
 
-Invariant: pure. No I/O, no clock; the same object gives the same fact, and the same decision the
-same bytes. `wire` spells objects, `inbound` makes facts of them, `outbound` makes patches of
-decisions, `jobs` knows the job kinds. Called by the controller, by `plan` and by the simulator.
+Invariant: pure. No I/O and no clock; the same object gives the same fact, and the same decision the
+same bytes. Called by `controller`, `webhooks`, `observe` and `sim`.
+
+Reading order: `wire` has the objects, with the fields that we read. `inbound` makes facts of them,
+by `requests` (what a pod requests), with `limits` (LimitRanges) and `transformations` (of the
+Configuration). `outbound` makes patches of decisions. `jobs` knows how a Job becomes a Workload and
+how its pod template is changed at a start and restored. `configuration` and `gates` read Kueue's
+Configuration. The features have packages or modules of their own: `devices`, `checkpoints`, and
+`credits`, `budgets` and `usage_records`.
 """

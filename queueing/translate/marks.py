@@ -1,4 +1,4 @@
-"""Annotations that ask for what is not there: refused by name, never silently passed over."""
+"""Annotations that ask for features that are not supported: reported by name, never ignored."""
 
 from collections.abc import Collection, Iterator
 

@@ -1,7 +1,7 @@
-"""Who owns the fields of a Workload's status: handed to the field manager that Kueue applies as.
+"""Hands the ownership of a Workload's status fields to the field manager that Kueue uses.
 
-Kueue clears a field by a server-side apply that no longer names it, which works only for fields
-that its own field manager applied. What we wrote by merge patch would stay for ever.
+For going back to Kueue. It clears a field by a server-side apply without it, which works only for
+fields that its own field manager owns. Fields that we wrote by merge patches would stay for ever.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A list of what is wrong with an object that the API server nevertheless let in."""
+"""Collects what is wrong with an object that the API server nevertheless accepted."""
 
 import json
 from collections.abc import Iterable

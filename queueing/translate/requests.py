@@ -1,4 +1,8 @@
-"""What one pod of a template asks for: Kubernetes' pod-request formula, with defaults filled in."""
+"""What one pod of a template requests: Kubernetes' formula, with defaults of LimitRanges.
+
+See https://kubernetes.io/docs/concepts/workloads/pods/init-containers/#resource-sharing-within-containers
+and, for sidecars, https://kep.k8s.io/753.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

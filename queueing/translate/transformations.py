@@ -1,4 +1,4 @@
-"""What the Configuration makes of a pod's requests, and of what else a Workload says."""
+"""The Configuration's rules for Workloads: excluded and transformed resources, and switches."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

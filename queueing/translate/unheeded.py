@@ -1,7 +1,7 @@
-"""What a Configuration asks for and this product does not do, by name.
+"""Fields of Kueue's Configuration that have no effect here, which a start reports.
 
-A file written for Kueue is accepted as it is; silence about a field that changes nothing would be
-a lie. Invariant: every field of the Configuration is read somewhere, or stands in this table.
+A file written for Kueue is accepted as it is. Invariant: every field of the Configuration is either
+read somewhere or listed in this table.
 """
 
 from collections.abc import Iterator

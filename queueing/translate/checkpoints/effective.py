@@ -1,4 +1,4 @@
-"""Which terms hold for a workload: its Jobs' policy, within the bounds of its ClusterQueue."""
+"""Which terms are effective for a workload: its Jobs' policy, bounded by its ClusterQueue's."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,12 +21,16 @@ from queueing.translate.wire.queues import ClusterQueue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effective:
-    """The terms as they hold, and what is wrong with a policy that is named."""
+    """The effective terms, and what is wrong with a policy that is named."""
 
     terms: Terms | None = None
+    """None when no policy is named, or none of those can be used."""
     policy: str = ""
+    """Key of the policy that the terms come from."""
     retain: int = 3
+    """How many Checkpoints of a Workload are kept."""
     complaint: str = ""
+    """Why a policy that is named cannot be used; empty otherwise."""
 
 
 NONE = Effective()
@@ -34,7 +38,7 @@ NONE = Effective()
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """The policies that there are, and what the operator lets them use."""
+    """All CheckpointPolicies, and the drivers that the operator allows."""
 
     found: Mapping[Key, CheckpointPolicy]
     drivers: frozenset[Driver] = USUAL_DRIVERS
@@ -42,7 +46,11 @@ class Policies:
     def effective(
         self, namespace: str, queue: ClusterQueue | None, jobs: Sequence[Job]
     ) -> Effective:
-        """Return what holds; without a policy that can be used there are no terms."""
+        """Return the effective terms of Jobs that are one workload, in a namespace and queue.
+
+        The first Job that names a policy counts. Without one, or with one that cannot be used, the
+        policy of the ClusterQueue holds.
+        """
         bounds = self._of_queue(queue)
         name = next(
             (found for job in jobs if (found := job.metadata.annotations.get(names.POLICY))), ""
@@ -101,7 +109,7 @@ def _rehearsed_in_vain(found: CheckpointPolicy) -> str:
 
 
 def refused(drivers: frozenset[Driver], found: Terms) -> str:
-    """Say why the operator does not let terms be used; empty when they may be."""
+    """Return why the operator does not allow the driver of terms; empty when it is allowed."""
     if found.driver in drivers:
         return ""
     return (

@@ -1,4 +1,4 @@
-"""What the pods of a next run are told of the work that was saved."""
+"""The annotations by which the pods of the next run learn which checkpoint to resume from."""
 
 from collections.abc import Mapping
 

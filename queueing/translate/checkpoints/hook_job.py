@@ -1,6 +1,7 @@
-"""The Job that saves for a workload: what is made of a policy's template, and what it says.
+"""Hook Jobs, which save for a workload (driver Job): made of a policy's template, and their answer.
 
-One request has one such Job, named by the request, so that whoever makes it makes the same.
+A request has one hook Job, whose name follows from the request, so that all replicas create the
+same one.
 """
 
 import math

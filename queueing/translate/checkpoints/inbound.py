@@ -1,4 +1,4 @@
-"""Policies and Checkpoints, as they are read."""
+"""CheckpointPolicy → terms; Checkpoint → record."""
 
 from collections.abc import Iterator
 from dataclasses import replace

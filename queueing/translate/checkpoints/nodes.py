@@ -1,4 +1,4 @@
-"""Nodes as far as their taints tell of an end, and how an eviction for that names them."""
+"""Reads from a node's taints that it will go away, and names it in the eviction's message."""
 # ruff: noqa: RUF012 - msgspec gives every instance its own copy of an empty default
 
 import re

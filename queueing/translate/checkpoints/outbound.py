@@ -1,4 +1,4 @@
-"""Checkpoints, as they are written, and a Workload that is let stay."""
+"""Bodies of writes: a new Checkpoint, its status, and the patch that takes an eviction back."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

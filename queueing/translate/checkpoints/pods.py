@@ -1,4 +1,4 @@
-"""What pods are told and what they answer: annotations, and the message a container ends with."""
+"""Requests to pods and their answers: annotations, and containers' termination messages."""
 
 from collections.abc import Mapping
 from dataclasses import replace

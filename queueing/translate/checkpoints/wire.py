@@ -1,4 +1,4 @@
-"""Checkpoints, policies, and the part of pods that tells of them, as the wire spells them."""
+"""Checkpoints, CheckpointPolicies and pods, with the fields that we read."""
 # ruff: noqa: RUF012 - msgspec gives every instance its own copy of an empty default
 
 from datetime import datetime

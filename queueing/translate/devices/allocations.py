@@ -1,4 +1,4 @@
-"""What claims were given in the end, device by device."""
+"""The devices that ResourceClaims were allocated, one by one."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,9 @@
-"""A pod template → what it asks of devices: by classic resources, slots, claims of its own."""
+"""A pod template → what it requests of devices.
+
+In three ways: by extended resources such as `nvidia.com/gpu`; by slots, which are claims of the pod
+whose content an annotation describes and an admission fills in; and by claims or claim templates
+that the user wrote.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

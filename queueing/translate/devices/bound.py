@@ -1,8 +1,9 @@
-"""What claims of users' own asked for when their pods started, and whether that still holds.
+"""What users' own claims requested when their pods started, and whether that is still so.
 
-A template is never changed, but it may be made anew with another content. The digest of the content
-is told to the pods, where it outlives every restart of ours. It is compared only for templates
-with another life: another spelling of the same content, by another version of ours, ends nobody.
+The spec of a ResourceClaimTemplate is immutable, but a template may be deleted and created again
+with another spec. The digest of its spec is written into the pods' annotations at the start, where
+a restart of ours does not lose it. It is compared only if the template has another uid: a digest
+that differs because another version of ours computed it evicts nobody.
 """
 
 from typing import NamedTuple

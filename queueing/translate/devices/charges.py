@@ -1,7 +1,7 @@
-"""What devices count as: one each, a counter that they share, or a capacity.
+"""How much quota devices are charged: one each, or the amount of a counter or a capacity.
 
-Of the devices that could be given, the one that counts most is charged; what was given in the end
-may only lower it. Nothing is charged 0 because data are missing.
+Of the devices that could be allocated, the one with the highest charge counts; the allocation may
+lower the charge later. Nothing is charged 0 because data are missing.
 """
 
 from collections.abc import Iterable, Mapping

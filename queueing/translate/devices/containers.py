@@ -1,8 +1,8 @@
-"""Containers of a pod → requests for devices: who has one of its own, and who uses another's.
+"""Containers of a pod → requests in its claim: which have one of their own, and which share one.
 
 The request of container 0 is named `c0`, that of init container 0 `i0`. Init containers run one
-after the other before the others begin, so one of them uses the devices of a container that asks
-for as many; one with `restartPolicy: Always` runs beside the others and has devices of its own.
+after the other before the others start, so that they can use the devices of a container that
+requests as many. Sidecars (`restartPolicy: Always`) run beside the others and have their own.
 """
 
 from collections.abc import Iterable, Mapping

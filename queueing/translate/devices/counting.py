@@ -1,4 +1,4 @@
-"""What a pod set's devices count as, beside everything else that it asks for."""
+"""Adds what its devices are charged to the other requests of a pod set."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

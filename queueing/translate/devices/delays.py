@@ -1,4 +1,4 @@
-"""Why pods of admitted work do not get their devices: read from the pods and their events."""
+"""Finds out from pods and their Events why an admitted Workload's pods lack their devices."""
 # ruff: noqa: RUF012 - msgspec gives every instance its own copy of an empty default
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""ComputeDomains of NVIDIA's driver: pods on several nodes that share memory over NVLink.
+"""ComputeDomains of NVIDIA's DRA driver: pods on several nodes that share memory over NVLink.
 
-The driver makes the template of a domain's channel some time after the domain, and pods that name
-it wait for it. So a domain is made like a template, before its Job starts.
+The driver creates the claim template of a domain's channel some time after the domain, and pods
+that name it wait for it. So a domain is created before its Job starts, as templates are.
 """
 
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What is free of a flavor's devices: our view beside the scheduler's, for those who wait."""
+"""A text on which devices of a flavor are free by what we know, for users whose pods wait."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 

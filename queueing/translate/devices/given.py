@@ -1,4 +1,4 @@
-"""What one allocated claim counts as, by the devices that it was given."""
+"""How much quota one allocated claim is charged, by the devices that it holds."""
 
 from collections.abc import Mapping
 

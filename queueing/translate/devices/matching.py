@@ -1,4 +1,4 @@
-"""Which devices a request could be given, and why not the others."""
+"""Which devices a request could be allocated, and why not the others."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

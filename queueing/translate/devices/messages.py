@@ -1,4 +1,4 @@
-"""What users read about devices: reasons and sentences, all of them."""
+"""All reasons and messages about devices that users read in conditions and Events."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""Labels, annotations and names by which admission and injection speak to each other."""
+"""Labels, annotations and names of what an admission creates.
+
+The policy or webhook that adds claims to pods reads its instructions from the annotations.
+"""
 
 from hashlib import sha256
 from typing import Any

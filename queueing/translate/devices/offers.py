@@ -1,4 +1,4 @@
-"""What a flavor's devices are to pods that ask for them: the fact that decisions depend on."""
+"""What a flavor's devices offer for each shape that pods request; decisions depend on this fact."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

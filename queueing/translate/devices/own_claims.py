@@ -1,4 +1,4 @@
-"""What becomes of claims that users wrote: Kueue's feature gates of devices."""
+"""How claims that users wrote are treated, by Kueue's feature gates for DRA."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,6 +1,6 @@
-"""How many pods of one kind devices could serve, were they all free.
+"""How many pods with the same request a flavor's devices could serve if all were free.
 
-Follows the scheduler's allocator: devices in order, shared counters and shared capacity counted,
+It follows the scheduler's allocator: devices in order, with shared counters and capacity, and
 constraints over the requests that they name.
 """
 

@@ -1,8 +1,8 @@
-"""An admitted workload → claim templates, claims, and what its pods are told about them.
+"""An admitted Workload → the claim templates, claims and pod changes that realise its admission.
 
-A pure function of the Workload with its admission and of the DeviceFlavors: a plan is never stored,
-it is computed again. Everything is named by what it is made from, so to create it twice is to
-create it once.
+A pure function of the Workload with its admission and of the DeviceFlavors, computed again whenever
+it is needed and never stored. Everything is named by a digest of its contents, so that creating it
+twice creates it once.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,7 @@
-"""What a pod asks of devices, whoever wrote it: requests, ways to satisfy them, constraints."""
+"""What a pod requests of devices, in one form for claims of ours and of users.
+
+Requests, the alternative ways to satisfy each, and constraints between them.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,6 +1,6 @@
-"""Extended resources of a template that take each other's place, and back.
+"""Replaces extended resources in a pod template by others, and restores them.
 
-A merge patch replaces lists whole, so containers are sent as they stand, with nothing but their
+A merge patch replaces whole lists, so that all containers are sent as they are, with only their
 resources changed.
 """
 

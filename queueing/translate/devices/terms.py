@@ -1,4 +1,4 @@
-"""An ask and how a flavor serves it → a claim: the request shape, and its manifest."""
+"""What a pod requests of one resource, and how a flavor serves it → the spec of a claim."""
 
 from typing import Any
 

@@ -1,8 +1,8 @@
-"""What an admitted Workload's claims were given → what its devices count as in the end.
+"""Lowers the charge of an admitted Workload to the devices that its claims were allocated.
 
-The charge of an admission is the most that its devices could count as. Once every pod has its
-claims, what these were given is charged instead. Invariants: never more than the admission says,
-never less than what the claims hold, and nothing is lowered because data are missing.
+An admission charges the most that its devices could be charged. Once every pod of a pod set has its
+claims, what these were allocated is charged instead. Invariants: the charge is never more than the
+admission says and never less than what the claims hold, and is not lowered while data are missing.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

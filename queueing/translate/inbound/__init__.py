@@ -1,6 +1,9 @@
-"""Wire objects → facts: one pure function per kind.
+"""Wire objects → facts of the engine: one pure function per kind.
 
-Invariant: a fact is made of every object that the API server let in; what cannot be used says why
-in `misconfigured` and never reaches a decision. Called by the controller's event pump and by
-`plan`, with the same functions.
+Invariant: every object that the API server accepted becomes a fact. A part that cannot be used is
+explained in the fact's `misconfigured` and does not take part in decisions. The controller's
+`intake` and `queueing plan` (`sim.intake`) call the same functions.
+
+`workloads`, `queues` (with `quotas`) and `surroundings` (flavors, checks, topologies, namespaces)
+are the kinds; `manifests` decodes documents that were not read from an API server.
 """

@@ -1,4 +1,4 @@
-"""Resource groups → quotas, with every rule that CRD CEL cannot afford to check."""
+"""Resource groups → quotas, with the rules that are too expensive for CEL in the CRD."""
 
 from queueing.core.facts import FlavorQuotas, Quota, ResourceGroup
 from queueing.core.names import FlavorName, ResourceName

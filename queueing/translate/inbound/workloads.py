@@ -1,4 +1,4 @@
-"""Workload → fact: what it asks, and what its status says was decided."""
+"""Workload → fact: what it requests, and the decisions that its status records."""
 
 from dataclasses import dataclass
 from hashlib import blake2b

@@ -1,4 +1,9 @@
-"""Job kinds: what makes a Workload of a job, and what starts, stops and restores it.
+"""How Jobs become Workloads, and how their pod templates are changed at a start and restored.
 
-Invariant: what `stop` restores is exactly what `start` found, byte for byte of the pod template.
+Invariant: a stop restores exactly the pod template that the start found, byte for byte.
+
+Reading order: `management` (which Jobs are queued), `identity` and `composition` (the Workload of a
+Job), `priority`; `batch` is the kind `batch/v1 Job`, with `indexes` for Indexed Jobs; `injection`
+is what a start adds to a pod template, and its inverse. `gang` and `gang_workload` are the same for
+several Jobs that are one Workload.
 """

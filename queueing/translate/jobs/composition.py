@@ -1,4 +1,4 @@
-"""A Workload for a job: its first bytes."""
+"""Composes the Workload of a Job, as it is created."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

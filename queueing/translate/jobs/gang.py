@@ -1,7 +1,7 @@
 """Gangs: what several Jobs must agree on to become one Workload, and which Job is which pod set.
 
-Invariant: the same Jobs give the same verdict in whatever order they come, and a pod set is found
-by its Job's name alone, so that nothing has to be remembered between two looks.
+Invariant: the same Jobs give the same verdict in any order, and a pod set is found by its Job's
+name alone, so that nothing has to be remembered.
 """
 
 import re

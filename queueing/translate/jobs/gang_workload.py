@@ -1,4 +1,4 @@
-"""A Workload for a gang: its first bytes, and what is brought in line later."""
+"""Composes the Workload of a gang, as it is created and as it follows changes of its Jobs."""
 
 import re
 from collections.abc import Mapping, Sequence

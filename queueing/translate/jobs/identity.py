@@ -1,4 +1,4 @@
-"""The name of a job's Workload, and what on it says whose it is."""
+"""The name of a Job's Workload, and the owner reference that says whose it is."""
 
 from hashlib import sha1
 from typing import Any

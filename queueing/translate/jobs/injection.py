@@ -1,7 +1,7 @@
-"""What an admission adds to a pod template, and its exact inverse.
+"""What a start adds to a pod template, and its exact inverse.
 
-`inject` and `restore` give the part of a merge patch that concerns the template: `restore` applied
-to what `inject` made yields the original, and to the original nothing.
+`inject` and `restore` return the part of a merge patch that concerns the template. The patch of
+`restore`, applied after that of `inject`, yields the original; for the original it is empty.
 """
 
 from collections.abc import Iterable, Mapping

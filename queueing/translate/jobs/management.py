@@ -1,4 +1,4 @@
-"""Which jobs are queued at all, and which are a part of another one that is."""
+"""Which Jobs are queued, and which are a part of another Job that is."""
 
 from collections.abc import Callable
 from typing import Protocol, TypeVar
@@ -14,7 +14,7 @@ TOO_DEEP = (
 
 
 class Owned(Protocol):
-    """An object that another one may control."""
+    """An object that may have a controlling owner."""
 
     @property
     def metadata(self) -> Meta: ...
@@ -24,30 +24,34 @@ T = TypeVar("T", bound=Owned)
 
 
 class TooDeepError(ValueError):
-    """Jobs own Jobs for more steps than are looked at: nobody can say whose part this one is."""
+    """A Job has more than `DEPTH_MAX` controllers above it, so that it is not known what it is."""
 
 
 def asks_to_be_queued(job: Meta, *, without_queue_name: bool) -> bool:
-    """Say whether a job wants to be queued; whether its namespace is managed is another question.
+    """Say whether a Job is to be queued, if its namespace is managed.
 
-    Without a queue's name it does if all are queued and nobody controls it, who would be.
+    With a queue label it is. Without one it is if `manageJobsWithoutQueueName` is on and no object
+    controls it that would be queued in its place.
     """
     if job.labels.get(labels.QUEUE_NAME):
         return True
-    # A CronJob is nobody's ancestor: its Jobs queue by themselves.
+    # CronJobs are not queued; their Jobs are.
     owned = any(one.controller and one.kind != "CronJob" for one in job.owner_references)
     return without_queue_name and not owned
 
 
 def controller_of(job: Meta) -> OwnerReference | None:
-    """Return who controls a job, be it managed or not."""
+    """Return the controlling owner of a Job, managed or not; None without one."""
     return next((one for one in job.owner_references if one.controller), None)
 
 
 def ancestor_of(
     job: T, owner: Callable[[T], T | None], is_managed: Callable[[T], bool]
 ) -> T | None:
-    """Return the topmost managed job above this one. Raises TooDeepError beyond ten steps up."""
+    """Return the topmost managed Job among the controllers above this one; None without one.
+
+    Raises TooDeepError when there are more than `DEPTH_MAX`.
+    """
     found: T | None = None
     for _ in range(DEPTH_MAX):
         above = owner(job)

@@ -1,4 +1,4 @@
-"""Where a job's priority comes from."""
+"""The priority of a Job: by its WorkloadPriorityClass, or its pods' PriorityClass."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,6 +1,9 @@
-"""Decisions and lifecycle steps → bytes to write: merge patches with a resourceVersion.
+"""Decisions and lifecycle steps → bodies of writes: merge patches with a resourceVersion.
 
-Invariant: a patch says everything of its change at once (one write per step), and none of it can
-be applied to an object other than the one it was made from. The exact words of conditions are
-Kueue's, because people and tools wait for them.
+Invariant: a step is one patch, which can be applied only to the version of the object that it was
+made from. Types, reasons and messages of conditions are Kueue's, because people and tools rely on
+them.
+
+`workloads` has a function per step of a Workload's life, `queues` the statuses of queues and
+cohorts; both build on `conditions` and `messages`.
 """

@@ -1,4 +1,4 @@
-"""Status of ClusterQueue, LocalQueue and Cohort, from what the engine shows of itself."""
+"""Status patches of ClusterQueues, LocalQueues and Cohorts, from views of the engine."""
 
 from collections.abc import Mapping
 from typing import Any

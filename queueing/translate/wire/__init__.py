@@ -1,6 +1,6 @@
-"""Wire objects as the API server spells them, with just the fields that we read.
+"""Kubernetes objects as msgspec structs, with only the fields that we read.
 
-Invariant: every struct here decodes from bytes (`msgspec.json`) and from a mapping
-(`msgspec.convert`), knows the defaults of the CRD, and skips what it does not name. Read by
-`translate` itself, by the controller's reflectors and by `plan`.
+Invariant: every struct decodes from JSON bytes (`msgspec.json`) and from a mapping
+(`msgspec.convert`), has the CRD's defaults, and skips fields that it does not name. Used by
+`translate` itself, by the controller's reflectors and by `sim`.
 """

@@ -1,4 +1,4 @@
-"""The batch/v1 Job; its template is kept as bytes, because a Workload copies it whole."""
+"""The batch/v1 Job; its pod template stays encoded, because a Workload copies it whole."""
 # ruff: noqa: RUF012 - msgspec gives every instance its own copy of an empty default
 
 from datetime import datetime
