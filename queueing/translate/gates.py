@@ -1,4 +1,4 @@
-"""What becomes of each feature gate of Kueue: what a start says of it, and the page of gates."""
+"""The effect of each feature gate of Kueue: for warnings at start, and for the page of gates."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -56,7 +56,7 @@ HONOURED: Mapping[str, str] = MappingProxyType(
         "WorkloadPriorityClassDefaulting": "Jobs get the class named `default`",
     }
 )
-"""Gates that are read, and what they switch."""
+"""Gates that have an effect, and what they turn on."""
 FIXED_ON: Mapping[str, str] = MappingProxyType(
     {
         "AssignQueueLabelsForPods": "pods get labels with the names of their queues",
@@ -72,9 +72,9 @@ FIXED_ON: Mapping[str, str] = MappingProxyType(
         "WorkloadValidationForPodSetMetadata": "labels of pod sets are validated",
     }
 )
-"""Gates that cannot be switched off."""
+"""Gates whose feature is always on, and what it is."""
 LOCKED = frozenset({"ManagedJobsNamespaceSelectorAlwaysRespected", "TLSOptions"})
-"""Those with which Kueue, too, does not start when they are off."""
+"""Gates that must not be turned off: Kueue does not start then, either."""
 
 _ABSENT: Mapping[str, str] = MappingProxyType(
     {
@@ -83,11 +83,11 @@ _ABSENT: Mapping[str, str] = MappingProxyType(
         "ElasticJobs": "elastic Jobs are refused",
     }
 )
-"""Beginnings of names of what is not there."""
+"""Prefixes of gates whose feature does not exist here, and why."""
 
 
 def fate(gate: str) -> tuple[Fate, str]:
-    """Say what becomes of a gate, and what it is about."""
+    """Return the effect of a gate, and what it is about."""
     if gate in HONOURED:
         return Fate.HONOURED, HONOURED[gate]
     if gate in FIXED_ON:
@@ -97,12 +97,12 @@ def fate(gate: str) -> tuple[Fate, str]:
 
 
 def locked_off(gates: Mapping[str, bool]) -> tuple[str, ...]:
-    """Return the gates that are switched off although Kueue, too, would refuse to start then."""
+    """Return the gates that are turned off although they must not be."""
     return tuple(sorted(name for name in LOCKED if not gates.get(name, True)))
 
 
 def without_effect(gates: Mapping[str, bool]) -> tuple[str, ...]:
-    """Return the gates that are switched against their default to no effect."""
+    """Return the gates that differ from their default and have no effect."""
     return tuple(
         name
         for name in sorted(gates)

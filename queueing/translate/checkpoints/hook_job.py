@@ -23,21 +23,21 @@ from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
 
 KEPT_S = 600
-"""How long a Job that has ended stays to be looked at, unless its template says otherwise."""
+"""`ttlSecondsAfterFinished` of a hook Job, unless its template has one."""
 _QUEUES = ("kueue.x-k8s.io/", "queueing.dev/")
 _NOT_TAKEN = frozenset({"selector", "manualSelector", "suspend", "activeDeadlineSeconds"})
 _MESSAGE_MAX = 500
 _ENDS = frozenset({Word.SAVED, Word.ALREADY_FRESH, Word.FAILED})
-"""What a Job that is complete may say."""
+"""The answers that a complete Job may give."""
 
 
 def name_of(request: Request) -> str:
-    """Return the name of the Job that answers a request."""
+    """Return the name of a request's hook Job."""
     return f"save-{request.request_id}"
 
 
 def surroundings(request: Request, workload: str, jobs: Sequence[Job]) -> dict[str, str]:
-    """Return what whoever saves from outside is told, by the name of a variable."""
+    """Return the environment variables by which a hook Job or a command learns of its request."""
     return {
         "QUEUEING_CHECKPOINT_REQUEST": request.request_id,
         "QUEUEING_CHECKPOINT_EPOCH": str(request.epoch),
@@ -49,7 +49,7 @@ def surroundings(request: Request, workload: str, jobs: Sequence[Job]) -> dict[s
 
 
 def used(job: Job, around: Surroundings) -> dict[str, int]:
-    """Return what the pods of such a Job ask for together, until it has ended."""
+    """Return what the pods of a hook Job request together; nothing once it has finished."""
     if batch.finished(job) is not None or job.spec.suspend:
         return {}
     spec, count = batch.template_of(job).spec, batch.pod_count(job)
@@ -59,7 +59,7 @@ def used(job: Job, around: Surroundings) -> dict[str, int]:
 
 
 def made(request: Request, checkpoint: Meta, told: Mapping[str, str]) -> dict[str, Any]:
-    """Return the Job: of the Checkpoint, never queued, and over when patience is."""
+    """Return the Job to create: owned by the Checkpoint, never queued, limited to the deadline."""
     template = _object(msgspec.json.decode(request.terms.job))
     meta, spec = _object(template.get("metadata")), _object(template.get("spec"))
     pod = _object(spec.get("template"))
@@ -134,7 +134,7 @@ def _last_words(pod: Pod, *, succeeded: bool) -> list[str]:
 
 
 def parts_of(text: str) -> dict[str, Any]:
-    """Read what was saved; empty for a text that does not say."""
+    """Read from a line of output what was saved: a URI, or JSON; empty for any other text."""
     if URI.match(text):
         return {"uri": text}
     try:
@@ -148,7 +148,7 @@ def parts_of(text: str) -> dict[str, Any]:
 
 
 def _with_environment(container: Any, told: Mapping[str, str]) -> Any:
-    """Tell a container of the request; what it names itself stands."""
+    """Add environment variables to a container, but for those that it sets itself."""
     if not isinstance(container, dict):
         return container
     given = container.get("env")
@@ -159,7 +159,7 @@ def _with_environment(container: Any, told: Mapping[str, str]) -> Any:
 
 
 def _unqueued(labels: Any) -> dict[str, Any]:
-    """Drop what would put the Job or its pods into a queue."""
+    """Return labels without those that would put the Job or its pods into a queue."""
     return {key: value for key, value in _object(labels).items() if not key.startswith(_QUEUES)}
 
 

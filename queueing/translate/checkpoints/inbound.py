@@ -22,11 +22,11 @@ from queueing.translate.times import seconds
 from queueing_api.config.duration import seconds_of
 
 _LEADER = "Leader"
-"""Who answers for all pods of a workload."""
+"""Value of `answerFrom`: only the pods that the selector `leader` chooses are asked."""
 
 
 class BadTermsError(ValueError):
-    """Terms that nobody can meet; the message names the field."""
+    """Terms that cannot be used; the message names the field."""
 
 
 def terms(found: wire.Terms) -> Terms:
@@ -46,7 +46,7 @@ def terms(found: wire.Terms) -> Terms:
 
 
 def faults(found: wire.Terms) -> Iterator[Fault]:
-    """Tell which rules terms break that the schema let in. Raises ValueError for others."""
+    """Yield the rules that terms break although the schema accepts them. Raises ValueError."""
     return _faults(found, _asked(found))
 
 
@@ -89,7 +89,7 @@ def _command(found: wire.ExecCommand | None) -> Command | None:
 
 
 def record(found: wire.Checkpoint) -> Record:
-    """Read a Checkpoint. Raises BadTermsError when somebody wrote terms that are none."""
+    """Read a Checkpoint. Raises BadTermsError when its terms cannot be used."""
     spec, status = found.spec, found.status
     request = Request(
         request_id=spec.request_id,

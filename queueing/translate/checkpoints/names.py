@@ -1,4 +1,4 @@
-"""Labels and annotations by which workloads are asked, answer, and find their last checkpoint."""
+"""Labels and annotations of requests to save, their answers, and the last checkpoint."""
 
 POLICY = "queueing.dev/checkpoint-policy"
 """Annotation of a Job: a CheckpointPolicy of its namespace; of a ClusterQueue: namespace/name."""

@@ -25,7 +25,7 @@ _MESSAGE_MAX = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where a request comes from. The Checkpoint goes when the Workload and all Jobs are gone."""
+    """The Workload and Jobs of a request. They own the Checkpoint, which is deleted after all."""
 
     workload: Workload
     jobs: tuple[Job, ...]
@@ -33,18 +33,18 @@ class Origin:
 
 
 def request_id(workload: Workload, epoch: int) -> str:
-    """Return the identity of a request: one for each eviction of each life of a Workload."""
+    """Return the identity of a request: by the Workload's uid and the number of the eviction."""
     return sha256(f"{workload.metadata.uid}/{epoch}".encode()).hexdigest()[:16]
 
 
 def name_of(workload: Workload, epoch: int) -> str:
-    """Return the name of the Checkpoint of an eviction: whoever makes it makes the same."""
+    """Return the name of an eviction's Checkpoint, which is the same for all replicas."""
     tail = f"-{epoch}-{request_id(workload, epoch)[:6]}"
     return workload.metadata.name[: _NAME_MAX - len(tail)].rstrip("-.") + tail
 
 
 def epoch_of(workload: Workload) -> int:
-    """Return the number of a Workload's last eviction; its status counts them."""
+    """Return the number of a Workload's last eviction, by `status.schedulingStats`; at least 1."""
     stats = workload.status.scheduling_stats
     return max(sum(one.count for one in stats.evictions) if stats is not None else 0, 1)
 
@@ -102,9 +102,9 @@ def status(of: Meta, record: Record) -> bytes:
 
 
 def spare(workload: Workload, message: str, now: float, *, reason: str = "Spared") -> bytes:
-    """Let a Workload that was to be stopped stay: it is evicted and preempted no more.
+    """Set `Evicted` and `Preempted` of a Workload to False: it is not stopped after all.
 
-    `Spared` could not save, `Withdrawn` need not make room any more.
+    The reason is `Spared` when it could not save, `Withdrawn` when its quota is not needed.
     """
     found = workload.status.conditions
     conditions = Conditions(found, now=now, generation=workload.metadata.generation)
@@ -126,7 +126,7 @@ def time_text(at: float) -> str:
 
 
 def _owners(origin: Origin) -> list[Mapping[str, Any]]:
-    """Return the Jobs and the Workload: a Job may be deleted and leave behind what it owns."""
+    """Return the Jobs and the Workload as owners: a Job may be deleted without its dependents."""
     owners = [owner_reference("batch/v1", "Job", job.metadata) for job in origin.jobs]
     owners.append(owner_reference(WORKLOAD_VERSION, "Workload", origin.workload.metadata))
     return [{**one, "controller": False, "blockOwnerDeletion": False} for one in owners]

@@ -17,7 +17,7 @@ _INTEGER_MAX = 2**63 - 1
 
 
 class _Said(msgspec.Struct, rename="camel"):
-    """An answer, as whoever wrote it spells it."""
+    """An answer as the pod, or its user, wrote it."""
 
     answer: str
     request_id: str = msgspec.field(name="requestID", default="")
@@ -36,7 +36,7 @@ _decoder = msgspec.json.Decoder(_Said)
 
 
 def request(record: Record, *, cancelled: bool = False) -> Mapping[str, Any]:
-    """Return what a pod is told; it holds until another takes its place."""
+    """Return a request to a pod as JSON fields; it holds until the next one."""
     asked = record.request
     told: dict[str, Any] = {
         "requestID": record.asking_id,
@@ -54,7 +54,7 @@ def request(record: Record, *, cancelled: bool = False) -> Mapping[str, Any]:
 
 
 def notice(record: Record, *, cancelled: bool = False) -> Mapping[str, Any]:
-    """Return the patch of a pod that is asked. The label lets us follow it from then on."""
+    """Return the patch that asks a pod by annotation. With its label, the pod is watched."""
     text = msgspec.json.encode(request(record, cancelled=cancelled)).decode()
     return {
         "metadata": {
@@ -65,12 +65,12 @@ def notice(record: Record, *, cancelled: bool = False) -> Mapping[str, Any]:
 
 
 def mark(record: Record) -> Mapping[str, Any]:
-    """Return the patch of a pod that is only followed: it will be asked by SIGTERM."""
+    """Return the patch that only labels a pod, so that it is watched: it is asked otherwise."""
     return {"metadata": {"labels": {names.REQUEST: record.request.request_id}}}
 
 
 def answer(text: str | bytes) -> Answer | None:
-    """Read an answer; None for what is none: anybody may have written it."""
+    """Read an answer; None for a text that is not one, since users may write anything there."""
     try:
         said = _decoder.decode(text)
         word = Word(said.answer)
@@ -115,9 +115,9 @@ def last_words(pod: Pod, record: Record) -> Answer | None:
 
 
 def voice(pod: Pod | None, record: Record, said: bytes = b"") -> Voice:
-    """Return what is known of a pod that is asked; None is one that is gone.
+    """Return the state and the last answer of a pod that was asked; `pod` is None when gone.
 
-    `said` is what it answered other than by its annotation.
+    `said` is an answer that it gave otherwise than by its annotation.
     """
     if pod is None:
         return Voice(condition=Condition.LOST, answer=answer(said) if said else None)

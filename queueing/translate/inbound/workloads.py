@@ -34,13 +34,16 @@ _ALONE = Surroundings()
 
 @dataclass(frozen=True, slots=True)
 class Asks:
-    """What the spec of a Workload asks for, and why it cannot; costly, and seldom new."""
+    """What a Workload's spec requests, and what is wrong with it.
+
+    It is costly to compute and depends on generation and surroundings alone, so callers keep it.
+    """
 
     pod_sets: tuple[PodSet, ...]
     problems: str
     rules: ResourceRules = NO_RULES
     shapes: tuple[Shape, ...] = ()
-    """What flavors have to say about the devices asked for."""
+    """The shapes of the devices that are requested, for which flavors must have offers."""
 
 
 def asks_of(found: wire.Workload, around: Surroundings = _ALONE) -> Asks:
@@ -165,7 +168,7 @@ def node_affinity(spec: PodSpec) -> tuple[tuple[Requirement, ...], ...] | None:
 
 
 def _shape(found: wire.PodSet, requests: dict[ResourceName, int]) -> str:
-    """Digest what of a template a decision may depend on, in a form that no order can change."""
+    """Return a digest of what decisions depend on in a pod set; independent of any order."""
     spec = found.template.spec
     seen = (requests, spec.node_selector, spec.affinity, spec.tolerations, found.topology_request)
     return blake2b(msgspec.json.encode(seen, order="sorted"), digest_size=12).hexdigest()
@@ -224,7 +227,7 @@ def _admission(
 def _assignment(
     found: wire.PodSetAssignment, asked: PodSet | None, problems: Problems
 ) -> PodSetAssignment:
-    """Translate what a pod set holds; an amount that cannot be used is what its pods ask for."""
+    """Translate a pod set's assignment; an unusable amount is replaced by what its pods request."""
     count = found.count
     if count is None or count < 0:
         count = 0 if asked is None else asked.count

@@ -1,4 +1,4 @@
-"""batch/v1 Job: one pod set of `parallelism` pods, suspended until it is admitted."""
+"""The kind `batch/v1 Job`: a Workload with one pod set; suspended until that is admitted."""
 
 from typing import Any
 
@@ -27,19 +27,19 @@ def template_of(job: Job) -> PodTemplate:
 
 
 def pod_count(job: Job) -> int:
-    """Return how many pods run at once: parallelism, or the completions if these are fewer."""
+    """Return how many pods run at once: `parallelism`, or `completions` if that is less."""
     completions = job.spec.completions
     return job.spec.parallelism if completions is None else min(job.spec.parallelism, completions)
 
 
 def min_count(job: Job) -> int | None:
-    """Return the fewest pods that the Job may start with; None asks for all."""
+    """Return the fewest pods with which the Job may be admitted (annotation); None for all."""
     text = job.metadata.annotations.get(labels.MIN_PARALLELISM, "")
     return int(text) if text.isdecimal() and int(text) > 0 else None
 
 
 def pod_sets(job: Job) -> list[dict[str, Any]]:
-    """Return the pod sets of the Job's Workload, with the template as it stands."""
+    """Return the pod sets of the Job's Workload, with its pod template as it is now."""
     parts = _parts.decode(job.spec.template)
     if "metadata" in parts:
         metadata = _mapping.decode(parts["metadata"])
@@ -51,9 +51,9 @@ def pod_sets(job: Job) -> list[dict[str, Any]]:
 
 
 def start(job: Job, added: Injection) -> dict[str, Any]:
-    """Return the spec of the patch that starts the Job with what its admission adds.
+    """Return the `spec` of the patch that unsuspends the Job with what its admission adds.
 
-    Raises ConflictError.
+    Raises ConflictError when the pod template contradicts it.
     """
     spec: dict[str, Any] = {"suspend": False}
     template = inject(template_of(job), added)
@@ -68,7 +68,10 @@ def start(job: Job, added: Injection) -> dict[str, Any]:
 
 
 def undo(job: Job, workload: Workload) -> dict[str, Any]:
-    """Return the spec of the patch that gives a stopped Job its own template back; may be empty."""
+    """Return the `spec` of the patch that restores a stopped Job's template; empty if it is equal.
+
+    `workload` has the Job's pod set alone, with the original template.
+    """
     original = workload.spec.pod_sets[0]
     now = template_of(job)
     template = restore(now, original.template)
@@ -82,12 +85,12 @@ def undo(job: Job, workload: Workload) -> dict[str, Any]:
 
 
 def is_stopping(job: Job) -> bool:
-    """Say whether a stop was begun that is not complete: suspended, but not yet as it was."""
+    """Say whether a stop is not complete: the Job is suspended, and its template not restored."""
     return job.metadata.annotations.get(labels.STOPPING) == "true"
 
 
 def was_started(job: Job) -> bool:
-    """Say whether the template still carries what an admission added."""
+    """Say whether the pod template still has the annotation that a start adds."""
     return labels.POD_WORKLOAD in template_of(job).metadata.annotations
 
 
@@ -141,10 +144,11 @@ def reclaimable(job: Job) -> int:
 
 
 def equivalent(job: Job, workload: Workload) -> bool:
-    """Say whether a Workload still speaks of the Job as it is.
+    """Say whether a Workload's pod set still equals the Job.
 
-    Count and containers always; what the admission itself changes (tolerations, node selector)
-    only while no quota is held. A Job that runs with fewer pods by partial admission matches.
+    The number of pods and the containers must always be equal; what an admission itself changes
+    (tolerations, node selector) only while the Workload holds no quota. A Job that runs with fewer
+    pods by partial admission is equal.
     """
     if len(workload.spec.pod_sets) != 1:
         return False

@@ -20,7 +20,7 @@ _LABEL_VALUE_MAX = 63
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobKind:
-    """What a kind of job is called."""
+    """The `apiVersion` and `kind` of a kind of Job."""
 
     api_version: str
     kind: str
@@ -33,7 +33,7 @@ class JobKind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """The job that a Workload is made for."""
+    """The Job that a Workload is made for, and which of its labels are copied."""
 
     kind: JobKind
     metadata: Meta
@@ -46,9 +46,9 @@ class Origin:
 
 
 def compose(origin: Origin, pod_sets: list[dict[str, Any]], priority: Priority) -> bytes:
-    """Return the Workload to create, owned by the job and held by our finalizer.
+    """Return the Workload to create, owned by the Job and with our finalizer.
 
-    The finalizer keeps the record of the original pod template until the job was put right.
+    The finalizer keeps the Workload, which has the original pod template, until that is restored.
     """
     job = origin.metadata
     spec: dict[str, Any] = {"podSets": pod_sets, "active": True, **priority.fields()}
@@ -78,18 +78,18 @@ def compose(origin: Origin, pod_sets: list[dict[str, Any]], priority: Priority) 
 
 
 def max_execution_time(job: Meta) -> int | None:
-    """Read the limit from the job's label; None when there is none or it is no positive number."""
+    """Return the seconds of the Job's time-limit label; None if missing or not positive."""
     text = job.labels.get(labels.MAX_EXECUTION_TIME, "")
     return int(text) if text.isdecimal() and int(text) > 0 else None
 
 
 def gates_of(meta: Meta) -> str:
-    """Return who else must agree before it is queued, as the annotation spells it."""
+    """Return the value of the annotation of admission gates; empty without one."""
     return meta.annotations.get(labels.ADMISSION_GATED_BY, "")
 
 
 def follows(job: Meta, workload: Workload) -> bool:
-    """Say whether queue, priority class, limit and gates of a Workload are those of the job."""
+    """Say whether queue, priority class, time limit and gates of a Workload equal the Job's."""
     spec = workload.spec
     reference = spec.priority_class_ref
     queueing_class = (
@@ -104,7 +104,7 @@ def follows(job: Meta, workload: Workload) -> bool:
 
 
 def prebuilt_name(job: Meta) -> str:
-    """Return the name of the Workload that somebody else made for the job; empty when none."""
+    """Return the name of the prebuilt Workload that a Job's label names; empty without one."""
     name = labels.PREBUILT_WORKLOAD
     return job.labels.get(name, "") or job.annotations.get(name, "")
 

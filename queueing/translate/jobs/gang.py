@@ -21,7 +21,7 @@ from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
 SIZE_MAX = 18
-"""Pod sets that a Workload may have."""
+"""The most pod sets that a Workload may have, so the most Jobs of a gang."""
 _SIZES = tuple(str(size) for size in range(1, SIZE_MAX + 1))
 _TOLD_MAX = SIZE_MAX + 2
 _VALUE_MAX = 40
@@ -31,7 +31,7 @@ _DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 
 
 class OnFailure(StrEnum):
-    """What a failed member means to the others."""
+    """What happens to a gang when one of its Jobs has failed: it fails, or the others go on."""
 
     FAIL = "Fail"
     CONTINUE = "Continue"
@@ -39,7 +39,7 @@ class OnFailure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """All Jobs are there and agree; sorted by name."""
+    """All Jobs exist and agree with each other; sorted by name."""
 
     members: tuple[Job, ...]
 
@@ -73,7 +73,7 @@ def gang_key(meta: Meta) -> Key | None:
 
 
 def verdict(jobs: Sequence[Job]) -> Verdict:
-    """Judge the Jobs of one gang, at least one."""
+    """Say whether the Jobs of one gang, of which there is at least one, can become a Workload."""
     members = tuple(sorted(jobs, key=lambda one: one.metadata.name))
     for what, read in _AGREED:
         message = _disagreement(members, what, read)
@@ -96,7 +96,7 @@ def verdict(jobs: Sequence[Job]) -> Verdict:
 
 
 def on_failure(meta: Meta) -> OnFailure:
-    """Read what a failed member means; of a Job or of a gang's Workload."""
+    """Return what a failed Job means, by the annotation of a Job or of a gang's Workload."""
     chosen = meta.annotations.get(labels.GANG_ON_FAILURE, "")
     return OnFailure.CONTINUE if chosen == OnFailure.CONTINUE else OnFailure.FAIL
 
@@ -112,9 +112,9 @@ def pod_set_name(job: Meta) -> str:
 
 
 def part_of(workload: Workload, name: str) -> Workload:
-    """Return the Workload as a single Job's would be: just the pod set of this name.
+    """Return a view of a gang's Workload with only the pod set of this name.
 
-    What is known of single Jobs (equivalence, injection, restoring) holds for it as it is.
+    The functions for single Jobs (equivalence, injection, restoring) work on it unchanged.
     """
     spec = replace(
         workload.spec, pod_sets=[one for one in workload.spec.pod_sets if one.name == name]
@@ -184,7 +184,7 @@ def _execution_time(job: Job) -> str:
 
 
 def _names(jobs: Sequence[Job]) -> str:
-    """List Jobs; of very many the first, so that one more of them is no news to the others."""
+    """List Jobs; of many only the first, so that the text is equal when one more is created."""
     told = [job.metadata.name for job in jobs[:_TOLD_MAX]]
     return ", ".join(told if len(jobs) <= _TOLD_MAX else [*told, "and more"])
 

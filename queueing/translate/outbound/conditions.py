@@ -1,4 +1,4 @@
-"""Lists of conditions: set, flip and drop, with Kubernetes' rules for the time of change."""
+"""Changes lists of conditions, with Kubernetes' rules for `lastTransitionTime`."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,11 +10,11 @@ from queueing.translate.times import timestamp
 from queueing.translate.wire.meta import Condition, Meta
 
 _MESSAGE_MAX = 32_768
-"""What the API server takes as the message of a condition."""
+"""The longest message of a condition that the API server accepts."""
 
 
 class Conditions:
-    """The conditions of one object, being changed; order is kept."""
+    """The conditions of one object, to be changed; their order is kept."""
 
     def __init__(self, found: Iterable[Condition], *, now: float, generation: int = 0) -> None:
         self._found = {one.type: one for one in found}
@@ -25,7 +25,7 @@ class Conditions:
         }
 
     def is_true(self, kind: str) -> bool:
-        """Say whether a condition is True by now."""
+        """Say whether a condition is True, after the changes so far."""
         return self._entries.get(kind, {}).get("status") == "True"
 
     def reason(self, kind: str) -> str:
@@ -57,7 +57,7 @@ class Conditions:
         self._entries.pop(kind, None)
 
     def wire(self) -> list[dict[str, Any]]:
-        """Return the whole list, as a merge patch must give it."""
+        """Return the whole list, because a merge patch replaces lists."""
         return list(self._entries.values())
 
 
@@ -73,7 +73,7 @@ def _entry(found: Condition) -> dict[str, Any]:
 
 
 def patch(of: Meta, body: dict[str, Any]) -> bytes:
-    """Encode a merge patch that only the object as we saw it takes."""
+    """Encode a merge patch with the resourceVersion of the object, so that it fails if changed."""
     metadata = {"uid": Uid(of.uid), "resourceVersion": of.resource_version}
     given = body.get("metadata", {})
     return msgspec.json.encode({**body, "metadata": {**metadata, **given}})

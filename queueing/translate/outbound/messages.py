@@ -15,7 +15,7 @@ _WHY: Mapping[PreemptionReason, str] = {
 
 
 def preempted(decision: Preempt, job_uid: str) -> str:
-    """Say to the victim for whom it makes room, and where both stand."""
+    """Return the message of a victim: its preemptor, with uid, and the paths of both queues."""
     return (
         f"Preempted to accommodate a workload (UID: {decision.preemptor_uid},"
         f" JobUID: {job_uid or 'UNKNOWN'}) due to {_WHY[decision.reason]};"

@@ -66,7 +66,7 @@ def cohort_status(found: wire.Cohort, view: CohortView) -> bytes | None:
 
 
 def _fair_sharing(known: wire.QueueStatus, history: UsageHistory) -> dict[str, Any]:
-    """Spell a usage history; a resource that is no longer in it is taken away by a null."""
+    """Return the fields of a usage history; a resource that left it is removed by a null."""
     before = _history(known)
     gone = dict.fromkeys(before.consumed_resources) if before is not None else {}
     shown = {name: _spelled(history.consumed[name]) for name in sorted(history.consumed)}
@@ -80,7 +80,7 @@ def _fair_sharing(known: wire.QueueStatus, history: UsageHistory) -> dict[str, A
 
 
 def _spelled(amount: float) -> str:
-    """Spell a history in thousandths of a unit, and from a million on in units."""
+    """Return an amount as a quantity: in thousandths of a unit, from a million on in units."""
     thousandths = round(amount) * 1000 if amount >= WHOLE_FROM else round(amount * 1000)
     return str(ParsedQuantity(thousandths * NANO_PER_MILLI))
 
@@ -142,7 +142,7 @@ def _patch(
 
 
 def _digest(status: wire.QueueStatus) -> tuple[object, ...]:
-    """Return what of two statuses must agree, however their quantities are spelled."""
+    """Return what two statuses are compared by, with quantities in one form."""
     share = status.fair_sharing.weighted_share if status.fair_sharing else 0
     return (
         status.pending_workloads,

@@ -24,14 +24,14 @@ REOPENED: Mapping[str, Return] = {
     "ClusterQueueStopped": Return.CLUSTER_QUEUE_RESTARTED,
     "LocalQueueStopped": Return.LOCAL_QUEUE_RESTARTED,
 }
-"""Why a workload was set aside by a stopped queue, and why it returns when the queue opens."""
+"""Reasons for which a stopped queue evicts, and the reason of `Requeued` when it is opened."""
 NO_RESERVATION = "The workload has no reservation"
 _RETURNS_AT_ONCE = ("Preempted", "NodeFailures", "FlavorMigration")
-"""Reasons of eviction after which a workload may queue again as soon as it is free."""
+"""Reasons of evictions after which a workload is requeued as soon as its quota is released."""
 
 
 def reserve(workload: Workload, decision: Admit, now: float) -> bytes:
-    """Record a reservation; without checks it is the admission too, in the same write."""
+    """Write a reservation of quota; without admission checks also `Admitted`, in one write."""
     conditions = _conditions(workload, now)
     _reserve(conditions, decision.cluster_queue)
     for earlier in ("Evicted", "Preempted"):
@@ -64,9 +64,9 @@ def reserve(workload: Workload, decision: Admit, now: float) -> bytes:
 
 
 def object_to(workload: Workload, trouble: str, now: float) -> bytes | None:
-    """Say what is wrong with a reservation, or that nothing is any more; None when that is said.
+    """Write what is wrong with a reservation, or that nothing is any more; None if it says so.
 
-    It stays one, and since when it is one: who holds quota is known by the condition's status.
+    Only the reason and message of `QuotaReserved` change. It stays True, since the same time.
     """
     admission = workload.status.admission
     said = next((one for one in workload.status.conditions if one.type == "QuotaReserved"), None)
@@ -82,17 +82,17 @@ def object_to(workload: Workload, trouble: str, now: float) -> bytes | None:
 
 
 def confirm(workload: Workload, now: float) -> bytes:
-    """Record the admission of a workload whose checks are all ready."""
+    """Set `Admitted` of a workload with a reservation whose admission checks are all ready."""
     conditions = _conditions(workload, now)
     _admit(conditions)
     return _status(workload, {}, conditions)
 
 
 def evict(workload: Workload, step: Evict, now: float, *, preempted: str = "") -> bytes:
-    """Mark as evicted. `preempted` is the reason of a preemption, else empty.
+    """Set `Evicted`, and `Preempted` if `preempted` is the reason of a preemption.
 
-    Whatever the reason, all checks are to be passed again, and the pods are those of no start yet.
-    A workload that holds no quota is set aside in the same write.
+    All admission checks are reset, and `PodsReady` becomes False (WaitForStart). A workload without
+    quota is put on hold or requeued in the same write.
     """
     conditions = _conditions(workload, now)
     reason = step.wire_reason
@@ -115,7 +115,7 @@ def evict(workload: Workload, step: Evict, now: float, *, preempted: str = "") -
 
 
 def release(workload: Workload, now: float) -> bytes:
-    """Give an evicted workload's quota back, once nothing of it runs any more."""
+    """Release an evicted workload's quota, once nothing of it runs any more."""
     conditions = _conditions(workload, now)
     reason, message = conditions.reason("Evicted"), conditions.message("Evicted")
     _set_aside(conditions, reason, message)
@@ -129,7 +129,10 @@ def release(workload: Workload, now: float) -> bytes:
 
 
 def requeue(workload: Workload, step: Requeue, now: float) -> bytes:
-    """Let a workload that was set aside queue again; a reactivated one begins anew."""
+    """Set `Requeued` of a workload that was on hold, and end its backoff.
+
+    For a reactivated one the count of its attempts and its execution time begin anew.
+    """
     conditions = _conditions(workload, now)
     returned(conditions, step.reason)
     status: dict[str, Any] = {}
@@ -141,12 +144,12 @@ def requeue(workload: Workload, step: Requeue, now: float) -> bytes:
 
 
 def returned(conditions: Conditions, reason: Return) -> None:
-    """Say that what kept a workload out of its queue is over."""
+    """Set `Requeued` to True, with the reason for which the workload is queued again."""
     conditions.set("Requeued", true=True, reason=reason, message=RETURN_MESSAGES[reason])
 
 
 def follow_checks(workload: Workload, names: Sequence[str], now: float) -> bytes:
-    """Bring the checks of a reservation in line with its queue's; those that stay are kept."""
+    """Add and remove admission checks of a reservation, to those that its queue requires."""
     known = {one.name: one for one in workload.status.admission_checks}
     checks = [
         _check_entry(known[name]) if name in known else _pending_check(name, 0, now)
@@ -156,19 +159,19 @@ def follow_checks(workload: Workload, names: Sequence[str], now: float) -> bytes
 
 
 def condemn(workload: Workload, step: Condemn, now: float) -> bytes:
-    """Announce that the workload is about to be deactivated, and why."""
+    """Set `DeactivationTarget`: the workload will be deactivated by the next write, and why."""
     conditions = _conditions(workload, now)
     conditions.set("DeactivationTarget", true=True, reason=step.cause, message=step.message)
     return _status(workload, {}, conditions)
 
 
 def deactivate(workload: Workload) -> bytes:
-    """Switch `spec.active` off."""
+    """Set `spec.active` to false."""
     return patch(workload.metadata, {"spec": {"active": False}})
 
 
 def wait(workload: Workload, decision: Wait, now: float) -> bytes:
-    """Say why the workload is not admitted."""
+    """Write into `QuotaReserved` why the workload waits."""
     conditions = _conditions(workload, now)
     conditions.set("QuotaReserved", true=False, reason=decision.reason, message=decision.message)
     if conditions.is_true("Admitted"):
@@ -177,7 +180,7 @@ def wait(workload: Workload, decision: Wait, now: float) -> bytes:
 
 
 def pods_ready(workload: Workload, *, ready: bool, now: float) -> bytes:
-    """Record that all pods are ready, or that some no longer are."""
+    """Set `PodsReady`: all pods are ready, or some no longer are."""
     conditions = _conditions(workload, now)
     lost_before = conditions.reason("PodsReady") == "WaitForRecovery"
     if ready:
@@ -191,31 +194,31 @@ def pods_ready(workload: Workload, *, ready: bool, now: float) -> bytes:
 
 
 def finish(workload: Workload, reason: str, message: str, now: float) -> bytes:
-    """Record the end: Succeeded, Failed, OutOfSync, OwnerNotFound or FailedToStart."""
+    """Set `Finished`, by reason Succeeded, Failed, OutOfSync, OwnerNotFound or FailedToStart."""
     conditions = _conditions(workload, now)
     conditions.set("Finished", true=True, reason=reason, message=message)
     return _status(workload, {}, conditions)
 
 
 def reclaim(workload: Workload, counts: Mapping[str, int], now: float) -> bytes:
-    """Record pods that will not be needed again; counts only grow."""
+    """Write `reclaimablePods`: pods that will not be needed again; counts only grow."""
     pods = [{"name": name, "count": count} for name, count in counts.items()]
     return _status(workload, {"reclaimablePods": pods}, _conditions(workload, now))
 
 
 def drop_finalizer(workload: Workload) -> bytes:
-    """Let go of a Workload that is no longer needed."""
+    """Remove our finalizer from a Workload."""
     kept = [name for name in workload.metadata.finalizers if name != RESOURCE_IN_USE]
     return patch(workload.metadata, {"metadata": {"finalizers": kept or None}})
 
 
 def change_spec(workload: Workload, fields: Mapping[str, Any]) -> bytes:
-    """Bring fields of the spec in line with the job."""
+    """Set fields of the spec; None removes one."""
     return patch(workload.metadata, {"spec": dict(fields)})
 
 
 def follow(workload: Workload, fields: Mapping[str, Any], gates: str) -> bytes:
-    """Bring fields of the spec, and the admission gates, in line with the job."""
+    """Set fields of the spec, and the annotation of admission gates."""
     annotations = {ADMISSION_GATED_BY: gates or None}
     return patch(
         workload.metadata, {"metadata": {"annotations": annotations}, "spec": dict(fields)}
@@ -249,7 +252,7 @@ def _unadmit(conditions: Conditions, reason: str, message: str) -> None:
 
 
 def _set_aside(conditions: Conditions, reason: str, message: str) -> None:
-    """Without quota: pending again, or on hold until the reason of the eviction is over."""
+    """Requeue a workload without quota, or put it on hold until the eviction's reason is over."""
     waits_as = {"ClusterQueueStopped": "OnHold", "LocalQueueStopped": "OnHold"}.get(reason)
     if reason.startswith("Deactivated"):
         waits_as = "Deactivated"
@@ -282,7 +285,7 @@ def _pending_check(name: str, retries: int, now: float, message: str = "") -> di
 
 
 def _reset(found: CheckState, now: float) -> dict[str, Any]:
-    """Ask a check again; one that was pending is still being asked."""
+    """Return a check's entry, reset to Pending; one that is pending already stays as it is."""
     if found.state == "Pending":
         return _check_entry(found)
     retries = found.retry_count + (found.state == "Retry")
@@ -291,7 +294,7 @@ def _reset(found: CheckState, now: float) -> dict[str, Any]:
 
 
 def _check_entry(found: CheckState) -> dict[str, Any]:
-    """Spell a check as it is, with the fields that the schema wants even when empty."""
+    """Return a check's entry unchanged, with the fields that the schema requires even if empty."""
     needed = {"state": found.state, "message": found.message}
     return {**msgspec.to_builtins(found), **needed}
 
