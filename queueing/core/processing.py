@@ -94,7 +94,7 @@ def _rule(entry: Entry, draft: Draft, *, overlaps: bool, deferred: bool) -> Ruli
     if assignment.needs_preemption and not entry.targets:
         reclaim = entry.rules.fact.preemption.reclaim_within_cohort
         ruling = _without_candidates(entry)
-        if reclaim is PreemptionPolicy.ANY or entry.demoted or _has_no_leave(entry, draft):
+        if reclaim is PreemptionPolicy.ANY or entry.demoted or _would_be_barred(entry, draft):
             return ruling
         return ruling._replace(claims=_reservation(entry))
     if assignment.needs_preemption and entry.head.workload.preemption_gated:
@@ -118,7 +118,7 @@ def _barred(entry: Entry, why: Bar) -> Ruling:
     return _wait(entry, Mode.NO_FIT, *why)
 
 
-def _has_no_leave(entry: Entry, draft: Draft) -> bool:
+def _would_be_barred(entry: Entry, draft: Draft) -> bool:
     """Say whether budgets or rules would bar an entry even if there was quota for it."""
     head, allowance = entry.head, draft.world.allowance
     return allowance is not None and bool(

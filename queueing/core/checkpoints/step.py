@@ -1,4 +1,4 @@
-"""From one record to the next: `step` applies an event, `due` returns the one that time brings."""
+"""From one record to the next: `step` applies an event, `due` returns the event due by time."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -42,7 +42,7 @@ class VictimSearch:
         if found is None:
             query = Query(self._who(), requests, contested)
             targets = self._strategy(query, self._tree, self._holders)
-            found = self._answers[key] = _each(targets)
+            found = self._answers[key] = _expanded(targets)
         return found
 
     def simulate(self, resource: FlavorResource, amount: int) -> tuple[Grade, int]:
@@ -66,7 +66,7 @@ class VictimSearch:
         return self._preemptor
 
 
-def _each(targets: list[Target]) -> list[Target]:
+def _expanded(targets: list[Target]) -> list[Target]:
     """Replace each holder that stands for several (`Holder.members`) by these."""
     if not any(one.holder.members for one in targets):
         return targets

@@ -56,7 +56,7 @@ def is_plain(peers: Peers, lacks: Lacks, outline: Outline, rules: QueueRules) ->
         return False
     if peers.demand.claims or not rules.never_preempts:
         return False
-    for item in peers.items():  # noqa: SIM110 - asked of all who wait; most are their only peer
+    for item in peers.items():  # noqa: SIM110 - hot path; most workloads are their only peer
         if not item.is_usual:
             return False
     return True

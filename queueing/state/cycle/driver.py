@@ -312,7 +312,7 @@ def _judge(
 def _by_queue(memory: Memory, entries: Sequence[Entry]) -> list[Entry]:
     """Group the entries by queue, each queue's in its order: its head and its companions.
 
-    A head that budgets demoted, so that it only gets what nobody else wants, comes last.
+    A head that runs beyond a budget, with the lowest priority, comes last.
     """
     queues: dict[QueueName, list[Entry]] = {}
     for entry in entries:

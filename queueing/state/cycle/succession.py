@@ -55,12 +55,12 @@ class Succession:
     """
 
     __slots__ = (
+        "_checks_quota",
         "_effort",
         "_heads",
         "_hopeless",
         "_judged",
         "_limits",
-        "_looks",
         "_looks_before",
         "_memory",
         "_now",
@@ -91,7 +91,7 @@ class Succession:
         """Roots of trees that are left to a later round, because the budget is used up."""
         self._heads: dict[QueueName, Item] = {head_queue(one): one for one in selection.items}
         self._told: dict[Key, Decision] = {}
-        self._looks = memory.credits.allowance is None
+        self._checks_quota = memory.credits.allowance is None
         """Whether the quota alone may show that a head is hopeless; False where budgets apply."""
         self.is_cut = False
         """Whether the round must be left undecided, because a limit is used up."""
@@ -158,7 +158,7 @@ class Succession:
 
     def _pass_over(self, item: Item) -> Item | None:
         """Return the first of `item` and those after it in its queue that the quota may allow."""
-        if not self._looks:
+        if not self._checks_quota:
             return item
         name, found = head_queue(item), item
         while (wait := set_aside_if_hopeless(self._memory, found, self._now)) is not None:

@@ -147,14 +147,14 @@ class Supply:
 
 
 def _freed(held: Mapping[int, int], priority: int, policy: PreemptionPolicy) -> int:
-    """Sum what those hold whom a policy exposes, equals counted as newer."""
+    """Return what workloads that a policy exposes hold; equals are taken to be newer."""
     return freed(held, limit_of(policy, priority))
 
 
 def _asked(
     peers: Peers, covered: tuple[ResourceName, ...]
 ) -> Iterator[list[tuple[ResourceName, int]]]:
-    """Give, pod set by pod set, what is asked of a resource group."""
+    """Yield, for each pod set, what it requests of a resource group."""
     for one in peers.demand.pod_sets:
         yield [
             (name, amount * one.count)

@@ -103,15 +103,15 @@ def _note_activity(memory: Memory, name: QueueName) -> None:
     if active is not None and active.status:
         memory.ready.add(name)
     elif before is None or before.status:
-        _send_off(memory, name)
+        _deactivate(memory, name)
     if active is None or active.status:
         memory.ledger.asleep.discard(name)
     else:
         memory.ledger.asleep.add(name)
 
 
-def _send_off(memory: Memory, name: QueueName) -> None:
-    """Tell all whom it concerns that a ClusterQueue became inactive.
+def _deactivate(memory: Memory, name: QueueName) -> None:
+    """Handle that a ClusterQueue became inactive.
 
     Its pending workloads get that reason in the next cycle. Workloads that they kept off are woken.
     So are preemptors of workloads that hold quota there, because those cannot be victims any more.

@@ -94,13 +94,14 @@ class Memory:
     timers: list[tuple[float, Key]] = field(default_factory=list)
     """A heap: when held workloads may be tried again."""
     announcements: dict[Key, None] = field(default_factory=dict)
-    """Workloads whose reason for not being in a queue is still to be told, in the next cycle."""
+    """Workloads whose reason for not being queued is to be returned by the next cycle."""
 
     # Decisions on their way to the API server.
     assumed_from: dict[Key, WorkloadFact] = field(default_factory=dict)
     """Assumed admissions: the fact that the workload had when it was admitted."""
     unknown: set[Key] = field(default_factory=set)
-    """Assumed admissions whose write had no clear outcome: only the next fact can tell."""
+    """Workloads with an assumed admission or eviction whose write had no clear outcome. Their next
+    fact shows what is true."""
     refusals: dict[Key, int] = field(default_factory=dict)
     """How often in a row the API server refused a decision on a workload."""
     delays: dict[Key, float] = field(default_factory=dict)

@@ -136,7 +136,7 @@ class Ledger:
         new = self._marked(charge)
         if new.holder.parts:
             new = replace(new, holder=self.users.priced(new.holder))
-        self._tell_arrival(old, new)
+        self._note_arrival(old, new)
         if old is not None and is_same(old, new):
             if old.decision is None:
                 return
@@ -150,13 +150,13 @@ class Ledger:
         self.changes.welcome(new.holder)
         if old is not None:
             self._price_others(old)
-            self._tell_change(old, new)
+            self._note_change(old, new)
         self._price_others(new)
 
     def confirm(self, old: Charge, new: Charge) -> None:
         """Replace an assumed charge by a fact with the same usage."""
         if self.turns is not None:
-            self._tell_arrival(old, new)
+            self._note_arrival(old, new)
         self._confirm(old, new)
         self.changes.welcome(new.holder)
 
@@ -261,7 +261,7 @@ class Ledger:
         if self.tree.has_queue(charge.holder.queue):
             self.tree.remove_usage(charge.holder.queue, charge.holder.usage)
 
-    def _tell_change(self, old: Charge, new: Charge) -> None:
+    def _note_change(self, old: Charge, new: Charge) -> None:
         kept: Mapping[FlavorResource, int] = {}
         if old.holder.queue == new.holder.queue:
             kept = new.holder.usage
@@ -269,7 +269,7 @@ class Ledger:
         if less or old.holder.priority != new.holder.priority:
             self.changes.release(old.holder.queue, less)
 
-    def _tell_arrival(self, old: Charge | None, new: Charge) -> None:
+    def _note_arrival(self, old: Charge | None, new: Charge) -> None:
         """Turn a workload's entry penalty into history, if it became admitted by this fact."""
         local_queue = new.holder.local_queue
         if (
