@@ -26,7 +26,7 @@ Queues = Mapping[QueueName, ClusterQueueFact]
 
 
 def contradictions(facts: Iterable[object]) -> list[str]:
-    """Return a sentence per queue that misses something, and for all that cannot be held so."""
+    """Return sentences about inactive queues, checks that cause it, and wrong reservations."""
     known = list(facts)
     queues = {one.name: one for one in known if isinstance(one, ClusterQueueFact)}
     return [*_inactive(known), *_unattended(known), *_wrongly_held(known, queues)]

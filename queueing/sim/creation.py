@@ -63,7 +63,7 @@ class Creation:
 
 
 def _runs(document: Document) -> bool:
-    """Say whether a Job is written as one whose pods were started."""
+    """Say whether a Job's status shows that it runs: active pods, or a start and no suspension."""
     status = document.value.get("status") or {}
     suspended = document.value_at(["spec", "suspend"])
     return bool(status.get("active") or (status.get("startTime") and not suspended))

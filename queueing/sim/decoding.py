@@ -39,7 +39,7 @@ def _located(document: Document, problem: str) -> ManifestError:
 
 
 def _steps(path: str) -> Iterator[Step]:
-    """Take a path apart as far as it names every step; keys of maps are not named."""
+    """Yield the steps of a path that it names; keys of maps are not among them."""
     for step in _STEP.finditer(path):
         if step["index"] is not None:
             yield int(step["index"])

@@ -29,7 +29,7 @@ Read = Callable[[str, type[Any]], list[Any]]
 
 
 class Devices:
-    """What the documents say of devices, and the shapes that workloads ask for."""
+    """The devices of the documents, and the shapes that workloads request."""
 
     def __init__(self, read: Read, configuration: Configuration, *, as_kueue: bool) -> None:
         self.catalog = catalog_of(
@@ -66,7 +66,7 @@ class Devices:
         )
 
     def charges(self, workload: Workload) -> Charges:
-        """Return what a Workload's claims hold where that is less than its admission says."""
+        """Return what a Workload is charged for devices where that is less than its admission."""
         admission, catalog = workload.status.admission, self.catalog
         if admission is None or catalog.is_empty or catalog.as_kueue:
             return NO_CHARGES
@@ -88,11 +88,11 @@ class Devices:
                 yield Possession(labels.get(POD_SET, ""), claim)
 
     def note(self, shapes: Iterable[Shape]) -> None:
-        """Remember what a workload asks for."""
+        """Remember the shapes that a workload requests."""
         self._shapes.update((one.key, one) for one in shapes)
 
     def offers(self, flavor: ResourceFlavor) -> dict[str, DeviceOffer]:
-        """Return what a flavor's devices offer for all that is asked."""
+        """Return what a flavor's devices offer for all shapes that were noted."""
         name, labels = flavor.metadata.name, flavor.spec.node_labels
         found = {}
         for key, shape in sorted(self._shapes.items()):
@@ -103,7 +103,7 @@ class Devices:
         return found
 
     def warnings(self) -> list[str]:
-        """Say what of the documents about devices is not used, and what was guessed."""
+        """Return a sentence for each part of the documents about devices that is not used."""
         nodes = self.index.nodes
         absent = sorted({one.node for one in self.index.devices if one.node not in nodes} - {""})
         shown = ", ".join(absent[:3]) + (f" and {len(absent) - 3} more" if absent[3:] else "")

@@ -14,7 +14,7 @@ from queueing.sim.yaml_text import ManifestError, line_of, read
 
 STDIN = "-"
 LIVE = "cluster"
-"""Said instead of a file name of objects that an API server holds: it has checked their fields."""
+"""The `file` of objects that were read from an API server, which has validated them."""
 _SUFFIXES = (".yaml", ".yml", ".json")
 
 Step = str | int
@@ -55,7 +55,7 @@ class Document:
         return line_of(self.node)
 
     def line_at(self, path: Sequence[Step]) -> int:
-        """Return the line of a field, or of the closest thing around it that is written."""
+        """Return the line of a field, or of the closest field around it that is written."""
         node = self.node
         for step in path:
             inner = _child(node, step)

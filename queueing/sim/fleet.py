@@ -20,13 +20,13 @@ WITHOUT_FLAVOR = "-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """One device: what it is, and who holds it."""
+    """One device of a flavor, and the claims that hold it."""
 
     flavor: str
     device: Device
     holders: tuple[Holding, ...]
     blocked: bool
-    """Whether it is free, but counters that it needs are taken by others of its kind."""
+    """Whether it is free, but shared counters that it needs are used up by other devices."""
 
     @property
     def state(self) -> str:
@@ -36,7 +36,7 @@ class Standing:
         return "Blocked" if self.blocked else "Free"
 
     def as_json(self) -> dict[str, Any]:
-        """Return the device for a program."""
+        """Return the device as JSON values."""
         return {
             "flavor": self.flavor,
             "node": self.device.node,

@@ -57,7 +57,7 @@ W = TypeVar("W", bound=Wire)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intake:
-    """What a set of documents says."""
+    """The facts, the settings and the warnings of a set of documents."""
 
     facts: tuple[Fact | CreditFact, ...]
     settings: Settings
@@ -126,7 +126,7 @@ def _sort(documents: Iterable[Document]) -> tuple[list[Document], list[str]]:
 
 
 def _complete(document: Document, now: float) -> None:
-    """Fill in what the API server would have, and let usage histories stand as they are now."""
+    """Fill in uid and time of creation, and set the time of a LocalQueue's usage history to now."""
     metadata = document.value["metadata"]
     if not metadata.get("creationTimestamp"):
         metadata["creationTimestamp"] = timestamp(now)
@@ -166,7 +166,7 @@ def _configuration(documents: Sequence[Document]) -> Configuration:
 
 
 class _Reader:
-    """Translates documents that are known to be well formed."""
+    """Translates documents that passed the schema of their kind."""
 
     def __init__(
         self, documents: Sequence[Document], configuration: Configuration, *, as_kueue: bool

@@ -38,13 +38,13 @@ _workload = msgspec.json.Decoder(Workload)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenJob:
-    """A Job among the documents, as its creation left it."""
+    """A Job of the documents, with the defaults of its creation."""
 
     job: Job
     live: bool
-    """Whether a cluster holds it; else it is about to be created, or changed."""
+    """Whether it was read from a cluster; else it is to be created, or changed."""
     runs: bool
-    """Whether it was written as one that has started."""
+    """Whether it is written as one that runs."""
 
     @property
     def metadata(self) -> Meta:
@@ -63,7 +63,7 @@ class JobRules:
 
 @dataclass(slots=True, kw_only=True)
 class JobReader:
-    """Makes Workloads of Jobs, and notes why it makes none."""
+    """Makes the Workloads that Jobs would get, and notes why a Job gets none."""
 
     classes: PriorityClasses
     rules: JobRules
@@ -71,7 +71,7 @@ class JobReader:
     """Returns the labels of a namespace."""
     jobs: Sequence[GivenJob]
     known: Sequence[Workload]
-    """Workloads that are given themselves; a Job of one of them adds nothing."""
+    """Workloads among the documents; their Jobs get no others."""
     warnings: list[str] = field(default_factory=list)
 
     def workloads(self) -> list[Workload]:
@@ -96,7 +96,7 @@ class JobReader:
         return [*standing.values(), *(one for one in found if one is not None)]
 
     def _followed(self, given: GivenJob, own: Workload, *, alone: bool) -> Workload:
-        """Return a Job's own Workload, brought in line with a Job that a file changes."""
+        """Return a Job's Workload as the controller makes it follow a changed Job."""
         job = given.job
         if given.live or not alone or prebuilt_name(job.metadata) or own.status.is_true("Finished"):
             return own
@@ -154,7 +154,7 @@ class JobReader:
         return _made(made, last)
 
     def _may_be_queued(self, given: GivenJob, owned: "Ownership") -> bool:
-        """Say whether a Job asks for a place in a queue, and note why if it does not."""
+        """Say whether a Job is to be queued, and note why if it is not."""
         job = given.job
         if batch.finished(job) or job.metadata.deleting:
             return False
@@ -204,7 +204,7 @@ class JobReader:
         )
 
     def _priority_of(self, job: Job) -> Priority | None:
-        """Return the Job's priority; None, with a note, when its class is not given."""
+        """Return the Job's priority; None, with a note, when its class is not in the documents."""
         found = priority_of(
             job.metadata.labels.get(labels.PRIORITY_CLASS, ""),
             batch.template_of(job).spec.priority_class_name,
@@ -222,9 +222,9 @@ class JobReader:
 
 
 class Ownership:
-    """Who belongs to whom among Jobs and Workloads.
+    """The owners of Jobs and Workloads.
 
-    Objects of files may have no uid and references no more than a name: then the name decides.
+    Objects of files may lack uids, and references may have only a name: then the name decides.
     """
 
     def __init__(self, jobs: Sequence[GivenJob], workloads: Sequence[Workload]) -> None:

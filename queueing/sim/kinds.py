@@ -126,7 +126,8 @@ PODS_WITHOUT_EFFECT = (
     f" label {WORKLOAD_UID}, tell what these were given"
 )
 UNREAD = ("Configuration", "Pod")
-"""Kinds whose unknown fields are not told: one has its own reader, of the other labels matter."""
+"""Kinds whose unknown fields give no warning: the Configuration has a reader of its own, and of
+Pods only labels matter."""
 
 CHECKS: Mapping[str, Callable[[dict[str, Any]], list[Finding]]] = MappingProxyType(
     {
@@ -177,7 +178,7 @@ def configurations_within(document: Document) -> Iterator[Document]:
 
 
 def meant(document: Document) -> str:
-    """Return a way out for a kind that looks like a slip of the pen; else nothing."""
+    """Return a suggestion for a kind that seems to be misspelled; else an empty text."""
     if document.kind == "ConfigMap" and CONFIG in str(document.value_at(["data"])):
         return "; the Configuration in it is read from --config"
     known = sorted({kind for version, kind in MODELS if version == document.api_version})
@@ -197,7 +198,7 @@ def without_effect(document: Document) -> str:
 
 
 def check_shape(document: Document) -> list[str]:
-    """Hold a document against its schema, and return what the API server would leave out of it.
+    """Validate a document by its schema; return warnings of fields that the API server would prune.
 
     Names that no API server would take are told as well: they decide nothing.
     Raises ManifestError for the fields that the API server's schema would refuse.
@@ -250,7 +251,7 @@ def body(document: Document) -> dict[str, Any]:
 
 
 def upgraded(document: Document) -> Document:
-    """Return an object of Kueue's older version in the words of the newer one."""
+    """Return an object of `kueue.x-k8s.io/v1beta1` converted to `v1beta2`."""
     if document.api_version != f"{KUEUE}/v1beta1":
         return document
     try:
@@ -324,7 +325,7 @@ def _as_manifest_error(
 
 
 def rule_warnings(document: Document) -> list[str]:
-    """Return what the webhooks would refuse: a plan goes on, and says so."""
+    """Return as warnings what the webhooks would refuse; the plan uses the object all the same."""
     check = CHECKS.get(document.kind)
     findings = check(document.value) if check else []
     return [f"{document.file}:{document.line}: {document.title}: {one}" for one in findings]

@@ -40,7 +40,7 @@ def fixed_rounds(
 
 
 def until_stable(facts: Iterable[Fact | CreditFact], *, settings: Settings, now: float) -> Plan:
-    """Run rounds until nothing changes any more; between them victims drain and queue again."""
+    """Run rounds until nothing changes; between them victims release quota and are requeued."""
     world = World(facts, settings=settings)
     kueue = settings.compatibility is Compatibility.KUEUE
     done: list[tuple[Decision, ...]] = []
@@ -49,18 +49,18 @@ def until_stable(facts: Iterable[Fact | CreditFact], *, settings: Settings, now:
 
 
 LAPS_MAX = 3
-"""Times that a round may come about in the same words; then the plan goes round in circles."""
+"""How often the same round may occur in the same state until the plan is given up as endless."""
 
 
 class _Laps:
-    """Counts how often the same was decided while the same quota was held by the same ones."""
+    """Counts how often the same decisions were made while the same workloads held quota."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._seen: dict[tuple[object, ...], int] = {}
 
     def full(self, decisions: Iterable[Decision]) -> bool:
-        """Note a round that moved somebody; say whether it has been seen often enough."""
+        """Note a round that admitted or preempted; say whether it has occurred `LAPS_MAX` times."""
         held = (key for key, fact in self._world.workloads.items() if fact.holds_quota)
         key = (*(_spelled(one) for one in decisions), *sorted(held))
         self._seen[key] = self._seen.get(key, 0) + 1

@@ -9,7 +9,7 @@ from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.translate.outbound import messages
 
 _REQUEUES_AT_ONCE = frozenset({"Preempted", "NodeFailures", "FlavorMigration"})
-"""Eviction reasons after which a workload may queue again without waiting for anything."""
+"""Reasons of evictions after which a workload is requeued without a wait."""
 
 
 def _with(fact: WorkloadFact, *conditions: Condition) -> Mapping[str, Condition]:
@@ -17,7 +17,7 @@ def _with(fact: WorkloadFact, *conditions: Condition) -> Mapping[str, Condition]
 
 
 def admitted(fact: WorkloadFact, decision: Admit, *, now: float) -> WorkloadFact:
-    """Return the workload with the quota that it was given; checks start as Pending."""
+    """Return the workload with its reservation; admission checks begin as Pending."""
     changes = [
         Condition(type="QuotaReserved", status=True, reason="QuotaReserved", changed=now),
         *(
@@ -39,9 +39,9 @@ def admitted(fact: WorkloadFact, decision: Admit, *, now: float) -> WorkloadFact
 
 
 def preempted(fact: WorkloadFact, decision: Preempt, *, now: float) -> WorkloadFact:
-    """Return the victim as evicted, with the message that names for whom, as the controller does.
+    """Return the victim as evicted, with the message that names its preemptor.
 
-    It keeps its quota: its pods may still run.
+    It keeps its quota, because its pods may still run.
     """
     if fact.is_true("Evicted"):
         return fact
@@ -55,7 +55,7 @@ def preempted(fact: WorkloadFact, decision: Preempt, *, now: float) -> WorkloadF
 
 
 def evicted(fact: WorkloadFact, step: Evict, *, now: float) -> WorkloadFact:
-    """Return the workload as it is told to leave; it keeps its quota while its pods may run."""
+    """Return the workload as evicted; it keeps its quota, because its pods may still run."""
     told = Condition(
         type="Evicted", status=True, reason=step.wire_reason, message=step.message, changed=now
     )
@@ -64,7 +64,7 @@ def evicted(fact: WorkloadFact, step: Evict, *, now: float) -> WorkloadFact:
 
 
 def drained(fact: WorkloadFact, *, now: float) -> WorkloadFact:
-    """Return an evicted workload whose pods are gone: without quota, and queueing if it may."""
+    """Return an evicted workload after its pods have ended: without quota, requeued if it may."""
     reason = fact.conditions["Evicted"].reason
     requeued = Condition(
         type="Requeued", status=reason in _REQUEUES_AT_ONCE, reason=reason, changed=now

@@ -65,7 +65,7 @@ class World:
         return MappingProxyType(self._workloads)
 
     def observe(self, fact: Fact) -> None:
-        """Tell the engine, and remember what a later transition or report needs."""
+        """Pass a fact to the engine, and remember what a later transition or report needs."""
         match fact:
             case WorkloadFact():
                 self._workloads[fact.key] = fact
@@ -91,11 +91,11 @@ class World:
         return None if door is None else door.cluster_queue
 
     def round(self, now: float) -> Cycle:
-        """Run one scheduling round and make its decisions true."""
+        """Run one round, and apply its decisions to the workloads."""
         return self._true(self.engine.round(now), now)
 
     def cycle(self, now: float) -> Cycle:
-        """Run rounds until nobody is left whom another try could help; make all of it true."""
+        """Run rounds until no further try could admit a workload, and apply all decisions."""
         return self._true(self.engine.cycle(now), now)
 
     def _true(self, cycle: Cycle, now: float) -> Cycle:
@@ -114,9 +114,10 @@ class World:
             self.observe(transitions.preempted(before, decision, now=now))
 
     def drain(self, now: float) -> tuple[Key, ...]:
-        """Let the pods of evicted workloads end: quota comes back and they queue again.
+        """End the pods of evicted workloads: their quota is released, and they are requeued.
 
-        Those leave, too, whom the controller would evict: deactivated, or of a stopped queue.
+        Workloads that the controller would evict (deactivated, or of a stopped queue) are evicted
+        first. Returns the workloads that released quota.
         """
         for one in tuple(self._workloads.values()):
             step = told_to_leave(one, self._stops(one))

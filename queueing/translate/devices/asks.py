@@ -23,7 +23,7 @@ from queueing.translate.wire.pods import Container, PodClaim, PodSpec, PodTempla
 from queueing_api.quantity import QuantityError, amount
 
 VALUE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,62}")
-"""What a user may give as a trait's value: nothing that ends a text of an expression."""
+"""What a trait's value may be: it becomes a string in a CEL expression, which it must not end."""
 SLOT_REQUEST = "devices"
 """Name of the request in a slot's template."""
 
@@ -40,14 +40,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """What one pod wants of one resource that flavors turn into devices."""
+    """What one pod requests of one resource for which flavors have DeviceFlavors."""
 
     resource: str
     parts: tuple[Part, ...]
     traits: tuple[tuple[str, str], ...] = ()
     """Names and values, in order; the value of a trait that has none is empty."""
     slot: str = ""
-    """Claim of the pod that is to be filled; empty when its containers ask for the resource."""
+    """Name of the pod's claim that is a slot; empty when containers request the resource."""
     template: str = ""
     """ResourceClaimTemplate that the slot names."""
     uneven: str = ""
@@ -70,11 +70,11 @@ class Bound:
     claim: str = ""
     """Name of a claim that all pods share; exactly one of the two is set."""
     spec: wire.ResourceClaimSpec | None = None
-    """What it asks for; None while the object is not there."""
+    """What it requests; None while the template or claim does not exist."""
     extended: str = ""
-    """Resource by which the scheduler makes the claim itself."""
+    """The extended resource for which the scheduler creates the claim itself (KEP-5004)."""
     queue: str = ""
-    """LocalQueue that a shared claim is charged to, by its label."""
+    """The LocalQueue that a shared claim is charged to, by its label."""
     life: str = ""
     """Uid of the template or claim."""
 
@@ -109,7 +109,7 @@ NO_SURROUNDINGS = DeviceSurroundings()
 def devices_of(
     template: PodTemplate, around: DeviceSurroundings, path: str, problems: Problems
 ) -> PodDevices:
-    """Return what a pod asks of devices; what cannot be granted is noted as a problem."""
+    """Return what a pod requests of devices; what cannot be served is added to `problems`."""
     if around.catalog.is_empty:
         return NO_DEVICES
     traits = _traits(template, path, problems)

@@ -22,20 +22,20 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassRule:
-    """What a DeviceClass counts as when users claim it themselves."""
+    """What a device of a DeviceClass is charged as when users claim it themselves."""
 
     quota: str
     sources: tuple[Source, ...] = ()
     all_matching: int | None = None
-    """Devices that a request for all of them counts as; None when nobody said so."""
+    """How many devices a request for all devices is charged as; None when not configured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """All rules about devices; without any of them nothing of devices is looked at."""
+    """All rules about devices; while it is empty, devices are ignored altogether."""
 
     served: Mapping[tuple[str, str], wire.FlavoredResource] = field(default_factory=dict)
-    """By ResourceFlavor and resource."""
+    """How a resource is served, by the names of ResourceFlavor and resource."""
     quotas: Mapping[str, str] = field(default_factory=dict)
     """The resource that is charged, by the resource that users ask for."""
     classes: Classes = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Catalog:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody said anything about devices."""
+        """Whether there is no rule at all."""
         return not self.served and not self.rules
 
 

@@ -18,7 +18,7 @@ Found = Mapping[tuple[int, int], tuple[Device, ...]]
 
 
 def device_charge(charge: wire.DeviceCharge, way: Way, devices: Iterable[Device]) -> int:
-    """Return what one device of a way counts as, at most; whole units, rounded up, at least 1."""
+    """Return the most that one device of a way is charged: whole units, rounded up, at least 1."""
     if charge.type == "Devices":
         return 1
     return _largest(charge.type, charge.name, way, devices)
@@ -46,9 +46,9 @@ def _capacity(name: str, way: Way, device: Device) -> int:
 
 
 def claim_charges(claim: Claim, found: Found, catalog: Catalog) -> dict[str, int]:
-    """Return what a claim counts as, by quota resource; of ways to satisfy it the dearest each.
+    """Return what a claim is charged, by quota resource; of alternative ways the highest of each.
 
-    Classes that nobody mapped are left to the caller.
+    Classes without a rule are left out.
     """
     total: dict[str, int] = {}
     for position, request in enumerate(claim.requests):

@@ -23,24 +23,24 @@ Classes = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """The devices that a way matches among those it was held against."""
+    """The devices that one way of a request matches, and what excludes the others."""
 
     devices: tuple[Device, ...] = ()
     looked_at: int = 0
     refusal: Refusal | None = None
-    """Why none of them can be had, whatever their number."""
+    """Why none of them can be allocated, whatever their number."""
     doubts: tuple[str, ...] = ()
-    """What was not evaluated, so that devices were counted in; a sentence each."""
+    """What could not be evaluated here, so that devices count as matching; a sentence each."""
     short: tuple[Lack, ...] = ()
     """Capacities that every device of the class has too little of."""
     unmet: str = ""
-    """The selector that turned away the last of them, when none is left; a sentence."""
+    """The selector that excluded the last device, when none is left; a sentence."""
     tainted: tuple[str, ...] = ()
     """A taint's key per device that would match but for a taint which nobody tolerates."""
 
 
 def candidates(way: Way, devices: Sequence[Device], classes: Classes) -> Candidates:
-    """Hold a way against devices: those of its class, chosen, tolerated and large enough."""
+    """Return the devices of a way's class that meet its selectors, taints and capacities."""
     if way.device_class not in classes:
         return Candidates(looked_at=len(devices), refusal=class_not_found(way.device_class))
     of_class = classes[way.device_class]

@@ -28,7 +28,7 @@ from queueing.translate.wire.devices import FlavoredResource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """Asks of one pod that are charged as one resource."""
+    """What one pod requests of devices and is charged as one quota resource."""
 
     quota: str
     asks: tuple[Ask, ...] = ()
@@ -36,11 +36,11 @@ class Shape:
 
     @property
     def key(self) -> str:
-        """Digest by which flavors name what they offer for it."""
+        """Digest of the shape; flavors' offers are found by it."""
         return shape_of(self.asks, self.bound)
 
     def units(self, catalog: Catalog) -> int:
-        """Return what is charged per pod as long as nothing is known of any device."""
+        """Return what is charged per pod while no device is known."""
         claims = (claim_of(one.spec) for one in self.bound if one.spec is not None)
         charged = sum(claim_charges(one, {}, catalog).get(self.quota, 0) for one in claims)
         return sum(ask.units for ask in self.asks) + charged
@@ -60,7 +60,7 @@ class Shape:
         return self.bound[0].life if self.bound[0].claim else ""
 
     def fact(self, catalog: Catalog, *, alone: bool = True) -> DeviceAsk:
-        """Return what the core is told of it; unless `alone`, pods ask more of the resource."""
+        """Return the fact for the engine; unless `alone`, pods also request the resource itself."""
         return DeviceAsk(
             resource=ResourceName(self.quota),
             shape=self.key,
@@ -73,7 +73,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a flavor's devices are to a shape, and all that is worth saying about it."""
+    """A flavor's offer for a shape, with the reason of a refusal and doubts about it."""
 
     offer: DeviceOffer
     refusal: Refusal | None = None
@@ -81,7 +81,7 @@ class Judgement:
 
 
 def shapes_of(found: PodDevices, catalog: Catalog) -> tuple[Shape, ...]:
-    """Sort what a pod asks by the resource that it is charged as, in order of names."""
+    """Return the shapes of a pod, one per quota resource, in order of the resources' names."""
     asks: dict[str, list[Ask]] = {}
     bound: dict[str, list[Bound]] = {}
     for ask in found.asks:
@@ -103,7 +103,7 @@ def _needs_offer(ask: Ask, catalog: Catalog) -> bool:
 def judge(
     shape: Shape, flavor: str, labels: Mapping[str, str], *, catalog: Catalog, index: Index
 ) -> Judgement | None:
-    """Hold a shape against the devices of a flavor; None where the flavor has no say in it.
+    """Compare a shape with the devices of a flavor; None where they make no difference.
 
     `labels` are those of the flavor's nodes.
     """
@@ -284,7 +284,7 @@ def offers(
     catalog: Catalog,
     index: Index,
 ) -> dict[str, DeviceOffer]:
-    """Return what a flavor offers for shapes: the part of its fact that is about devices."""
+    """Return a flavor's offers by `Shape.key`: the part of its fact that is about devices."""
     judged = (
         (shape.key, judge(shape, flavor, labels, catalog=catalog, index=index)) for shape in shapes
     )

@@ -16,12 +16,12 @@ SOURCES: Mapping[str, str] = {
 
 
 class OwnClaims(StrEnum):
-    """What becomes of work that brings claims of its own."""
+    """What happens to Workloads with claims that their user wrote."""
 
     COUNTED = "Counted"
     REFUSED = "Refused"
     IGNORED = "Ignored"
-    """It is admitted, and its claims are charged to nobody."""
+    """They are admitted, and their claims are not charged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

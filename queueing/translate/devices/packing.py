@@ -24,7 +24,7 @@ class Wanted:
 
 @dataclass(slots=True)
 class Room:
-    """What is left of some devices while pods are placed on them."""
+    """What is left of some devices after pods were placed on them."""
 
     counters: Mapping[Pool, Mapping[str, Mapping[str, int]]]
     taken: set[DeviceName] = field(default_factory=set)
@@ -32,7 +32,7 @@ class Room:
     consumed: dict[tuple[DeviceName, str], int] = field(default_factory=dict)
 
     def copy(self) -> "Room":
-        """Return a room to try something in."""
+        """Return a copy for a trial."""
         return Room(self.counters, set(self.taken), dict(self.counted), dict(self.consumed))
 
     def take(self, device: Device, way: Way) -> bool:
@@ -83,7 +83,7 @@ class Room:
 
 
 def place(room: Room, wanted: Sequence[Wanted], constraints: Sequence[Constraint]) -> Room | None:
-    """Return the room that is left once one pod has its devices; None when it cannot have them."""
+    """Return what is left after one pod got its devices; None when it cannot get them."""
     common = next((one for one in constraints if not one.distinct), None)
     if common is None:
         return _place_each(room, wanted, constraints)

@@ -42,7 +42,7 @@ API_VERSION = "resource.k8s.io/v1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
-    """The job that templates and claims belong to, and vanish with."""
+    """The Job that owns the templates and claims, which are deleted with it."""
 
     api_version: str
     kind: str
@@ -51,7 +51,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodChanges:
-    """What the pods of one set get besides what any admission adds."""
+    """What is added to the pod template of one pod set because of its devices."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
@@ -66,7 +66,7 @@ NO_CHANGES = PodChanges()
 
 @dataclass(frozen=True, slots=True)
 class Realisation:
-    """All that an admission makes of devices."""
+    """The objects and the pod changes that an admission needs for its devices."""
 
     objects: tuple[dict[str, Any], ...] = ()
     """What must exist before the job starts: templates, claims, and then ComputeDomains."""
@@ -82,7 +82,7 @@ class Realisation:
 
 
 def realise(workload: Workload, owner: Owner, around: DeviceSurroundings) -> Realisation:
-    """Return what an admitted Workload's devices become. Raises UnservedError.
+    """Return what an admitted Workload needs for its devices. Raises UnservedError.
 
     Pod sets whose flavor has no DeviceFlavor for a resource keep it: it is a device plugin's.
     """

@@ -19,7 +19,7 @@ CONSUMERS_MAX = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """One way to satisfy a request."""
+    """One way to satisfy a request: the request itself, or one of its `firstAvailable`."""
 
     device_class: str
     name: str = ""
@@ -31,7 +31,7 @@ class Way:
     """Billionths of a shared device's capacities, by name."""
     tolerations: tuple[Toleration, ...] = ()
     admin: bool = False
-    """Whether the devices are only looked at, so that nothing is charged or taken."""
+    """Whether it asks for admin access, which is not charged and takes no device."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """All that is to be given together."""
+    """The requests of one claim, which are allocated together."""
 
     requests: tuple[Request, ...]
     constraints: tuple[Constraint, ...] = ()

@@ -11,7 +11,7 @@ from queueing.translate.wire.devices import FlavoredResource
 
 
 class UnservedError(ValueError):
-    """A flavor does not offer what is asked; the text says what."""
+    """A flavor cannot serve what a pod requests; the text says why."""
 
 
 def is_plugins(served: FlavoredResource) -> bool:
