@@ -105,6 +105,7 @@ def _worst(_: float, __: Path) -> list[Result]:
         for what, measure in (
             ("one head, many candidates", worst_cases.one_head),
             ("1,000 queues in one tree", worst_cases.wide_tree),
+            ("10,000 hopeless heads", worst_cases.hopeless_heads),
         )
         for mode, settings in MODES
     ]

@@ -1,16 +1,25 @@
-"""What a single decision costs at worst: many candidates for one head, many queues in one tree."""
+"""What a single decision or call costs at worst: many candidates, queues, or hopeless heads."""
 
 import time
+from collections.abc import Iterator
+from dataclasses import replace
 
-from bench.core_alone import ROUND, Run
+from bench.core_alone import PORTIONED_AIMS, ROUND, Run
 from bench.results import Result, percentile
+from queueing.controller.decisions.cycles import BUDGET
 from queueing.controller.process.garbage_collection import postponed
 from queueing.core.decisions import Admit, Outcome, Preempt, Verdict
-from queueing.core.facts import Fact, PreemptionPolicy
+from queueing.core.facts import (
+    ClusterQueueFact,
+    Condition,
+    Fact,
+    PreemptionPolicy,
+    WorkloadFact,
+)
 from queueing.core.settings import Settings
 from queueing.sim import transitions
 from queueing.state.engine import Engine
-from queueing.testing.builders import cluster_queue, cohort, preemption, quota, workload
+from queueing.testing.builders import admitted, cluster_queue, cohort, preemption, quota, workload
 from queueing.testing.worlds import Deep, world
 
 COHORTS, QUEUES, EACH = 10, 5, 100
@@ -19,6 +28,8 @@ NOMINAL = 90_000
 ASKED = COHORTS * QUEUES * (EACH * 1_000 - NOMINAL)
 """All that the queues borrow."""
 REPEATS = 9
+HELD = 10
+"""Workloads that run in each full queue, and that wait there."""
 
 
 def one_head(settings: Settings, *, name: str) -> Result:
@@ -62,6 +73,65 @@ def wide_tree(settings: Settings, *, name: str) -> Result:
             "round, p99 CPU ms": percentile(rounds, 0.99) * 1e3,
         },
     )
+
+
+def hopeless_heads(settings: Settings, *, name: str) -> Result:
+    """Measure calls in which 10,000 workloads may preempt and none can, in 1,000 queues of a tree.
+
+    One of ten running workloads is of a lower priority, and too small. At last one ends.
+    """
+    queues, running, waiting = _hopeless()
+    with postponed():
+        engine = Engine(settings)
+        for fact in (*world(cluster_queues=queues), *running):
+            engine.observe(fact)
+        engine.cycle(1.0)
+        for fact in waiting:
+            engine.observe(fact)
+    calls = list(_calls(engine, 2.0))
+    ended = running[0]
+    done = Condition(type="Finished", status=True, reason="Succeeded", changed=3.0)
+    engine.observe(replace(ended, conditions={**ended.conditions, "Finished": done}))
+    released = list(_calls(engine, 3.0))
+    return Result(
+        scenario=name,
+        numbers={
+            "hopeless heads": len(waiting),
+            "calls": len(calls),
+            "CPU seconds": sum(calls),
+            "longest call, CPU ms": max(calls) * 1e3,
+            "after a release: longest call, CPU ms": max(released) * 1e3,
+        },
+        aims=dict(PORTIONED_AIMS),
+    )
+
+
+def _hopeless() -> tuple[list[ClusterQueueFact], list[WorkloadFact], list[WorkloadFact]]:
+    """Give full queues of one cohort, what runs in them, and what waits."""
+    policies = preemption(reclaim=PreemptionPolicy.ANY, within=PreemptionPolicy.LOWER_PRIORITY)
+    queues, running, waiting = [], [], []
+    for at in range(ROUND):
+        name, door = f"queue-{at:04}", f"team/queue-{at:04}"
+        limits = {"default": {"cpu": quota(10_000)}}
+        queues.append(cluster_queue(name, limits, cohort="all", preemption=policies))
+        for one in range(HELD):
+            rank = 0 if one == 0 else 2
+            holder = admitted(
+                f"run-{at}-{one}", {"cpu": 1_000}, queue=name, local_queue=door, priority=rank
+            )
+            running.append(holder)
+            asks = {"cpu": 5_000 + (7 * at + one) % ROUND}
+            waiting.append(workload(f"wait-{at}-{one}", asks, local_queue=door, priority=1))
+    return queues, running, waiting
+
+
+def _calls(engine: Engine, now: float) -> Iterator[float]:
+    """Decide in portions, as the controller does; give the CPU seconds of each call."""
+    finished = False
+    while not finished:
+        begin = time.thread_time()
+        finished = engine.cycle(now, BUDGET).finished
+        yield time.thread_time() - begin
 
 
 def _full(settings: Settings) -> Engine:
