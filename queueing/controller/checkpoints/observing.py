@@ -27,6 +27,8 @@ _UNKNOWN = Interruption("")
 _DRAIN = "HoldAndDrain"
 IDLE = f"{EvictionReason.DEACTIVATED}DueTo{Cause.IDLE}"
 """The reason of `Evicted` for a workload that was deactivated because it was idle."""
+PREEMPTORS_MAX = 10_000
+"""How many preemptors are remembered; one that was forgotten is searched for again."""
 _WHILE_INACTIVE = frozenset({EvictionReason.DEACTIVATED, IDLE})
 
 
@@ -165,13 +167,16 @@ def _preemptor_is_served(uid: str, objects: Objects) -> str:
 def workload_of(uid: str, objects: Objects) -> Workload | None:
     """Return the Workload with a uid, a preemptor; None if it is gone.
 
-    Its key is remembered, so that all Workloads are searched once at most for each preemptor.
+    Its key is remembered, so that all Workloads are seldom searched.
     """
-    known = objects.checkpoints.preemptors.get(uid)
+    preemptors = objects.checkpoints.preemptors
+    known = preemptors.get(uid)
     if known is None:
         found = next((one for one in objects.workloads.values() if one.metadata.uid == uid), None)
         if found is not None:
-            objects.checkpoints.preemptors[uid] = found.metadata.key
+            preemptors[uid] = found.metadata.key
+            if len(preemptors) > PREEMPTORS_MAX:
+                del preemptors[next(iter(preemptors))]
         return found
     there = objects.workloads.get(known)
     return there if there is not None and there.metadata.uid == uid else None
