@@ -12,7 +12,7 @@ import pytest
 from e2e.api import condition, holds
 from e2e.cluster import Cluster
 from e2e.gate import Gate
-from e2e.jobs import running, stopped, wait_job
+from e2e.jobs import running, stopped, wait_job, wait_workload, workload_of
 from e2e.killing import finishes_through_a_kill, replica
 from e2e.nodes import POOL
 from e2e.objects import (
@@ -36,6 +36,7 @@ NAMES = ("a", "b", "c")
 PREEMPTING = {"withinClusterQueue": "LowerPriority"}
 ENDLESS = Pods(run_s=None)
 HELD_S = 60.0
+DRAIN_S = 40.0
 ROUNDS_MAX = 20
 # A start takes at least a creation, a status, three dry runs and three patches.
 MANY_WRITES = 6
@@ -49,9 +50,10 @@ def member(
     gang: str = "g",
     size: str = "3",
     labels: Mapping[str, str] | None = None,
+    pods: Pods = ENDLESS,
 ) -> Object:
     given = {GANG: gang, **(labels or {})}
-    made = job(space.namespace, name, queue="team", labels=given, pods=ENDLESS)
+    made = job(space.namespace, name, queue="team", labels=given, pods=pods)
     made["metadata"]["annotations"] = {SIZE: size}
     return made
 
@@ -119,6 +121,68 @@ def test_three_jobs_start_together_and_one_deleted_during_the_start_stops_all(
         wait_jobs(space, all_running, "all three running with the new one")
         workloads = space.api.items("Workload", space.namespace)
         assert [len(one["spec"]["podSets"]) for one in workloads] == [3]
+
+
+@pytest.mark.parametrize(
+    ("deleted", "propagation"),
+    [
+        pytest.param("b", "Background", id="one member"),
+        pytest.param("b", "Foreground", id="one member after its pods"),
+        pytest.param("abc", "Background", id="all members"),
+    ],
+)
+def test_quota_of_a_gang_is_kept_until_the_pods_of_deleted_members_are_gone(
+    space: World, controller: Controller, deleted: str, propagation: str
+) -> None:
+    make_queues(space)
+    slow = Pods(run_s=None, drain_s=5)
+    space.make(*(member(space, name, pods=slow if name in deleted else ENDLESS) for name in NAMES))
+    wait_jobs(space, all_running, "all running")
+    space.make(job(space.namespace, "next", queue="team", pods=Pods(cpu="3")))
+    workload_of(space, "next")
+    for name in deleted:
+        space.api.delete("Job", name, space.namespace, propagation=propagation)
+    wait_workload(space, "next", lambda one: holds(one, "QuotaReserved"), "admitted")
+    assert pods_of(space, deleted) == [], "quota was given back while a pod was ending"
+    wait_job(space, "next", lambda one: holds(one, "Complete"), "complete")
+    wait_nothing_held(space.api, space.namespace, [space.name("cq")])
+
+
+def test_the_next_leader_keeps_quota_for_pods_whose_job_no_object_names(
+    space: World, installed: Cluster, gate: Gate
+) -> None:
+    make_queues(space)
+    slow = Pods(run_s=None, drain_s=DRAIN_S)
+    with replica(gate, installed) as first:
+        space.make(member(space, "a"), member(space, "b", pods=slow), member(space, "c"))
+        wait_jobs(space, all_running, "all running")
+        space.make(job(space.namespace, "next", queue="team", pods=Pods(cpu="3")))
+        workload_of(space, "next")
+        space.api.delete("Job", "b", space.namespace)
+        space.api.wait(
+            "Workload",
+            lambda found: any(named_jobs(one) == {"a", "c"} for one in found),
+            namespace=space.namespace,
+            what="a Workload of the two Jobs that are left",
+        )
+        first.kill()
+    with replica(gate, installed):
+        assert pods_of(space, "b"), "the pods had ended before the next leader came"
+        wait_workload(space, "next", lambda one: holds(one, "QuotaReserved"), "admitted")
+        assert pods_of(space, "b") == [], "quota was given back while a pod was ending"
+
+
+def pods_of(space: World, jobs: str) -> list[str]:
+    found = space.api.items("Pod", space.namespace)
+    return [
+        one["metadata"]["name"]
+        for one in found
+        if one["metadata"]["labels"]["batch.kubernetes.io/job-name"] in jobs
+    ]
+
+
+def named_jobs(workload: Object) -> set[str]:
+    return {owner["name"] for owner in workload["metadata"].get("ownerReferences", [])}
 
 
 def test_a_controller_killed_between_any_two_writes_is_continued_by_the_next(

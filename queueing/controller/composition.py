@@ -120,6 +120,7 @@ class Parts:
         self.effects = Effects(
             self._make_effect_dependencies(late_reservations), self.waiting_reasons
         )
+        self._departing = DepartingPods(client, clock)
         dependencies = self._make_dependencies(late_reservations)
         shared = self.objects, self.writes, self._rules.jobs, dependencies
         self.jobs = JobReconciler(*shared, self.job_keys)
@@ -233,6 +234,7 @@ class Parts:
             devices=self.devices.start,
             deferral=self.deferral,
             quiescence=Quiescence(self.writes, self._around.clock),
+            departing=self._departing,
         )
 
     def _make_workload_reconciler(self) -> WorkloadReconciler:
@@ -242,7 +244,7 @@ class Parts:
             queue=self.workload_keys,
             evicted=self._around.reporter.evicted,
             confirmed=self._around.reporter.confirmed,
-            departing=DepartingPods(self.writes.client, self._around.clock),
+            departing=self._departing,
         )
         return WorkloadReconciler(self.objects, self.writes, self._events, dependencies)
 

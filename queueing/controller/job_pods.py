@@ -17,5 +17,16 @@ async def pods_of(client: Client, namespace: str, jobs: Iterable[str], kind: typ
     At least one uid and some dozens at most, because they are part of the URL. Pods that a deleted
     Job left behind are included. Raises KubeError.
     """
-    chosen = f"{POD_JOB_UID} in ({','.join(jobs)})"
+    return await labelled_pods(client, namespace, (POD_JOB_UID, jobs), kind)
+
+
+async def labelled_pods(
+    client: Client, namespace: str, label: tuple[str, Iterable[str]], kind: type[T]
+) -> list[T]:
+    """Return the pods of a namespace whose label has one of some values: at least one.
+
+    Raises KubeError.
+    """
+    name, values = label
+    chosen = f"{name} in ({','.join(values)})"
     return await list_all(client, PODS.within(namespace), kind, label_selector=chosen)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from queueing.controller.gangs.parts import Part
 from queueing.controller.jobs.workload_writes import WorkloadWrite
@@ -66,6 +67,16 @@ class BreakUp:
 
 
 @dataclass(frozen=True, slots=True)
+class AwaitPods:
+    """Do a write that releases quota once the pods of these members, whose Jobs are gone, ended."""
+
+    departed: Sequence[Part]
+    then: WorkloadWrite
+    meanwhile: "Action | None" = None
+    """The next step until then."""
+
+
+@dataclass(frozen=True, slots=True)
 class Tell:
     """Annotate these Jobs with what their gang waits for; an empty text removes the annotation."""
 
@@ -73,4 +84,6 @@ class Tell:
     text: str
 
 
-Action = Create | Discard | Match | Start | Stop | Restore | BreakUp | Tell | WorkloadWrite
+Action: TypeAlias = (
+    Create | Discard | Match | Start | Stop | Restore | BreakUp | AwaitPods | Tell | WorkloadWrite
+)

@@ -1,13 +1,16 @@
 """Decides the next step for a gang, by its Jobs and Workloads as they are. Pure.
 
 A gang is stopped in one order: all Jobs are suspended, all pods end, all templates are restored,
-and only then is quota released, or the finalizer of a deleted Workload removed.
+and only then is quota released, or the finalizer of a deleted Workload removed. The pods of members
+whose Jobs were deleted count as well; they are listed, because no status tells of them.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from queueing.controller.gangs.actions import (
     Action,
+    AwaitPods,
     BreakUp,
     Create,
     Discard,
@@ -18,7 +21,14 @@ from queueing.controller.gangs.actions import (
 )
 from queueing.controller.gangs.actions import Restore as RestoreTemplates
 from queueing.controller.gangs.parts import Gang, Part, owners, parts_of
-from queueing.controller.jobs.workload_writes import Finish, LetGo, Ready, Reclaim, Release
+from queueing.controller.jobs.workload_writes import (
+    Finish,
+    LetGo,
+    Ready,
+    Reclaim,
+    Release,
+    WorkloadWrite,
+)
 from queueing.controller.stores.gang_members import is_finished
 from queueing.translate import labels
 from queueing.translate.jobs import batch
@@ -58,21 +68,30 @@ def next_action(gang: Gang) -> Action | None:
         action = _after_the_end(gang, one) if is_finished(one) else None
         if action is not None:
             return action
+    awaited: list[AwaitPods] = []
     for other in live[1:]:
         action = _remove(gang, other, keeping=live[0])
-        if action is not None:
+        if isinstance(action, AwaitPods):
+            awaited.append(action)
+        elif action is not None:
             return action
-    return _stand(gang, live[0]) if live else _assemble(gang)
+    action = _stand(gang, live[0]) if live else _assemble(gang)
+    for wait in awaited:
+        action = replace(wait, meanwhile=action)
+    return action
 
 
 def _stand(gang: Gang, workload: Workload) -> Action | None:
     """Return the next step for the Workload that represents the gang."""
     if workload.metadata.deleting:
-        return _remove(gang, workload)
+        action = _remove(gang, workload)
+        if isinstance(action, AwaitPods):
+            return replace(action, meanwhile=_begin_anew(gang, workload))
+        return action
     parts = parts_of(gang, workload)
     end = _ending(workload, parts)
     if end is not None:
-        return _wind_down(parts, end.message, end)
+        return _wind_down(parts, end.message, _once_gone(workload, parts, end))
     broken = next((one.lost for one in parts if one.lost), "")
     evicted = workload.status.true_condition("Evicted")
     if not workload.status.is_true("QuotaReserved"):
@@ -81,7 +100,8 @@ def _stand(gang: Gang, workload: Workload) -> Action | None:
         then = Discard(workload, broken) if broken else Release(workload)
         return _wind_down(parts, evicted.message, then)
     if broken:
-        if any(_is_running(one) for one in parts):
+        started = workload.status.is_true("Admitted")
+        if any(_is_running(one) or (started and _is_departed(one)) for one in parts):
             return BreakUp(workload, f"The gang cannot run as one: {broken}")
         return _wind_down(parts, broken, Discard(workload, broken))
     if not workload.status.is_true("Admitted"):
@@ -99,6 +119,18 @@ def _wind_down(parts: Sequence[Part], reason: str, then: Action | None) -> Actio
         return None
     dirty = [one for one in left if one.job is not None and _is_dirty(one.job, one.view)]
     return RestoreTemplates(dirty) if dirty else then
+
+
+def _once_gone(workload: Workload, parts: Sequence[Part], then: WorkloadWrite) -> Action:
+    """Let a write that releases quota wait for the pods of members whose Jobs were deleted."""
+    departed = [one for one in parts if _is_departed(one)]
+    holds = workload.status.is_true("QuotaReserved")
+    return AwaitPods(departed, then) if departed and holds else then
+
+
+def _is_departed(part: Part) -> bool:
+    """Say whether a member's Job was deleted before its end, so that its pods may still run."""
+    return not part.ended and (part.job is None or part.job.metadata.deleting)
 
 
 def _is_dirty(job: Job, view: Workload) -> bool:
@@ -122,7 +154,8 @@ def _remove(gang: Gang, workload: Workload, keeping: Workload | None = None) -> 
         for one in parts_of(gang, workload)
         if one.job is None or one.job.metadata.uid not in kept
     ]
-    then = LetGo(workload) if _is_held_by_us(workload) else None
+    held = _is_held_by_us(workload)
+    then = _once_gone(workload, parts, LetGo(workload)) if held else None
     return _wind_down(parts, DELETED, then)
 
 
@@ -190,6 +223,13 @@ def _assemble(gang: Gang) -> Action | None:
         return Create(found.members)
     state = "Incomplete" if isinstance(found, Incomplete) else "Refused"
     return _tell(gang.candidates, f"{state}: {found.message}")
+
+
+def _begin_anew(gang: Gang, old: Workload) -> Action | None:
+    """Return the next step for a new gang of the same name that has no Job of the old one."""
+    past = {one.metadata.uid for one in owners(gang, old)}
+    shared = any(one.metadata.uid in past for one in gang.candidates)
+    return None if shared else _assemble(gang)
 
 
 def _verdict(gang: Gang) -> Verdict | None:

@@ -16,6 +16,7 @@ from queueing.controller.jobs.start_errors import DevicesRefusedError
 from queueing.controller.jobs.stopping import Stopping
 from queueing.controller.jobs.workload_writer import WorkloadWriter
 from queueing.controller.stores.objects import Objects
+from queueing.controller.workloads.departing_pods import AGAIN_S, PodSetPods
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.backoff import Backoff
 from queueing.core.lifecycle.steps import Evict, EvictionReason
@@ -50,6 +51,7 @@ class GangReconciler:
         self._clock, self._late_reservations = dependencies.clock, dependencies.late_reservations
         self._barrier, self._devices = dependencies.barrier, dependencies.devices
         self._stopping, self._queue = Stopping(writes, dependencies), queue
+        self._departing = dependencies.departing
         self._workload_writer = WorkloadWriter(writes, dependencies)
         self._membership = Membership(objects, writes, rules)
         self._waiting_reasons = WaitingReasons(
@@ -59,13 +61,29 @@ class GangReconciler:
     async def look(self, key: Key) -> None:
         """Do the next step for a gang, if one is due. Raises KubeError to be called again later."""
         gang = await self._membership.gather(key)
-        action = ladder.next_action(gang)
+        action = await self._due_now(key, ladder.next_action(gang))
         if isinstance(action, actions.Tell):
             await self._waiting_reasons.tell(key, action)
             return
         self._waiting_reasons.forget(key)
         if action is not None:
             await self._act(gang, action)
+
+    async def _due_now(self, key: Key, action: actions.Action | None) -> actions.Action | None:
+        """Return the action itself, or what an `AwaitPods` stands for as its pods are now."""
+        while isinstance(action, actions.AwaitPods):
+            if await self._have_pods(action.departed):
+                self._queue.add_after(key, AGAIN_S)
+                action = action.meanwhile
+            else:
+                action = action.then
+        return action
+
+    async def _have_pods(self, departed: Sequence[Part]) -> bool:
+        """Say whether any of these members has pods that have not ended. Raises KubeError."""
+        sought = [PodSetPods(one.view.metadata.name, one.name) for one in departed]
+        namespace = departed[0].view.metadata.namespace
+        return any([await self._departing.remain(namespace, one) for one in sought])
 
     async def _act(self, gang: Gang, action: actions.Action) -> None:
         match action:
@@ -84,8 +102,8 @@ class GangReconciler:
                 await all_of(self._restore(gang, one) for one in parts)
             case actions.BreakUp(workload=workload, message=message):
                 await self._evict(workload, Evict(reason=_REASON, message=message))
-            case actions.Tell():
-                pass  # told by `look`
+            case actions.Tell() | actions.AwaitPods():
+                pass  # `look` saw to it
             case _:
                 speakers = [job.metadata for job in owners(gang, action.workload)]
                 await self._workload_writer.write(action, speakers)

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from queueing.clock import Clock
 from queueing.controller.jobs.quiescence import Quiescence
+from queueing.controller.workloads.departing_pods import DepartingPods
 from queueing.controller.workloads.late_reservations import LateReservations
 from queueing.controller.writing.deferral import Deferral
 from queueing.controller.writing.events import Events
@@ -60,3 +61,4 @@ class Dependencies:
     devices: DeviceMaker
     deferral: Deferral
     quiescence: Quiescence
+    departing: DepartingPods

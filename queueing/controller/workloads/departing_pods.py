@@ -7,24 +7,58 @@ the pods are listed.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from queueing.clock import Clock
-from queueing.controller.job_pods import pods_of
+from queueing.controller.job_pods import labelled_pods
 from queueing.core.names import Uid
 from queueing.kube.client import Client
 from queueing.translate.checkpoints.wire import Pod
+from queueing.translate.labels import POD_JOB_UID, POD_SET, POD_WORKLOAD
 
 AGAIN_S = 1.0
 """Seconds for which the result of a list is used, and between two questions about a Job."""
 FORGOTTEN_S = 60.0
-"""Seconds without a question after which the pods of a Job are listed no longer."""
+"""Seconds without a question after which a Job, and what was found of its pods, is forgotten."""
 _TOGETHER = 50
-"""Jobs per request: their uids are part of the URL."""
+"""Values per request: they are part of the URL."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobPods:
+    """The pods of a Job, by its uid."""
+
+    job: Uid
+
+    @property
+    def label(self) -> tuple[str, str]:
+        """Name and value of the label by which they are listed."""
+        return POD_JOB_UID, self.job
+
+
+@dataclass(frozen=True, slots=True)
+class PodSetPods:
+    """The pods that a Workload's start created for one of its pod sets.
+
+    This finds the pods of a gang's member. When its Job is gone, the garbage collector removes the
+    owner reference from the gang's Workload, and no object has the Job's uid any more.
+    """
+
+    workload: str
+    pod_set: str
+
+    @property
+    def label(self) -> tuple[str, str]:
+        """Name and value of the label by which they are listed."""
+        return POD_SET, self.pod_set
+
+
+Pods = JobPods | PodSetPods
 
 
 class DepartingPods:
-    """Asked by the reconciler of Workloads before the quota of a deleted Job is released.
+    """Asked by the reconcilers before the quota of a deleted Job is released.
 
     One list serves all Jobs of a namespace that are asked about, so that a thousand Jobs that are
     deleted together cost twenty requests per second.
@@ -34,7 +68,7 @@ class DepartingPods:
         self._client, self._clock = client, clock
         self._namespaces: dict[str, _Namespace] = {}
 
-    async def remain(self, namespace: str, job: Uid) -> bool:
+    async def remain(self, namespace: str, pods: Pods) -> bool:
         """Say whether a deleted Job has pods that have not ended.
 
         The first question about a Job is always answered with True; it is listed with the next.
@@ -44,67 +78,82 @@ class DepartingPods:
         now = self._clock.now()
         found = self._namespaces.get(namespace)
         if found is None:
+            self._forget_namespaces(now)
             found = self._namespaces[namespace] = _Namespace(namespace, now)
-        if not found.ask(job, now):
+        if not found.ask(pods, now):
             return True
+        if found.has_gone(pods):
+            return False
         async with found.lock:
             if not found.is_fresh(self._clock.now()):
                 await found.look(self._client, self._clock)
-        remain = found.has_pods(job)
-        if not remain:
-            found.forget(job)
-            if not found:
-                self._namespaces.pop(namespace, None)
-        return remain
+        return not found.has_gone(pods)
+
+    def _forget_namespaces(self, now: float) -> None:
+        for name in [name for name, one in self._namespaces.items() if one.is_forgotten(now)]:
+            del self._namespaces[name]
 
 
 class _Namespace:
-    """The deleted Jobs of a namespace, and what the last list said of them."""
+    """The deleted Jobs of a namespace, and what the lists said of their pods."""
 
     def __init__(self, name: str, now: float) -> None:
         self._name = name
         self.lock = asyncio.Lock()
-        self._asked: dict[Uid, float] = {}
-        """By uid of the Job: when it was asked about last."""
+        self._asked: dict[Pods, float] = {}
+        """When each was asked about last."""
         self._listed_at = now
-        self._listed: frozenset[Uid] = frozenset()
-        """The Jobs whose pods were listed last."""
-        self._with_pods: frozenset[Uid] = frozenset()
+        self._gone: set[Pods] = set()
+        """Those of which a list found none. Their Job is gone, so no more are created."""
 
-    def __len__(self) -> int:
-        return len(self._asked)
-
-    def ask(self, job: Uid, now: float) -> bool:
-        """Note a question about a Job; False if it is the first."""
-        known = job in self._asked
-        self._asked[job] = now
+    def ask(self, pods: Pods, now: float) -> bool:
+        """Note a question; False if it is the first about these pods."""
+        known = pods in self._asked
+        self._asked[pods] = now
         return known
 
     def is_fresh(self, now: float) -> bool:
         return 0 <= now - self._listed_at < AGAIN_S
 
-    def has_pods(self, job: Uid) -> bool:
-        return job not in self._listed or job in self._with_pods
+    def is_forgotten(self, now: float) -> bool:
+        """Say whether nobody asked about any of its Jobs lately, and no list is under way."""
+        asked_lately = any(now - at < FORGOTTEN_S for at in self._asked.values())
+        return not (asked_lately or self.lock.locked())
 
-    def forget(self, job: Uid) -> None:
-        self._asked.pop(job, None)
+    def has_gone(self, pods: Pods) -> bool:
+        return pods in self._gone
 
     async def look(self, client: Client, clock: Clock) -> None:
         """List the pods of all Jobs that were asked about lately. Raises KubeError."""
         now = clock.now()
         self._asked = {one: at for one, at in self._asked.items() if now - at < FORGOTTEN_S}
-        jobs = sorted(self._asked)
-        with_pods: set[Uid] = set()
-        for start in range(0, len(jobs), _TOGETHER):
-            with_pods |= await self._list(client, jobs[start : start + _TOGETHER])
-        self._listed, self._with_pods = frozenset(jobs), frozenset(with_pods)
+        self._gone &= self._asked.keys()
+        sought = [one for one in self._asked if one not in self._gone]
+        by_label: dict[str, set[str]] = {}
+        for one in sought:
+            label, value = one.label
+            by_label.setdefault(label, set()).add(value)
+        remaining: set[Pods] = set()
+        for label, values in sorted(by_label.items()):
+            ordered = sorted(values)
+            for start in range(0, len(ordered), _TOGETHER):
+                remaining |= await self._list(client, label, ordered[start : start + _TOGETHER])
+        self._gone |= set(sought) - remaining
         self._listed_at = clock.now()
 
-    async def _list(self, client: Client, jobs: Iterable[Uid]) -> set[Uid]:
+    async def _list(self, client: Client, label: str, values: Iterable[str]) -> set[Pods]:
+        """Return whose pods have not ended, of the pods with a label of these values."""
         return {
-            Uid(owner.uid)
-            for pod in await pods_of(client, self._name, jobs, Pod)
+            owner
+            for pod in await labelled_pods(client, self._name, (label, values), Pod)
             if not pod.status.is_terminal
-            for owner in pod.metadata.owner_references
-            if owner.controller
+            for owner in _belongs_to(pod)
         }
+
+
+def _belongs_to(pod: Pod) -> Iterator[Pods]:
+    meta = pod.metadata
+    for owner in meta.owner_references:
+        if owner.controller:
+            yield JobPods(Uid(owner.uid))
+            yield PodSetPods(meta.annotations.get(POD_WORKLOAD, ""), meta.labels.get(POD_SET, ""))

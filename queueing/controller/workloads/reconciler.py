@@ -13,7 +13,7 @@ import msgspec
 
 from queueing.clock import Clock
 from queueing.controller.stores.objects import Objects
-from queueing.controller.workloads.departing_pods import AGAIN_S, DepartingPods
+from queueing.controller.workloads.departing_pods import AGAIN_S, DepartingPods, JobPods
 from queueing.controller.workloads.reservation_problems import ReservationProblems
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
@@ -40,7 +40,10 @@ from queueing.kube.resources import JOBS, WORKLOADS
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate import labels
 from queueing.translate.inbound.queues import cluster_queue
+from queueing.translate.jobs import batch
+from queueing.translate.jobs.gang import gang_key
 from queueing.translate.outbound import workloads as outbound
+from queueing.translate.wire.meta import OwnerReference
 from queueing.translate.wire.workloads import Workload
 
 logger = logging.getLogger(__name__)
@@ -95,13 +98,16 @@ class WorkloadReconciler:
             return
         if fact.holds_quota:
             self._reopened.pop(key, None)
-        if self._seems_orphaned(workload) and await self._is_orphaned(workload):
-            if fact.holds_quota and await self._departing.remain(
-                workload.metadata.namespace, Uid(workload.metadata.labels[labels.JOB_UID])
-            ):
+        job = _job_of(workload)
+        if job is not None and await self._is_gone(job, workload.metadata.namespace):
+            pods = JobPods(Uid(job.uid))
+            if fact.holds_quota and await self._departing.remain(workload.metadata.namespace, pods):
                 self._queue.add_after(key, AGAIN_S)
             else:
                 await self._bury(workload)
+            return
+        if _is_abandoned(workload) and not self._objects.jobs_by_prebuilt[key]:
+            await self._writes.let_go(workload)
             return
         now = self._clock.now()
         checks = self._wanted_checks(fact)
@@ -234,22 +240,18 @@ class WorkloadReconciler:
             cluster=_policy(cluster.spec.stop_policy) if cluster is not None else None,
         )
 
-    def _seems_orphaned(self, workload: Workload) -> bool:
-        """Say whether a Workload was made for a Job that the store does not have."""
-        uid = workload.metadata.labels.get(labels.JOB_UID, "")
-        ours = workload.metadata.annotations.get(labels.JOB_OWNER_GVK, "") == "batch/v1, Kind=Job"
-        return bool(uid) and ours and uid not in self._objects.job_keys
+    async def _is_gone(self, job: OwnerReference, namespace: str) -> bool:
+        """Say whether a Job is gone.
 
-    async def _is_orphaned(self, workload: Workload) -> bool:
-        """Ask the API server whether its Job is gone: the watch of Jobs may lag behind."""
-        meta = workload.metadata
-        name = meta.annotations.get(labels.JOB_OWNER_NAME, "")
+        The API server is asked about one that the store does not have: the watch may lag behind.
+        """
+        if job.uid in self._objects.job_keys:
+            return False
         try:
-            reply = await self._writes.client.get(JOBS.at(name, meta.namespace))
+            reply = await self._writes.client.get(JOBS.at(job.name, namespace))
         except NotFoundError:
             return True
-        found = msgspec.json.decode(reply, type=Identified)
-        return found.metadata.uid != meta.labels.get(labels.JOB_UID)
+        return msgspec.json.decode(reply, type=Identified).metadata.uid != job.uid
 
     async def _bury(self, workload: Workload) -> None:
         """Finish the Workload of a Job that is gone, remove our finalizer, and delete it if needed.
@@ -278,6 +280,32 @@ class WorkloadReconciler:
             await self._writes.patch_workload(workload, body, "")
 
 
+def _job_of(workload: Workload) -> OwnerReference | None:
+    """Return the Job that a Workload was created for, or that adopted it; None for a gang's.
+
+    A Workload that was created for a Job names it in annotations too, which outlive its reference.
+    """
+    meta = workload.metadata
+    uid = meta.labels.get(labels.JOB_UID, "")
+    for owner in meta.owner_references:
+        is_job = (owner.api_version, owner.kind) == (batch.KIND.api_version, batch.KIND.kind)
+        if is_job and owner.controller and owner.uid == uid:
+            return owner
+    if uid and meta.annotations.get(labels.JOB_OWNER_GVK, "") == "batch/v1, Kind=Job":
+        return OwnerReference(name=meta.annotations.get(labels.JOB_OWNER_NAME, ""), uid=uid)
+    return None
+
+
+def _is_abandoned(workload: Workload) -> bool:
+    """Say whether a Workload is being deleted, has our finalizer and no owner.
+
+    A prebuilt Workload whose Job was deleted with `--cascade=orphan`, for example.
+    """
+    meta = workload.metadata
+    owned = meta.owner_references or gang_key(meta) is not None or _job_of(workload) is not None
+    return meta.deleting and not owned and labels.RESOURCE_IN_USE in meta.finalizers
+
+
 def _was_left_behind(workload: Workload) -> bool:
     """Say whether it finished because its Job was gone, and the garbage collector leaves it."""
     ended = workload.status.condition("Finished")
@@ -286,8 +314,12 @@ def _was_left_behind(workload: Workload) -> bool:
 
 
 def _drains_alone(workload: Workload, fact: WorkloadFact) -> bool:
-    """Say whether an evicted Workload has no owner: nothing of it runs, so its quota is free."""
-    owned = bool(workload.metadata.owner_references)
+    """Say whether an evicted Workload has no owner: nothing of it runs, so its quota is free.
+
+    Not that of a gang: pods of members that were deleted may still run.
+    """
+    meta = workload.metadata
+    owned = bool(meta.owner_references) or gang_key(meta) is not None
     return not owned and fact.is_true("Evicted") and fact.is_true("QuotaReserved")
 
 

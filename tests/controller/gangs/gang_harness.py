@@ -43,11 +43,16 @@ class Guard:
     def __init__(self, server: EmbeddedServer) -> None:
         self.jobs: dict[str, Wire] = {}
         self.workloads: dict[str, Wire] = {}
+        self.pods: dict[str, Wire] = {}
         self.violations: list[str] = []
         server.store.on_change(self._changed)
 
     def _changed(self, resource: Resource, event: Event) -> None:
-        known = {"jobs.batch": self.jobs, "workloads.kueue.x-k8s.io": self.workloads}
+        known = {
+            "jobs.batch": self.jobs,
+            "workloads.kueue.x-k8s.io": self.workloads,
+            "pods": self.pods,
+        }
         kept = known.get(resource.key)
         if kept is None:
             return

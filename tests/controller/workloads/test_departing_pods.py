@@ -8,18 +8,32 @@ import pytest
 
 from queueing.apiserver.server import serve
 from queueing.apiserver.wire.call import Call
-from queueing.controller.workloads.departing_pods import AGAIN_S, DepartingPods
+from queueing.controller.workloads.departing_pods import (
+    AGAIN_S,
+    FORGOTTEN_S,
+    DepartingPods,
+    JobPods,
+    Pods,
+    PodSetPods,
+)
 from queueing.core.names import Uid
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.resources import PODS
 from queueing.testing.hand_clock import HandClock
 
-GONE = Uid("gone")
+GONE = JobPods(Uid("gone"))
+MEMBER = PodSetPods("gang-g-12345", "worker")
 
 
 def pod(
-    name: str, job: str = "gone", *, owner: str = "gone", phase: str = "Running"
+    name: str,
+    job: str = "gone",
+    *,
+    owner: str = "gone",
+    phase: str = "Running",
+    workload: str = "gang-g-12345",
+    pod_set: str = "worker",
 ) -> dict[str, Any]:
     owners = [{"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": owner}]
     return {
@@ -28,7 +42,11 @@ def pod(
         "metadata": {
             "name": name,
             "namespace": "team",
-            "labels": {"batch.kubernetes.io/controller-uid": job},
+            "labels": {
+                "batch.kubernetes.io/controller-uid": job,
+                "kueue.x-k8s.io/podset": pod_set,
+            },
+            "annotations": {"kueue.x-k8s.io/workload": workload},
             "finalizers": ["example.com/ends-slowly"],
             "ownerReferences": [{**owners[0], "controller": True}] if owner else [],
         },
@@ -55,7 +73,7 @@ async def departing(
 
 
 async def answers(
-    asked: DepartingPods, clock: HandClock, jobs: Sequence[Uid] = (GONE,)
+    asked: DepartingPods, clock: HandClock, jobs: Sequence[Pods] = (GONE,)
 ) -> list[bool]:
     """Return what is said of each Job a while after it was asked about first."""
     for one in jobs:
@@ -96,7 +114,52 @@ async def test_quota_is_free_once_the_last_pod_is_gone() -> None:
 
 async def test_jobs_that_are_deleted_together_share_a_list() -> None:
     clock, lists = HandClock(), list[str]()
-    jobs = [Uid(f"job-{number}") for number in range(50)]
+    jobs = [JobPods(Uid(f"job-{number}")) for number in range(50)]
     async with departing(clock, pod("p", "job-7", owner="job-7"), lists=lists) as (asked, _):
-        assert await answers(asked, clock, jobs) == [one == "job-7" for one in jobs]
+        assert await answers(asked, clock, jobs) == [one.job == "job-7" for one in jobs]
         assert len(lists) == 1
+
+
+@pytest.mark.parametrize(
+    ("pods", "remain"),
+    [
+        pytest.param([pod("p")], True, id="a pod of it still runs"),
+        pytest.param([pod("p", phase="Failed")], False, id="all have ended"),
+        pytest.param([pod("p", owner="")], False, id="a pod was left behind on purpose"),
+        pytest.param([pod("p", pod_set="ps")], False, id="pods of another member"),
+        pytest.param(
+            [pod("p", workload="gang-g-67890")], False, id="pods of a member of the same name"
+        ),
+    ],
+)
+async def test_a_gang_keeps_its_quota_while_a_deleted_member_has_pods(
+    pods: Sequence[dict[str, Any]], *, remain: bool
+) -> None:
+    clock = HandClock()
+    async with departing(clock, *pods) as (asked, _):
+        assert await answers(asked, clock, [MEMBER]) == [remain]
+
+
+async def test_jobs_and_members_of_gangs_are_told_apart() -> None:
+    clock, lists = HandClock(), list[str]()
+    async with departing(clock, pod("p", "other", owner="other"), lists=lists) as (asked, _):
+        assert await answers(asked, clock, [GONE, MEMBER]) == [False, True]
+        assert len(lists) == 2, "one by each label"
+
+
+async def test_what_was_found_gone_is_not_looked_for_again() -> None:
+    clock, lists = HandClock(), list[str]()
+    async with departing(clock, lists=lists) as (asked, _):
+        assert await answers(asked, clock) == [False]
+        clock.time += AGAIN_S
+        assert not await asked.remain("team", GONE)
+        assert len(lists) == 1
+
+
+async def test_who_was_not_asked_about_for_long_is_listed_no_longer() -> None:
+    clock, lists = HandClock(), list[str]()
+    async with departing(clock, pod("p"), lists=lists) as (asked, _):
+        assert await answers(asked, clock) == [True]
+        clock.time += FORGOTTEN_S
+        assert await answers(asked, clock, [MEMBER]) == [True]
+        assert len(lists) == 2, "one of Jobs, then one of members of gangs"
