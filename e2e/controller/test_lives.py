@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from e2e.api import condition, holds
 from e2e.jobs import running, stopped, wait_job, wait_workload, workload_of
 from e2e.kinds import KUEUE
@@ -247,8 +249,9 @@ def test_checks_that_contradict_each_other_end_the_workload(
     assert space.api.get("Job", "train", space.namespace)["spec"]["suspend"]
 
 
+@pytest.mark.parametrize("propagation", ["Background", "Foreground"])
 def test_quota_of_a_deleted_job_is_kept_until_its_pods_are_gone(
-    space: World, controller: Controller
+    space: World, controller: Controller, propagation: str
 ) -> None:
     make_queue(space)
     slow = Pods(run_s=None, drain_s=5)
@@ -256,7 +259,8 @@ def test_quota_of_a_deleted_job_is_kept_until_its_pods_are_gone(
     wait_job(space, "slow", lambda one: one["status"].get("ready") == 1, "ready")
     space.make(job(space.namespace, "next", queue="team"))
     assert workload_of(space, "next")
-    space.api.delete("Job", "slow", space.namespace)
+    space.api.delete("Job", "slow", space.namespace, propagation=propagation)
     wait_workload(space, "next", lambda one: holds(one, "QuotaReserved"), "admitted")
     left = space.api.items("Pod", space.namespace, labels="batch.kubernetes.io/job-name=slow")
     assert left == [], "quota was given back while a pod was ending"
+    space.api.wait_gone("Job", "slow", space.namespace)

@@ -124,6 +124,23 @@ def test_a_prebuilt_workload_is_adopted_and_its_job_runs(team: World) -> None:
     assert [one["metadata"]["name"] for one in owned] in ([], ["ready-made"])
 
 
+def test_a_prebuilt_workload_keeps_its_quota_until_the_pods_of_its_deleted_job_are_gone(
+    team: World,
+) -> None:
+    slow = Pods(run_s=None, drain_s=5)
+    wanted = job(team.namespace, "built", queue="team", pods=slow, labels={PREBUILT: "ready-made"})
+    team.make(wanted)
+    team.make(workload_for(team, wanted))
+    wait_job(team, "built", running, "running")
+    team.make(job(team.namespace, "next", queue="team"))
+    workload_of(team, "next")
+    team.api.delete("Job", "built", team.namespace)
+    wait_workload(team, "next", lambda one: holds(one, "QuotaReserved"), "admitted")
+    pods = team.api.items("Pod", team.namespace, labels="batch.kubernetes.io/job-name=built")
+    assert pods == [], "quota was given back while a pod was ending"
+    team.api.wait_gone("Workload", "ready-made", team.namespace)
+
+
 def test_a_prebuilt_workload_that_does_not_match_ends_out_of_sync(team: World) -> None:
     wanted = job(
         team.namespace, "built", queue="team", parallelism=2, labels={PREBUILT: "ready-made"}

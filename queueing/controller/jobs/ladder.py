@@ -77,7 +77,16 @@ class Restore:
     workload: Workload
 
 
-Action = Create | Discard | Match | Follow | Start | Suspend | Stop | Restore | WorkloadWrite
+@dataclass(frozen=True, slots=True)
+class AwaitPods:
+    """Remove our finalizer from the Workload once the pods of a Job that is being deleted ended."""
+
+    then: LetGo
+
+
+Action = (
+    Create | Discard | Match | Follow | Start | Suspend | Stop | Restore | AwaitPods | WorkloadWrite
+)
 
 LET_GO_WITHIN_S = 60.0
 """Seconds for which our finalizer may stay on a Workload that has finished."""
@@ -158,8 +167,12 @@ def _wind_up(job: Job, workload: Workload) -> Action | None:
     """Stop the Job of a Workload that is being deleted, then remove our finalizer from this."""
     if not _held_by_us(workload):
         return None
-    if job.metadata.deleting or batch.finished(job) is not None:
+    if batch.finished(job) is not None:
         return LetGo(workload)
+    if job.metadata.deleting:
+        # With foreground propagation its pods go first, and take their grace period.
+        holds = workload.status.is_true("QuotaReserved")
+        return AwaitPods(LetGo(workload)) if holds else LetGo(workload)
     return _halt(job, workload, "Workload is deleted") or _unless_active(job, LetGo(workload))
 
 

@@ -22,7 +22,7 @@ OUT_OF_SYNC = "The prebuilt workload is out of sync with its user job"
 
 @dataclass(frozen=True, slots=True)
 class Adopt:
-    """Make the Job the Workload's controlling owner."""
+    """Make the Job the Workload's controlling owner, and add our finalizer."""
 
     workload: Workload
 
@@ -41,7 +41,11 @@ class Adopt:
             for one in meta.owner_references
         ]
         mine = owner_reference(batch.KIND.api_version, batch.KIND.kind, job.metadata)
-        return {"ownerReferences": [*kept, mine], "labels": {labels.JOB_UID: job.metadata.uid}}
+        found = {"ownerReferences": [*kept, mine], "labels": {labels.JOB_UID: job.metadata.uid}}
+        if labels.RESOURCE_IN_USE in meta.finalizers:
+            return found
+        # Else it would be deleted together with the Job, and its quota free while pods still run.
+        return {**found, "finalizers": [*meta.finalizers, labels.RESOURCE_IN_USE]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +68,18 @@ def next_action(
     if not uids and not over and not job.metadata.deleting:
         return Adopt(workload)
     if not over and batch.finished(job) is None and not batch.equivalent(job, workload):
-        return workload_writes.Finish(workload, "OutOfSync", OUT_OF_SYNC)
+        return _part(job, workload)
     action = ladder.next_action(job, [workload], origin)
     return None if isinstance(action, ladder.Follow) else action
+
+
+def _part(job: Job, workload: Workload) -> ladder.Action | None:
+    """Finish a Workload that does not match its Job, which is stopped first if it runs."""
+    if not job.spec.suspend:
+        return ladder.Stop(OUT_OF_SYNC)
+    if batch.is_active(job):
+        return None
+    return workload_writes.Finish(workload, "OutOfSync", OUT_OF_SYNC)
 
 
 def _without(job: Job, message: str) -> ladder.Action | Lacks | None:

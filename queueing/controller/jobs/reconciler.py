@@ -11,9 +11,11 @@ from queueing.controller.jobs.priorities import resolve
 from queueing.controller.jobs.starting import Starting
 from queueing.controller.jobs.stopping import Stopping
 from queueing.controller.jobs.workload_writer import WorkloadWriter
+from queueing.controller.jobs.workload_writes import LetGo
 from queueing.controller.stores.objects import Objects
+from queueing.controller.workloads.departing_pods import AGAIN_S, JobPods
 from queueing.controller.writing.leader_writes import LeaderWrites
-from queueing.core.names import Key
+from queueing.core.names import Key, Uid
 from queueing.kube.deletion import this_life
 from queueing.kube.errors import AlreadyExistsError, InvalidError
 from queueing.kube.resources import WORKLOADS
@@ -50,6 +52,7 @@ class JobReconciler:
         self._events, self._reporter = dependencies.events, dependencies.reporter
         self._barrier, self._deferral = dependencies.barrier, dependencies.deferral
         self._quiescence, self._queue = dependencies.quiescence, queue
+        self._departing = dependencies.departing
         self._starting = Starting(objects, writes, dependencies)
         self._stopping = Stopping(writes, dependencies)
         self._workload_writer = WorkloadWriter(writes, dependencies)
@@ -139,6 +142,8 @@ class JobReconciler:
                 await self._follow(job, workload)
             case ladder.Discard(workload=workload):
                 await self._discard(job, workload)
+            case ladder.AwaitPods(then=then):
+                await self._await_pods(job, then)
             case _:
                 await self._workload_writer.write(action, (job.metadata,))
 
@@ -171,6 +176,13 @@ class JobReconciler:
         wait_s = await self._stopping.restore(job, workload)
         if wait_s > 0:
             self._queue.add_after(job.metadata.key, wait_s)
+
+    async def _await_pods(self, job: Job, then: LetGo) -> None:
+        meta = job.metadata
+        if await self._departing.remain(meta.namespace, JobPods(Uid(meta.uid))):
+            self._queue.add_after(meta.key, AGAIN_S)
+        else:
+            await self._workload_writer.write(then, (meta,))
 
     async def _match(self, job: Job, workload: Workload) -> None:
         body = outbound.change_spec(workload, {"podSets": batch.pod_sets(job)})

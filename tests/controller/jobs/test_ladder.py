@@ -169,6 +169,18 @@ ADMITTED = ("QuotaReserved", "Admitted")
             id="Workload deleted: let go",
         ),
         pytest.param(
+            job(suspend=False, template=STARTED, metadata=DELETING),
+            [workload(*ADMITTED, **DELETING)],
+            ladder.AwaitPods,
+            id="both deleted: let go once no pod is left",
+        ),
+        pytest.param(
+            job(metadata=DELETING),
+            [workload(**DELETING)],
+            workload_writes.LetGo,
+            id="both deleted, no quota held: let go",
+        ),
+        pytest.param(
             job(), [workload(**DELETING, finalizers=[])], None, id="Workload about to go: wait"
         ),
         pytest.param(job(parallelism=2), [workload()], ladder.Match, id="edited: match"),

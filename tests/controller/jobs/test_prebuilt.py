@@ -1,3 +1,7 @@
+from typing import Any
+
+import pytest
+
 from queueing.kube.resources import WORKLOADS
 from tests.controller.harness import (
     FLAVOR,
@@ -5,6 +9,7 @@ from tests.controller.harness import (
     LOCAL_QUEUE,
     MakeWorld,
     Wire,
+    World,
     cluster_queue,
     job,
     true,
@@ -64,6 +69,62 @@ async def test_a_workload_that_does_not_match_ends_out_of_sync(world: MakeWorld)
         await w.make(wanted)
         await w.workload("a", true("Finished", "OutOfSync"))
         assert not running(await w.get("Job", "a"))
+
+
+def slow(name: str, **more: Any) -> Wire:
+    """Return a Job that names the Workload, with a pod that takes two seconds to end."""
+    made = job(name, labels=PREBUILT, parallelism=1, **more)
+    template = made["spec"]["template"]
+    template["metadata"]["annotations"]["queueing.dev/simulate-drain-seconds"] = "40"
+    template["spec"]["terminationGracePeriodSeconds"] = 60
+    return made
+
+
+async def start(w: World, wanted: Wire) -> None:
+    """Have a Job run that uses all quota, and another one wait."""
+    await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, wanted, workload(wanted))
+    await w.until("Job", wanted["metadata"]["name"], lambda one: one["status"].get("ready") == 1)
+    await w.make(job("next"))
+
+
+async def pods_left_when_the_next_starts(w: World, of: str) -> list[str]:
+    await w.until("Job", "next", running)
+    found = [one["metadata"]["name"] for one in await w.list("Pod")]
+    return [name for name in found if name.startswith(f"{of}-")]
+
+
+@pytest.mark.parametrize("policy", ["Background", "Foreground"])
+async def test_quota_is_kept_until_the_pods_of_a_deleted_job_have_ended(
+    world: MakeWorld, policy: str
+) -> None:
+    async with world() as w:
+        await start(w, slow("a"))
+        await w.delete("Job", "a", policy)
+        assert await pods_left_when_the_next_starts(w, "a") == []
+        await w.until_gone("Workload", "ready-made")
+        await w.until_gone("Job", "a")
+
+
+async def test_quota_is_kept_until_the_pods_of_a_job_that_no_longer_matches_have_ended(
+    world: MakeWorld,
+) -> None:
+    async with world() as w:
+        await start(w, slow("a"))
+        await w.patch("Job", "a", {"spec": {"parallelism": 2}})
+        assert await pods_left_when_the_next_starts(w, "a") == []
+        await w.workload("a", true("Finished", "OutOfSync"))
+
+
+async def test_a_workload_that_its_job_left_behind_can_be_deleted(world: MakeWorld) -> None:
+    async with world() as w:
+        await start(w, slow("a"))
+        await w.delete("Job", "a", "Orphan")
+        await w.until(
+            "Workload", "ready-made", lambda one: not one["metadata"].get("ownerReferences")
+        )
+        await w.until_gone("Job", "a")
+        await w.delete("Workload", "ready-made")
+        await w.until_gone("Workload", "ready-made")
 
 
 async def test_a_child_runs_only_while_its_parent_is_admitted(world: MakeWorld) -> None:
