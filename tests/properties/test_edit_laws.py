@@ -83,6 +83,12 @@ BROKEN_ONCE = [
         83000033,
         id="who may not borrow keeps no quota from others",
     ),
+    pytest.param(
+        nothing_is_left_to_admit_after_a_cycle,
+        "fair sharing",
+        84002028,
+        id="victims that share a claim leave as they were chosen, together",
+    ),
 ]
 """Lives in which a law once did not hold."""
 

@@ -108,13 +108,14 @@ class Users:
     def _party(self, holder: Holder) -> list[Holder]:
         """Return all holders that are connected to one by shared claims, in order of their keys.
 
-        Evicted holders do not connect; an evicted one is returned alone.
+        Evicted holders connect only to each other. A preemptor that is judged again then finds the
+        same victims as before, with the same shares once they have left.
         """
         found, open_ends = {holder.key: holder}, [holder]
-        while open_ends and not holder.evicted:
+        while open_ends:
             for key in self.beside(open_ends.pop()):
                 one = self._charges[key].holder
-                if key not in found and not one.evicted:
+                if key not in found and one.evicted == holder.evicted:
                     found[key] = one
                     open_ends.append(one)
         return [found[key] for key in sorted(found)]
