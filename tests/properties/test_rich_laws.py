@@ -91,6 +91,12 @@ BROKEN_ONCE = [
         77000015,
         id="who runs beyond one budget takes nothing from another that does not block",
     ),
+    pytest.param(
+        nothing_is_left_to_admit_after_a_cycle,
+        "classical",
+        84001029,
+        id="of seven who wait for each other's victims a new leader knows only three",
+    ),
 ]
 """Lives in which a law once did not hold."""
 

@@ -15,9 +15,10 @@ One more attempt. When no head is left in a tree, three groups of workloads are 
    judged. A standing workload may find other victims now, or may come after them by its share.
 3. If there is none of these: all workloads that preemption may help, in trees in which a workload
    would fit but is kept off. Which victims each of several preemptors takes depends on which
-   others are judged beside it, and so on which happened to be woken. A new leader judges all of
-   them together, so the same is done here; once between two facts, because several preemptors
-   could take each other's victims for ever.
+   others are judged beside it, and so on which happened to be woken and on who is standing. So
+   they are judged as by a new leader: all of them together, and standing are only those that a
+   new leader would know of. Once between two facts, because several preemptors could take each
+   other's victims for ever.
 """
 
 from collections.abc import Collection, Iterator
@@ -29,6 +30,7 @@ from queueing.core.outline import Part
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Judgement
 from queueing.state.cycle.prospects import outline_of
+from queueing.state.intake.marks import forget_history
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item, Peers
 from queueing.state.queues.stands import Stand
@@ -91,11 +93,24 @@ def try_again(memory: Memory) -> bool:
     memory.filled.clear()
     if not found:
         found = list(_of_all_who_may_preempt(memory))
-        memory.reviewed.update({memory.roots[peers.queue]: None for peers in found})
-        memory.unreviewed.clear()
+        _begin_anew(memory, found)
     for peers in found:
         memory.wake_peers(peers)
     return bool(found)
+
+
+def _begin_anew(memory: Memory, found: Collection[Peers]) -> None:
+    """Let these peers be judged as if this leader had just begun, and note that they were."""
+    roots = {memory.roots[peers.queue]: None for peers in found}
+    memory.reviewed.update(roots)
+    memory.unreviewed.clear()
+    for key in list(memory.standing) if roots else ():
+        item = memory.items[key]
+        if item.peers is not None and memory.roots[item.peers.queue] in roots:
+            forget_history(memory, item)
+    for peers in found:
+        for item in peers.items():
+            item.progress = None
 
 
 def may_try_again(memory: Memory) -> Iterator[Peers]:

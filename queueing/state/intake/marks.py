@@ -17,7 +17,21 @@ from queueing.core.names import Key
 from queueing.core.reasons import NO_LONGER_FITS
 from queueing.state.memory.claims import preemptor_of
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import Item
+from queueing.state.queues.peers import Item, peers_of
+
+_Said = tuple[str, str]
+"""Reason and message with which a workload waits."""
+_FOR_SOMETHING_ELSE = frozenset(
+    {
+        Reason.BUDGET_EXHAUSTED,
+        Reason.EXCEEDS_MAX_QUOTA,
+        Reason.MAY_NOT_BORROW,
+        Reason.NO_MATCHING_FLAVOR,
+        Reason.TOPOLOGY_PLACEMENT_FAILED,
+        Reason.WAITING_FOR_QUOTA,
+    }
+)
+"""Reasons of workloads that were judged and wait for no victims."""
 
 
 def note_mark(memory: Memory, fact: WorkloadFact) -> None:
@@ -54,50 +68,54 @@ def restore_claim(memory: Memory, item: Item) -> None:
     Its first judgement replaces this claim by one of its own, with the same victims, because
     candidates that are already evicted are chosen first. Later marks add nothing.
     """
-    key, peers = item.fact.key, item.peers
-    if peers is None or memory.as_kueue:
+    if item.peers is None or memory.as_kueue:
         return
     if not memory.named and "QuotaReserved" not in item.fact.conditions:
         return
-    if item.preempting and memory.claims.of(key) is not None:
+    if item.preempting and memory.claims.of(item.fact.key) is not None:
         return
+    said = item.fact.conditions.get("QuotaReserved")
+    _restore(memory, item, None if said is None or said.status else (said.reason, said.message))
+
+
+def forget_history(memory: Memory, item: Item) -> None:
+    """Leave a standing workload the claim that a new leader would restore, and no other.
+
+    Its own last judgement stands for what its status says.
+    """
+    if item.wait is not None:
+        del memory.standing[item.fact.key]
+        memory.claims.drop(item.fact.key)
+        memory.overtaken.pop(item.fact.key, None)
+        _restore(memory, item, (item.wait.reason, item.wait.message))
+
+
+def _restore(memory: Memory, item: Item, said: _Said | None) -> None:
+    """Let a workload be standing if its marks, and what it waits with, say so."""
+    key, peers = item.fact.key, peers_of(item)
     marked = memory.named.get(item.fact.uid, ())
     leaving = [one for one in marked if one in memory.ledger.charges]
-    waits = _waits_for_victims(item.fact)
+    waits = _waits_for_victims(said)
     if waits is None:
-        waits = bool(leaving if _was_skipped(item.fact) else marked)
+        waits = bool(leaving if _was_skipped(said) else marked)
     if waits:
         memory.claims.put(key, peers.queue, leaving)
         memory.standing[key] = None
 
 
-_FOR_SOMETHING_ELSE = frozenset(
-    {
-        Reason.BUDGET_EXHAUSTED,
-        Reason.EXCEEDS_MAX_QUOTA,
-        Reason.MAY_NOT_BORROW,
-        Reason.NO_MATCHING_FLAVOR,
-        Reason.TOPOLOGY_PLACEMENT_FAILED,
-        Reason.WAITING_FOR_QUOTA,
-    }
-)
-"""Reasons of workloads that were judged and wait for no victims."""
-
-
-def _waits_for_victims(fact: WorkloadFact) -> bool | None:
-    """Say whether a workload waits for victims, by its status; None if the status says neither."""
-    said = fact.conditions.get("QuotaReserved")
-    if said is None or said.status or _was_skipped(fact):
+def _waits_for_victims(said: _Said | None) -> bool | None:
+    """Say whether a workload waits for victims, by its reason; None if that says neither."""
+    if said is None or _was_skipped(said):
         return None
-    if said.reason == Reason.WAITING_FOR_PREEMPTED:
+    reason, _ = said
+    if reason == Reason.WAITING_FOR_PREEMPTED:
         return True
-    return False if said.reason in _FOR_SOMETHING_ELSE else None
+    return False if reason in _FOR_SOMETHING_ELSE else None
 
 
-def _was_skipped(fact: WorkloadFact) -> bool:
-    """Say whether, by its status, a workload fitted until others of its round took the quota.
+def _was_skipped(said: _Said | None) -> bool:
+    """Say whether a workload fitted until others of its round took the quota.
 
-    A preemptor that was skipped still waits for its victims, but its status does not say so.
+    A preemptor that was skipped still waits for its victims, but its reason does not say so.
     """
-    said = fact.conditions.get("QuotaReserved")
-    return said is not None and said.message == NO_LONGER_FITS
+    return said is not None and said[1] == NO_LONGER_FITS
