@@ -82,14 +82,17 @@ def nominate(
     that are nominated on the same usage share `borrowers`. An assignment that budgets bar counts as
     not fitting; one that they demote has no victims.
     """
+    allowance = world.allowance
+    refusals = 0 if allowance is None else allowance.refusals
     claims = head.demand.claims
     commons = world.holders.commons(head.queue, sorted(claims)) if claims else None
     entry = _nominate(head, world, borrowers, spared=spared, commons=commons)
     if commons is not None:
         entry.partners = commons.users
-    if world.allowance is None:
+    if allowance is None:
         return entry
-    entry = _within_means(entry, world.allowance)
+    entry = _within_means(entry, allowance)
+    entry.is_limited = allowance.refusals > refusals or entry.barred_before is not None
     progress, barred = entry.assignment.progress, entry.barred or entry.barred_before
     if progress is not None and barred is not None:
         entry.assignment.progress = replace(progress, barred=barred)

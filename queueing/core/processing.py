@@ -121,9 +121,11 @@ def _barred(entry: Entry, why: Bar) -> Ruling:
 def _would_be_barred(entry: Entry, draft: Draft) -> bool:
     """Say whether budgets or rules would bar an entry even if there was quota for it."""
     head, allowance = entry.head, draft.world.allowance
-    return allowance is not None and bool(
-        allowance.bars(head.workload, head.queue, entry.assignment.use)
-    )
+    if allowance is None:
+        return False
+    barred = allowance.bars(head.workload, head.queue, entry.assignment.use) is not None
+    entry.is_limited |= barred
+    return barred
 
 
 def _without_candidates(entry: Entry) -> Ruling:

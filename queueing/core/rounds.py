@@ -52,6 +52,8 @@ class Judgement(NamedTuple):
     """Preemption was allowed but found no victims, so that new or changed holders may help."""
     borrow: int = 0
     """How far up the tree the head would borrow as the round began: part of its place in it."""
+    is_limited: bool = False
+    """Budgets or restraints bore on it, so that a change of these may help."""
 
 
 Successor = Callable[[Judgement], Head | None]
@@ -265,6 +267,7 @@ def _judgement(ruling: Ruling, borrow: int = 0) -> Judgement:
         ),
         usage=ruling.entry.usage,
         borrow=borrow,
+        is_limited=ruling.entry.is_limited,
     )
 
 

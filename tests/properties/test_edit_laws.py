@@ -84,6 +84,12 @@ BROKEN_ONCE = [
         id="who may not borrow keeps no quota from others",
     ),
     pytest.param(
+        a_rebuilt_engine_decides_the_same,
+        "classical",
+        85002020,
+        id="fewer pods of it may not borrow, and it hears when they may",
+    ),
+    pytest.param(
         nothing_is_left_to_admit_after_a_cycle,
         "fair sharing",
         84002028,

@@ -58,7 +58,9 @@ class Allowance:
     restraints: Mapping[QueueName, Restraint] = field(default_factory=dict)
     """ClusterQueues in which workloads of high priority may not borrow."""
     has_barred: bool = False
-    """Whether a budget barred any workload."""
+    """Whether a budget barred or demoted any workload."""
+    refusals: int = 0
+    """How often budgets or restraints barred or demoted a workload."""
     _undo: list[Callable[[], None]] = field(default_factory=list)
     """Functions that undo each `take` of this round."""
 
@@ -83,11 +85,12 @@ class Allowance:
         restraint = self.restraints.get(queue)
         why = None if restraint is None else restraint.bars(workload, use)
         if why is not None:
+            self.refusals += 1
             return Bar(Reason.MAY_NOT_BORROW, why)
         cost = self._cost(workload, queue, use)
         for limit in self.limits(queue, workload.local_queue):
             if limit.blocks and not _covers(limit, cost, seconds_of(workload)):
-                self.has_barred = True
+                self._refuse()
                 sentence = _sentence(limit, cost, seconds_of(workload))
                 return Bar(Reason.BUDGET_EXHAUSTED, sentence)
         return None
@@ -97,10 +100,15 @@ class Allowance:
         cost = self._cost(workload, queue, use)
         for limit in self.limits(queue, workload.local_queue):
             if not limit.blocks and not _covers(limit, cost, seconds_of(workload)):
+                self._refuse()
                 return (
                     f"Only what is free may be used: {_sentence(limit, cost, seconds_of(workload))}"
                 )
         return None
+
+    def _refuse(self) -> None:
+        self.has_barred = True
+        self.refusals += 1
 
     def take(self, workload: WorkloadFact, queue: QueueName, use: Use, *, demoted: bool) -> None:
         """Count an admission: hold what its run may cost in every budget that covers it.

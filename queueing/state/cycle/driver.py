@@ -9,7 +9,7 @@ were judged in it are set aside.
 from collections.abc import Mapping, Sequence
 from heapq import heappop
 
-from queueing.core.decisions import BARRED, Cycle, Decision, Preempt
+from queueing.core.decisions import Cycle, Decision, Preempt
 from queueing.core.names import QueueName
 from queueing.core.preemption.limits import Bound
 from queueing.core.quota.node import Node
@@ -201,7 +201,7 @@ def _end_protection(memory: Memory) -> None:
 
 
 def _take_budgets(memory: Memory) -> None:
-    """Work out what budgets leave, and wake the workloads that a budget barred and may allow now.
+    """Work out what budgets leave, and wake the workloads that they limited if they allow more.
 
     Workloads whose class changed are charged anew; if budgets now group workloads differently, all
     pending ones are queued anew.
@@ -222,7 +222,7 @@ def _take_budgets(memory: Memory) -> None:
             # A search in progress has passed over the barred flavors: this makes it begin anew.
             memory.releases[queue.name] = memory.releases.get(queue.name, 0) + 1
             for peers in list(queue.waiting):
-                if peers.wait is not None and peers.wait.reason in BARRED:
+                if peers.is_limited:
                     memory.wake_peers(peers)
 
 

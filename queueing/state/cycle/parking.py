@@ -50,7 +50,7 @@ def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None
         strict = memory.objects.is_strict(peers.queue)
         sticky = memory.as_kueue and not strict and bool(judgement.preemptions)
         peers = _alone(memory, item, sticky=sticky)
-    peers.wait = wait
+    peers.wait, peers.is_limited = wait, judgement.is_limited
     _stand(memory, peers, _stand_of(memory, peers, wait))
     if memory.as_kueue and peers.stand is Stand.PARKED:
         _park_equals(memory, peers, wait)
@@ -98,7 +98,7 @@ def stay_or_give_up(memory: Memory, item: Item, moved: set[Node]) -> None:
     if item.peers is None or memory.roots[item.peers.queue] in moved:
         return
     peers = _alone(memory, item, sticky=False)
-    peers.wait = item.wait
+    peers.wait, peers.is_limited = item.wait, item.is_limited
     _stand(memory, peers, _aside(memory, peers))
     memory.queues[peers.queue].hope(peers, _resources(memory, peers), expects=Expects.CHANGE)
     memory.kept_off[peers.queue] = None
@@ -109,7 +109,7 @@ def go_on_from(memory: Memory, item: Item, judgement: Judgement) -> None:
 
     Progress is valid only while that number stays the same.
     """
-    item.progress = judgement.progress
+    item.progress, item.is_limited = judgement.progress, judgement.is_limited
     item.progress_at = memory.releases.get(judgement.head.queue, 0)
 
 
@@ -135,7 +135,7 @@ def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:
             and other.priority == peers.priority
             and other.demand.shape == peers.demand.shape
         ):
-            other.wait = wait
+            other.wait, other.is_limited = wait, peers.is_limited
             for item in other.items():
                 item.wait = None
             _stand(memory, other, Stand.PARKED)

@@ -36,6 +36,7 @@ class Item:
         "fact",
         "footing",
         "head",
+        "is_limited",
         "landmark",
         "order",
         "peers",
@@ -62,6 +63,8 @@ class Item:
         """`Memory.releases` of its queue when `progress` was stored."""
         self.landmark: Progress | None = None
         """`progress` of an earlier attempt: a search that returns to it goes in circles."""
+        self.is_limited = False
+        """Whether budgets or restraints bore on its last judgement."""
         self.preempting = False
         """Whether its last judgement preempted others."""
         self.tries = 0
@@ -94,6 +97,7 @@ class Peers:
         "expects",
         "heap",
         "hope",
+        "is_limited",
         "lacks",
         "local_queue",
         "offer",
@@ -121,6 +125,8 @@ class Peers:
         self.wait: Wait | None = None
         self.lacks: Lacks = ()
         """The amounts that they wait for, on shelves on which only free quota counts."""
+        self.is_limited = False
+        """Whether budgets or restraints bore on the judgement by which they wait."""
         self.doubtful = False
         """Whether they are READY only because of quota that others may have taken since. Then they
         are parked again without being judged."""

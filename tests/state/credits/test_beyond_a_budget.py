@@ -106,6 +106,16 @@ def test_what_is_beyond_a_budget_preempts_nobody() -> None:
     assert runs(made, "beyond")
 
 
+def test_what_is_beyond_a_budget_preempts_once_the_next_period_covers_it() -> None:
+    made = world(demoting(1000))
+    assert run(made, "first", 8, 100, at=START)
+    assert not run(made, "second", 8, 120, at=START + 1, priority=100)
+    cycle = made.cycle(START + 2)
+    assert cycle.wake_at == START + HOUR
+    decided = made.cycle(START + HOUR).decisions
+    assert [one.workload for one in decided if isinstance(one, Preempt)] == ["team/first"]
+
+
 def test_the_next_period_covers_those_who_ran_beyond_the_last_the_longest_first() -> None:
     made = world(demoting(1000))
     assert run(made, "one", 1, 1000, at=START)

@@ -227,6 +227,20 @@ def test_who_waits_for_room_may_not_borrow_it_either_once_it_is_there() -> None:
     assert not runs(made, "two")
 
 
+def test_who_may_not_borrow_for_fewer_pods_either_hears_of_a_change_of_the_rule() -> None:
+    made = world()
+    assert run(made, "own", 2, HIGH)
+    sets = (pod_set({"cpu": 1000}, 8, min_count=3),)
+    made.observe(
+        workload("elastic", local_queue="team/a", created=START, pod_sets=sets, priority=HIGH)
+    )
+    made.cycle(START + 1)
+    assert waits(made, "elastic").reason is Reason.WAITING_FOR_QUOTA
+    made.engine.observe_credit(replace(POLICY, non_borrowing_min_priority=None))
+    made.cycle(START + 2)
+    assert runs(made, "elastic")
+
+
 def test_a_strict_head_that_may_not_borrow_keeps_no_quota_from_others() -> None:
     made = world()
     lower = PreemptionPolicy.LOWER_PRIORITY
