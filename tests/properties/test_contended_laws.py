@@ -175,6 +175,13 @@ BROKEN_ONCE = [
         1174236758,
         id="one that stands borrows too high by an admission",
     ),
+    *(
+        pytest.param(nothing_is_left_to_admit_after_a_cycle, mode, 85002047, id=words)
+        for mode, words in (
+            ("classical", "two that keep off a third by turns"),
+            ("taking turns", "so where LocalQueues take turns, two of them"),
+        )
+    ),
     pytest.param(
         nobody_is_evicted_twice_for_the_same_head,
         "classical",

@@ -111,6 +111,8 @@ def _begin_anew(memory: Memory, found: Collection[Peers]) -> None:
     for peers in found:
         for item in peers.items():
             item.progress = None
+            for whole in (True, False):
+                memory.stepped_down.pop((item.fact.key, whole), None)
 
 
 def may_try_again(memory: Memory) -> Iterator[Peers]:

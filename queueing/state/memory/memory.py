@@ -117,7 +117,8 @@ class Memory:
     """
     stepped_down: dict[tuple[Key, bool], None] = field(default_factory=dict)
     """Workloads that woke others since the last fact: (key, True) by ceasing to stand, (key, False)
-    by giving way for now. Each wakes others only once between two facts."""
+    by giving way for now. Each wakes others only once between two facts, and once more when its
+    tree is judged as by a new leader (`reviewed`)."""
     searching: dict[Key, None] = field(default_factory=dict)
     """Standing workloads woken since the last fact, to try their remaining flavors as a head."""
     unsettled: dict[Node, None] = field(default_factory=dict)
