@@ -90,6 +90,24 @@ BROKEN_ONCE = [
         id="fewer pods of it may not borrow, and it hears when they may",
     ),
     pytest.param(
+        a_finished_cycle_leaves_nobody_to_the_next,
+        "fair sharing",
+        1523029084,
+        id="one that stands hears of other terms",
+    ),
+    pytest.param(
+        nothing_is_left_to_admit_after_a_cycle,
+        "taking turns",
+        892580809,
+        id="so where LocalQueues take turns",
+    ),
+    pytest.param(
+        a_rebuilt_engine_decides_the_same,
+        "taking turns",
+        1712258066,
+        id="who was kept off hears that pods are ready",
+    ),
+    pytest.param(
         nothing_is_left_to_admit_after_a_cycle,
         "fair sharing",
         84002028,

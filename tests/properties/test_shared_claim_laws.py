@@ -169,6 +169,10 @@ def test_who_adds_nothing_preempts_nobody_where_more_is_used_than_there_is(mode:
         who_adds_nothing_preempts_nobody(shared_in_deep_cohorts(seed, mode))
 
 
+def test_who_shared_a_claim_with_one_that_is_done_may_be_preempted_alone() -> None:
+    a_rebuilt_engine_decides_the_same(shared(3359801799, "classical"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", QUEUEING)
 @pytest.mark.parametrize("law", LAWS)

@@ -183,6 +183,9 @@ def _take_credits(memory: Memory) -> None:
     charges = memory.ledger.charges
     changed = credit.advance(memory.tree, memory.workloads, charges, now=memory.clock, bends=fair)
     memory.reshaped |= changed
+    for key in list(memory.standing) if changed else ():
+        # Other terms may allow it less than the preemption for which it waits.
+        memory.wake(memory.items[key])
     rank_local_queues(memory)
     _take_budgets(memory)
     for key in credit.wakes(memory.clock):

@@ -160,7 +160,8 @@ def _wake_for_pods_ready(memory: Memory) -> None:
         return
     for queue in memory.queues.values():
         for peers in list(queue.waiting):
-            if peers.wait is not None and peers.wait.reason is Reason.WAITING_FOR_PODS_READY:
+            waits = peers.wait is not None and peers.wait.reason is Reason.WAITING_FOR_PODS_READY
+            if waits or peers in queue.kept_off:
                 memory.wake_peers(peers)
 
 

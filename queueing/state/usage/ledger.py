@@ -230,7 +230,7 @@ class Ledger:
         holder = charge.holder
         if not holder.parts:
             return
-        stays = not holder.evicted and holder.key in self.charges
+        stays = self._still_uses(holder)
         if stays:
             joined = self.changes.joined.setdefault(holder.queue, set())
             joined.update(one.claim for one in holder.parts)
@@ -239,6 +239,14 @@ class Ledger:
             if not stays and key != holder.key:  # it need not be preempted together any more
                 self.changes.welcome(self.charges[key].holder)
         self.rolls.forget_sums(holder.queue)
+
+    def _still_uses(self, before: Holder) -> bool:
+        """Say whether a holder, perhaps an earlier version of it, still uses all of its claims."""
+        charge = self.charges.get(before.key)
+        if charge is None or charge.holder.evicted:
+            return False
+        used = {one.claim for one in charge.holder.parts}
+        return all(one.claim in used for one in before.parts)
 
     def _price(self, key: Key) -> None:
         charge = self.charges[key]
