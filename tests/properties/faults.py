@@ -227,14 +227,6 @@ FAULTS = [
         lives=contended,
     ),
     Fault(
-        "A head that gets nothing holds up those behind it in its queue",
-        "queueing.core.rounds:_Pass._gets_something",
-        lambda right: lambda self, entry: right(self, entry) or True,
-        rebuild.nothing_is_left_to_admit_after_a_cycle,
-        seed=5000,
-        lives=contended,
-    ),
-    Fault(
         "A cycle ends before preemptors were judged all together",
         "queueing.state.cycle.standing:_of_all_who_may_preempt",
         always(()),
