@@ -19,6 +19,7 @@ from heapq import nsmallest
 from queueing.core.decisions import Reason
 from queueing.core.facts import PreemptionPolicy
 from queueing.core.names import FlavorResource, QueueName, namespace_of
+from queueing.core.preemption.reach import limit_of
 from queueing.core.quota.node import Node
 from queueing.core.reasons import TOO_MANY_LEAVE
 from queueing.state.cycle.standing import wake_kept_off
@@ -282,17 +283,7 @@ def _awaits_departures(memory: Memory, peers: Peers) -> bool:
 
 def _may_take(policy: PreemptionPolicy, peers: Peers, priority: int | None) -> bool:
     """Say whether a policy lets peers preempt a workload of this priority; None is no workload."""
-    if priority is None:
-        return False
-    match policy:
-        case PreemptionPolicy.NEVER:
-            return False
-        case PreemptionPolicy.LOWER_PRIORITY:
-            return priority < peers.priority
-        case PreemptionPolicy.LOWER_OR_NEWER_EQUAL_PRIORITY:
-            return priority <= peers.priority
-        case PreemptionPolicy.ANY:
-            return True
+    return priority is not None and priority < limit_of(policy, peers.priority)
 
 
 def _wake_claimants(memory: Memory) -> None:
