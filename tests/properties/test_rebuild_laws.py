@@ -8,7 +8,7 @@ import pytest
 
 from queueing.core.decisions import Admit, Cycle, Decision, Preempt, Wait
 from queueing.core.names import QueueName, Uid
-from queueing.state.cycle.driver import _take_credits, take_turns
+from queueing.state.cycle.beginning import take_credits, take_turns
 from queueing.state.cycle.wakes import wake_waiting
 from queueing.state.engine import Engine
 from queueing.state.memory.feuds import Feuds
@@ -63,7 +63,7 @@ def _anew(cluster: LivingCluster) -> Engine:
     engine = cluster.successor()
     new = engine._memory
     new.clock = max(new.clock, cluster.now)
-    _take_credits(new)  # weights that are bent for the first time are no news, nor are budgets
+    take_credits(new)  # weights that are bent for the first time are no news, nor are budgets
     wake_waiting(new)  # works out the trees
     names = {root.path(): root for root in new.roots.values()}
     for root, feuds in old.feuds.items():

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from queueing.state.cycle.driver import _take_credits
+from queueing.state.cycle.beginning import take_credits
 from queueing.state.memory.memory import Memory
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
@@ -49,7 +49,7 @@ def _compare(life: Life, new: Callable[[LivingCluster], list[Done]]) -> None:
         if at % EVERY == EVERY - 1 and is_known(cluster):
             memory = cluster.engine._memory
             memory.clock = max(memory.clock, cluster.now)
-            _take_credits(memory)  # balances that bend weights anew end feuds: so told, not before
+            take_credits(memory)  # balances that bend weights anew end feuds: so told, not before
             want = new(cluster)
             look_again(memory)
             cycle = cluster.engine.cycle(cluster.now)

@@ -16,6 +16,7 @@ from queueing.core.quota.node import Node
 from queueing.core.recall import Recall, Recalls
 from queueing.core.rounds import Entry, World, decide_round, judge_round, nominations
 from queueing.state.answers.waits import standing_wait, suspended
+from queueing.state.cycle.beginning import begin
 from queueing.state.cycle.selection import (
     Selection,
     has_turn,
@@ -35,14 +36,9 @@ from queueing.state.cycle.succession import (
     withhold,
 )
 from queueing.state.cycle.wakes import wake_waiting
-from queueing.state.intake.joining import enqueue, leave
-from queueing.state.intake.local_queues import credited, rank_local_queues
-from queueing.state.intake.workloads import place
+from queueing.state.intake.local_queues import credited
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.stands import Stand
-
-STILL_S = 1.0
-"""Seconds for which the clock stands still while a cycle that ran out of budget is continued."""
 
 
 def run_cycle(memory: Memory, now: float, budget: int | None) -> Cycle:
@@ -50,7 +46,7 @@ def run_cycle(memory: Memory, now: float, budget: int | None) -> Cycle:
 
     The unit of `budget` is one judged head; None is unlimited.
     """
-    _begin(memory, now)
+    begin(memory, now)
     rounds: list[tuple[Decision, ...]] = []
     judged = spent = 0
     told = _announce(memory)
@@ -90,7 +86,7 @@ def run_round(memory: Memory, now: float) -> Cycle:
 
     A workload that is no head gets a `Wait` with the reason why the round did not judge it.
     """
-    _begin(memory, now)
+    begin(memory, now)
     for queue in memory.queues.values():
         for peers in list(queue.waiting):
             if peers.stand is not Stand.PARKED:
@@ -137,111 +133,6 @@ def _is_finished(memory: Memory) -> bool:
         for name in sorted(memory.ready)
         if name in memory.queues
     )
-
-
-def _begin(memory: Memory, now: float) -> None:
-    memory.cycles += 1
-    if not memory.is_cut:
-        memory.reviewed.clear()  # time may have passed
-    _let_time_pass(memory, now)
-    while memory.timers and memory.timers[0][0] <= memory.clock:
-        _, key = heappop(memory.timers)
-        fact = memory.workloads.get(key)
-        if fact is not None and key in memory.held:
-            enqueue(memory, fact)
-    for key, delay in memory.delays.items():
-        fact = memory.workloads.get(key)
-        if fact is not None:
-            memory.punished[key] = memory.clock + delay
-            place(memory, fact)
-    memory.delays.clear()
-    take_turns(memory)
-    _take_credits(memory)
-    _end_protection(memory)
-    wake_waiting(memory)
-
-
-def _let_time_pass(memory: Memory, now: float) -> None:
-    """Set the clock to `now`, unless this continues an unfinished cycle less than `STILL_S` later.
-
-    What earlier rounds found (`recalls`) depends on the time: on minimum runtimes, on the work that
-    a preemption would lose, on recent usage. So it is dropped when the clock moves. While there are
-    credits the clock always moves, because balances may change with each portion of a cycle.
-    """
-    if memory.is_cut and now < memory.clock + STILL_S and not memory.credits.any:
-        return
-    memory.recalls.clear()
-    memory.clock = max(memory.clock, now)
-
-
-def _take_credits(memory: Memory) -> None:
-    """Bring the credit ledgers and budgets up to date, and note what may be decided differently.
-
-    Balances change weighted shares, and with them the order of entries and the possible victims.
-    """
-    credit, fair = memory.credits, memory.settings.fair_sharing is not None
-    charges = memory.ledger.charges
-    changed = credit.advance(memory.tree, memory.workloads, charges, now=memory.clock, bends=fair)
-    memory.reshaped |= changed
-    for key in list(memory.standing) if changed else ():
-        # Other terms may allow it less than the preemption for which it waits.
-        memory.wake(memory.items[key])
-    rank_local_queues(memory)
-    _take_budgets(memory)
-    for key in credit.wakes(memory.clock):
-        charge = memory.ledger.charges.get(key)
-        if charge is not None:
-            memory.ledger.changes.welcome(charge.holder)
-
-
-def _end_protection(memory: Memory) -> None:
-    """Note the workloads whose minimum runtime is over as new possible victims."""
-    protected = memory.protected
-    while protected and protected[0][0] <= memory.clock:
-        charge = memory.ledger.charges.get(heappop(protected)[1])
-        if charge is not None:
-            memory.ledger.changes.welcome(charge.holder)
-
-
-def _take_budgets(memory: Memory) -> None:
-    """Work out what budgets leave, and wake the workloads that they limited if they allow more.
-
-    Workloads whose class changed are charged anew; if budgets now group workloads differently, all
-    pending ones are queued anew.
-    """
-    news = memory.credits.allow(memory.tree, memory.ledger.charges, memory.workloads)
-    for key in news.reclassified:
-        fact = memory.workloads.get(key)
-        if fact is not None and fact.holds_quota:
-            place(memory, fact)
-    if news.regrouped:
-        for key in list(memory.items):
-            fact = memory.workloads[key]
-            leave(memory, key)
-            enqueue(memory, fact)
-    loosened = memory.credits.restrain(memory.tree, memory.ledger.charges)
-    if loosened or news.loosened:
-        for queue in memory.queues.values():
-            # A search in progress has passed over the barred flavors: this makes it begin anew.
-            memory.releases[queue.name] = memory.releases.get(queue.name, 0) + 1
-            for peers in list(queue.waiting):
-                if peers.is_limited:
-                    memory.wake_peers(peers)
-
-
-def take_turns(memory: Memory) -> None:
-    """Bring the usage histories of LocalQueues up to date (admission fair sharing).
-
-    Queues whose order of LocalQueues may have changed become `ready`: they may have other heads.
-    """
-    turns = memory.ledger.turns
-    if turns is None:
-        return
-    for key in turns.advance(memory.clock):
-        local_queue = memory.objects.local_queues.get(key)
-        if local_queue is not None:
-            memory.ready.add(local_queue.cluster_queue)
-            memory.touch(None, key)
 
 
 def _wake_at(memory: Memory) -> float | None:

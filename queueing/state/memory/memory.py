@@ -159,7 +159,7 @@ class Memory:
     """ClusterQueue → how often one of its workloads gave quota back, or budgets were loosened. A
     search over flavors begins anew when that number has changed."""
     clock: float = float("-inf")
-    """The time of the current cycle: the latest `now`, see `STILL_S` in `cycle.driver`."""
+    """The time of the current cycle: the latest `now`, see `STILL_S` in `cycle.beginning`."""
     cycles: int = 0
     cursor: str = ""
     """Path of the root at which the next round of a cycle that ran out of budget begins."""

@@ -1,0 +1,126 @@
+"""The beginning of a cycle: what the time that has passed changes by itself.
+
+Backoffs and minimum runtimes end, usage histories and credit balances decay, periods of budgets
+end. Each is noted with its consequences, so that the rounds of the cycle need not ask for the time.
+"""
+
+from heapq import heappop
+
+from queueing.core.names import Key
+from queueing.state.cycle.wakes import wake_waiting
+from queueing.state.intake.joining import enqueue, leave
+from queueing.state.intake.local_queues import rank_local_queues
+from queueing.state.intake.workloads import place
+from queueing.state.memory.memory import Memory
+
+STILL_S = 1.0
+"""Seconds for which the clock stands still while a cycle that ran out of budget is continued."""
+
+
+def begin(memory: Memory, now: float) -> None:
+    """Set the clock, and note what has come due since the last cycle."""
+    memory.cycles += 1
+    if not memory.is_cut:
+        memory.reviewed.clear()  # time may have passed
+    _let_time_pass(memory, now)
+    while memory.timers and memory.timers[0][0] <= memory.clock:
+        _, key = heappop(memory.timers)
+        fact = memory.workloads.get(key)
+        if fact is not None and key in memory.held:
+            enqueue(memory, fact)
+    for key, delay in memory.delays.items():
+        fact = memory.workloads.get(key)
+        if fact is not None:
+            memory.punished[key] = memory.clock + delay
+            place(memory, fact)
+    memory.delays.clear()
+    take_turns(memory)
+    take_credits(memory)
+    _end_protection(memory)
+    wake_waiting(memory)
+
+
+def _let_time_pass(memory: Memory, now: float) -> None:
+    """Set the clock to `now`, unless this continues an unfinished cycle less than `STILL_S` later.
+
+    What earlier rounds found (`recalls`) depends on the time: on minimum runtimes, on the work that
+    a preemption would lose, on recent usage. So it is dropped when the clock moves. While there are
+    credits the clock always moves, because balances may change with each portion of a cycle.
+    """
+    if memory.is_cut and now < memory.clock + STILL_S and not memory.credits.any:
+        return
+    memory.recalls.clear()
+    memory.clock = max(memory.clock, now)
+
+
+def take_credits(memory: Memory) -> None:
+    """Bring the credit ledgers and budgets up to date, and note what may be decided differently.
+
+    Balances change weighted shares, and with them the order of entries and the possible victims.
+    """
+    credit, fair = memory.credits, memory.settings.fair_sharing is not None
+    charges = memory.ledger.charges
+    changed = credit.advance(memory.tree, memory.workloads, charges, now=memory.clock, bends=fair)
+    memory.reshaped |= changed
+    for key in list(memory.standing) if changed else ():
+        # Other terms may allow it less than the preemption for which it waits.
+        memory.wake(memory.items[key])
+    rank_local_queues(memory)
+    _take_budgets(memory)
+    for key in credit.wakes(memory.clock):
+        _expose(memory, key)
+
+
+def _end_protection(memory: Memory) -> None:
+    """Note the workloads whose minimum runtime is over as new possible victims."""
+    protected = memory.protected
+    while protected and protected[0][0] <= memory.clock:
+        _expose(memory, heappop(protected)[1])
+
+
+def _expose(memory: Memory, key: Key) -> None:
+    """Note a workload that is no longer protected as a new possible victim, if it holds quota."""
+    charge = memory.ledger.charges.get(key)
+    if charge is not None:
+        memory.ledger.changes.welcome(charge.holder)
+
+
+def _take_budgets(memory: Memory) -> None:
+    """Work out what budgets leave, and wake the workloads that they limited if they allow more.
+
+    Workloads whose class changed are charged anew; if budgets now group workloads differently, all
+    pending ones are queued anew.
+    """
+    news = memory.credits.allow(memory.tree, memory.ledger.charges, memory.workloads)
+    for key in news.reclassified:
+        fact = memory.workloads.get(key)
+        if fact is not None and fact.holds_quota:
+            place(memory, fact)
+    if news.regrouped:
+        for key in list(memory.items):
+            fact = memory.workloads[key]
+            leave(memory, key)
+            enqueue(memory, fact)
+    loosened = memory.credits.restrain(memory.tree, memory.ledger.charges)
+    if loosened or news.loosened:
+        for queue in memory.queues.values():
+            # A search in progress has passed over the barred flavors: this makes it begin anew.
+            memory.releases[queue.name] = memory.releases.get(queue.name, 0) + 1
+            for peers in list(queue.waiting):
+                if peers.is_limited:
+                    memory.wake_peers(peers)
+
+
+def take_turns(memory: Memory) -> None:
+    """Bring the usage histories of LocalQueues up to date (admission fair sharing).
+
+    Queues whose order of LocalQueues may have changed become `ready`: they may have other heads.
+    """
+    turns = memory.ledger.turns
+    if turns is None:
+        return
+    for key in turns.advance(memory.clock):
+        local_queue = memory.objects.local_queues.get(key)
+        if local_queue is not None:
+            memory.ready.add(local_queue.cluster_queue)
+            memory.touch(None, key)
