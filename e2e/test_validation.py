@@ -17,7 +17,7 @@ from e2e.verdicts import WITH_DEFAULT_QUEUE, Asker, Verdict
 from queueing.webhooks import configurations
 from queueing.webhooks.policies import render as policies
 from queueing.webhooks.scope import Scope
-from tests.webhooks.table import Row, rows
+from tests.webhooks.table import REASONS, Row, rows
 
 ROWS = rows()
 SCOPE = Scope(reject_unknown_flavors=True)
@@ -34,7 +34,9 @@ each_row = pytest.mark.parametrize("row", [pytest.param(row, id=row.id) for row 
 def assert_as_the_table_says(row: Row, verdict: Verdict) -> None:
     if not row.says:
         assert verdict == Verdict()
-    elif row.natively:
+        return
+    assert (verdict.code, verdict.reason) == (row.code, REASONS[row.code]), verdict
+    if row.natively:
         assert verdict.by == "schema"
         assert row.natively in verdict.message
     else:

@@ -37,6 +37,8 @@ class Verdict:
     by: str = ""
     """`schema`, `policy` or `webhook`; `table` for a broken row; empty when accepted."""
     message: str = ""
+    code: int = 0
+    reason: str = ""
 
 
 @dataclass(slots=True)
@@ -74,7 +76,7 @@ class Asker:
             if error.status not in REFUSED:
                 raise
             by = (name for lead, name in BEFORE_MESSAGE.items() if lead in error.message)
-            return Verdict(next(by, "schema"), error.message)
+            return Verdict(next(by, "schema"), error.message, error.status, error.reason)
         return Verdict()
 
     def _change(self, old: Object, new: Object) -> None:

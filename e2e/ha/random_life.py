@@ -39,7 +39,7 @@ ROOM = "40"
 """Enough CPUs of each flavor for whoever is left at the end."""
 EDIT_S = 15.0
 """A decision under way when quotas were edited is written by then, or never."""
-TOO_LATE = frozenset({404, 422})
+TOO_LATE = frozenset({403, 404, 422})
 """Answers to changes of what is gone, or has started, meanwhile."""
 CHOICES_OF_PREEMPTION = {
     "withinClusterQueue": ("LowerPriority", "LowerOrNewerEqualPriority"),

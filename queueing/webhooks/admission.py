@@ -24,7 +24,7 @@ from queueing.webhooks.credits import (
     check_usage_record,
 )
 from queueing.webhooks.device_flavors import check_device_flavor
-from queueing.webhooks.findings import Finding, Wire, dig
+from queueing.webhooks.findings import UNPROCESSABLE, Finding, Wire, code_of, dig
 from queueing.webhooks.flavors import (
     check_admission_check,
     check_flavor,
@@ -37,7 +37,6 @@ from queueing.webhooks.pods import inject_claims
 from queueing.webhooks.workloads import check_workload, default_workload
 
 IN_USE = "kueue.x-k8s.io/resource-in-use"
-UNPROCESSABLE = 422
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,12 +151,15 @@ def mutate(body: Mapping[str, Any], around: Surroundings) -> Wire:
 def _status(review: Review, found: list[Finding]) -> Wire:
     name = dig(review.new, "metadata", "name") or ""
     told = ", ".join(map(str, found))
-    message = found[0] if len(found) == 1 else f"[{told}]"
+    message = told if len(found) == 1 else f"[{told}]"
+    code = code_of(found)
+    if code == UNPROCESSABLE:
+        message = f'{review.kind} "{name}" is invalid: {message}'
     return {
         "status": "Failure",
-        "reason": "Invalid",
-        "code": UNPROCESSABLE,
-        "message": f'{review.kind} "{name}" is invalid: {message}',
+        "reason": "Invalid" if code == UNPROCESSABLE else "Forbidden",
+        "code": code,
+        "message": message,
         "details": {
             "name": name,
             "kind": review.kind,

@@ -10,6 +10,7 @@ from queueing.webhooks.findings import (
     forbidden,
     invalid,
     not_supported,
+    of_definition,
 )
 from queueing.webhooks.quotas import Place, check_groups, check_weight
 
@@ -27,11 +28,7 @@ def check_cluster_queue(queue: Wire, old: Wire | None = None) -> list[Finding]:
     )
     return [
         *check_groups(list(entries(spec, "resourceGroups")), place),
-        *_preemption(spec),
-        *_fungibility(spec),
-        *check_weight(dig(spec, "fairSharing", "weight"), "spec.fairSharing.weight"),
-        *_concurrent_admission(spec),
-        *_concurrent_admission_change(spec, dig(old, "spec", "concurrentAdmissionPolicy")),
+        *of_definition(_of_one_queue(spec, old)),
     ]
 
 
@@ -46,7 +43,7 @@ def check_cohort(cohort: Wire) -> list[Finding]:
     )
     return [
         *check_groups(list(entries(spec, "resourceGroups")), place),
-        *check_weight(dig(spec, "fairSharing", "weight"), "spec.fairSharing.weight"),
+        *of_definition(_weight(spec)),
     ]
 
 
@@ -70,6 +67,18 @@ def flavor_names(spec: Wire) -> list[str]:
     """Return the flavors of a queue in order of preference."""
     groups = entries(spec, "resourceGroups")
     return [str(one.get("name", "")) for group in groups for one in entries(group, "flavors")]
+
+
+def _of_one_queue(spec: Wire, old: Wire | None) -> Iterator[Finding]:
+    yield from _preemption(spec)
+    yield from _fungibility(spec)
+    yield from _weight(spec)
+    yield from _concurrent_admission(spec)
+    yield from _concurrent_admission_change(spec, dig(old, "spec", "concurrentAdmissionPolicy"))
+
+
+def _weight(spec: Wire) -> Iterator[Finding]:
+    return check_weight(dig(spec, "fairSharing", "weight"), "spec.fairSharing.weight")
 
 
 def _preemption(spec: Wire) -> Iterator[Finding]:

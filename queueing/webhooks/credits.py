@@ -9,7 +9,15 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
-from queueing.webhooks.findings import Finding, Wire, dig, entries, immutable, invalid
+from queueing.webhooks.findings import (
+    Finding,
+    Wire,
+    dig,
+    entries,
+    immutable,
+    invalid,
+    of_definition,
+)
 from queueing_api.config.duration import seconds_of
 from queueing_api.quantity import NANO_PER_UNIT, parse
 
@@ -56,7 +64,7 @@ PERIOD = _times(10, YEARS, "Daily, Weekly, Monthly, Yearly, or between 10s and 8
 def check_credit_policy(policy: Wire) -> list[Finding]:
     """Return all that is wrong with a CreditPolicy that its schema let in."""
     spec = policy.get("spec") or {}
-    return [
+    found = (
         *(one for field, range_ in TIMES.items() for one in _time(spec, "spec", field, range_)),
         *(
             one
@@ -66,13 +74,15 @@ def check_credit_policy(policy: Wire) -> list[Finding]:
         *_amount(spec, "spec", "hysteresis", HYSTERESIS),
         *_each(policy, "prices", "price", PRICE),
         *_each(policy, "classFactors", "factor", FACTOR),
-    ]
+    )
+    return list(of_definition(found))
 
 
 def check_credit_grant(grant: Wire, old: Wire | None = None) -> list[Finding]:
     """Return all that is wrong with a CreditGrant that its schema let in; it never changes."""
     spec = grant.get("spec") or {}
-    return [*_amount(spec, "spec", "amount", AMOUNT), *_same_spec(grant, old)]
+    found = (*_amount(spec, "spec", "amount", AMOUNT), *_same_spec(grant, old))
+    return list(of_definition(found))
 
 
 def check_credit_account(account: Wire, old: Wire | None = None) -> list[Finding]:
@@ -82,12 +92,12 @@ def check_credit_account(account: Wire, old: Wire | None = None) -> list[Finding
     if (spec.get("cohortName") is None) == (spec.get("clusterQueueName") is None):
         told = "either cohortName or clusterQueueName must be set"
         found.append(invalid("spec", spec, told))
-    return found
+    return list(of_definition(found))
 
 
 def check_usage_record(record: Wire, old: Wire | None = None) -> list[Finding]:
     """Return all that is wrong with a UsageRecord: its tree and time never change."""
-    return list(_same_spec(record, old))
+    return list(of_definition(_same_spec(record, old)))
 
 
 def check_credit_budget(budget: Wire, old: Wire | None = None) -> list[Finding]:
@@ -102,7 +112,7 @@ def check_credit_budget(budget: Wire, old: Wire | None = None) -> list[Finding]:
     if (kind == "LocalQueue") != (home is not None):
         told = "holder.namespace is for a LocalQueue, which needs it"
         found.append(invalid("spec.holder", kind, told))
-    return found
+    return list(of_definition(found))
 
 
 def _same_spec(new: Wire, old: Wire | None) -> Iterator[Finding]:

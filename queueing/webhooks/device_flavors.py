@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from queueing.translate.devices.cel.selector import Answer, Verdict, selector
-from queueing.webhooks.findings import Finding, Wire, dig, entries, invalid
+from queueing.webhooks.findings import Finding, Wire, dig, entries, invalid, of_definition
 
 PLAIN = ("Native", "Class")
 EXAMPLE = "80Gi"
@@ -25,8 +25,8 @@ def check_device_flavor(flavor: Wire) -> list[Finding]:
 
 def _resource(one: Wire, path: str) -> Iterator[Finding]:
     request = one.get("request") or {}
-    yield from _charge(one, path)
-    yield from _strategy(one, request, path)
+    yield from of_definition(_charge(one, path))
+    yield from of_definition(_strategy(one, request, path))
     for position, item in enumerate(entries(request, "selectors")):
         expression = dig(item, "cel", "expression")
         yield from _expression(expression, f"{path}.request.selectors[{position}].cel.expression")
@@ -72,7 +72,7 @@ def _trait(trait: Wire, path: str) -> Iterator[Finding]:
     given = [one for one in ("selector", "matchAttribute", "distinctAttribute") if trait.get(one)]
     if len(given) != 1:
         told = "exactly one of selector, matchAttribute and distinctAttribute must be set"
-        yield invalid(path, ", ".join(given), told)
+        yield from of_definition([invalid(path, ", ".join(given), told)])
     if expression := trait.get("selector"):
         yield from _expression(expression.replace("{value}", EXAMPLE), f"{path}.selector")
 

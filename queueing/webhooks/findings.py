@@ -1,12 +1,14 @@
 """What is wrong with an object: where, how, and in words a user can act on."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from typing_extensions import override
 
+FORBIDDEN = 403
+UNPROCESSABLE = 422
 Wire = dict[str, Any]
 """An object as the API server spells it."""
 
@@ -38,6 +40,9 @@ class Finding:
     fault: Fault
     message: str = ""
     value: object = None
+    of_definition: bool = False
+    """Whether the definition of the kind says so itself, so that a real server refuses it before
+    it asks anybody."""
 
     @property
     def detail(self) -> str:
@@ -83,6 +88,17 @@ def not_supported(path: str, value: object, allowed: Iterable[str]) -> Finding:
 def forbidden(path: str, message: str) -> Finding:
     """Make a finding about something that may not be done at all."""
     return Finding(path=path, fault=Fault.FORBIDDEN, message=message)
+
+
+def of_definition(found: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings as those that the definition of the kind makes as well."""
+    for one in found:
+        yield replace(one, of_definition=True)
+
+
+def code_of(found: Iterable[Finding]) -> int:
+    """Return the code of a refusal: that of the definition, which speaks before anybody else."""
+    return UNPROCESSABLE if any(one.of_definition for one in found) else FORBIDDEN
 
 
 def dig(source: Any, *steps: str) -> Any:

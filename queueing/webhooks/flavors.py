@@ -10,6 +10,7 @@ from queueing.webhooks.findings import (
     entries,
     immutable,
     invalid,
+    of_definition,
 )
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -21,7 +22,8 @@ KNOWN_OPERATORS = "supported toleration values: 'Equal'(default), 'Exists'"
 
 def check_flavor(flavor: Wire, old: Wire | None = None) -> list[Finding]:
     """Return all that is wrong with a ResourceFlavor."""
-    return [*_taints(flavor), *_tolerations(flavor), *_topology_name(flavor, old)]
+    found = (*_taints(flavor), *_tolerations(flavor), *_topology_name(flavor, old))
+    return list(of_definition(found))
 
 
 def _taints(flavor: Wire) -> Iterator[Finding]:
@@ -82,7 +84,7 @@ def check_topology(topology: Wire, old: Wire | None = None) -> list[Finding]:
     lowest_is_host = before[-1:] == [HOSTNAME] and labels[-1:] == [HOSTNAME]
     if before != labels and not lowest_is_host:
         found.append(immutable("spec.levels", labels))
-    return found
+    return list(of_definition(found))
 
 
 def _levels(topology: Wire) -> list[str]:
@@ -92,10 +94,12 @@ def _levels(topology: Wire) -> list[str]:
 def check_local_queue(queue: Wire, old: Wire | None = None) -> list[Finding]:
     """Return all that is wrong with a LocalQueue."""
     now, before = dig(queue, "spec", "clusterQueue"), dig(old, "spec", "clusterQueue")
-    return [immutable("spec.clusterQueue", now)] if old and now != before else []
+    found = [immutable("spec.clusterQueue", now)] if old and now != before else []
+    return list(of_definition(found))
 
 
 def check_admission_check(check: Wire, old: Wire | None = None) -> list[Finding]:
     """Return all that is wrong with an AdmissionCheck."""
     now, before = dig(check, "spec", "controllerName"), dig(old, "spec", "controllerName")
-    return [immutable("spec.controllerName", now)] if old and now != before else []
+    found = [immutable("spec.controllerName", now)] if old and now != before else []
+    return list(of_definition(found))

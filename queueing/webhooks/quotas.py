@@ -3,7 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from queueing.webhooks.findings import Finding, Wire, dig, duplicate, entries, invalid
+from queueing.webhooks.findings import (
+    Finding,
+    Wire,
+    dig,
+    duplicate,
+    entries,
+    invalid,
+    of_definition,
+)
 from queueing_api.quantity import QuantityError, parse
 
 FLAVORS_MAX = 256
@@ -25,7 +33,7 @@ class Place:
 
 def check_groups(groups: list[Wire], place: Place) -> Iterator[Finding]:
     """Yield what is wrong with the resource groups of one object."""
-    yield from _totals(groups, place.path)
+    yield from of_definition(_totals(groups, place.path))
     seen_resources: set[str] = set()
     seen_flavors: set[str] = set()
     for index, group in enumerate(groups):
@@ -36,7 +44,9 @@ def check_groups(groups: list[Wire], place: Place) -> Iterator[Finding]:
         names = [str(flavor.get("name", "")) for flavor in flavors]
         yield from _unique(names, seen_flavors, f"{path}.flavors", suffix=".name")
         for position, flavor in enumerate(flavors):
-            yield from _flavor(flavor, covered, f"{path}.flavors[{position}]", place)
+            where = f"{path}.flavors[{position}]"
+            yield from of_definition(_covered(flavor, covered, where))
+            yield from _quotas(flavor, where, place)
 
 
 def _totals(groups: list[Wire], path: str) -> Iterator[Finding]:
@@ -62,7 +72,7 @@ def _unique(names: list[str], seen: set[str], path: str, suffix: str = "") -> It
         seen.add(name)
 
 
-def _flavor(flavor: Wire, covered: list[str], path: str, place: Place) -> Iterator[Finding]:
+def _covered(flavor: Wire, covered: list[str], path: str) -> Iterator[Finding]:
     resources = entries(flavor, "resources")
     if len(resources) != len(covered):
         told = "flavors must have the same number of resources as the coveredResources"
@@ -72,7 +82,21 @@ def _flavor(flavor: Wire, covered: list[str], path: str, place: Place) -> Iterat
         if index < len(covered) and resource.get("name") != covered[index]:
             told = "must match the name in coveredResources"
             yield invalid(f"{where}.name", resource.get("name"), told)
+
+
+def _quotas(flavor: Wire, path: str, place: Place) -> Iterator[Finding]:
+    for index, resource in enumerate(entries(flavor, "resources")):
+        where = f"{path}.resources[{index}]"
+        if not place.has_parent:
+            yield from of_definition(_orphans(resource, where, place.orphan))
         yield from _quota(resource, where, place)
+
+
+def _orphans(resource: Wire, path: str, orphan: str) -> Iterator[Finding]:
+    for name in ("borrowingLimit", "lendingLimit"):
+        if resource.get(name) is not None:
+            told = f"must be nil when {orphan} is empty"
+            yield invalid(f"{path}.{name}", resource[name], told)
 
 
 def _quota(resource: Wire, path: str, place: Place) -> Iterator[Finding]:
@@ -84,13 +108,10 @@ def _quota(resource: Wire, path: str, place: Place) -> Iterator[Finding]:
         try:
             amounts[name] = parse(value).nano
         except QuantityError as error:
-            yield invalid(f"{path}.{name}", value, str(error))
+            yield from of_definition([invalid(f"{path}.{name}", value, str(error))])
             continue
         if amounts[name] < 0:
             yield invalid(f"{path}.{name}", value, "must be greater than or equal to 0")
-        if name != "nominalQuota" and not place.has_parent:
-            told = f"must be nil when {place.orphan} is empty"
-            yield invalid(f"{path}.{name}", value, told)
     if not place.lending_within_nominal or not {"lendingLimit", "nominalQuota"} <= amounts.keys():
         return
     if amounts["lendingLimit"] > amounts["nominalQuota"]:

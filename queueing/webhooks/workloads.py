@@ -3,7 +3,16 @@
 import re
 from collections.abc import Iterator
 
-from queueing.webhooks.findings import Finding, Wire, dig, entries, forbidden, immutable, invalid
+from queueing.webhooks.findings import (
+    Finding,
+    Wire,
+    dig,
+    entries,
+    forbidden,
+    immutable,
+    invalid,
+    of_definition,
+)
 from queueing.webhooks.topology import check_requests
 from queueing_api.quantity import QuantityError, parse
 
@@ -41,7 +50,7 @@ def _pod_sets(workload: Wire) -> Iterator[Finding]:
     partial = [index for index, one in enumerate(pod_sets) if one.get("minCount") is not None]
     if len(partial) > 1:
         told = "at most one podSet can use minCount"
-        yield invalid("spec.podSets", len(partial), told)
+        yield from of_definition([invalid("spec.podSets", len(partial), told)])
     if partial and dig(workload, "metadata", "annotations", ELASTIC) == "true":
         told = "partial admission and elastic job cannot be used together"
         yield forbidden(f"spec.podSets[{partial[0]}].minCount", told)
@@ -107,7 +116,7 @@ def _status(workload: Wire) -> Iterator[Finding]:
     admission = dig(workload, "status", "admission")
     if _is_true(workload, "QuotaReserved") and not admission:
         told = "must be set while the QuotaReserved condition is true"
-        yield forbidden("status.admission", told)
+        yield from of_definition([forbidden("status.admission", told)])
     for index, one in enumerate(entries(admission, "podSetAssignments")):
         yield from _divisible(one, f"status.admission.podSetAssignments[{index}]")
     counts = {
@@ -118,7 +127,7 @@ def _status(workload: Wire) -> Iterator[Finding]:
         if int(one.get("count") or 0) > most:
             path = f"status.reclaimablePods[{index}].count"
             yield invalid(path, one.get("count"), f"should be less or equal to {most}")
-    yield from _cluster_name(workload)
+    yield from of_definition(_cluster_name(workload))
 
 
 def _divisible(assignment: Wire, path: str) -> Iterator[Finding]:
@@ -147,20 +156,25 @@ def _cluster_name(workload: Wire) -> Iterator[Finding]:
 def _changes(workload: Wire, old: Wire) -> Iterator[Finding]:
     reserved = _is_true(workload, "QuotaReserved") and _is_true(old, "QuotaReserved")
     if reserved:
-        yield from _under_reservation(workload.get("spec") or {}, old.get("spec") or {})
+        now, before = workload.get("spec") or {}, old.get("spec") or {}
+        if now.get("podSets") != before.get("podSets"):
+            yield immutable("spec.podSets", "podSets")
+        yield from of_definition(_under_reservation(now, before))
+    yield from of_definition(_held(workload, old))
+    yield from _reclaimable(workload, old, reserved=reserved)
+
+
+def _held(workload: Wire, old: Wire) -> Iterator[Finding]:
     if _is_true(workload, "Admitted") and _is_true(old, "Admitted"):
         now = dig(workload, "spec", "maximumExecutionTimeSeconds")
         if now != dig(old, "spec", "maximumExecutionTimeSeconds"):
             yield immutable("spec.maximumExecutionTimeSeconds", now)
-    yield from _reclaimable(workload, old, reserved=reserved)
     before = dig(old, "status", "clusterName")
     if before and dig(workload, "status", "clusterName") not in {None, before}:
         yield immutable("status.clusterName", dig(workload, "status", "clusterName"))
 
 
 def _under_reservation(spec: Wire, old: Wire) -> Iterator[Finding]:
-    if spec.get("podSets") != old.get("podSets"):
-        yield immutable("spec.podSets", "podSets")
     if spec.get("queueName") != old.get("queueName"):
         yield immutable("spec.queueName", spec.get("queueName"))
     now, before = spec.get("priorityClassRef"), old.get("priorityClassRef")

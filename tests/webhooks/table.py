@@ -3,6 +3,10 @@
 A row is an object as it would be and, for a change, as it was. `says` is part of the refusal;
 without it the object is accepted. `natively` is what the API server says instead when it refuses
 the object by its own rules before it asks anybody.
+
+`code` is the HTTP code of a refusal: 403 where a policy or webhook refuses, which is what a row
+without it means, and 422 where the definition of the kind does, or the API server natively. A file
+whose rows are all of one code says so once.
 """
 
 import copy
@@ -15,6 +19,9 @@ import yaml
 
 CASES = Path(__file__).parent / "cases"
 Wire = dict[str, Any]
+BY_ADMISSION = 403
+BY_DEFINITION = 422
+REASONS = {BY_ADMISSION: "Forbidden", BY_DEFINITION: "Invalid"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +34,7 @@ class Row:
     old: Wire | None = None
     says: str = ""
     natively: str = ""
+    code: int = BY_ADMISSION
     around: Mapping[str, bool] = field(default_factory=dict)
     """What surrounds the object: `default_queue`, a LocalQueue of that name beside it;
     `reject_unknown_flavors`, the gate of that rule."""
@@ -51,7 +59,7 @@ def large() -> list[Row]:
             "metadata": {"name": "large"},
             "spec": {"resourceGroups": [group(place, *size) for place, size in enumerate(groups)]},
         }
-        return Row(kind="ClusterQueue", name=name, new=wire, says=says)
+        return Row(kind="ClusterQueue", name=name, new=wire, says=says, code=BY_DEFINITION)
 
     def group(place: int, flavors: int, resources: int) -> Wire:
         names = [f"example.com/r{place}-{number}" for number in range(resources)]
@@ -85,7 +93,7 @@ def written() -> list[Row]:
 
 def row_of(table: Wire, case: Wire) -> Row:
     """Merge a case into the base of its table."""
-    unknown = case.keys() - {"id", "set", "old", "says", "natively", "around"}
+    unknown = case.keys() - {"id", "set", "old", "says", "natively", "code", "around"}
     if unknown:
         raise ValueError(f"{table['kind']}: {case['id']}: unknown {sorted(unknown)}")
     return Row(
@@ -95,6 +103,7 @@ def row_of(table: Wire, case: Wire) -> Row:
         old=merged(table["base"], case["old"]) if "old" in case else None,
         says=case.get("says", ""),
         natively=case.get("natively", ""),
+        code=case.get("code", table.get("code", BY_ADMISSION)),
         around=case.get("around", {}),
     )
 

@@ -52,6 +52,28 @@ def test_a_refusal_names_every_mistake_at_once() -> None:
     assert all(one["message"].startswith("Invalid value: ") for one in causes)
 
 
+def negative(quota: str) -> dict[str, Any]:
+    quotas = [{"name": "cpu", "nominalQuota": quota}]
+    group = {"coveredResources": ["cpu"], "flavors": [{"name": "a", "resources": quotas}]}
+    return {"metadata": {"name": "team"}, "spec": {"resourceGroups": [group]}}
+
+
+def test_a_refusal_is_told_as_kueues_webhooks_tell_it() -> None:
+    answer = validate(review("ClusterQueue", negative("-1")), Surroundings(), Rules())
+    status = answer["response"]["status"]
+    path = "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota"
+    assert (status["code"], status["reason"]) == (403, "Forbidden")
+    told = 'Invalid value: "-1": must be greater than or equal to 0'
+    assert status["message"] == f"{path}: {told}"
+
+
+def test_what_the_definition_refuses_as_well_is_invalid_as_it_says() -> None:
+    answer = validate(review("ClusterQueue", BAD_QUEUE), Surroundings(), Rules())
+    status = answer["response"]["status"]
+    assert (status["code"], status["reason"]) == (422, "Invalid")
+    assert status["message"].startswith('ClusterQueue "team" is invalid: [spec.')
+
+
 @pytest.mark.parametrize(
     "body",
     [

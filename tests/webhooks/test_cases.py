@@ -17,7 +17,7 @@ from queueing.webhooks.credits import (
     check_usage_record,
 )
 from queueing.webhooks.device_flavors import check_device_flavor
-from queueing.webhooks.findings import Finding, Wire
+from queueing.webhooks.findings import Finding, Wire, code_of
 from queueing.webhooks.flavors import (
     check_admission_check,
     check_flavor,
@@ -66,6 +66,8 @@ def test_what_is_refused_says_why(row: Row) -> None:
     told = "\n".join(map(str, found))
     if row.says:
         assert row.says in told
+        # What the API server refuses natively never gets here.
+        assert row.natively or code_of(found) == row.code
     else:
         assert told == ""
 

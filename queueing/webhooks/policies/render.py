@@ -65,7 +65,7 @@ def _validation(demand: Demand) -> Wire:
     wire = {
         "expression": demand.expression,
         "message": f"{demand.path}: {demand.message}",
-        "reason": "Invalid",
+        "reason": "Forbidden",
     }
     if demand.words:
         wire["messageExpression"] = f"'{demand.path}: ' + {demand.words}"

@@ -5,6 +5,7 @@ Its server evaluates no rules of definitions; `e2e/test_validation.py` asks a re
 
 import asyncio
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import pytest
 
@@ -18,11 +19,22 @@ from queueing.kube.errors import KubeError
 from queueing.kube.request import Call
 from queueing_api.config.v1beta2 import Configuration
 from queueing_api.crd.rules import RULES
-from tests.webhooks.table import Row, Wire, merge_patch, rows
+from tests.webhooks.table import REASONS, Row, Wire, merge_patch, rows
 
 BOUND_S = 120.0
 TRIED = Call(dry_run=True)
 BESIDE_A_DEFAULT_QUEUE = "beside-a-default-queue"
+
+
+class Answer(NamedTuple):
+    """What the server says to a write."""
+
+    message: str
+    code: int
+    reason: str
+
+
+ACCEPTED = Answer("", 0, "")
 
 
 def is_asked(row: Row) -> bool:
@@ -38,7 +50,7 @@ def placed(item: Wire, name: str, namespace: str) -> Wire:
     return {**item, "metadata": {**item["metadata"], **where}}
 
 
-async def ask(client: Client, server: EmbeddedServer, row: Row, name: str) -> str:
+async def ask(client: Client, server: EmbeddedServer, row: Row, name: str) -> Answer:
     """Return what is said to a row; nothing if it is accepted. What was is there unasked."""
     resource = resources.RESOURCES[row.kind]
     around = BESIDE_A_DEFAULT_QUEUE if row.around.get("default_queue") else "default"
@@ -53,11 +65,11 @@ async def ask(client: Client, server: EmbeddedServer, row: Row, name: str) -> st
                 resource.at(name, namespace), merge_patch(row.old, row.new), TRIED
             )
     except KubeError as error:
-        return str(error)
-    return ""
+        return Answer(error.message, error.status, error.reason)
+    return ACCEPTED
 
 
-async def ask_all() -> Mapping[str, str]:
+async def ask_all() -> Mapping[str, Answer]:
     """Ask about every row, each under a name of its own."""
     async with (
         asyncio.timeout(BOUND_S),
@@ -84,16 +96,17 @@ async def ask_all() -> Mapping[str, str]:
 
 
 @pytest.fixture(scope="module")
-def told() -> Mapping[str, str]:
+def told() -> Mapping[str, Answer]:
     return asyncio.run(ask_all())
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.id) for row in ROWS])
-def test_what_is_refused_says_why(told: Mapping[str, str], row: Row) -> None:
+def test_what_is_refused_says_why(told: Mapping[str, Answer], row: Row) -> None:
     if row.says:
-        assert (row.natively or row.says) in told[row.id]
+        assert (row.natively or row.says) in told[row.id].message
+        assert (told[row.id].code, told[row.id].reason) == (row.code, REASONS[row.code])
     else:
-        assert told[row.id] == ""
+        assert told[row.id] == ACCEPTED
 
 
 def test_rules_of_definitions_are_among_those_that_are_asked() -> None:
