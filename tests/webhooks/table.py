@@ -103,7 +103,7 @@ def row_of(table: Wire, case: Wire) -> Row:
         old=merged(table["base"], case["old"]) if "old" in case else None,
         says=case.get("says", ""),
         natively=case.get("natively", ""),
-        code=case.get("code", table.get("code", BY_ADMISSION)),
+        code=int(case.get("code") or table.get("code") or BY_ADMISSION),
         around=case.get("around", {}),
     )
 
