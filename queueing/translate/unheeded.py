@@ -17,7 +17,6 @@ OURS = frozenset({"batch/job"})
 UNHEEDED: dict[str, str] = {
     "health.readinessEndpointName": "the path is /readyz",
     "health.livenessEndpointName": "the path is /healthz",
-    "metrics.localQueueMetrics.localQueueSelector": "all LocalQueues are measured",
     "metrics.customLabels": "metrics have no labels of the operator's own",
     "pprofBindAddress": "there is no profiling endpoint",
     "controller.groupKindConcurrency": "one worker pool serves all kinds",
