@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from queueing_api.config.ciphers import CipherSuite
 from queueing_api.config.duration import Duration
 from queueing_api.config.model import Settings
 from queueing_api.config.selectors import Selector
@@ -24,6 +25,7 @@ _SERVICE_LENGTH: Final = 63
 
 Port = Annotated[int, Field(ge=0, le=65535), ZERO_IS_UNSET]
 Text = Annotated[str, EMPTY_IS_UNSET]
+Endpoint = Annotated[str, Field(pattern=r"^/?[-\w.~/]+$"), EMPTY_IS_UNSET]
 Time = Annotated[Duration, ZERO_IS_UNSET]
 
 
@@ -54,10 +56,10 @@ class ControllerHealth(Settings):
 
     health_probe_bind_address: Text = ":8081"
     """Address of /healthz and /readyz; 0 switches them off."""
-    readiness_endpoint_name: Text = "readyz"
-    """Path of the readiness probe."""
-    liveness_endpoint_name: Text = "healthz"
-    """Path of the liveness probe."""
+    readiness_endpoint_name: Endpoint = "readyz"
+    """Path of the readiness probe, beside /readyz."""
+    liveness_endpoint_name: Endpoint = "healthz"
+    """Path of the liveness probe, beside /healthz."""
 
 
 class LocalQueueMetrics(Settings):
@@ -166,7 +168,7 @@ class TlsOptions(Settings):
 
     min_version: Annotated[Literal["VersionTLS12", "VersionTLS13"] | None, EMPTY_IS_UNSET] = None
     """Lowest version of TLS."""
-    cipher_suites: list[str] = Field(default_factory=list)
+    cipher_suites: list[CipherSuite] = Field(default_factory=list)
     """Cipher suites for TLS 1.2, by their IANA names."""
     curve_preferences: list[int] = Field(default_factory=list)
     """Key exchanges in order of preference, by their numbers."""
