@@ -6,7 +6,9 @@ from typing import Any
 from queueing.cli.output import columns
 
 NOTHING_WAITS = "Nothing waits: no pending Workload, and no suspended Job that would get one."
-QUOTAS = ("CLUSTERQUEUE", "FLAVOR", "RESOURCE", "NOMINAL", "USED", "BORROWED", "LENT")
+QUOTAS = ("FLAVOR", "RESOURCE", "NOMINAL", "USED", "BORROWED", "LENT")
+OF_QUEUES, OF_COHORTS = "usage", "cohorts"
+"""Parts of a plan that tell quotas."""
 BEFORE, AFTER, REWORDED = "-", "+", "~"
 """Marks of lines: without the change, with it, and the same decision with another message."""
 
@@ -23,9 +25,10 @@ def table(report: Report) -> str:
     ]
     header = ("ROUND", "ACTION", "WORKLOAD", "CLUSTERQUEUE", "DETAIL")
     parts = [columns(header, decisions) if decisions else NOTHING_WAITS]
-    quotas = _quotas(report)
+    quotas = _quotas(report, OF_QUEUES)
     if quotas:
-        parts.append(columns(QUOTAS, [(*place, *amounts) for place, amounts in quotas.items()]))
+        rows = [(*place, *amounts) for place, amounts in quotas.items()]
+        parts.append(columns(("CLUSTERQUEUE", *QUOTAS), rows))
     if report.get("stable"):
         count = len(report["rounds"])
         parts.append(f"Stable after {count} round{'s' * (count != 1)}.")
@@ -37,30 +40,38 @@ def difference(before: Report, after: Report) -> str:
     old, new = _stories(before), _stories(after)
     workloads = list(dict.fromkeys([*new, *old]))
     rows = [row for name in workloads for row in _told(old.get(name, ()), new.get(name, ()))]
-    was, now = _quotas(before), _quotas(after)
-    places = sorted(was.keys() | now.keys())
-    amounts = [
-        (mark, *place, *side[place])
-        for place in places
-        if was.get(place) != now.get(place)
-        for mark, side in ((BEFORE, was), (AFTER, now))
-        if place in side
-    ]
     alike = len(workloads) - len({row[2] for row in rows})
-    same = sum(was.get(one) == now.get(one) for one in places)
+    of_queues, same_of_queues = _changed_quotas(before, after, OF_QUEUES)
+    of_cohorts, same_of_cohorts = _changed_quotas(before, after, OF_COHORTS)
+    same = same_of_queues + same_of_cohorts
     rest = f"{_count(alike, 'pending workload')} and {_count(same, 'quota line')}"
-    if not rows and not amounts:
+    if not rows and not of_queues and not of_cohorts:
         return f"The change makes no difference: {rest} stay as they are (--all shows them)."
     header = ("CHANGE", "ACTION", "WORKLOAD", "CLUSTERQUEUE", "DETAIL")
     parts = [columns(header, rows)] if rows else ["The change makes no difference to workloads."]
-    if amounts:
-        parts.append(columns(("CHANGE", *QUOTAS), amounts))
+    for kind, changed in (("CLUSTERQUEUE", of_queues), ("COHORT", of_cohorts)):
+        if changed:
+            parts.append(columns(("CHANGE", kind, *QUOTAS), changed))
     legend = f"{BEFORE} without the change, {AFTER} with it"
     if any(row[0] == REWORDED for row in rows):
         legend += f", {REWORDED} the same with another message"
     stay = f" {rest} stay as they are (--all shows them)." if alike or same else ""
     parts.append(f"{legend}.{stay}")
     return "\n\n".join(parts)
+
+
+def _changed_quotas(before: Report, after: Report, part: str) -> tuple[list[tuple[str, ...]], int]:
+    """Return the rows of quotas that are others in the second plan, and the number of the rest."""
+    was, now = _quotas(before, part), _quotas(after, part)
+    places = sorted(was.keys() | now.keys())
+    changed = [place for place in places if was.get(place) != now.get(place)]
+    rows = [
+        (mark, *place, *side[place])
+        for place in changed
+        for mark, side in ((BEFORE, was), (AFTER, now))
+        if place in side
+    ]
+    return rows, len(places) - len(changed)
 
 
 def _count(number: int, what: str) -> str:
@@ -103,10 +114,10 @@ def _gist(decision: Decision) -> tuple[str, ...]:
     return _row(decision)
 
 
-def _quotas(report: Report) -> dict[tuple[str, str, str], tuple[str, ...]]:
+def _quotas(report: Report, part: str) -> dict[tuple[str, str, str], tuple[str, ...]]:
     return {
-        (queue, flavor, resource): tuple(amounts.values())
-        for queue, flavors in report["usage"].items()
+        (name, flavor, resource): tuple(amounts.values())
+        for name, flavors in report[part].items()
         for flavor, resources in flavors.items()
         for resource, amounts in resources.items()
     }

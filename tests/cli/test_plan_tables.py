@@ -156,3 +156,19 @@ def test_a_queue_of_one_side_only_has_its_quota_told() -> None:
     lines = changes([], [added])
     assert "+ new f cpu 7 0 0 0" in lines
     assert "The change makes no difference to workloads." in lines
+
+
+def test_a_cohort_whose_own_quota_changes_is_told() -> None:
+    cohort = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Cohort
+metadata: {name: all}
+spec:
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{name: f, resources: [{name: cpu, nominalQuota: QUOTA}]}]
+"""
+    lines = changes([cohort.replace("QUOTA", "1")], [cohort.replace("QUOTA", "5")])
+    assert "CHANGE COHORT FLAVOR RESOURCE NOMINAL USED BORROWED LENT" in lines
+    assert "- all f cpu 1 0 0 0" in lines
+    assert "+ all f cpu 5 0 0 0" in lines
