@@ -318,6 +318,9 @@ _OF_THE_OLDER_VERSION: Mapping[str, str] = MappingProxyType(
         " stands; leave the block out to have it off",
         "waitForPodsReady.enable": "a field of v1beta1 only: here it is on; the feature gate"
         " DisableWaitForPodsReady switches it off",
+        "queueVisibility": "a field of v1beta1 only, without effect there; leave it out",
+        "integrations.podOptions": "a field of v1beta1 only: managedJobsNamespaceSelector selects"
+        " namespaces",
     }
 )
 """Fields of a Configuration that went with v1beta1, and how the same is said now."""
