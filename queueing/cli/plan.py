@@ -1,14 +1,15 @@
 """`queueing plan`: what would be admitted, preempted or kept waiting, and why."""
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import click
 
 from queueing.cli.options import cluster_options, files_option, now_option, output_option
-from queueing.cli.output import UsageProblem, columns, structured
+from queueing.cli.output import UsageProblem, structured
+from queueing.cli.plan_tables import difference, table
 from queueing.core.settings import Compatibility
 from queueing.sim.documents import LIVE, Document, load, parse
 from queueing.sim.intake import Intake, read_configuration, read_world
@@ -33,9 +34,6 @@ Exit codes: 0 when a plan was made, 2 when the input cannot be used, 130 after C
 """
 
 
-NOTHING_WAITS = "Nothing waits: no pending Workload, and no suspended Job that would get one."
-
-
 @click.command(epilog=EPILOG)
 @files_option("YAML or JSON file, folder, or - for standard input; repeat for more.")
 @click.option(
@@ -55,33 +53,56 @@ NOTHING_WAITS = "Nothing waits: no pending Workload, and no suspended Job that w
     type=click.Choice([one.value for one in Compatibility]),
     help="Decide as Kueue, or with queueing's differences.  [default: Kueue with --rounds]",
 )
+@click.option(
+    "--all",
+    is_flag=True,
+    help="With --live and -f, print the whole plan after what the files change.",
+)
+@click.option("--strict", is_flag=True, help="Refuse fields that their kind does not have.")
 @output_option()
 def command(files: tuple[str, ...], output: str, **options: Any) -> None:
     """Show what would happen to the workloads in some manifests, and why.
 
     Reads queues, flavors, workloads, suspended Jobs and what they depend on, in any order, and runs
-    the scheduler on them. Nothing is changed anywhere.
+    the scheduler on them. With --live and files, shows what the files change of what would happen
+    without them. Nothing is changed anywhere.
     """
     if options["until_stable"] and options["rounds"]:
         raise click.UsageError("--rounds and --until-stable exclude each other")
     if not files and not options["live"]:
         raise click.UsageError("give manifests with -f, or the cluster with --live")
+    compares = bool(options["live"] and files) and output == "table"
     try:
         with _uncollected():
-            intake = _intake(files, options)
+            intakes = _intakes(files, options, compares=compares)
     except ManifestError as error:
         raise UsageProblem(str(error)) from error
+    *before, intake = intakes
+    if options["strict"] and intake.unknown_fields:
+        raise UsageProblem("\n".join(intake.unknown_fields))
+    known = {one for each in before for one in each.warnings} if not options["all"] else set()
     for warning in intake.warnings:
-        click.echo(f"Warning: {warning}", err=True)
-    rounds, now = options["rounds"], options["now"]
-    if rounds:
-        plan = fixed_rounds(intake.facts, settings=intake.settings, now=now, rounds=rounds)
-    else:
-        plan = until_stable(intake.facts, settings=intake.settings, now=now)
-    if plan.stable is False:
-        click.echo(f"Warning: not stable after {len(plan.rounds)} rounds{_why(plan)}", err=True)
-    report = as_json(plan)
-    click.echo(_table(report, plan) if output == "table" else structured(report, output))
+        if warning not in known:
+            click.echo(f"Warning: {warning}", err=True)
+    plans = [_plan(one, options) for one in intakes]
+    if plans[-1].stable is False:
+        rounds = len(plans[-1].rounds)
+        click.echo(f"Warning: not stable after {rounds} rounds{_why(plans[-1])}", err=True)
+    reports = [as_json(one) for one in plans]
+    if output != "table":
+        click.echo(structured(reports[-1], output))
+        return
+    if compares:
+        click.echo(difference(*reports))
+    if not compares or options["all"]:
+        click.echo(("\n" if compares else "") + table(reports[-1]))
+
+
+def _plan(intake: Intake, options: Mapping[str, Any]) -> Plan:
+    facts, settings, now = intake.facts, intake.settings, options["now"]
+    if options["rounds"]:
+        return fixed_rounds(facts, settings=settings, now=now, rounds=options["rounds"])
+    return until_stable(facts, settings=settings, now=now)
 
 
 def _why(plan: Plan) -> str:
@@ -104,19 +125,25 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _intake(files: tuple[str, ...], options: dict[str, Any]) -> Intake:
-    documents = load(files)
+def _intakes(files: tuple[str, ...], options: Mapping[str, Any], *, compares: bool) -> list[Intake]:
+    """Return what is to be planned; where it is compared, before it the cluster as it is."""
+    written = load(files)
     configuration = read_configuration(options["config"]) if options["config"] else None
+    worlds = [written]
     if options["live"]:
-        every_job = _queues_every_job(documents, configuration)
-        documents = _over(_live(options, every_job=every_job), documents)
+        every_job = _queues_every_job(written, configuration)
+        live = _live(options, every_job=every_job)
+        worlds = [live] * compares + [_over(live, written)]
     fallback = Compatibility.KUEUE if options["rounds"] else Compatibility.QUEUEING
-    return read_world(
-        documents,
-        now=options["now"],
-        compatibility=Compatibility(options["compatibility"] or fallback),
-        configuration=configuration,
-    )
+    return [
+        read_world(
+            documents,
+            now=options["now"],
+            compatibility=Compatibility(options["compatibility"] or fallback),
+            configuration=configuration,
+        )
+        for documents in worlds
+    ]
 
 
 def _queues_every_job(documents: Iterable[Document], chosen: Configuration | None) -> bool:
@@ -127,7 +154,7 @@ def _queues_every_job(documents: Iterable[Document], chosen: Configuration | Non
     return any(one.value_at(field) is True for one in documents if one.kind == "Configuration")
 
 
-def _live(options: dict[str, Any], *, every_job: bool) -> list[Document]:
+def _live(options: Mapping[str, Any], *, every_job: bool) -> list[Document]:
     from queueing.cli.live import read_cluster  # noqa: PLC0415 - half a second of imports
 
     text = read_cluster(options["kubeconfig"], options["context"], every_job=every_job)
@@ -144,48 +171,3 @@ def _identity(document: Document) -> tuple[str, ...]:
     metadata = document.value["metadata"]
     home = "default" if document.kind in NAMESPACED else ""
     return document.group, document.kind, metadata.get("namespace") or home, document.name
-
-
-def _table(report: dict[str, Any], plan: Plan) -> str:
-    decisions = [
-        (str(one["round"]), *_row(decision))
-        for one in report["rounds"]
-        for decision in one["decisions"]
-    ]
-    usage = [
-        (queue, flavor, resource, *amounts.values())
-        for queue, flavors in report["usage"].items()
-        for flavor, resources in flavors.items()
-        for resource, amounts in resources.items()
-    ]
-    header = ("ROUND", "ACTION", "WORKLOAD", "CLUSTERQUEUE", "DETAIL")
-    parts = [columns(header, decisions) if decisions else NOTHING_WAITS]
-    if usage:
-        header_of_usage = ("CLUSTERQUEUE", "FLAVOR", "RESOURCE", "NOMINAL", "USED", "BORROWED")
-        parts.append(columns((*header_of_usage, "LENT"), usage))
-    if plan.stable:
-        count = len(plan.rounds)
-        parts.append(f"Stable after {count} round{'s' * (count != 1)}.")
-    return "\n\n".join(parts)
-
-
-def _row(decision: dict[str, Any]) -> tuple[str, str, str, str]:
-    match decision["action"]:
-        case "Admit":
-            detail = "; ".join(_assignment(one) for one in decision["podSetAssignments"])
-            detail += ", borrowing" if decision["borrowing"] else ""
-            detail += ", only reserved" if decision["reservedOnly"] else ""
-        case "Preempt":
-            detail = f"for {decision['preemptor']}: {decision['reason']}"
-        case _:
-            detail = f"{decision['reason']}: {decision['message']}"
-    queue = decision["clusterQueue"] or "-"
-    return decision["action"], decision["workload"], queue, detail
-
-
-def _assignment(one: dict[str, Any]) -> str:
-    usage = ", ".join(
-        f"{resource} {one['resourceUsage'].get(resource, '0')} of {flavor}"
-        for resource, flavor in one["flavors"].items()
-    )
-    return f"{one['name']} x{one['count']}: {usage}"

@@ -48,6 +48,7 @@ from queueing.kube.lease_record import ADDRESS, KubeLeaseStore
 from queueing.kube.outcome import MaySend
 from queueing.observe.metrics import Metrics
 from queueing.observe.traces import Tracer
+from queueing.translate.configuration import measured_local_queues
 from queueing_api.config.v1beta2 import Configuration
 
 logger = logging.getLogger(__name__)
@@ -140,6 +141,7 @@ class App:
             now=clock.now,
             traces=WorkloadTraces(self._tracer) if self._tracer is not None else None,
             fair=self._rules.settings.fair_sharing is not None,
+            local_queues=measured_local_queues(configuration),
         )
 
     async def run(self) -> None:

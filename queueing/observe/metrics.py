@@ -41,6 +41,11 @@ class Family:
         self._series: dict[tuple[str, ...], Series] = {}
         self._groups: dict[tuple[tuple[str, str], ...], dict[tuple[str, ...], None]] = {}
         """Series by the object for which `replace_those` set them."""
+        self._chosen: Callable[[str, str], bool] | None = None
+
+    def limit(self, chosen: Callable[[str, str], bool]) -> None:
+        """Make series only of chosen objects, by namespace and name; others are muted."""
+        self._chosen = chosen
 
     def labels(self, **values: str) -> Series:
         """Return the series with these labels, all of them needed."""
@@ -52,6 +57,8 @@ class Family:
             raise ValueError(f"{self.row.full_name} has the labels {self.row.labels} only")
         series = self._series.get(key)
         if series is None:
+            if self._chosen is not None and not self._chosen(values["namespace"], values["name"]):
+                return _MUTED
             series = cast("Series", self._vector.labels(*key, self._role))
             self._series[key] = series
         return series
@@ -153,6 +160,12 @@ class Metrics:
         """Drop every series that carries all of these labels: the object they name is gone."""
         for family in self._families.values():
             family.forget(values)
+
+    def limit_local_queues(self, chosen: Callable[[str, str], bool]) -> None:
+        """Keep metrics only of chosen LocalQueues, by namespace and name."""
+        for family in self._families.values():
+            if Group.LOCAL_QUEUES in family.row.groups:
+                family.limit(chosen)
 
     def exposition(self, accept: str = "") -> Exposition:
         """Return all series in the format that the Accept header asks for.

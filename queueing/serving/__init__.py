@@ -8,6 +8,7 @@ answer is made from memory; only authentication and the certificate ask the API 
 `process` composes it. `routes` are the HTTP of its ports, `surroundings` what defaulting must know.
 Who asks, and may they: `authorization`, with `aggregator`. `visibility` answers who waits where, or
 has the leader's replica answer (`forward`). TLS: `certificates` are made here, kept in a Secret by
-`certificate_secret`, served as the `identity`. When the definition of Workloads is about to be
-deleted, `uninstallation` silences the leader, and `finalizer_release` lets go of everything.
+`certificate_secret`, served as the `identity` to clients that `tls_settings` accept. When the
+definition of Workloads is about to be deleted, `uninstallation` silences the leader, and
+`finalizer_release` lets go of everything.
 """

@@ -12,6 +12,7 @@ from queueing.kube.errors import KubeError
 from queueing.kube.pem import present
 from queueing.serving.aggregator import Aggregator
 from queueing.serving.certificates import Certificates
+from queueing.serving.tls_settings import USUAL, TlsSettings
 
 logger = logging.getLogger(__name__)
 
@@ -21,12 +22,13 @@ TURN_S = 10.0
 class Identity:
     """TLS contexts whose certificate can change; `present` is False until there is one."""
 
-    def __init__(self) -> None:
+    def __init__(self, accepted: TlsSettings = USUAL) -> None:
+        """Begin without a certificate."""
         self.present = False
         self.authority = b""
         """Who signed the certificate; empty when that is not known."""
-        self.plain = _context()
-        self.aggregated = _context()
+        self.plain = accepted.context()
+        self.aggregated = accepted.context()
         self._aggregator = Aggregator()
 
     def believe(self, aggregator: Aggregator) -> None:
@@ -48,12 +50,6 @@ class Identity:
         for context in (self.plain, self.aggregated):
             present(context, certificate, key)
         self.present = True
-
-
-def _context() -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    return context
 
 
 async def follow_files(

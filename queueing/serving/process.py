@@ -33,6 +33,7 @@ from queueing.serving.routes import (
     webhook_application,
 )
 from queueing.serving.surroundings import Cluster, watches
+from queueing.serving.tls_settings import USUAL, TlsSettings
 from queueing.serving.uninstallation import Uninstallation
 from queueing.webhooks.admission import Rules
 
@@ -77,6 +78,11 @@ class ServingOptions:
     """How soon a leader sees that it has lost the Lease."""
     visibility_name: str = ""
     """The name in the certificate under which replicas ask each other."""
+    tls: TlsSettings = USUAL
+    alive_path: str = "/healthz"
+    """Where the liveness probe is answered, beside /healthz."""
+    ready_path: str = "/readyz"
+    """Where the readiness probe is answered, beside /readyz."""
     plain_http: bool = False
     """Serve without TLS, for a server on loopback only."""
 
@@ -92,7 +98,7 @@ async def serve(options: ServingOptions, convert: Convert) -> None:
         client = await stack.enter_async_context(Client(where, "queueing-serving"))
         models = ReadModels()
         await stack.enter_async_context(listening(options.socket, models))
-        identity = Identity()
+        identity = Identity(options.tls)
         reviewer = Reviewer(client, SystemClock().monotonic, identity.is_aggregator)
         cluster = Cluster(options.managed, options.manage_without_queue, options.default_class)
         reflectors = watches(client, cluster)
@@ -108,9 +114,12 @@ async def serve(options: ServingOptions, convert: Convert) -> None:
         webhooks = webhook_application(cluster.around, options.rules, convert, uninstallation)
         metrics = metrics_application(models, reviewer.may_read_path)
         visibility = visibility_application(models, reviewer.may_see_pending, elsewhere)
+        probes = probe_application(
+            models, readiness, alive=options.alive_path, ready=options.ready_path
+        )
         ports = (
             (options.webhooks, webhooks, identity.plain),
-            (options.probes, probe_application(models, readiness), None),
+            (options.probes, probes, None),
             (options.metrics, metrics, identity.plain),
             (options.visibility, visibility, identity.aggregated),
         )

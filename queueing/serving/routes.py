@@ -105,24 +105,27 @@ class Readiness:
         return [name for name, holds in self.checks.items() if not holds()]
 
 
-def probe_application(models: ReadModels, readiness: Readiness) -> web.Application:
-    """Serve /healthz and /readyz."""
+def probe_application(
+    models: ReadModels, readiness: Readiness, *, alive: str = "/healthz", ready: str = "/readyz"
+) -> web.Application:
+    """Serve /healthz and /readyz, and the same at the paths that the Configuration chooses."""
 
-    async def healthy(_request: web.Request) -> web.StreamResponse:
+    async def is_alive(_request: web.Request) -> web.StreamResponse:
         silent = asyncio.get_running_loop().time() - models.heard
         if models.connected and silent > SILENCE_S:
             return web.Response(text=f"the controller is silent for {silent:.0f} s\n", status=500)
         return web.Response(text="ok\n")
 
-    async def ready(_request: web.Request) -> web.StreamResponse:
+    async def is_ready(_request: web.Request) -> web.StreamResponse:
         missing = readiness.missing()
         if missing:
             return web.Response(text=f"not ready: {', '.join(missing)}\n", status=503)
         return web.Response(text="ok\n")
 
     application = web.Application()
-    application.router.add_get("/healthz", healthy)
-    application.router.add_get("/readyz", ready)
+    paths = {"/healthz": is_alive, "/readyz": is_ready, alive: is_alive, ready: is_ready}
+    for path, handler in paths.items():
+        application.router.add_get(path, handler)
     return application
 
 

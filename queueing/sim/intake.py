@@ -29,6 +29,7 @@ from queueing.sim.kinds import (
     upgraded,
     without_effect,
 )
+from queueing.sim.left_out import is_not_queued, told_once
 from queueing.sim.stakes import Stakes
 from queueing.sim.yaml_text import ManifestError
 from queueing.translate import budgets, credits_wire
@@ -62,6 +63,8 @@ class Intake:
     facts: tuple[Fact | CreditFact, ...]
     settings: Settings
     warnings: tuple[str, ...]
+    unknown_fields: tuple[str, ...]
+    """The warnings that tell of fields which their kind does not have."""
 
 
 def read_world(
@@ -76,9 +79,11 @@ def read_world(
     Raises ManifestError, naming file, line and field, for the first document that is broken.
     """
     written, warnings = _sort(documents)
-    found = []
+    found, unknown_fields = [], []
     for document in written:
-        warnings += check_shape(document)
+        odd = check_shape(document)
+        unknown_fields += odd.fields
+        warnings += [*odd.names, *odd.fields]
         current = upgraded(document)
         warnings += rule_warnings(current)
         _complete(current, now)
@@ -94,24 +99,23 @@ def read_world(
         facts=facts,
         settings=settings_of(settled, compatibility=compatibility),
         warnings=(*warnings, *reader.warnings, *contradictions(facts)),
+        unknown_fields=tuple(unknown_fields),
     )
 
 
 def _sort(documents: Iterable[Document]) -> tuple[list[Document], list[str]]:
-    """Return the known documents by kind and name, and a warning per kind that has no effect.
-
-    Of each such kind in a file, the warning names the line of the first.
-    """
+    """Return the known documents by kind and name, and a warning per kind that has no effect."""
     known: dict[tuple[str, ...], Document] = {}
-    warnings: dict[tuple[str, str], str] = {}
+    left_out: list[tuple[Document, str]] = []
     for document in documents:
-        kind = f"{document.kind} ({document.api_version})"
-        said, place = (document.file, kind), f"{document.file}:{document.line}: {kind}"
         if why := without_effect(document):
-            warnings.setdefault(said, f"{place} has no effect on a plan: {why}")
+            left_out.append((document, f"has no effect on a plan: {why}"))
+            continue
+        if is_not_queued(document):
+            left_out.append((document, "is not queued and was left out: only Jobs are queued"))
             continue
         if not is_known(document):
-            warnings.setdefault(said, f"{place} is not known and was left out{meant(document)}")
+            left_out.append((document, f"is not known and was left out{meant(document)}"))
             continue
         if document.kind in NAMESPACED:
             document.value["metadata"].setdefault("namespace", "default")
@@ -122,7 +126,7 @@ def _sort(documents: Iterable[Document]) -> tuple[list[Document], list[str]]:
             problem = f"{document.title} is already defined at {first.file}:{first.line}"
             raise document.error([], problem)
         known[identity] = document
-    return [known[identity] for identity in sorted(known)], list(warnings.values())
+    return [known[identity] for identity in sorted(known)], told_once(left_out)
 
 
 def _complete(document: Document, now: float) -> None:

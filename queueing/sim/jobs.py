@@ -73,6 +73,8 @@ class JobReader:
     known: Sequence[Workload]
     """Workloads among the documents; their Jobs get no others."""
     warnings: list[str] = field(default_factory=list)
+    _not_queued: dict[str, list[Key]] = field(default_factory=dict)
+    """Jobs that get no Workload, by the reason; told once for each reason."""
 
     def workloads(self) -> list[Workload]:
         """Return all Workloads: those given, and those that Jobs would get.
@@ -93,7 +95,13 @@ class JobReader:
                 else:
                     gangs.setdefault(key, []).append(given.job)
         found += [self._workload_of_gang(key, members) for key, members in gangs.items()]
+        self._tell_who_is_not_queued()
         return [*standing.values(), *(one for one in found if one is not None)]
+
+    def _tell_who_is_not_queued(self) -> None:
+        for why, (first, *others) in self._not_queued.items():
+            more = f" (and {len(others)} more Job{'s' * (len(others) > 1)})" if others else ""
+            self.warnings.append(f"Job {first} {why}{more}")
 
     def _followed(self, given: GivenJob, own: Workload, *, alone: bool) -> Workload:
         """Return a Job's Workload as the controller makes it follow a changed Job."""
@@ -161,7 +169,7 @@ class JobReader:
         why = self._apart(given, owned)
         if why:
             if not given.live:
-                self._warn(job, why)
+                self._not_queued.setdefault(why, []).append(job.metadata.key)
             return False
         if given.live:
             if not job.spec.suspend:

@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
 from queueing.sim.documents import Document, Step, parse, spell
-from queueing.sim.unknown_fields import unknown_field_warnings
+from queueing.sim.unknown_fields import did_you_mean, names_at, unknown_field_warnings
 from queueing.sim.yaml_text import ManifestError
 from queueing.translate.devices.names import WORKLOAD_UID
 from queueing.webhooks.checkpoints import check_checkpoint_policy
@@ -182,8 +181,7 @@ def meant(document: Document) -> str:
     if document.kind == "ConfigMap" and CONFIG in str(document.value_at(["data"])):
         return "; the Configuration in it is read from --config"
     known = sorted({kind for version, kind in MODELS if version == document.api_version})
-    close = get_close_matches(document.kind, known, n=1)
-    return f"; is {close[0]} meant?" if close else ""
+    return did_you_mean(document.kind, known)
 
 
 def without_effect(document: Document) -> str:
@@ -197,25 +195,44 @@ def without_effect(document: Document) -> str:
     return WITHOUT_EFFECT.get(document.kind, "")
 
 
-def check_shape(document: Document) -> list[str]:
-    """Validate a document by its schema; return warnings of fields that the API server would prune.
+class Oddities(NamedTuple):
+    """What is strange about a document that can be used; sentences."""
 
-    Names that no API server would take are told as well: they decide nothing.
+    names: list[str]
+    """Names that no API server would take: they decide nothing."""
+    fields: list[str]
+    """Fields that its kind does not have."""
+
+
+def check_shape(document: Document) -> Oddities:
+    """Validate a document by its schema, and tell what the API server would prune.
+
     Raises ManifestError for the fields that the API server's schema would refuse.
     """
     if document.kind != "Configuration" and not document.name:
         raise document.error(["metadata", "name"], "required")
     model = MODELS[document.api_version, document.kind]
-    warnings: list[str] = []
+    found = Oddities([], [])
     shape, made = body(document), None
     while made is None:
         try:
             made = model.model_validate(shape)
         except ValidationError as error:
-            shape = _mended(document, shape, error, warnings)
+            shape = _mended(document, shape, error, found.names)
     if document.kind not in UNREAD:
-        warnings += unknown_field_warnings(document, made)
-    return warnings
+        found.fields.extend(unknown_field_warnings(document, made, _other_versions(document)))
+    return found
+
+
+def _other_versions(document: Document) -> dict[str, type[BaseModel]]:
+    """Return the models of a kind in the other versions of its group."""
+    return {
+        api_version.rpartition("/")[2]: model
+        for (api_version, kind), model in MODELS.items()
+        if kind == document.kind
+        and api_version != document.api_version
+        and api_version.rpartition("/")[0] == document.group
+    }
 
 
 def _mended(
@@ -301,6 +318,9 @@ _OF_THE_OLDER_VERSION: Mapping[str, str] = MappingProxyType(
         " stands; leave the block out to have it off",
         "waitForPodsReady.enable": "a field of v1beta1 only: here it is on; the feature gate"
         " DisableWaitForPodsReady switches it off",
+        "queueVisibility": "a field of v1beta1 only, without effect there; leave it out",
+        "integrations.podOptions": "a field of v1beta1 only: managedJobsNamespaceSelector selects"
+        " namespaces",
     }
 )
 """Fields of a Configuration that went with v1beta1, and how the same is said now."""
@@ -314,7 +334,9 @@ def _as_manifest_error(
     if fault == "missing":
         what = "required"
     elif fault == "extra_forbidden":
-        what = _OF_THE_OLDER_VERSION.get(spell(path), "unknown field")
+        model = MODELS[document.api_version, document.kind]
+        meant = did_you_mean(str(path[-1]), names_at(model, path[:-1]))
+        what = _OF_THE_OLDER_VERSION.get(spell(path), f"unknown field{meant}")
     elif fault in _NO_MAPPING:
         what = "must be a mapping"
     elif fault == "string_pattern_mismatch":

@@ -14,7 +14,6 @@ from queueing.core.settings import (
     RequeuingTimestamp,
     Settings,
 )
-from queueing.translate import labels
 from queueing.translate.marks import BY_GATE
 from queueing.translate.transformations import (
     ResourceRules,
@@ -22,6 +21,7 @@ from queueing.translate.transformations import (
     TransformationStrategy,
 )
 from queueing_api.config.v1beta2 import Configuration
+from queueing_api.meta.v1 import LabelSelector
 
 _ON = """
 ManagedJobsNamespaceSelectorAlwaysRespected TLSOptions PartialAdmission FlavorFungibility
@@ -164,16 +164,22 @@ def rules_of(configuration: Configuration) -> ResourceRules:
 
 def managed_namespaces(configuration: Configuration) -> Selector:
     """Return whose Jobs are managed: by default all namespaces but the system's and our own."""
-    found = configuration.managed_jobs_namespace_selector
-    if found is None:
-        out = ("kube-system", configuration.namespace)
-        return Selector((Requirement(key=labels.NAMESPACE, operator="NotIn", values=out),))
+    return _selector(configuration.namespaces())
+
+
+def measured_local_queues(configuration: Configuration) -> Selector | None:
+    """Return which LocalQueues have metrics; None means all."""
+    found = configuration.metrics.local_queue_metrics.local_queue_selector
+    return _selector(found) if found is not None else None
+
+
+def _selector(found: LabelSelector) -> Selector:
     equal = [
         Requirement(key=key, operator="In", values=(value,))
-        for key, value in sorted((found.match_labels or {}).items())
+        for key, value in sorted(found.match_labels.items())
     ]
     terms = [
-        Requirement(key=one.key, operator=str(one.operator), values=tuple(one.values or ()))
-        for one in found.match_expressions or ()
+        Requirement(key=one.key, operator=str(one.operator), values=tuple(one.values))
+        for one in found.match_expressions
     ]
     return Selector((*equal, *terms))

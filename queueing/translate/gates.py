@@ -81,7 +81,25 @@ _ABSENT: Mapping[str, str] = MappingProxyType(
         "MultiKueue": "there is only one cluster",
         "TAS": "pods are not placed by topology",
         "ElasticJobs": "elastic Jobs are refused",
+        "CleanupProvisioningRequests": "ProvisioningRequests are not made",
+        "ConcurrentAdmission": "a Job has one Workload, without variants",
+        "CustomMetricLabels": "metrics have only Kueue's own labels",
+        "FailureRecoveryPolicy": "pods that are stuck in termination are not failed by force",
+        "SchedulerLibrary": "pods are not placed on nodes",
+        "ShortWorkloadNames": "names of Workloads have up to 253 characters",
     }
+    | dict.fromkeys(
+        (
+            "DeferRayService",
+            "FastQuotaReleaseInPodIntegration",
+            "LWS",
+            "PodIntegration",
+            "SkipReassignmentForPodOwned",
+            "SparkApplication",
+            "ValidateRayAndSpark",
+        ),
+        "only Jobs are queued",
+    )
 )
 """Prefixes of gates whose feature does not exist here, and why."""
 

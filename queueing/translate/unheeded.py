@@ -15,14 +15,11 @@ OURS = frozenset({"batch/job"})
 """Frameworks whose jobs are queued."""
 
 UNHEEDED: dict[str, str] = {
-    "health.readinessEndpointName": "the path is /readyz",
-    "health.livenessEndpointName": "the path is /healthz",
-    "metrics.localQueueMetrics.localQueueSelector": "all LocalQueues are measured",
-    "metrics.customLabels": "metrics have no labels of the operator's own",
-    "pprofBindAddress": "there is no profiling endpoint",
-    "controller.groupKindConcurrency": "one worker pool serves all kinds",
-    "controller.cacheSyncTimeout": "the caches are waited for without an end, /readyz says so",
-    "tls": "TLS is that of the Python runtime, 1.2 or later",
+    "metrics.customLabels": "they belong to the gate CustomMetricLabels, which is refused",
+    "pprofBindAddress": "pprof shows programs in Go; samplers for Python need no endpoint",
+    "controller.groupKindConcurrency": "workers mostly wait for the API server, at no cost",
+    "controller.cacheSyncTimeout": "a restart would begin anew; until then /readyz says no",
+    "tls.curvePreferences": "OpenSSL chooses key exchanges, and Python has no setting for it",
     "clientConnection.qps": "calls are paced by the answers of the API server",
     "clientConnection.burst": "calls are paced by the answers of the API server",
     "multiKueue": "there is no MultiKueue",

@@ -96,5 +96,5 @@ def test_every_manifest_of_a_page_has_fields_that_exist(page: Path) -> None:
         whole = [one for one in yaml.safe_load_all(text) if isinstance(one, dict)]
         if all("apiVersion" in one and "kind" in one for one in whole):
             known = [one for one in parse(text, file=page.name) if is_known(one)]
-            wrong += [one for each in known for one in check_shape(each)]
+            wrong += [one for each in known for told in check_shape(each) for one in told]
     assert wrong == []

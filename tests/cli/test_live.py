@@ -70,6 +70,55 @@ async def test_a_file_replaces_what_the_cluster_has(tmp_path: Path) -> None:
     assert decision(then)["action"] == "Admit"
 
 
+def planned(*arguments: str) -> Result:
+    result = CliRunner().invoke(cli, ["plan", "--live", *arguments])
+    assert result.exit_code == 0, result.output
+    return result
+
+
+async def test_a_change_of_the_cluster_is_shown_as_a_difference(tmp_path: Path) -> None:
+    kubeconfig, change, same = (tmp_path / name for name in ("kubeconfig", "change", "same"))
+    documents = parse(OBJECTS, file="objects")
+    queue = next(one for one in OBJECTS.split("---\n") if "kind: ClusterQueue" in one)
+    same.write_text(queue)
+    change.write_text(queue.replace("nominalQuota: 2", "nominalQuota: 4"))
+    async with asyncio.timeout(60), local_cluster(Place(), documents) as server:
+        kubeconfig.write_text(server.kubeconfig())
+        flags = ("--kubeconfig", str(kubeconfig), "-f")
+        nothing = await asyncio.to_thread(planned, *flags, str(same))
+        less = await asyncio.to_thread(planned, *flags, str(change))
+        everything = await asyncio.to_thread(planned, *flags, str(change), "--all")
+    assert nothing.stdout.count("\n") == 1
+    assert nothing.stdout.startswith("The change makes no difference: 1 pending workload and")
+    assert [line.split()[:3] for line in less.stdout.splitlines() if "team/w" in line] == [
+        ["-", "Wait", "team/w"],
+        ["+", "Admit", "team/w"],
+    ]
+    assert everything.stdout.startswith(less.stdout)
+    rest = everything.stdout.removeprefix(less.stdout)
+    assert rest.split()[:2] == ["ROUND", "ACTION"]
+    assert rest.rstrip().endswith("Stable after 1 round.")
+
+
+async def test_of_a_change_only_its_own_warnings_are_told(tmp_path: Path) -> None:
+    kubeconfig, change = tmp_path / "kubeconfig", tmp_path / "change.yaml"
+    lost = OBJECTS.replace("{name: any, resources", "{name: nowhere, resources")
+    change.write_text("apiVersion: v1\nkind: Service\nmetadata: {name: s}\n")
+    async with (
+        asyncio.timeout(60),
+        local_cluster(Place(), parse(lost, file="objects")) as server,
+    ):
+        kubeconfig.write_text(server.kubeconfig())
+        flags = ("--kubeconfig", str(kubeconfig))
+        alone = await asyncio.to_thread(planned, *flags)
+        less = await asyncio.to_thread(planned, *flags, "-f", str(change))
+        everything = await asyncio.to_thread(planned, *flags, "-f", str(change), "--all")
+    assert "nowhere" in alone.stderr
+    assert "nowhere" not in less.stderr
+    assert "Service (v1) is not known" in less.stderr
+    assert set(alone.stderr.splitlines()) < set(everything.stderr.splitlines())
+
+
 JOB = """\
 apiVersion: batch/v1
 kind: Job

@@ -225,3 +225,39 @@ def test_a_time_that_is_none_is_told_with_the_line_of_its_field(written: str) ->
 def test_garbage_is_collected_again_once_the_documents_are_read(text: str) -> None:
     plan("-f", "-", text=text)
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize(
+    ("written", "misspelt", "want"),
+    [
+        pytest.param(
+            "nominalQuota: 4",
+            "nominalQuota: 4, borrowLimit: 1",
+            "unknown field, left out; did you mean borrowingLimit?",
+            id="a typo",
+        ),
+        pytest.param(
+            "  namespaceSelector: {}",
+            "  namespaceSelector: {}\n  cohort: team",
+            "spec.cohort: a field of v1beta1 only, left out; did you mean cohortName?",
+            id="the other version",
+        ),
+    ],
+)
+def test_a_field_that_does_not_exist_warns_and_ends_a_strict_plan_with_code_2(
+    written: str, misspelt: str, want: str
+) -> None:
+    text = QUEUES.replace(written, misspelt) + workload("w")
+    lenient, strict = plan("-f", "-", text=text), plan("-f", "-", "--strict", text=text)
+    assert (lenient.exit_code, strict.exit_code) == (0, 2)
+    assert want in lenient.stderr
+    assert want in strict.stderr
+    assert "Admit" in lenient.stdout
+    assert strict.stdout == ""
+
+
+def test_a_strict_plan_takes_what_else_is_warned_about() -> None:
+    text = QUEUES + workload("w") + "---\napiVersion: v1\nkind: Service\nmetadata: {name: s}\n"
+    result = plan("-f", "-", "--strict", text=text)
+    assert result.exit_code == 0
+    assert "Service (v1) is not known" in result.stderr

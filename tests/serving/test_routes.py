@@ -217,6 +217,15 @@ async def test_a_probe_says_what_is_missing() -> None:
         assert await answer.text() == "not ready: caches\n"
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/alive", "/readyz", "/up"])
+async def test_probes_are_answered_at_the_usual_paths_and_at_those_of_the_configuration(
+    path: str,
+) -> None:
+    application = probe_application(ReadModels(), Readiness({}), alive="/alive", ready="/up")
+    async with served(application) as (session, base), session.get(base + path) as answer:
+        assert answer.status == 200
+
+
 async def test_a_controller_that_fell_silent_is_unhealthy() -> None:
     silent_since = asyncio.get_running_loop().time() - 1000
     models = ReadModels(connected=True, heard=silent_since)

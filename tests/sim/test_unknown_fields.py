@@ -43,35 +43,37 @@ STATUS
         pytest.param(
             QUEUE.format(version="v1beta2", field="queuingStrategy: StrictFIFO", more=""),
             "f.yaml:5: ClusterQueue a: spec.queuingStrategy: unknown field, left out;"
-            " is queueingStrategy meant?",
+            " did you mean queueingStrategy?",
             id="a slip of the pen",
         ),
         pytest.param(
             QUEUE.format(version="v1beta2", field="cohort: team", more=""),
-            "f.yaml:5: ClusterQueue a: spec.cohort: unknown field, left out; is cohortName meant?",
+            "f.yaml:5: ClusterQueue a: spec.cohort: a field of v1beta1 only, left out;"
+            " did you mean cohortName?",
             id="a field of the older version",
         ),
         pytest.param(
             QUEUE.format(version="v1beta1", field="cohortName: team", more=""),
-            "f.yaml:5: ClusterQueue a: spec.cohortName: unknown field, left out; is cohort meant?",
+            "f.yaml:5: ClusterQueue a: spec.cohortName: a field of v1beta2 only, left out;"
+            " did you mean cohort?",
             id="a field of the newer version",
         ),
         pytest.param(
             QUEUE.format(version="v1beta2", field="cohortName: c", more=", lendinglimit: 1"),
             "f.yaml:10: ClusterQueue a: spec.resourceGroups[0].flavors[0].resources[0]"
-            ".lendinglimit: unknown field, left out; is lendingLimit meant?",
+            ".lendinglimit: unknown field, left out; did you mean lendingLimit?",
             id="deep inside, on its own line",
         ),
         pytest.param(
             QUEUE.format(version="v1beta2", field="cohort_name: c", more=""),
             "f.yaml:5: ClusterQueue a: spec.cohort_name: unknown field, left out;"
-            " is cohortName meant?",
+            " did you mean cohortName?",
             id="Python's spelling",
         ),
         pytest.param(
             WORKLOAD.replace("TYPO", "nodeSelectors: {a: b}").replace("STATUS", ""),
             "f.yaml:9: Workload n/w: spec.podSets[0].template.spec.nodeSelectors: unknown field,"
-            " left out; is nodeSelector meant?",
+            " left out; did you mean nodeSelector?",
             id="in a pod template",
         ),
         pytest.param(
@@ -79,8 +81,24 @@ STATUS
                 "STATUS", "status: {conditions: [{type: Evicted, status: 'False'}]}"
             ),
             "f.yaml:9: Workload n/w: spec.podSets[0].template.spec.tolerations[0].keys: unknown"
-            " field, left out; is key meant?",
+            " field, left out; did you mean key?",
             id="beside a status that is not whole",
+        ),
+        pytest.param(
+            "apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: s}\n"
+            "spec: {driver: d, nodeName: n, pool: {name: p, generation: 1, resourceSliceCount: 1},"
+            " devices: [{name: a, capacity: {memory: {values: 1Gi, value: 1Gi}}}]}\n",
+            "f.yaml:4: ResourceSlice s: spec.devices[0].capacity.memory.values: unknown field,"
+            " left out; did you mean value?",
+            id="within a map",
+        ),
+        pytest.param(
+            WORKLOAD.replace("  podSets:", "  priorityClassName: high\n  podSets:")
+            .replace("TYPO", "restartPolicy: Never")
+            .replace("STATUS", ""),
+            "f.yaml:5: Workload n/w: spec.priorityClassName: a field of v1beta1 only, left out;"
+            " did you mean priorityClassRef?",
+            id="a field that has another form in the newer version",
         ),
     ],
 )
@@ -113,6 +131,24 @@ def test_an_unknown_field_is_named_with_its_line(text: str, want: str) -> None:
             " lastHeartbeatTime: '2026-01-01T00:00:00Z'}]}\n",
             id="a node as the server returns it",
         ),
+        pytest.param(
+            "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: gpu}\n"
+            "spec: {config: [{opaque: {driver: d, parameters: {a: b}}}]}\n",
+            id="a device class with the driver's own parameters",
+        ),
+        pytest.param(
+            "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: c}\n"
+            "spec: {devices: {config: [{requests: [a]}],"
+            " requests: [{name: a, exactly: {deviceClassName: gpu}}]}}\n",
+            id="a claim with the driver's own parameters",
+        ),
+        pytest.param(
+            "apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: s}\n"
+            "spec: {driver: d, nodeName: n, pool: {name: p, generation: 1, resourceSliceCount: 1},"
+            " devices: [{name: a, bindsToNode: true,"
+            " capacity: {memory: {value: 1Gi, requestPolicy: {default: 1Gi}}}}]}\n",
+            id="devices that are bound to their node, with capacity that is requested in parts",
+        ),
     ],
 )
 def test_fields_of_kubernetes_are_known(text: str) -> None:
@@ -129,7 +165,7 @@ def test_a_misspelled_kind_is_asked_about() -> None:
     text = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueu\nmetadata: {name: a}\n"
     (told,) = warnings(text)
     assert told.startswith("f.yaml:1: ClusterQueu (kueue.x-k8s.io/v1beta2) is not known")
-    assert told.endswith("; is ClusterQueue meant?")
+    assert told.endswith("; did you mean ClusterQueue?")
 
 
 @pytest.mark.parametrize(
@@ -169,3 +205,55 @@ def test_a_setting_that_would_change_decisions_and_does_not_is_named() -> None:
         "multiKueue: {workerLostTimeout: 1m}\n"
     )
     assert told == "multiKueue has no effect: there is no MultiKueue"
+
+
+SERVICE = "apiVersion: v1\nkind: Service\nmetadata: {name: x}\n"
+RAY_JOB = "apiVersion: ray.io/v1\nkind: RayJob\nmetadata: {name: x}\n"
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: NAME, namespace: n}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("document", "want"),
+    [
+        pytest.param(SERVICE, "f.yaml:1: Service (v1) is not known and was left out", id="unknown"),
+        pytest.param(
+            RAY_JOB,
+            "f.yaml:1: RayJob (ray.io/v1) is not queued and was left out: only Jobs are queued",
+            id="queued by Kueue only",
+        ),
+    ],
+)
+def test_a_kind_that_is_left_out_is_told_in_one_line_for_all_its_objects(
+    document: str, want: str
+) -> None:
+    assert warnings(document) == (want,)
+    assert warnings("---\n".join([document] * 3)) == (
+        f"{want} (3 objects, the first of them here)",
+    )
+
+
+def test_a_kind_is_told_once_for_all_files() -> None:
+    documents = [*parse(RAY_JOB, file="a.yaml"), *parse(RAY_JOB, file="b.yaml")]
+    (told,) = read_world(documents, now=0.0, compatibility=Compatibility.KUEUE).warnings
+    assert told.startswith("a.yaml:1: RayJob")
+
+
+def test_jobs_that_name_no_queue_are_told_in_one_line() -> None:
+    told = "Job n/a has no label kueue.x-k8s.io/queue-name, so it is not queued"
+    jobs = [JOB.replace("NAME", name) for name in "abc"]
+    assert warnings(jobs[0]) == (told,)
+    assert warnings("---\n".join(jobs)) == (f"{told} (and 2 more Jobs)",)
+
+
+def test_only_unknown_fields_are_told_apart_from_other_warnings() -> None:
+    text = QUEUE.format(version="v1beta2", field="cohort: team", more="") + "---\n" + SERVICE
+    world = read_world(parse(text, file="f.yaml"), now=0.0, compatibility=Compatibility.KUEUE)
+    (told,) = world.unknown_fields
+    assert "spec.cohort: a field of v1beta1 only" in told
+    assert told in world.warnings
+    assert len(world.warnings) > 1

@@ -6,6 +6,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from queueing_api.config.duration import Duration
 from queueing_api.config.model import Settings
+from queueing_api.config.zeros import EMPTY_IS_UNSET, ZERO_IS_UNSET
 
 FRAMEWORKS: Final = (
     "batch/job",
@@ -69,7 +70,7 @@ class RequeuingStrategy(Settings):
 class WaitForPodsReady(Settings):
     """What happens to workloads whose pods do not get ready."""
 
-    timeout: Duration = 1800.0
+    timeout: Annotated[Duration, ZERO_IS_UNSET] = 1800.0
     """Time from admission until all pods must be ready."""
     block_admission: bool = False
     """Whether nothing else is admitted until they are."""
@@ -127,11 +128,13 @@ class MultiKueue(Settings):
 
     gc_interval: Duration | None = 60.0
     """Time between two searches for what was left behind; zero switches them off."""
-    origin: Annotated[str, Field(max_length=63)] = "multikueue"
+    origin: Annotated[str, Field(max_length=63), EMPTY_IS_UNSET] = "multikueue"
     """Label value of what this cluster made in its workers."""
     worker_lost_timeout: Duration | None = 900.0
     """Time that a worker may be unreachable before its workloads go elsewhere."""
-    dispatcher_name: str = "kueue.x-k8s.io/multikueue-dispatcher-all-at-once"
+    dispatcher_name: Annotated[str, EMPTY_IS_UNSET] = (
+        "kueue.x-k8s.io/multikueue-dispatcher-all-at-once"
+    )
     """Who offers workloads to workers, and in which order."""
     incremental_dispatcher_config: IncrementalDispatcherConfig | None = None
     """How the incremental dispatcher goes on."""
@@ -160,7 +163,7 @@ class AdmissionFairSharing(Settings):
 
     usage_half_life_time: Duration
     """Time after which past usage counts half."""
-    usage_sampling_interval: Duration = 300.0
+    usage_sampling_interval: Annotated[Duration, ZERO_IS_UNSET] = 300.0
     """Time between two measurements."""
     resource_weights: dict[str, Annotated[float, Field(ge=0)]] = Field(default_factory=dict)
     """How much a unit of each resource counts; 1 when not named."""

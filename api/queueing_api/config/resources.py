@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from queueing_api.config.model import Settings
+from queueing_api.config.zeros import EMPTY_IS_UNSET
 from queueing_api.resource.v1 import DeviceSelector
 from queueing_api.wire import Quantity
 
@@ -14,7 +15,7 @@ class ResourceTransformation(Settings):
 
     input: str
     """Resource that pods ask for."""
-    strategy: Literal["Retain", "Replace"] = "Retain"
+    strategy: Annotated[Literal["Retain", "Replace"], EMPTY_IS_UNSET] = "Retain"
     """Whether the input itself still counts."""
     multiply_by: str | None = None
     """Resource whose amount the outputs are multiplied with."""
@@ -64,7 +65,9 @@ class Resources(Settings):
 
     exclude_resource_prefixes: list[str] = Field(default_factory=list)
     """Beginnings of resource names that do not count."""
-    quota_check_strategy: Literal["BlockUndeclared", "IgnoreUndeclared"] = "BlockUndeclared"
+    quota_check_strategy: Annotated[
+        Literal["BlockUndeclared", "IgnoreUndeclared"], EMPTY_IS_UNSET
+    ] = "BlockUndeclared"
     """What happens to a workload that asks for a resource without quota: it waits, or the
     resource does not count."""
     transformations: list[ResourceTransformation] = Field(default_factory=list)

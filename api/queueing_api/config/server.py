@@ -6,9 +6,12 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from queueing_api.config.ciphers import CipherSuite
 from queueing_api.config.duration import Duration
 from queueing_api.config.model import Settings
-from queueing_api.meta.v1 import LabelSelector
+from queueing_api.config.selectors import Selector
+from queueing_api.config.zeros import EMPTY_IS_UNSET, ZERO_IS_UNSET
+from queueing_api.wire import DnsSubdomain
 
 LEADER_ELECTION_ID: Final = "c1f6bfd2.kueue.x-k8s.io"
 LABELS_PER_KIND: Final = MappingProxyType(
@@ -17,7 +20,13 @@ LABELS_PER_KIND: Final = MappingProxyType(
 WORKLOAD_VALUES_MAX: Final = 12
 RENEWAL_JITTER: Final = 1.2  # a retry may come so much later than retryPeriod says
 
-Port = Annotated[int, Field(ge=0, le=65535)]
+_SERVICE_PATTERN: Final = r"^[a-z]([-a-z0-9]*[a-z0-9])?$"
+_SERVICE_LENGTH: Final = 63
+
+Port = Annotated[int, Field(ge=0, le=65535), ZERO_IS_UNSET]
+Text = Annotated[str, EMPTY_IS_UNSET]
+Endpoint = Annotated[str, Field(pattern=r"^/?[-\w.~/]+$"), EMPTY_IS_UNSET]
+Time = Annotated[Duration, ZERO_IS_UNSET]
 
 
 def _address(value: str) -> str:
@@ -28,7 +37,7 @@ def _address(value: str) -> str:
     return value
 
 
-IpAddress = Annotated[str, AfterValidator(_address)]
+IpAddress = Annotated[str, AfterValidator(_address), EMPTY_IS_UNSET]
 
 
 class ControllerWebhook(Settings):
@@ -38,19 +47,19 @@ class ControllerWebhook(Settings):
     """Port of the webhook server."""
     host: str = ""
     """Address that it binds to; empty means all."""
-    cert_dir: str = "/tmp/k8s-webhook-server/serving-certs"  # noqa: S108 - Kueue's default
+    cert_dir: Text = "/tmp/k8s-webhook-server/serving-certs"  # noqa: S108 - Kueue's default
     """Folder with tls.crt and tls.key."""
 
 
 class ControllerHealth(Settings):
     """Where probes are answered."""
 
-    health_probe_bind_address: str = ":8081"
+    health_probe_bind_address: Text = ":8081"
     """Address of /healthz and /readyz; 0 switches them off."""
-    readiness_endpoint_name: str = "readyz"
-    """Path of the readiness probe."""
-    liveness_endpoint_name: str = "healthz"
-    """Path of the liveness probe."""
+    readiness_endpoint_name: Endpoint = "readyz"
+    """Path of the readiness probe, beside /readyz."""
+    liveness_endpoint_name: Endpoint = "healthz"
+    """Path of the liveness probe, beside /healthz."""
 
 
 class LocalQueueMetrics(Settings):
@@ -58,7 +67,7 @@ class LocalQueueMetrics(Settings):
 
     enable: bool = True
     """Whether they are reported."""
-    local_queue_selector: LabelSelector | None = None
+    local_queue_selector: Selector | None = None
     """LocalQueues they are reported for; unset means all."""
 
 
@@ -67,7 +76,9 @@ class ControllerMetricsCustomLabel(Settings):
 
     name: Annotated[str, Field(min_length=1, max_length=63, pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]
     """Name of the metric label, without its prefix."""
-    source_kind: Literal["ClusterQueue", "LocalQueue", "Cohort", "Workload"] = "ClusterQueue"
+    source_kind: Annotated[
+        Literal["ClusterQueue", "LocalQueue", "Cohort", "Workload"], EMPTY_IS_UNSET
+    ] = "ClusterQueue"
     """Kind of the objects that it is taken from."""
     source_label_key: str | None = None
     """Label whose value it gets; the name itself when neither source is given."""
@@ -90,7 +101,7 @@ class ControllerMetricsCustomLabel(Settings):
 class ControllerMetrics(Settings):
     """What is measured, and where it is read."""
 
-    bind_address: str = ":8443"
+    bind_address: Text = ":8443"
     """Address of /metrics; 0 switches it off."""
     enable_cluster_queue_resources: bool = False
     """Whether quota and usage are reported per flavor and resource."""
@@ -121,15 +132,15 @@ class LeaderElection(Settings):
 
     leader_elect: bool = True
     """Whether a replica waits until it leads."""
-    lease_duration: Duration = 15.0
+    lease_duration: Time = 15.0
     """How long a lease holds without being renewed."""
-    renew_deadline: Duration = 10.0
+    renew_deadline: Time = 10.0
     """How long a leader tries to renew before it gives up."""
-    retry_period: Duration = 2.0
+    retry_period: Time = 2.0
     """Time between two tries."""
-    resource_lock: Literal["leases"] = "leases"
+    resource_lock: Annotated[Literal["leases"], EMPTY_IS_UNSET] = "leases"
     """Kind of the lock object."""
-    resource_name: str = LEADER_ELECTION_ID
+    resource_name: Text = LEADER_ELECTION_ID
     """Name of the lock object."""
     resource_namespace: str = ""
     """Namespace of the lock object; the controller's own when empty."""
@@ -146,18 +157,18 @@ class LeaderElection(Settings):
 class ControllerConcurrency(Settings):
     """How the controller works through changes."""
 
-    group_kind_concurrency: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
-    """Objects handled at once, by Kind.group."""
-    cache_sync_timeout: Duration | None = 120.0
+    group_kind_concurrency: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
+    """Objects handled at once, by Kind.group; 0 is unset."""
+    cache_sync_timeout: Time = 120.0
     """How long the first read of all objects may take."""
 
 
 class TlsOptions(Settings):
     """What the servers accept."""
 
-    min_version: Literal["VersionTLS12", "VersionTLS13"] | None = None
+    min_version: Annotated[Literal["VersionTLS12", "VersionTLS13"] | None, EMPTY_IS_UNSET] = None
     """Lowest version of TLS."""
-    cipher_suites: list[str] = Field(default_factory=list)
+    cipher_suites: list[CipherSuite] = Field(default_factory=list)
     """Cipher suites for TLS 1.2, by their IANA names."""
     curve_preferences: list[int] = Field(default_factory=list)
     """Key exchanges in order of preference, by their numbers."""
@@ -177,9 +188,11 @@ class InternalCertManagement(Settings):
 
     enable: bool = True
     """Whether it does; otherwise certDir must be filled by somebody else."""
-    webhook_service_name: str = "kueue-webhook-service"
+    webhook_service_name: Annotated[
+        str, Field(max_length=_SERVICE_LENGTH, pattern=_SERVICE_PATTERN)
+    ] = "kueue-webhook-service"
     """Service of the webhook server."""
-    webhook_secret_name: str = "kueue-webhook-server-cert"  # noqa: S105 - an object's name
+    webhook_secret_name: DnsSubdomain = "kueue-webhook-server-cert"  # noqa: S105 - an object's name
     """Secret that the certificate is kept in."""
 
 

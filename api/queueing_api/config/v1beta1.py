@@ -7,6 +7,7 @@ of the newer one.
 from typing import Any, Final
 
 from queueing_api.config.queueing import FINAL_SHARE, INITIAL_SHARE
+from queueing_api.config.zeros import is_zero
 
 API_VERSION: Final = "config.kueue.x-k8s.io/v1beta1"
 _PODS_READY_TIMEOUT: Final = "5m"  # the older default
@@ -48,6 +49,8 @@ def _rewrite_pods_ready(made: dict[str, Any]) -> None:
         return
     rest = {key: value for key, value in block.items() if key != "enable"}
     if block.get("enable") is True:
+        if is_zero(rest.get("timeout")):
+            del rest["timeout"]
         made["waitForPodsReady"] = {
             "timeout": _PODS_READY_TIMEOUT,
             "blockAdmission": True,

@@ -1,6 +1,6 @@
 """`config.kueue.x-k8s.io/v1beta2`: the whole configuration file."""
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -14,6 +14,7 @@ from queueing_api.config.queueing import (
     WaitForPodsReady,
 )
 from queueing_api.config.resources import Resources
+from queueing_api.config.selectors import Selector
 from queueing_api.config.server import (
     ClientConnection,
     ControllerConcurrency,
@@ -25,6 +26,7 @@ from queueing_api.config.server import (
     TlsOptions,
     VisibilityServer,
 )
+from queueing_api.config.zeros import EMPTY_IS_UNSET
 from queueing_api.meta.v1 import LabelSelector, LabelSelectorRequirement
 
 DEFAULT_NAMESPACE = "kueue-system"
@@ -36,7 +38,7 @@ class Configuration(Settings):
 
     api_version: Literal["config.kueue.x-k8s.io/v1beta2"] = "config.kueue.x-k8s.io/v1beta2"
     kind: Literal["Configuration"] = "Configuration"
-    namespace: str = DEFAULT_NAMESPACE
+    namespace: Annotated[str, EMPTY_IS_UNSET] = DEFAULT_NAMESPACE
     """Namespace of the controller."""
     webhook: ControllerWebhook = ControllerWebhook()
     """Where webhooks are served."""
@@ -56,7 +58,7 @@ class Configuration(Settings):
     """How fast the API server may be asked."""
     manage_jobs_without_queue_name: bool = False
     """Whether jobs that name no queue are suspended until they do."""
-    managed_jobs_namespace_selector: LabelSelector | None = None
+    managed_jobs_namespace_selector: Selector | None = None
     """Namespaces whose jobs are managed; all but kube-system and the controller's own when
     unset."""
     internal_cert_management: InternalCertManagement = InternalCertManagement()
@@ -79,19 +81,6 @@ class Configuration(Settings):
     """How long objects that are over are kept."""
     visibility_server: VisibilityServer = VisibilityServer()
     """Where pending workloads are listed."""
-
-    @model_validator(mode="after")
-    def _demands_on_namespaces_can_be_judged(self) -> Self:
-        selector = self.managed_jobs_namespace_selector or LabelSelector()
-        for number, demand in enumerate(selector.match_expressions):
-            field = f"managedJobsNamespaceSelector: matchExpressions[{number}]"
-            if demand.operator not in _TAKES_VALUES:
-                known = ", ".join(_TAKES_VALUES)
-                raise ValueError(f"{field}.operator: {demand.operator!r} should be one of {known}")
-            if _TAKES_VALUES[demand.operator] != bool(demand.values):
-                wanted = "required" if _TAKES_VALUES[demand.operator] else "must be empty"
-                raise ValueError(f"{field}.values: {wanted} with operator {demand.operator}")
-        return self
 
     @model_validator(mode="after")
     def _pods_leave_the_system_alone(self) -> Self:
@@ -118,9 +107,6 @@ class Configuration(Settings):
             key=NAMESPACE_NAME_LABEL, operator="NotIn", values=["kube-system", self.namespace]
         )
         return LabelSelector(match_expressions=[system])
-
-
-_TAKES_VALUES = {"In": True, "NotIn": True, "Exists": False, "DoesNotExist": False}
 
 
 def _chooses(selector: LabelSelector, namespace: str) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import signal
+import ssl
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,18 @@ from queueing.observe.logs import LogFormat, configure
 from queueing.serving.certificate_secret import Keeping
 from queueing.serving.certificates import service_names
 from queueing.serving.process import Address, ServingOptions, serve
+from queueing.serving.tls_settings import TlsSettings
 from queueing.translate.configuration import is_enabled, managed_namespaces
 from queueing.translate.unheeded import unheeded
 from queueing.webhooks.admission import Rules
+from queueing_api.config.ciphers import OPENSSL_NAMES
+from queueing_api.config.server import TlsOptions
 from queueing_api.config.v1beta2 import Configuration
 from queueing_api.kueue.convert import convert_review
 
 logger = logging.getLogger(__name__)
+
+_VERSIONS = {"VersionTLS12": ssl.TLSVersion.TLSv1_2, "VersionTLS13": ssl.TLSVersion.TLSv1_3}
 
 VISIBILITY_SERVICE = "kueue-visibility-server"
 """Service of the aggregated API, as config/manager names it."""
@@ -98,9 +104,22 @@ def serving_options(flags: Flags, configuration: Configuration, socket: Path) ->
         lease=LEASES.at(election.resource_name, election.resource_namespace or namespace)
         if election.leader_elect
         else None,
+        tls=_tls(configuration.tls),
+        alive_path=_path(configuration.health.liveness_endpoint_name),
+        ready_path=_path(configuration.health.readiness_endpoint_name),
         noticed_s=2 * election.retry_period,
         visibility_name=service_names(VISIBILITY_SERVICE, namespace)[0],
     )
+
+
+def _path(name: str) -> str:
+    return f"/{name.strip('/')}"
+
+
+def _tls(found: TlsOptions | None) -> TlsSettings:
+    chosen = found or TlsOptions()
+    names = (OPENSSL_NAMES[one] for one in chosen.cipher_suites)
+    return TlsSettings(_VERSIONS[chosen.min_version or "VersionTLS12"], tuple(filter(None, names)))
 
 
 def _names(configuration: Configuration) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typing import TypeVar
 from queueing.controller.queues.cohorts import Tree, path_above, path_of_cohort
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry import workload_gauges
+from queueing.controller.telemetry.chosen_queues import ChosenQueues
 from queueing.controller.telemetry.queue_metrics import QueueMetrics, local_labels
 from queueing.core.admission_fair_sharing import whole_units
 from queueing.core.credits.facts import MICRO, PART
@@ -67,6 +68,8 @@ class Gauges:
     objects: Objects
     fair: bool
     """Whether fair sharing is on, so that shares exist."""
+    chosen: ChosenQueues | None = None
+    """The LocalQueues that have metrics; None: all."""
     _queues: Turn = field(default_factory=Turn)
     _cohorts: Turn = field(default_factory=Turn)
     _tree: Tree = field(default_factory=Tree)
@@ -77,6 +80,11 @@ class Gauges:
     _due_cohorts: dict[CohortName, None] = field(default_factory=dict)
     """What is to be measured at the next scrape; what changed first comes first."""
     _measuring: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def __post_init__(self) -> None:
+        """Leave LocalQueues out that are not chosen."""
+        if (chosen := self.chosen) is not None:
+            self.metrics.limit_local_queues(lambda home, name: Key(f"{home}/{name}") in chosen)
 
     def note(self, changed: Changed) -> None:
         """Remember what changed until the next scrape."""
@@ -100,6 +108,8 @@ class Gauges:
         tree = self._tree
         queues, self._due = self._due, {}
         local_queues, self._due_local_queues = self._due_local_queues, {}
+        if self.chosen is not None:
+            local_queues |= dict.fromkeys(self.chosen.changed())
         for name in queues | dict.fromkeys(self._queues.next(tree.queues)):
             self._cluster_queue(name)
             self._due_cohorts |= dict.fromkeys(tree.above(name))
@@ -174,7 +184,7 @@ class Gauges:
     def _local_queue(self, key: Key) -> None:
         view = self.engine.local_queue(key)
         labels = local_labels(key)
-        if view is None:
+        if view is None or (self.chosen is not None and key not in self.chosen):
             self.metrics.forget(**labels)
             return
         QueueMetrics(self.metrics).measure_local(key, view)

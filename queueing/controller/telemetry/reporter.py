@@ -9,11 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from queueing.controller.stores.objects import Objects
+from queueing.controller.telemetry.chosen_queues import ChosenQueues
 from queueing.controller.telemetry.gauges import Gauges
 from queueing.controller.telemetry.queue_metrics import QueueMetrics
 from queueing.controller.telemetry.readiness import Readiness
 from queueing.controller.telemetry.traces import WorkloadTraces
 from queueing.core.decisions import Admit, Cycle, Decision, Mode, Preempt, Wait
+from queueing.core.selectors import Selector
 from queueing.observe.logs import decision as log_decision
 from queueing.observe.metrics import Exposition, Metrics
 from queueing.observe.trace_ids import trace_id_of
@@ -36,6 +38,8 @@ class Reporter:
     """None when tracing is off."""
     fair: bool = False
     """Whether fair sharing is on."""
+    local_queues: Selector | None = None
+    """The LocalQueues that have metrics; None: all."""
     _gauges: Gauges | None = None
     _engine: Engine | None = None
     _objects: Objects | None = None
@@ -49,7 +53,10 @@ class Reporter:
     def synced(self, objects: Objects, engine: Engine) -> None:
         """Note that the term has listed all objects."""
         self._objects, self._engine = objects, engine
-        self._gauges = Gauges(self.metrics, engine, objects, self.fair)
+        chosen = None
+        if self.local_queues is not None:
+            chosen = ChosenQueues(self.local_queues, objects.local_queues)
+        self._gauges = Gauges(self.metrics, engine, objects, self.fair, chosen)
         self.readiness.leading = True
 
     def left(self) -> None:

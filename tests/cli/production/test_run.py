@@ -57,6 +57,16 @@ def flags(**given: str) -> Flags:
             "fairSharing.enable: a field of v1beta1 only",
             id="a field of the older version",
         ),
+        pytest.param(
+            "integrations: {podOptions: {podSelector: {}}}\n",
+            "integrations.podOptions: a field of v1beta1 only",
+            id="another of these",
+        ),
+        pytest.param(
+            "leaderElection: {leaseDurations: 15s}\n",
+            "leaderElection.leaseDurations: unknown field; did you mean leaseDuration?",
+            id="a typo",
+        ),
     ],
 )
 def test_a_bad_configuration_is_refused_by_field(tmp_path: Path, text: str, want: str) -> None:

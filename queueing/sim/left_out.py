@@ -1,0 +1,44 @@
+"""Documents of which a plan makes no use: told once per kind, however many there are of it."""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from queueing.sim.documents import Document
+
+_NOT_QUEUED: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "apps": frozenset({"Deployment", "StatefulSet"}),
+        "jobset.x-k8s.io": frozenset({"JobSet"}),
+        "kubeflow.org": frozenset(
+            {"JAXJob", "MPIJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob"}
+        ),
+        "leaderworkerset.x-k8s.io": frozenset({"LeaderWorkerSet"}),
+        "ray.io": frozenset({"RayCluster", "RayJob", "RayService"}),
+        "sparkoperator.k8s.io": frozenset({"SparkApplication"}),
+        "trainer.kubeflow.org": frozenset({"TrainJob"}),
+        "workload.codeflare.dev": frozenset({"AppWrapper"}),
+    }
+)
+"""Kinds by group that Kueue queues, and that are not queued here."""
+
+
+def is_not_queued(document: Document) -> bool:
+    """Say whether a document is of a kind that Kueue queues, and that is not queued here."""
+    return document.kind in _NOT_QUEUED.get(document.group, ())
+
+
+def told_once(left_out: Iterable[tuple[Document, str]]) -> list[str]:
+    """Return a sentence per kind, from documents and what is to be said of their kind.
+
+    It names the place of the first, and their number where there are several.
+    """
+    groups: dict[tuple[str, str], list[tuple[Document, str]]] = {}
+    for document, said in left_out:
+        groups.setdefault((document.api_version, document.kind), []).append((document, said))
+    return [_sentence(*members[0], len(members)) for members in groups.values()]
+
+
+def _sentence(first: Document, said: str, count: int) -> str:
+    place = f"{first.file}:{first.line}: {first.kind} ({first.api_version})"
+    more = f" ({count} objects, the first of them here)" if count > 1 else ""
+    return f"{place} {said}{more}"
