@@ -24,6 +24,7 @@ class Conditions(TypedDict):
 
     scale: float
     write_factor: float
+    cycle_factor: float
     restart_every_s: float | None
 
 
@@ -60,6 +61,13 @@ Examples:
     default=1.0,
     show_default=True,
     help="How many times as dear writes are.",
+)
+@click.option(
+    "--cycle-factor",
+    type=click.FloatRange(0),
+    default=1.0,
+    show_default=True,
+    help="How many times as dear the engine's cycles are in the model.",
 )
 @click.option(
     "--restart-every",

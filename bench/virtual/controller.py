@@ -16,7 +16,7 @@ from bench.virtual.reasons import Reasons
 from bench.virtual.slots import Slots
 from bench.virtual.store import Store, Write
 from bench.virtual.tally import Tally
-from bench.virtual.trial import Price
+from bench.virtual.trial import Trial
 from queueing.controller.decisions.cycles import BUDGET, GATHER_S, PATIENCE_S
 from queueing.core.decisions import Admit, Cycle, Outcome, Preempt, Verdict, Wait
 from queueing.core.facts import WorkloadFact
@@ -64,7 +64,7 @@ class Controller:
     store: Store
     tally: Tally
     effort: Effort
-    price: Price
+    trial: Trial
     _slots: Slots = field(default_factory=Slots)
     _known: dict[Key, tuple[WorkloadFact, int]] = field(default_factory=dict)
     """Workloads as last seen, with their versions."""
@@ -146,7 +146,7 @@ class Controller:
         self.effort.longest_s = max(self.effort.longest_s, self.effort.cpu_s - spent)
         self.effort.cycles += 1
         self.effort.judged += cycle.judged
-        self.store.cores.run(self.price.of(cycle), partial(self._end_cycle, cycle))
+        self.store.cores.run(self.trial.cost(cycle), partial(self._end_cycle, cycle))
 
     def _end_cycle(self, cycle: Cycle) -> None:
         self._phase = Phase.GATHERING

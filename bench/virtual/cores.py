@@ -24,12 +24,12 @@ class Cores:
     """CPU seconds spent so far."""
     _progress: float = 0.0
     _since: float = 0.0
-    _jobs: list[tuple[float, int, Callable[[], None]]] = field(default_factory=list)
+    _jobs: list[tuple[float, int, Callable[[], object]]] = field(default_factory=list)
     _order: "count[int]" = field(default_factory=count)
     _plan: int = 0
     """Which of the planned ends holds; the ones before were planned for fewer or more jobs."""
 
-    def run(self, cpu_s: float, done: Callable[[], None]) -> None:
+    def run(self, cpu_s: float, done: Callable[[], object]) -> None:
         """Run a job that takes so many CPU seconds, and call `done` when it ends."""
         self._advance()
         heapq.heappush(self._jobs, (self._progress + cpu_s, next(self._order), done))

@@ -5,7 +5,7 @@ and reclaim from anybody in their cohort.
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -31,7 +31,7 @@ FAIR = FairSharing(strategies=("LessThanOrEqualToFinalShare", "LessThanInitialSh
 class Stream:
     """Workloads of one class, which one client creates for one queue, one after another."""
 
-    queue: str
+    queue: str = ""
     name: str
     """The class: what is told is told by class."""
     priority: int
@@ -110,33 +110,87 @@ def _queues(cohorts: int, each: int, borrowing: int | None = None) -> tuple[Queu
     )
 
 
+def _to_each(queues: Iterable[Queue], *classes: Stream) -> tuple[Stream, ...]:
+    """Let each queue have the same streams."""
+    return tuple(replace(one, queue=queue.name) for queue in queues for one in classes)
+
+
+def _numbered(streams: Iterable[Stream]) -> tuple[Stream, ...]:
+    """Give each stream a number, so that those of one class and queue differ."""
+    return tuple(replace(one, number=number) for number, one in enumerate(streams))
+
+
 def _three_sizes(small: int, medium: int, large: int) -> Load:
     """Return Kueue's own load, with so many workloads of each size in each queue."""
     queues = _queues(5, 6, borrowing=100)
-    return Load(
-        queues=queues,
-        streams=tuple(
+    streams = _to_each(
+        queues,
+        Stream(name="small", priority=50, cpu=(1,), runs_s=0.2, every_s=0.1, count=small),
+        Stream(name="medium", priority=100, cpu=(5,), runs_s=0.5, every_s=0.5, count=medium),
+        Stream(name="large", priority=200, cpu=(20,), runs_s=1.0, every_s=1.2, count=large),
+    )
+    return Load(queues=queues, streams=streams, write_factor=1.3)
+
+
+def _shared_fairly(chance: random.Random) -> Load:
+    """Return three levels of cohorts with fair sharing, where a third of the queues wants more."""
+    inner = [f"inner-{number}" for number in range(6)]
+    parents = {name: f"outer-{number // 2}" for number, name in enumerate(inner)}
+    parents |= dict.fromkeys(dict.fromkeys(parents.values()), "root")
+    queues = tuple(
+        Queue(name=f"queue-{number:02}", cohort=inner[number // 2]) for number in range(12)
+    )
+    streams: list[Stream] = []
+    for number, queue in enumerate(queues):
+        more = 3 if number % 3 == 0 else 1
+        low = (
             Stream(
                 queue=queue.name,
-                name=name,
-                priority=priority,
-                cpu=(cpu,),
-                runs_s=runs_s,
-                every_s=every_s,
-                count=count,
+                name="low",
+                priority=0,
+                cpu=(chance.randint(1, 3),),
+                runs_s=chance.uniform(2.0, 12.0),
+                every_s=chance.uniform(0.4, 0.9) / more,
+                count=30 * more,
             )
-            for queue in queues
-            for name, priority, cpu, runs_s, every_s, count in (
-                ("small", 50, 1, 0.2, 0.1, small),
-                ("medium", 100, 5, 0.5, 0.5, medium),
-                ("large", 200, 20, 1.0, 1.2, large),
+            for _ in range(2)
+        )
+        high = (
+            Stream(
+                queue=queue.name,
+                name="high",
+                priority=100,
+                cpu=(chance.choice((4, 6, 10)),),
+                runs_s=chance.uniform(3.0, 15.0),
+                every_s=3.0 / more,
+                count=8 * more,
+                start_s=chance.uniform(0.0, 10.0),
             )
-        ),
-        write_factor=1.3,
-    )
+            for _ in range(2)
+        )
+        streams += (*low, *high)
+    return Load(queues=queues, streams=_numbered(streams), parents=parents, fair_sharing=FAIR)
 
 
-def _long_and_rare(leaves: tuple[float, ...]) -> Load:
+def _deep() -> Load:
+    """Return deep queues, of which 60 % never fit, with three priorities."""
+    queues = _queues(2, 10, borrowing=100)
+    classes = [
+        one
+        for name, priority in (("low", 0), ("middle", 100), ("high", 200))
+        for one in (
+            Stream(
+                name="never", priority=priority, cpu=(130,), runs_s=0.0, every_s=0.001, count=100
+            ),
+            Stream(
+                name=name, priority=priority, cpu=(1, 2, 3), runs_s=2.0, every_s=0.0015, count=66
+            ),
+        )
+    ]
+    return Load(queues=queues, streams=_numbered(_to_each(queues, *classes)))
+
+
+def _long_and_rare(*leaves: float) -> Load:
     """Return long jobs and rare large ones; the victims of each stream leave after one of these."""
     queues = _queues(1, 6, borrowing=100)
     streams: list[Stream] = []
@@ -167,39 +221,60 @@ def _long_and_rare(leaves: tuple[float, ...]) -> Load:
     return Load(queues=queues, streams=tuple(drained))
 
 
+def _bound_by_the_server() -> Load:
+    """Return more quota than can be used, and wide workloads that must borrow of it."""
+    rich = tuple(
+        Queue(name=f"rich-{number}", cohort="cohort", nominal=10_000) for number in range(5)
+    )
+    poor = Queue(name="poor", cohort="cohort")
+    small = Stream(name="small", priority=50, cpu=(1,), runs_s=1.0, every_s=0.001, count=6)
+    wide = Stream(
+        queue=poor.name, name="wide", priority=200, cpu=(60,), runs_s=5.0, every_s=3.0, count=10
+    )
+    streams = _numbered(_to_each(rich, *[small] * 200))
+    return Load(queues=(*rich, poor), streams=(*streams, wide))
+
+
+def _guest() -> Load:
+    """Return owners that come now and then, and a guest without quota who always has more work."""
+    owners = _queues(1, 4)
+    guest = Queue(name="guest", cohort=owners[0].cohort, nominal=0)
+    streams = _to_each(
+        owners, Stream(name="owner", priority=50, cpu=(3,), runs_s=4.0, every_s=0.7, count=120)
+    )
+    more = Stream(
+        queue=guest.name, name="guest", priority=100, cpu=(8,), runs_s=6.0, every_s=0.3, count=200
+    )
+    return Load(queues=(*owners, guest), streams=(*streams, more))
+
+
 def _pinned() -> Load:
     """Return a load whose large ones fit only when those of the same priority have ended."""
     queues = _queues(1, 2)
-    return Load(
-        queues=queues,
-        streams=tuple(
-            Stream(
-                queue=queue.name,
-                name=name,
-                priority=priority,
-                cpu=(cpu,),
-                runs_s=runs_s,
-                every_s=every_s,
-                count=count,
-                start_s=start_s,
-            )
-            for queue in queues
-            for name, priority, cpu, runs_s, every_s, count, start_s in (
-                ("pin", 200, 1, 300.0, 0.1, 2, 0.0),
-                ("large", 200, 20, 20.0, 1.0, 2, 1.0),
-                ("small", 50, 1, 2.0, 0.1, 2_000, 2.0),
-            )
+    streams = _to_each(
+        queues,
+        Stream(name="pin", priority=200, cpu=(1,), runs_s=300.0, every_s=0.1, count=2),
+        Stream(
+            name="large", priority=200, cpu=(20,), runs_s=20.0, every_s=1.0, count=2, start_s=1.0
+        ),
+        Stream(
+            name="small", priority=50, cpu=(1,), runs_s=2.0, every_s=0.1, count=2_000, start_s=2.0
         ),
     )
+    return Load(queues=queues, streams=streams)
 
 
 LOADS: Mapping[str, Callable[[random.Random], Load]] = MappingProxyType(
     {
         "A": lambda _: _three_sizes(117, 33, 16),
         "A-full": lambda _: _three_sizes(350, 100, 50),
-        "D": lambda _: _long_and_rare((0.0,)),
-        "E": lambda _: _long_and_rare((120.0,)),
-        "H": lambda _: _long_and_rare((30.0, 60.0, 120.0, 300.0, 600.0)),
+        "B": _shared_fairly,
+        "C": lambda _: _deep(),
+        "D": lambda _: _long_and_rare(0.0),
+        "E": lambda _: _long_and_rare(120.0),
+        "F": lambda _: _bound_by_the_server(),
+        "G": lambda _: _guest(),
+        "H": lambda _: _long_and_rare(30.0, 60.0, 120.0, 300.0, 600.0),
         "I": lambda _: _pinned(),
     }
 )

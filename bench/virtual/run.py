@@ -55,7 +55,7 @@ class World:
         with self.effort.measured():
             for fact in self.load.objects():
                 engine.observe(fact)
-        self.leader = Controller(engine, self.store, self.tally, self.effort, self.trial.price)
+        self.leader = Controller(engine, self.store, self.tally, self.effort, self.trial)
         for key, fact in self.store.workloads.items():
             self.leader.watch(fact, self.store.versions[key])
 
@@ -76,16 +76,22 @@ class OverAdmittedError(AssertionError):
     """More quota was held than the queues allow."""
 
 
-def run(trial: Trial) -> Report:
-    """Run a trial and tell what came of it.
+def live(trial: Trial, load: Load) -> World:
+    """Run a load to its end.
 
     Raises OverAdmittedError if more quota was held than there is, unless in Kueue mode: Kueue may
     admit in the same cycle into what another's victims still hold.
     """
-    load = LOADS[trial.load](random.Random(trial.seed)).scaled(trial.scale)
     world = World(trial, load)
     world.to_the_end()
     excess = world.tally.excess
     if excess and trial.mode is not Compatibility.KUEUE:
         raise OverAdmittedError(f"{excess} cores too many were held in {trial}")
+    return world
+
+
+def run(trial: Trial) -> Report:
+    """Run a trial and tell what came of it; raises OverAdmittedError as `live` does."""
+    load = LOADS[trial.load](random.Random(trial.seed)).scaled(trial.scale)
+    world = live(trial, load)
     return report(trial, world.tally, world.effort, cores_s=world.store.cores.used_s)

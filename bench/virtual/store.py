@@ -47,7 +47,7 @@ class Store:
     """Called with each workload before and after a write, at once."""
     watchers: list[Watcher] = field(default_factory=list)
 
-    def write(self, kind: Write, done: Callable[[], None]) -> None:
+    def write(self, kind: Write, done: Callable[[], object]) -> None:
         """Spend what a write costs, then call `done`, which puts or finds out that it may not."""
         jitter = self.luck.uniform(1 - JITTER, 1 + JITTER)
         self.cores.run(kind.value * self.factor * jitter, done)
