@@ -1,6 +1,7 @@
 """`python -m bench.virtual`: run loads in virtual time, print a table, write JSON."""
 
 import json
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from itertools import product
 from pathlib import Path
@@ -76,6 +77,13 @@ Examples:
     help="Seconds between two leaders; unless given, one leads all the time.",
 )
 @click.option(
+    "--processes",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many runs at a time.",
+)
+@click.option(
     "--out",
     type=click.Path(path_type=Path),
     default=Path("bench-results"),
@@ -86,15 +94,21 @@ def main(
     loads: tuple[str, ...],
     modes: tuple[str, ...],
     seeds: tuple[int, int],
+    processes: int,
     out: Path,
     **how: Unpack[Conditions],
 ) -> None:
     """Run the engine behind a model of the API server, on LOADS or all of them."""
-    reports = []
     numbers = range(seeds[0], seeds[0] + seeds[1])
-    for load, mode, seed in product(loads or UNLESS_TOLD, modes or MODES, numbers):
-        click.echo(f"{load}, {mode}, seed {seed} ...", err=True)
-        reports.append(run(Trial(load=load, mode=MODES[mode], seed=seed, **how)))
+    trials = [
+        Trial(load=load, mode=MODES[mode], seed=seed, **how)
+        for load, mode, seed in product(loads or UNLESS_TOLD, modes or MODES, numbers)
+    ]
+    reports = []
+    with ProcessPoolExecutor(processes) as pool:
+        for found in pool.map(run, trials):
+            click.echo(f"{found.load}, {found.mode}, seed {found.seed}: done", err=True)
+            reports.append(found)
     click.echo(table(reports))
     out.mkdir(parents=True, exist_ok=True)
     document = {"machine": machine(), "runs": [asdict(one) for one in reports]}
