@@ -80,10 +80,12 @@ def live(trial: Trial, load: Load) -> World:
     """Run a load to its end.
 
     Raises OverAdmittedError if more quota was held than there is, unless in Kueue mode: Kueue may
-    admit in the same cycle into what another's victims still hold.
+    admit in the same cycle into what another's victims still hold. Raises AssertionError if the
+    engine's own invariants do not hold in the end.
     """
     world = World(trial, load)
     world.to_the_end()
+    world.leader.engine.check()
     excess = world.tally.excess
     if excess and trial.mode is not Compatibility.KUEUE:
         raise OverAdmittedError(f"{excess} cores too many were held in {trial}")
