@@ -54,6 +54,10 @@ e2e: setup ## Build the real control plane (once) and run the end-to-end tests o
 bench: setup ## Measure admissions on the real API server beside their floor, and the core alone
 	$(BIN)/python -m bench $(ARGS)
 
+.PHONY: bench-virtual
+bench-virtual: setup ## Run loads with priorities in virtual time, in both modes, and count evictions
+	$(BIN)/python -m bench.virtual $(ARGS)
+
 .PHONY: bench-credits
 bench-credits: setup ## Simulate what credits do, and write table and picture of docs/credits.md
 	$(BIN)/python -m bench.credits_page $(ARGS)
