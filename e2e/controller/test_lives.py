@@ -264,3 +264,23 @@ def test_quota_of_a_deleted_job_is_kept_until_its_pods_are_gone(
     left = space.api.items("Pod", space.namespace, labels="batch.kubernetes.io/job-name=slow")
     assert left == [], "quota was given back while a pod was ending"
     space.api.wait_gone("Job", "slow", space.namespace)
+
+
+@pytest.mark.usefixtures("collected")
+def test_a_job_deleted_without_what_it_owns_leaves_its_workload_as_a_record(
+    space: World, controller: Controller
+) -> None:
+    make_queue(space)
+    space.make(job(space.namespace, "lost", queue="team", pods=FOREVER))
+    wait_job(space, "lost", running, "running")
+    name = workload_of(space, "lost")["metadata"]["name"]
+    space.make(job(space.namespace, "next", queue="team"))
+    space.api.delete("Job", "lost", space.namespace, propagation="Orphan")
+    wait_job(space, "next", lambda one: holds(one, "Complete"), "complete: the quota is free")
+    left = space.api.wait_one("Workload", name, _is_unbound, namespace=space.namespace)
+    found = condition(left, "Finished")
+    assert (found["status"], found["reason"]) == ("True", "OwnerNotFound")
+
+
+def _is_unbound(one: Object) -> bool:
+    return not (one["metadata"].get("finalizers") or one["metadata"].get("ownerReferences"))

@@ -1,7 +1,9 @@
 import asyncio
 
 import msgspec
+import pytest
 
+from queueing.core.settings import Compatibility
 from queueing.kube.resources import JOBS
 from tests.controller.harness import (
     FLAVOR,
@@ -150,14 +152,33 @@ async def test_a_job_deleted_while_it_runs_leaves_nothing(world: MakeWorld) -> N
         await w.until("Job", "b", unsuspended)
 
 
-async def test_the_workload_of_a_job_that_left_it_behind_ends_and_goes(world: MakeWorld) -> None:
-    async with world() as w:
+def unbound(one: Wire) -> bool:
+    """Say whether nothing holds an object, and no other object takes it along."""
+    return not (one["metadata"].get("finalizers") or one["metadata"].get("ownerReferences"))
+
+
+@pytest.mark.parametrize("compatibility", Compatibility)
+async def test_the_workload_of_a_job_that_left_it_behind_ends_and_stays(
+    world: MakeWorld, compatibility: Compatibility
+) -> None:
+    async with world(compatibility=compatibility) as w:
         await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a"))
         name = (await w.workload("a", true("PodsReady")))["metadata"]["name"]
         await w.make(job("b"))
         await w.delete("Job", "a", policy="Orphan")
-        await w.until_gone("Workload", name)
         await w.until("Job", "b", unsuspended)
+        left = await w.until("Workload", name, unbound)
+        assert true("Finished", "OwnerNotFound")(left)
+
+
+async def test_the_record_of_a_job_that_left_it_behind_goes_when_its_retention_is_over(
+    world: MakeWorld,
+) -> None:
+    async with world(objectRetentionPolicies={"workloads": {"afterFinished": "0s"}}) as w:
+        await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a"))
+        name = (await w.workload("a", true("PodsReady")))["metadata"]["name"]
+        await w.delete("Job", "a", policy="Orphan")
+        await w.until_gone("Workload", name)
 
 
 async def test_the_record_of_a_finished_job_that_left_it_behind_stays(world: MakeWorld) -> None:
@@ -165,9 +186,7 @@ async def test_the_record_of_a_finished_job_that_left_it_behind_stays(world: Mak
         await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a", seconds=1))
         name = (await w.workload("a", true("Finished", "Succeeded")))["metadata"]["name"]
         await w.delete("Job", "a", policy="Orphan")
-        free = await w.until(
-            "Workload", name, lambda one: not one["metadata"].get("finalizers", [])
-        )
+        free = await w.until("Workload", name, unbound)
         assert true("Finished", "Succeeded")(free)
 
 
