@@ -43,8 +43,11 @@ def test_what_was_drained_returns_before_those_that_came_later(
     make_queue(space)
     for kind, name in (("ClusterQueue", space.name("cq")), ("LocalQueue", "team")):
         older, newer = f"older-{kind.lower()}", f"newer-{kind.lower()}"
+        waits = f"waits-{kind.lower()}"
         space.make(job(space.namespace, older, queue="team", pods=FOREVER))
         wait_job(space, older, running, "running")
+        space.make(job(space.namespace, waits, queue="team", pods=FOREVER))
+        workload_of(space, waits)
         edit(space, kind, name, stopPolicy="HoldAndDrain")
         wait_workload(
             space,
@@ -59,10 +62,11 @@ def test_what_was_drained_returns_before_those_that_came_later(
         workload_of(space, newer)
         edit(space, kind, name, stopPolicy="None")
         wait_job(space, older, running, "running again")
-        assert space.api.get("Job", newer, space.namespace)["spec"]["suspend"]
+        for name_of_job in (waits, newer):
+            assert space.api.get("Job", name_of_job, space.namespace)["spec"]["suspend"]
         found = wait_workload(space, older, lambda one: holds(one, "Requeued"), "requeued")
         assert condition(found, "Requeued")["reason"] == f"{kind}Restarted"
-        for name_of_job in (newer, older):
+        for name_of_job in (newer, waits, older):
             space.api.delete("Job", name_of_job, space.namespace)
             space.api.wait_gone("Job", name_of_job, space.namespace)
 

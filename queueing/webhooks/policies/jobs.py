@@ -136,7 +136,8 @@ _CHANGES: Final = (
     ),
     Demand(
         path=f"metadata.labels[{PRIORITY_CLASS}]",
-        expression=f"{_given(PRIORITY_CLASS, 'labels')} || !({_given(PRIORITY_CLASS, 'oldLabels')})",
+        expression=f"{_given(PRIORITY_CLASS, 'labels')}"
+        f" || !({_given(PRIORITY_CLASS, 'oldLabels')})",
         message="WorkloadPriorityClass cannot be removed from a workload",
     ),
     Demand(

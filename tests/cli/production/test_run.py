@@ -236,10 +236,10 @@ async def test_a_port_in_use_is_an_error_that_names_the_field(tmp_path: Path, fi
 def test_a_port_in_use_ends_a_part_as_a_mistake_of_the_configuration_does(
     tmp_path: Path, command: Sequence[str]
 ) -> None:
+    named = ("--config", "config.yaml", "--kubeconfig", "kubeconfig")
     with taking(tmp_path, "metrics.bindAddress") as told:
         done = subprocess.run(
-            [sys.executable, "-m", "queueing.cli.main", *command]
-            + ["--config", "config.yaml", "--kubeconfig", "kubeconfig"],
+            [sys.executable, "-m", "queueing.cli.main", *command, *named],
             capture_output=True,
             text=True,
             check=False,

@@ -1,4 +1,6 @@
 import asyncio
+import time
+from datetime import datetime
 
 import msgspec
 import pytest
@@ -212,14 +214,27 @@ async def test_deactivation_stops_and_reactivation_queues_again(world: MakeWorld
         await w.until("Job", "a", unsuspended)
 
 
-async def test_a_drained_queue_gives_everything_back_and_takes_it_again(world: MakeWorld) -> None:
-    async with world() as w:
-        await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a"))
-        await w.workload("a", true("PodsReady"))
+def is_of_an_earlier_second(one: Wire) -> bool:
+    """Say whether what is created now is newer, as far as timestamps tell."""
+    created = datetime.fromisoformat(one["metadata"]["creationTimestamp"])
+    return time.time() >= created.timestamp() + 1
+
+
+@pytest.mark.parametrize("compatibility", Compatibility)
+async def test_what_a_queue_drained_returns_before_those_that_waited_already(
+    world: MakeWorld, compatibility: Compatibility
+) -> None:
+    async with world(compatibility=compatibility) as w:
+        await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("older"))
+        await w.workload("older", true("PodsReady"))
+        await w.until("Job", "older", is_of_an_earlier_second)
+        await w.make(job("newer"))
+        await w.workload("newer", false("QuotaReserved"))
         await w.patch("ClusterQueue", "cq", {"spec": {"stopPolicy": "HoldAndDrain"}})
-        await w.workload("a", false("QuotaReserved", "OnHold"))
+        await w.workload("older", false("QuotaReserved", "OnHold"))
         await w.patch("ClusterQueue", "cq", {"spec": {"stopPolicy": "None"}})
-        await w.workload("a", true("Admitted"))
+        await w.workload("older", true("Admitted"))
+        assert suspended(await w.get("Job", "newer"))
 
 
 async def test_a_check_is_waited_for_and_adds_to_the_pods(world: MakeWorld) -> None:
