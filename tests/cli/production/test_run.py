@@ -5,9 +5,11 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 import yaml
@@ -193,6 +195,7 @@ users: [{name: u, user: {}}]
 contexts: [{name: c, context: {cluster: c, user: u}}]
 current-context: c
 """
+NAMED = ("--config", "config.yaml", "--kubeconfig", "kubeconfig")
 FIELDS = (
     "health.healthProbeBindAddress",
     "metrics.bindAddress",
@@ -201,10 +204,9 @@ FIELDS = (
 )
 
 
-@contextmanager
-def taking(place: Path, field: str) -> Iterator[str]:
-    """Write a configuration in which the port of a field is in use; yield what is told of it."""
-    ports = free_ports(len(FIELDS))
+def configure(place: Path) -> tuple[int, ...]:
+    """Write a kubeconfig that leads nowhere, and a configuration; return the ports of `FIELDS`."""
+    ports = tuple(free_ports(len(FIELDS)))
     health, metrics, webhook, visibility = ports
     settings = {
         "health": {"healthProbeBindAddress": f"{HOST}:{health}"},
@@ -214,7 +216,13 @@ def taking(place: Path, field: str) -> Iterator[str]:
     }
     (place / "config.yaml").write_text(CONFIG + yaml.safe_dump(settings))
     (place / "kubeconfig").write_text(NOBODY)
-    port = ports[FIELDS.index(field)]
+    return ports
+
+
+@contextmanager
+def taking(place: Path, field: str) -> Iterator[str]:
+    """Configure with the port of a field in use; yield what is told of it."""
+    port = configure(place)[FIELDS.index(field)]
     with socket.create_server((HOST, port)):
         yield f"{field}: cannot listen on {HOST}:{port}: "
 
@@ -230,16 +238,10 @@ async def test_a_port_in_use_is_an_error_that_names_the_field(tmp_path: Path, fi
     assert caught.group_contains(OSError, match=re.escape(told))
 
 
-@pytest.mark.parametrize(
-    "command", [("serve", "--socket", "socket"), ("run", "--no-serving")], ids=["serve", "run"]
-)
-def test_a_port_in_use_ends_a_part_as_a_mistake_of_the_configuration_does(
-    tmp_path: Path, command: Sequence[str]
-) -> None:
-    named = ("--config", "config.yaml", "--kubeconfig", "kubeconfig")
+def test_a_port_in_use_ends_a_part_as_a_mistake_of_the_configuration_does(tmp_path: Path) -> None:
     with taking(tmp_path, "metrics.bindAddress") as told:
         done = subprocess.run(
-            [sys.executable, "-m", "queueing.cli.main", *command, *named],
+            [sys.executable, "-m", "queueing.cli.main", "run", "--no-serving", *NAMED],
             capture_output=True,
             text=True,
             check=False,
@@ -249,6 +251,42 @@ def test_a_port_in_use_ends_a_part_as_a_mistake_of_the_configuration_does(
     assert done.returncode == 2
     assert f"Error: {told}" in done.stderr
     assert "address already in use" in done.stderr
+
+
+@contextmanager
+def at_work(place: Path, temporary: Path) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-m", "queueing.cli.main", "run", *NAMED]
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    with subprocess.Popen(command, cwd=place, env=environment, stderr=subprocess.DEVNULL) as run:
+        try:
+            yield run
+        finally:
+            run.terminate()
+
+
+def wait_for_the_one_that_serves(temporary: Path, before: Sequence[Path] = ()) -> list[Path]:
+    """Wait until all temporary files are those of one run, another than before; return them."""
+    ends = time.monotonic() + 60
+    while True:
+        found = [*temporary.iterdir()]
+        serving = len(found) == 1 and (found[0] / "serving.sock").exists()
+        if serving and found != before:
+            return found
+        assert time.monotonic() < ends, f"there is {sorted(temporary.rglob('*'))}"
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_a_run_after_a_killed_one_leaves_nothing_in_the_temporary_folder(tmp_path: Path) -> None:
+    configure(tmp_path)
+    with TemporaryDirectory() as name:  # its name is short, as that of a socket must be
+        temporary = Path(name)
+        with at_work(tmp_path, temporary) as first:
+            left = wait_for_the_one_that_serves(temporary)
+            first.kill()
+        with at_work(tmp_path, temporary):
+            wait_for_the_one_that_serves(temporary, left)
+        assert list(temporary.iterdir()) == []
 
 
 async def test_when_one_part_fails_the_whole_fails() -> None:
