@@ -3,6 +3,7 @@
 import os
 import secrets
 import signal
+import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from e2e.gate import Gate
 from e2e.identities import CONTROLLER
 from e2e.loopback import control_plane
 from e2e.nodes import POOL, delete_nodes, make_nodes
+from e2e.objects import local_queue
 from e2e.product import Controller, Residents, install, start
 from e2e.world import World, new_world
 
@@ -112,6 +114,20 @@ def installed(cluster: Cluster) -> Cluster:
     """Lend the cluster with the product's CRDs and RBAC on it."""
     install(cluster)
     return cluster
+
+
+@pytest.fixture(scope="session")
+def collected(installed: Cluster) -> Cluster:
+    """Lend the cluster once its garbage collector knows our kinds; it looks for new ones at times.
+
+    Before that it takes no Workload for a dependent of its Job, whatever the deletion says of them.
+    """
+    made = local_queue("default", f"collected-{secrets.token_hex(3)}", "none")
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "none", "uid": str(uuid.uuid4())}
+    made["metadata"]["ownerReferences"] = [owner]
+    installed.api().create(made)
+    installed.api().wait_gone("LocalQueue", made["metadata"]["name"], "default")
+    return installed
 
 
 @pytest.fixture(scope="session")

@@ -43,8 +43,11 @@ def test_what_was_drained_returns_before_those_that_came_later(
     make_queue(space)
     for kind, name in (("ClusterQueue", space.name("cq")), ("LocalQueue", "team")):
         older, newer = f"older-{kind.lower()}", f"newer-{kind.lower()}"
+        waits = f"waits-{kind.lower()}"
         space.make(job(space.namespace, older, queue="team", pods=FOREVER))
         wait_job(space, older, running, "running")
+        space.make(job(space.namespace, waits, queue="team", pods=FOREVER))
+        workload_of(space, waits)
         edit(space, kind, name, stopPolicy="HoldAndDrain")
         wait_workload(
             space,
@@ -59,10 +62,11 @@ def test_what_was_drained_returns_before_those_that_came_later(
         workload_of(space, newer)
         edit(space, kind, name, stopPolicy="None")
         wait_job(space, older, running, "running again")
-        assert space.api.get("Job", newer, space.namespace)["spec"]["suspend"]
+        for name_of_job in (waits, newer):
+            assert space.api.get("Job", name_of_job, space.namespace)["spec"]["suspend"]
         found = wait_workload(space, older, lambda one: holds(one, "Requeued"), "requeued")
         assert condition(found, "Requeued")["reason"] == f"{kind}Restarted"
-        for name_of_job in (newer, older):
+        for name_of_job in (newer, waits, older):
             space.api.delete("Job", name_of_job, space.namespace)
             space.api.wait_gone("Job", name_of_job, space.namespace)
 
@@ -264,3 +268,23 @@ def test_quota_of_a_deleted_job_is_kept_until_its_pods_are_gone(
     left = space.api.items("Pod", space.namespace, labels="batch.kubernetes.io/job-name=slow")
     assert left == [], "quota was given back while a pod was ending"
     space.api.wait_gone("Job", "slow", space.namespace)
+
+
+@pytest.mark.usefixtures("collected")
+def test_a_job_deleted_without_what_it_owns_leaves_its_workload_as_a_record(
+    space: World, controller: Controller
+) -> None:
+    make_queue(space)
+    space.make(job(space.namespace, "lost", queue="team", pods=FOREVER))
+    wait_job(space, "lost", running, "running")
+    name = workload_of(space, "lost")["metadata"]["name"]
+    space.make(job(space.namespace, "next", queue="team"))
+    space.api.delete("Job", "lost", space.namespace, propagation="Orphan")
+    wait_job(space, "next", lambda one: holds(one, "Complete"), "complete: the quota is free")
+    left = space.api.wait_one("Workload", name, _is_unbound, namespace=space.namespace)
+    found = condition(left, "Finished")
+    assert (found["status"], found["reason"]) == ("True", "OwnerNotFound")
+
+
+def _is_unbound(one: Object) -> bool:
+    return not (one["metadata"].get("finalizers") or one["metadata"].get("ownerReferences"))

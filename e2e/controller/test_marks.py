@@ -221,7 +221,9 @@ def test_the_jobs_of_a_cron_job_queue_by_themselves(team: World, queue: str) -> 
         wait_job(team, "tonight", lambda one: bool(one["spec"]["suspend"]), "suspended")
 
 
-def test_a_workload_whose_job_is_gone_is_finished_and_frees_its_quota(team: World) -> None:
+def test_a_workload_whose_job_left_it_behind_ends_and_goes_when_its_time_is_over(
+    team: World,
+) -> None:
     team.make(job(team.namespace, "lost", queue="team", pods=FOREVER))
     wait_job(team, "lost", running, "running")
     name = workload_of(team, "lost")["metadata"]["name"]
@@ -230,8 +232,7 @@ def test_a_workload_whose_job_is_gone_is_finished_and_frees_its_quota(team: Worl
         "Workload", name, lambda one: holds(one, "Finished"), namespace=team.namespace
     )
     assert condition(done, "Finished")["reason"] == "OwnerNotFound"
-    team.make(job(team.namespace, "next", queue="team"))
-    wait_job(team, "next", lambda one: holds(one, "Complete"), "the quota is free")
+    team.api.wait_gone("Workload", name, team.namespace)
 
 
 def test_a_finished_workload_is_removed_when_its_time_is_over(team: World) -> None:

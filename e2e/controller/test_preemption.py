@@ -1,6 +1,7 @@
 """A running Job makes way for a more important one, and comes back as it was."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from e2e.api import condition, holds
@@ -116,6 +117,50 @@ def test_a_preempted_job_that_waits_has_its_own_pod_template_back(
         space, "low", lambda one: not holds(one, "QuotaReserved"), "without reservation"
     )
     assert condition(requeued, "Evicted")["reason"] == "Preempted"
+
+
+def test_a_job_that_names_variables_twice_keeps_them_and_its_workload_has_each_once(
+    space: World, controller: Controller
+) -> None:
+    twice = [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}, {"name": "A", "value": "3"}]
+    pods = Pods(run_s=None)
+    (main,) = pods.template()["spec"]["containers"]
+    containers = {
+        "containers": [{**main, "env": twice}],
+        "initContainers": [{**main, "name": "first", "env": twice}],
+    }
+    space.make(
+        flavor(space.name("any"), nodeLabels=POOL),
+        cluster_queue(space.name("cq"), {space.name("any"): {"cpu": "1"}}, preemption=RECLAIM),
+        local_queue(space.namespace, "team", space.name("cq")),
+        workload_priority(space.name("high"), 1000),
+        job(space.namespace, "low", queue="team", pods=replace(pods, spec=containers)),
+    )
+    created = space.api.get("Job", "low", space.namespace)["spec"]["template"]
+    assert named_in(created) == ["A", "B", "A", "A", "B", "A"]
+    first = wait_job(space, "low", running, "running")["spec"]["template"]
+    labels = {PRIORITY_CLASS: space.name("high")}
+    space.make(job(space.namespace, "high", queue="team", pods=pods, labels=labels))
+    wait_job(space, "high", running, "running")
+    waiting = wait_job(space, "low", lambda one: bool(one["spec"]["suspend"]), "suspended")
+    assert waiting["spec"]["template"] == created
+    (pod_set,) = workload_of(space, "low")["spec"]["podSets"]
+    assert named_in(pod_set["template"]) == ["A", "B", "A", "B"]
+    assert pod_set["template"]["spec"]["containers"][0]["env"] == [twice[2], twice[1]]
+    space.api.delete("Job", "high", space.namespace)
+    assert wait_job(space, "low", running, "running again")["spec"]["template"] == first
+    events = space.api.items("Event", space.namespace)
+    assert [one for one in events if one["reason"] == "UpdatedWorkload"] == []
+
+
+def named_in(template: Object) -> list[str]:
+    """Return the names of all variables of a pod template, in order."""
+    spec = template["spec"]
+    return [
+        variable["name"]
+        for container in (*spec["containers"], *spec["initContainers"])
+        for variable in container["env"]
+    ]
 
 
 def test_lent_quota_is_taken_back_from_a_borrower(space: World, controller: Controller) -> None:

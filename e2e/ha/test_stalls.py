@@ -95,22 +95,28 @@ def trouble(space: World, lasting: AbstractContextManager[None], name: str) -> f
 
     Returns how long it took from then until those that left hold nothing, and all others ran.
     """
-    gone = {}
+    workloads = {}
     for policy in ("Orphan", "Background"):
         short = f"{name}-{policy.lower()}"
         space.make(job(space.namespace, short, queue="own", pods=FOREVER, parallelism=2))
         wait_job(space, short, running, "running")
         found = wait_workload(space, short, lambda one: holds(one, "Admitted"), "admitted")
-        gone[short] = policy, found["metadata"]["name"]
+        workloads[policy] = found["metadata"]["name"]
     with lasting:
-        for short, (policy, _) in gone.items():
+        for policy in workloads:
+            short = f"{name}-{policy.lower()}"
             space.api.delete("Job", short, space.namespace, propagation=policy)
         for number in range(JOBS):
             short = f"{name}-{number}"
             space.make(job(space.namespace, short, queue="own", pods=SHORT, parallelism=2))
     since = time.monotonic()
-    for _, workload in gone.values():
-        space.api.wait_gone("Workload", workload, space.namespace)
+    space.api.wait_gone("Workload", workloads["Background"], space.namespace)
+    space.api.wait_one(
+        "Workload",
+        workloads["Orphan"],
+        lambda one: holds(one, "Finished") and not one["metadata"].get("finalizers"),
+        namespace=space.namespace,
+    )
     space.api.wait("Job", all_complete, namespace=space.namespace, what="all others ran")
     wait_nothing_held(space.api, space.namespace, [space.name("own")])
     return time.monotonic() - since

@@ -175,9 +175,7 @@ def _changes(job: Wire, old: Wire) -> Iterator[Finding]:
 def _class_change(job: Wire, old: Wire) -> Iterator[Finding]:
     path = f"metadata.labels[{PRIORITY_CLASS}]"
     now, before = _label(job, PRIORITY_CLASS), _label(old, PRIORITY_CLASS)
-    if _suspended(job):
-        return
-    if now and not before:
+    if now and not before and not _suspended(job):
         told = "WorkloadPriorityClass cannot be added to a non-suspended workload"
         yield forbidden(path, told)
     elif before and not now:

@@ -86,6 +86,38 @@ def test_the_workload_of_a_job_says_whose_it_is_and_what_it_needs() -> None:
     assert pod_set["template"] == {"metadata": {"labels": {"l": "1"}}, "spec": POD}
 
 
+def container(name: str, *variables: tuple[str, str]) -> dict[str, Any]:
+    env = [{"name": variable, "value": value} for variable, value in variables]
+    return {"name": name, "image": "x", "env": env}
+
+
+def test_a_variable_that_is_named_twice_stands_once_in_the_workload_with_its_last_value() -> None:
+    by_field = {"name": "B", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
+    main = container("main", ("A", "1"), ("B", "2"), ("A", "3"), ("C", "4"))
+    main["env"].append(by_field)
+    spec = {
+        "initContainers": [container("first", ("A", "1"), ("A", "2"))],
+        "containers": [main, container("other", ("A", "5"), ("B", "6"))],
+        "hostNetwork": True,
+    }
+    found = job({"spec": spec})
+    workload = workload_of(found)
+    (pod_set,) = msgspec.json.decode(msgspec.json.encode(batch.pod_sets(found)))
+    assert pod_set["template"]["spec"] == {
+        "initContainers": [container("first", ("A", "2"))],
+        "containers": [
+            {
+                **container("main"),
+                "env": [{"name": "A", "value": "3"}, by_field, {"name": "C", "value": "4"}],
+            },
+            container("other", ("A", "5"), ("B", "6")),
+        ],
+        "hostNetwork": True,
+    }
+    assert batch.equivalent(found, workload)
+    assert batch.undo(found, workload) == {}
+
+
 def test_names_are_kueues_and_never_too_long() -> None:
     # sha1("Job\nbatch\nsample-job\n<uid>"), first five digits
     meta = Meta(name="sample-job", uid="11111111-2222-3333-4444-555555555555")

@@ -1,13 +1,15 @@
 """The folder of one run: the socket between its parts, and the files of its certificate.
 
-It goes with the run. What a run left behind that was killed, the next one clears. All processes of
-a run hold a lock on its folder, which therefore is free only when the last of them is gone.
+It goes with the run. What a run left behind that was killed, the next one clears, and waits for it
+if need be. All processes of a run hold a lock on its folder, which therefore is free only when the
+last of them is gone.
 """
 
 import fcntl
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -49,13 +51,27 @@ def _make() -> Workplace:
 
 
 def _clear_leftovers(place: Path) -> None:
-    """Remove the folders of runs of this user that nobody holds any more."""
+    """Remove the folders of runs of this user that nobody holds any more.
+
+    Parts of a run that was killed just now may still be ending: their folder is removed as soon as
+    the last of them is gone. The thread that waits for that keeps no process from ending.
+    """
     for folder in place.glob(f"{PREFIX}*"):
-        with suppress(OSError):  # it is somebody else's, or goes at this moment
-            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-            try:
-                if os.fstat(lock).st_uid == os.getuid():
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    shutil.rmtree(folder)
-            finally:
-                os.close(lock)
+        if not _clear(folder, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            waits = (folder, fcntl.LOCK_EX)
+            threading.Thread(target=_clear, args=waits, name="leftover", daemon=True).start()
+
+
+def _clear(folder: Path, operation: int) -> bool:
+    """Lock a folder and remove it; False if another process holds it."""
+    with suppress(OSError):  # it is somebody else's, or goes at this moment
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            if os.fstat(lock).st_uid == os.getuid():
+                fcntl.flock(lock, operation)
+                shutil.rmtree(folder)
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(lock)
+    return True

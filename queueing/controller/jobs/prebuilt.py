@@ -10,7 +10,7 @@ from typing import Any
 from queueing.controller.jobs import ladder, workload_writes
 from queueing.translate import labels
 from queueing.translate.jobs import batch
-from queueing.translate.jobs.composition import Origin
+from queueing.translate.jobs.composition import Origin, named_owner
 from queueing.translate.jobs.identity import owner_reference
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
@@ -41,7 +41,11 @@ class Adopt:
             for one in meta.owner_references
         ]
         mine = owner_reference(batch.KIND.api_version, batch.KIND.kind, job.metadata)
-        found = {"ownerReferences": [*kept, mine], "labels": {labels.JOB_UID: job.metadata.uid}}
+        found = {
+            "ownerReferences": [*kept, mine],
+            "labels": {labels.JOB_UID: job.metadata.uid},
+            "annotations": named_owner(batch.KIND, job.metadata),
+        }
         if labels.RESOURCE_IN_USE in meta.finalizers:
             return found
         # Else it would be deleted together with the Job, and its quota free while pods still run.

@@ -53,7 +53,6 @@ RETURN_GRACE_S = 2.0
 """Seconds after a stopped queue was opened in which the condition `Requeued` is not written: a
 reservation may follow soon, whose write includes it."""
 _RESTARTS = (Return.CLUSTER_QUEUE_RESTARTED, Return.LOCAL_QUEUE_RESTARTED)
-_OWNERLESS = "OwnerNotFound"
 _TOLD_AS = {Cause.ADMISSION_CHECK: "AdmissionCheckRejected"}
 """Reasons of Events that differ from the cause of the deactivation."""
 
@@ -98,7 +97,7 @@ class WorkloadReconciler:
             return
         if fact.holds_quota:
             self._reopened.pop(key, None)
-        job = _job_of(workload)
+        job = None if _is_record(workload) else _job_of(workload)
         if job is not None and await self._is_gone(job, workload.metadata.namespace):
             pods = JobPods(Uid(job.uid))
             if fact.holds_quota and await self._departing.remain(workload.metadata.namespace, pods):
@@ -254,20 +253,17 @@ class WorkloadReconciler:
         return msgspec.json.decode(reply, type=Identified).metadata.uid != job.uid
 
     async def _bury(self, workload: Workload) -> None:
-        """Finish the Workload of a Job that is gone, remove our finalizer, and delete it if needed.
+        """Finish the Workload of a Job that is gone, then remove our finalizer. One write per look.
 
-        One write per look. Kubernetes' garbage collector deletes a Workload that still names its
-        Job as owner. One that was orphaned (`kubectl delete --cascade=orphan`) names none, so that
-        nobody else would ever delete it.
+        Kubernetes' garbage collector deletes a Workload that still names its Job as owner. One that
+        was orphaned (`kubectl delete --cascade=orphan`) stays as a record.
         """
-        meta, status = workload.metadata, workload.status
-        if not status.is_true("Finished") and not meta.deleting:
-            body = outbound.finish(workload, _OWNERLESS, "The owner is gone", self._clock.now())
+        if not workload.status.is_true("Finished") and not workload.metadata.deleting:
+            message = "The workload's owner no longer exists"
+            body = outbound.finish(workload, "OwnerNotFound", message, self._clock.now())
             await self._writes.patch_workload(workload, body)
-        elif labels.RESOURCE_IN_USE in meta.finalizers:
+        else:
             await self._writes.let_go(workload)
-        elif _was_left_behind(workload):
-            await self._writes.delete(WORKLOADS.at(meta.name, meta.namespace), this_life(meta.uid))
 
     async def _follow_class(self, workload: Workload) -> None:
         """Give a Workload the present value of its WorkloadPriorityClass."""
@@ -283,7 +279,7 @@ class WorkloadReconciler:
 def _job_of(workload: Workload) -> OwnerReference | None:
     """Return the Job that a Workload was created for, or that adopted it; None for a gang's.
 
-    A Workload that was created for a Job names it in annotations too, which outlive its reference.
+    A Workload names its Job in annotations too, which outlive its reference.
     """
     meta = workload.metadata
     uid = meta.labels.get(labels.JOB_UID, "")
@@ -296,21 +292,17 @@ def _job_of(workload: Workload) -> OwnerReference | None:
     return None
 
 
-def _is_abandoned(workload: Workload) -> bool:
-    """Say whether a Workload is being deleted, has our finalizer and no owner.
+def _is_record(workload: Workload) -> bool:
+    """Say whether a Workload has finished and nothing of it is left to do, wherever its Job is."""
+    held = labels.RESOURCE_IN_USE in workload.metadata.finalizers
+    return workload.status.is_true("Finished") and not held
 
-    A prebuilt Workload whose Job was deleted with `--cascade=orphan`, for example.
-    """
+
+def _is_abandoned(workload: Workload) -> bool:
+    """Say whether a Workload is being deleted, has our finalizer and never had an owner."""
     meta = workload.metadata
     owned = meta.owner_references or gang_key(meta) is not None or _job_of(workload) is not None
     return meta.deleting and not owned and labels.RESOURCE_IN_USE in meta.finalizers
-
-
-def _was_left_behind(workload: Workload) -> bool:
-    """Say whether it finished because its Job was gone, and the garbage collector leaves it."""
-    ended = workload.status.condition("Finished")
-    ownerless = ended is not None and ended.reason == _OWNERLESS
-    return ownerless and not (workload.metadata.owner_references or workload.metadata.deleting)
 
 
 def _drains_alone(workload: Workload, fact: WorkloadFact) -> bool:

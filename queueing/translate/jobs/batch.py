@@ -7,6 +7,7 @@ import msgspec
 from queueing.translate import labels
 from queueing.translate.devices.swaps import same_but_swapped, swapped, unswapped
 from queueing.translate.jobs.composition import JobKind
+from queueing.translate.jobs.environment import each_name_once
 from queueing.translate.jobs.indexes import count_of_union
 from queueing.translate.jobs.injection import Injection, inject, restore
 from queueing.translate.wire.jobs import Job
@@ -45,6 +46,8 @@ def pod_sets(job: Job) -> list[dict[str, Any]]:
         metadata = _mapping.decode(parts["metadata"])
         metadata.pop("creationTimestamp", None)
         parts["metadata"] = msgspec.Raw(msgspec.json.encode(metadata))
+    if "spec" in parts:
+        parts["spec"] = each_name_once(parts["spec"])
     found: dict[str, Any] = {"name": MAIN, "count": pod_count(job), "template": parts}
     floor = min_count(job)
     return [found | {"minCount": floor}] if floor is not None else [found]

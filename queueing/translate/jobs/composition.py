@@ -103,6 +103,14 @@ def follows(job: Meta, workload: Workload) -> bool:
     )
 
 
+def named_owner(kind: JobKind, job: Meta) -> dict[str, str]:
+    """Return the annotations of a Workload that name its Job also when it owns it no longer."""
+    return {
+        labels.JOB_OWNER_GVK: f"{kind.api_version}, Kind={kind.kind}",
+        labels.JOB_OWNER_NAME: job.name,
+    }
+
+
 def prebuilt_name(job: Meta) -> str:
     """Return the name of the prebuilt Workload that a Job's label names; empty without one."""
     name = labels.PREBUILT_WORKLOAD
@@ -123,8 +131,4 @@ def _annotations(origin: Origin) -> dict[str, str]:
         for key, value in found.items()
         if key.startswith(_COPIED_PREFIXES) or key in _COPIED
     }
-    return {
-        **copied,
-        labels.JOB_OWNER_GVK: f"{origin.kind.api_version}, Kind={origin.kind.kind}",
-        labels.JOB_OWNER_NAME: origin.metadata.name,
-    }
+    return {**copied, **named_owner(origin.kind, origin.metadata)}

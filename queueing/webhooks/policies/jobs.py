@@ -136,7 +136,7 @@ _CHANGES: Final = (
     ),
     Demand(
         path=f"metadata.labels[{PRIORITY_CLASS}]",
-        expression=f"variables.kept || {_given(PRIORITY_CLASS, 'labels')}"
+        expression=f"{_given(PRIORITY_CLASS, 'labels')}"
         f" || !({_given(PRIORITY_CLASS, 'oldLabels')})",
         message="WorkloadPriorityClass cannot be removed from a workload",
     ),

@@ -1,19 +1,30 @@
 import asyncio
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from queueing.cli.main import cli
 from queueing.cli.output import UsageProblem
 from queueing.cli.production.choices import Flags, parse_gates, read_choices
+from queueing.cli.production.parts import serving_options
 from queueing.cli.production.supervisor import supervise
 from queueing.core.checkpoints.terms import Driver
 from queueing.core.settings import Compatibility
+from queueing.serving.process import serve
+from queueing.testing.ports import HOST, free_ports
+from queueing_api.kueue.convert import convert_review
 
 CONFIG = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
 OURS = "apiVersion: config.queueing.dev/v1alpha1\nkind: QueueingConfiguration\n"
@@ -174,6 +185,108 @@ def test_without_a_cluster_it_says_what_is_missing(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert "kubeconfig" in done.stderr.lower()
+
+
+NOBODY = """\
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "http://127.0.0.1:9"}}]
+users: [{name: u, user: {}}]
+contexts: [{name: c, context: {cluster: c, user: u}}]
+current-context: c
+"""
+NAMED = ("--config", "config.yaml", "--kubeconfig", "kubeconfig")
+FIELDS = (
+    "health.healthProbeBindAddress",
+    "metrics.bindAddress",
+    "webhook.port",
+    "visibilityServer.bindPort",
+)
+
+
+def configure(place: Path) -> tuple[int, ...]:
+    """Write a kubeconfig that leads nowhere, and a configuration; return the ports of `FIELDS`."""
+    ports = tuple(free_ports(len(FIELDS)))
+    health, metrics, webhook, visibility = ports
+    settings = {
+        "health": {"healthProbeBindAddress": f"{HOST}:{health}"},
+        "metrics": {"bindAddress": f"{HOST}:{metrics}"},
+        "webhook": {"host": HOST, "port": webhook},
+        "visibilityServer": {"bindAddress": HOST, "bindPort": visibility},
+    }
+    (place / "config.yaml").write_text(CONFIG + yaml.safe_dump(settings))
+    (place / "kubeconfig").write_text(NOBODY)
+    return ports
+
+
+@contextmanager
+def taking(place: Path, field: str) -> Iterator[str]:
+    """Configure with the port of a field in use; yield what is told of it."""
+    port = configure(place)[FIELDS.index(field)]
+    with socket.create_server((HOST, port)):
+        yield f"{field}: cannot listen on {HOST}:{port}: "
+
+
+@pytest.mark.parametrize("field", FIELDS)
+async def test_a_port_in_use_is_an_error_that_names_the_field(tmp_path: Path, field: str) -> None:
+    with taking(tmp_path, field) as told:
+        given = flags(config=str(tmp_path / "config.yaml"), kubeconfig=str(tmp_path / "kubeconfig"))
+        options = serving_options(given, read_choices(given).configuration, tmp_path / "socket")
+        with pytest.raises(ExceptionGroup) as caught:
+            async with asyncio.timeout(60):
+                await serve(options, convert_review)
+    assert caught.group_contains(OSError, match=re.escape(told))
+
+
+def test_a_port_in_use_ends_a_part_as_a_mistake_of_the_configuration_does(tmp_path: Path) -> None:
+    with taking(tmp_path, "metrics.bindAddress") as told:
+        done = subprocess.run(
+            [sys.executable, "-m", "queueing.cli.main", "run", "--no-serving", *NAMED],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            cwd=tmp_path,
+        )
+    assert done.returncode == 2
+    assert f"Error: {told}" in done.stderr
+    assert "address already in use" in done.stderr
+
+
+@contextmanager
+def at_work(place: Path, temporary: Path) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-m", "queueing.cli.main", "run", *NAMED]
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    with subprocess.Popen(command, cwd=place, env=environment, stderr=subprocess.DEVNULL) as run:
+        try:
+            yield run
+        finally:
+            run.terminate()
+
+
+def wait_for_the_one_that_serves(temporary: Path, before: Sequence[Path] = ()) -> list[Path]:
+    """Wait until all temporary files are those of one run, another than before; return them."""
+    ends = time.monotonic() + 60
+    while True:
+        found = [*temporary.iterdir()]
+        serving = len(found) == 1 and (found[0] / "serving.sock").exists()
+        if serving and found != before:
+            return found
+        assert time.monotonic() < ends, f"there is {sorted(temporary.rglob('*'))}"
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_a_run_after_a_killed_one_leaves_nothing_in_the_temporary_folder(tmp_path: Path) -> None:
+    configure(tmp_path)
+    with TemporaryDirectory() as name:  # its name is short, as that of a socket must be
+        temporary = Path(name)
+        with at_work(tmp_path, temporary) as first:
+            left = wait_for_the_one_that_serves(temporary)
+            first.kill()
+        with at_work(tmp_path, temporary):
+            wait_for_the_one_that_serves(temporary, left)
+        assert list(temporary.iterdir()) == []
 
 
 async def test_when_one_part_fails_the_whole_fails() -> None:

@@ -183,7 +183,7 @@ async def test_a_queues_policy_holds_for_jobs_without_and_bounds_those_with(
         await at.workload("urgent", true("Admitted"))
 
 
-async def test_what_was_saved_for_a_job_that_left_it_behind_goes_with_its_workload(
+async def test_what_was_saved_for_a_job_that_left_it_behind_stays_and_goes_with_its_workload(
     world: MakeWorld,
 ) -> None:
     async with world() as at, asyncio.TaskGroup() as group:
@@ -191,7 +191,12 @@ async def test_what_was_saved_for_a_job_that_left_it_behind_goes_with_its_worklo
         await at.make(*objects())
         await preempted(at)
         name = (await checkpoint(at, phase("Requeued")))["metadata"]["name"]
+        record = (await at.workload("train", false("QuotaReserved")))["metadata"]
         await at.delete("Job", "train", policy="Orphan")
+        await at.until("Workload", record["name"], true("Finished", "OwnerNotFound"))
+        left = await at.until("Checkpoint", name, lambda one: len(owners_of(one)) == 1)
+        assert owners_of(left) == [record["uid"]]
+        await at.delete("Workload", record["name"])
         await at.until_gone("Checkpoint", name)
         playing.cancel()
 

@@ -1,7 +1,11 @@
 import asyncio
+import time
+from datetime import datetime
 
 import msgspec
+import pytest
 
+from queueing.core.settings import Compatibility
 from queueing.kube.resources import JOBS
 from tests.controller.harness import (
     FLAVOR,
@@ -150,14 +154,33 @@ async def test_a_job_deleted_while_it_runs_leaves_nothing(world: MakeWorld) -> N
         await w.until("Job", "b", unsuspended)
 
 
-async def test_the_workload_of_a_job_that_left_it_behind_ends_and_goes(world: MakeWorld) -> None:
-    async with world() as w:
+def unbound(one: Wire) -> bool:
+    """Say whether nothing holds an object, and no other object takes it along."""
+    return not (one["metadata"].get("finalizers") or one["metadata"].get("ownerReferences"))
+
+
+@pytest.mark.parametrize("compatibility", Compatibility)
+async def test_the_workload_of_a_job_that_left_it_behind_ends_and_stays(
+    world: MakeWorld, compatibility: Compatibility
+) -> None:
+    async with world(compatibility=compatibility) as w:
         await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a"))
         name = (await w.workload("a", true("PodsReady")))["metadata"]["name"]
         await w.make(job("b"))
         await w.delete("Job", "a", policy="Orphan")
-        await w.until_gone("Workload", name)
         await w.until("Job", "b", unsuspended)
+        left = await w.until("Workload", name, unbound)
+        assert true("Finished", "OwnerNotFound")(left)
+
+
+async def test_the_record_of_a_job_that_left_it_behind_goes_when_its_retention_is_over(
+    world: MakeWorld,
+) -> None:
+    async with world(objectRetentionPolicies={"workloads": {"afterFinished": "0s"}}) as w:
+        await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a"))
+        name = (await w.workload("a", true("PodsReady")))["metadata"]["name"]
+        await w.delete("Job", "a", policy="Orphan")
+        await w.until_gone("Workload", name)
 
 
 async def test_the_record_of_a_finished_job_that_left_it_behind_stays(world: MakeWorld) -> None:
@@ -165,9 +188,7 @@ async def test_the_record_of_a_finished_job_that_left_it_behind_stays(world: Mak
         await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a", seconds=1))
         name = (await w.workload("a", true("Finished", "Succeeded")))["metadata"]["name"]
         await w.delete("Job", "a", policy="Orphan")
-        free = await w.until(
-            "Workload", name, lambda one: not one["metadata"].get("finalizers", [])
-        )
+        free = await w.until("Workload", name, unbound)
         assert true("Finished", "Succeeded")(free)
 
 
@@ -193,14 +214,27 @@ async def test_deactivation_stops_and_reactivation_queues_again(world: MakeWorld
         await w.until("Job", "a", unsuspended)
 
 
-async def test_a_drained_queue_gives_everything_back_and_takes_it_again(world: MakeWorld) -> None:
-    async with world() as w:
-        await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a"))
-        await w.workload("a", true("PodsReady"))
+def is_of_an_earlier_second(one: Wire) -> bool:
+    """Say whether what is created now is newer, as far as timestamps tell."""
+    created = datetime.fromisoformat(one["metadata"]["creationTimestamp"])
+    return time.time() >= created.timestamp() + 1
+
+
+@pytest.mark.parametrize("compatibility", Compatibility)
+async def test_what_a_queue_drained_returns_before_those_that_waited_already(
+    world: MakeWorld, compatibility: Compatibility
+) -> None:
+    async with world(compatibility=compatibility) as w:
+        await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("older"))
+        await w.workload("older", true("PodsReady"))
+        await w.until("Job", "older", is_of_an_earlier_second)
+        await w.make(job("newer"))
+        await w.workload("newer", false("QuotaReserved"))
         await w.patch("ClusterQueue", "cq", {"spec": {"stopPolicy": "HoldAndDrain"}})
-        await w.workload("a", false("QuotaReserved", "OnHold"))
+        await w.workload("older", false("QuotaReserved", "OnHold"))
         await w.patch("ClusterQueue", "cq", {"spec": {"stopPolicy": "None"}})
-        await w.workload("a", true("Admitted"))
+        await w.workload("older", true("Admitted"))
+        assert suspended(await w.get("Job", "newer"))
 
 
 async def test_a_check_is_waited_for_and_adds_to_the_pods(world: MakeWorld) -> None:

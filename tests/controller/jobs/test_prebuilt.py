@@ -115,14 +115,14 @@ async def test_quota_is_kept_until_the_pods_of_a_job_that_no_longer_matches_have
         await w.workload("a", true("Finished", "OutOfSync"))
 
 
-async def test_a_workload_that_its_job_left_behind_can_be_deleted(world: MakeWorld) -> None:
+async def test_a_workload_that_its_job_left_behind_ends_and_can_be_deleted(
+    world: MakeWorld,
+) -> None:
     async with world() as w:
         await start(w, slow("a"))
         await w.delete("Job", "a", "Orphan")
-        await w.until(
-            "Workload", "ready-made", lambda one: not one["metadata"].get("ownerReferences")
-        )
-        await w.until_gone("Job", "a")
+        await w.until("Workload", "ready-made", true("Finished", "OwnerNotFound"))
+        await w.until("Job", "next", running)
         await w.delete("Workload", "ready-made")
         await w.until_gone("Workload", "ready-made")
 
