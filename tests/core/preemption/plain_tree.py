@@ -113,9 +113,12 @@ class Knot:
             return 0, 0
         ratio = Fraction(0)
         everything = self.root().everything()
+        counted = self.everything()
         for name in sorted({one.resource for one in everything}):
             mine = [one for one in everything if one.resource == name]
-            borrowed = sum(max(0, self.usage(one) - self.quota(one)) for one in mine)
+            borrowed = sum(
+                max(0, self.usage(one) - self.quota(one)) for one in mine if one in counted
+            )
             lendable = sum(self.parent.potential(one) for one in mine)
             if lendable > 0:
                 ratio = max(ratio, Fraction(borrowed * 1000, lendable))

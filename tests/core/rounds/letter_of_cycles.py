@@ -256,8 +256,9 @@ class Cycles:
 
     def usage(self) -> dict[str, Amounts]:
         """Sum what the workloads of each queue hold."""
+        everything = sorted({one for knot in self.knots.values() for one in knot.quotas})
         return {
-            name: {one: amount for one in knot.quotas if (amount := knot.held_amount(one))}
+            name: {one: amount for one in everything if (amount := knot.held_amount(one))}
             for name, knot in self.knots.items()
             if knot.is_queue
         }
