@@ -87,6 +87,8 @@ class _Search:
             final=FINAL_SHARE in settings.strategies,
             initial=INITIAL_SHARE in settings.strategies,
             within_nominal=settings.preempt_within_nominal,
+            by_right=settings.preempt_within_nominal
+            and within_quota(query.preemptor.node, query.contested),
             patience=patience,
         )
         self.fits = False
@@ -94,13 +96,13 @@ class _Search:
 
     def by_first_rule(self, found: Sequence[RankedCandidate], rule: Rule) -> list[RankedCandidate]:
         """Choose victims until the preemptor fits; return the candidates that the rule refused."""
-        query, own = self._query, self._query.preemptor.node
+        own = self._query.preemptor.node
         queues = CandidateQueues(own, found, self._shares)
         spared: list[RankedCandidate] = []
         while not self.fits and (queue := queues.next()) is not None:
             if queue.node is own:
                 self._take(queues, queue.pop(), PreemptionReason.IN_CLUSTER_QUEUE)
-            elif self._rules.within_nominal and within_quota(own, query.contested):
+            elif self._rules.by_right:
                 self._take(queues, queue.pop(), PreemptionReason.IN_COHORT_RECLAMATION)
             else:
                 self._take_by(rule, queues, queue, spared)

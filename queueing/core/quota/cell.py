@@ -104,8 +104,7 @@ class Cell:
             self.parent.receive(lent, spilled, self.entries - entries)
 
     def receive(self, quota: int, usage: int, entries: int) -> None:
-        """Add the changes of a child's lendable quota, spill and entries, and so on up to the root.
-        """
+        """Add the changes of a child's lendable quota, spill and entries, up to the root."""
         cell: Cell | None = self
         while cell is not None and (quota or usage or entries):
             lent_before, spill_before = cell.quota - cell.local, cell.spill()

@@ -52,9 +52,10 @@ def _first_rule(
     fair: FairSharing,
 ) -> tuple[bool, list[Holder]]:
     own, spared, left = world.own, [], list(found)
+    by_right = fair.preempt_within_nominal and own.within(world.query.contested)
     while (queue := _next(world, left)) is not None:
         mine = [w for w in left if w.queue == queue.name]
-        if queue is own or (fair.preempt_within_nominal and own.within(world.query.contested)):
+        if queue is own or by_right:
             left.remove(mine[0])
             if _take(world, mine[0], OWN if queue is own else RECLAIM, taken):
                 return True, []
