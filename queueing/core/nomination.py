@@ -179,14 +179,19 @@ def _preemption(
 ) -> VictimSearch:
     rules, settings = world.rules[head.queue], world.settings
 
+    by_history = settings.admission_fair_sharing is not None
+
+    def takes_turns(queue: QueueName) -> bool:
+        scoped = by_history and world.rules[queue].fact.admission_fair_sharing
+        return scoped or queue in world.credited
+
     def introduce() -> Preemptor:
         return Preemptor(
             priority=head.workload.priority,
             timestamp=head.timestamp,
             node=world.tree.queue(head.queue),
             policies=rules.fact.preemption,
-            by_local_usage=head.queue in world.credited
-            or (settings.admission_fair_sharing is not None and rules.fact.admission_fair_sharing),
+            takes_turns=takes_turns if by_history or world.credited else None,
             borrowers=borrowers,
             effort=world.effort,
             spared=spared,

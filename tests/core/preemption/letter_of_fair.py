@@ -14,6 +14,7 @@ from tests.core.preemption.plain_tree import (
     allowed,
     filled_back,
     fits,
+    lined_up,
     place,
     restore,
 )
@@ -31,7 +32,7 @@ def letter_of_fair(world: World, fair: FairSharing) -> Victims:
     for queue in root.queues():
         if queue is not own and not queue.within(world.query.contested):
             found += [w for w in queue.held if allowed(policies.reclaim_within_cohort, world, w)]
-    found.sort(key=lambda one: place(one, own))
+    found = lined_up(found, world)
     own.extra = dict(world.query.requests)
     taken: Taken = []
     try:
