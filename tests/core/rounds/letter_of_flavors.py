@@ -81,6 +81,8 @@ class Chooser:
     fair: bool
     ignores_undeclared: bool
     fungible: bool
+    kept: Assigned | None = None
+    """The first nomination of the round, whose flavors are kept."""
 
     def assign(
         self,
@@ -187,7 +189,8 @@ class Chooser:
         index = last
         for index in range(last + 1, len(group.flavors)):
             name = group.flavors[index].flavor
-            unsuitable = self._unsuitable(group, name, pod_sets)
+            unsuitable = self._dropped(name, min(wanted), pod_sets)
+            unsuitable = unsuitable or self._unsuitable(group, name, pod_sets)
             if unsuitable:
                 reasons.append(unsuitable)
                 continue
@@ -217,6 +220,19 @@ class Chooser:
         tried = -1 if index == len(group.flavors) - 1 or not self.fungible else index
         chosen = {name: (flavor, judged, tried) for name, (flavor, judged) in best.items()}
         return chosen, best_judged[0], reasons, mildest
+
+    def _dropped(self, name: FlavorName, resource: ResourceName, pod_sets: Sequence[PodSet]) -> str:
+        """Say that no pod set was nominated for a flavor; empty when one was."""
+        if self.kept is None:
+            return ""
+        names = {one.name for one in pod_sets}
+        mine = [one.flavors.get(resource) for one in self.kept.pod_sets if one.name in names]
+        if name in mine:
+            return ""
+        return (
+            f"skipping flavor {name} as it is not found in the nomination mapping for resource"
+            f" {resource}"
+        )
 
     def _unsuitable(
         self, group: ResourceGroup, name: FlavorName, pod_sets: Sequence[PodSet]
