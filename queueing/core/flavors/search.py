@@ -145,7 +145,7 @@ class Search:
             answer.severity = Severity.NO_MATCHING_FLAVOR
             return self._fail(answer, names, [uncovered(part.uncovered)])
         tried.update(places)
-        self._accept(part, answer, choices, saved)
+        self._accept(part, answer, choices, saved, fits=not obstacles)
         if obstacles:
             answer.troubles += [(name, obstacles) for name in names]
         return True
@@ -173,6 +173,8 @@ class Search:
         answer: Assignment,
         choices: Mapping[ResourceName, Choice],
         saved: Mapping[FlavorResource, int],
+        *,
+        fits: bool,
     ) -> None:
         answer.choices.append(choices)
         for ask in part.asks:
@@ -185,7 +187,8 @@ class Search:
                 if key in saved:
                     answer.saved[key] = saved[key]
                 if choice.grade is not Grade.FIT:
-                    answer.grade = min(answer.grade, choice.grade)
+                    if not fits:
+                        answer.grade = min(answer.grade, choice.grade)
                     if key not in answer.contested:
                         answer.contested.append(key)
                 answer.borrow = max(answer.borrow, choice.borrow)
@@ -225,6 +228,9 @@ class Search:
                     break
         if tried == last or not best or not fungible:
             tried = -1
+        if best_grade is Grade.FIT and self._settings.compatibility is not Compatibility.KUEUE:
+            # a flavor is judged by its least preferred resource, which may be one that borrows
+            best_grade = min(one.grade for one in best.values())
         return Scan(best, best_grade, tried, obstacles, severity)
 
     def _beyond(self, ask: Ask, index: int, before: Before) -> Obstacle | None:

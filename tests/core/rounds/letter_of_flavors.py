@@ -109,7 +109,7 @@ class Chooser:
                     found.mode = NO_FIT
                     found.tried.append({})
                     return found
-                self._give(found, given, chosen, totals[number])
+                self._give(found, given, chosen, totals[number], fits=not obstacles)
         return found
 
     def _total(self, pod_set: PodSet, count: int) -> dict[ResourceName, int]:
@@ -124,7 +124,10 @@ class Chooser:
         given: Given,
         chosen: Mapping[ResourceName, tuple[FlavorName, Judged, int]],
         total: Mapping[ResourceName, int],
+        *,
+        fits: bool,
     ) -> None:
+        """Note the flavors of a pod set, which fits where nothing was in the way of the best."""
         mine = {name: one for name, one in chosen.items() if name in total}
         found.tried.append({name: index for name, (_, _, index) in mine.items()})
         for name, (flavor, (mode, borrow), _) in mine.items():
@@ -132,7 +135,7 @@ class Chooser:
             key = FlavorResource(flavor, name)
             found.usage[key] = found.usage.get(key, 0) + total[name]
             found.borrow = max(found.borrow, borrow)
-            found.mode = min(found.mode, mode)
+            found.mode = found.mode if fits else min(found.mode, mode)
             if mode != FIT and key not in found.contested:
                 found.contested.append(key)
 
