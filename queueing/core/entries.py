@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from queueing.core.decisions import Admit, Bar, Preempt, Wait
 from queueing.core.facts import WorkloadFact
-from queueing.core.flavors.assignment import Assignment, Progress
+from queueing.core.flavors.assignment import Assignment, Choices, Progress
 from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.preemption.query import Target
 from queueing.core.queue_rules import QueueRules
@@ -30,6 +30,8 @@ class Head:
     demand: Demand
     timestamp: float
     progress: Progress | None = None
+    nominated: Choices | None = None
+    """The flavors that it was nominated for earlier in its round, if it must keep to them."""
     spared: frozenset[Uid] = frozenset()
     """Workloads that it must not preempt again."""
     preempting: bool = False

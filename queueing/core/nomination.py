@@ -135,7 +135,7 @@ def _nominate(
     rules, node = world.rules[head.queue], world.tree.queue(head.queue)
     if commons is not None:
         spared |= commons.users
-    if head.progress is None and commons is None:
+    if head.progress is None and head.nominated is None and commons is None:
         plain = plain_fit(rules, node, head.demand, world.settings)
         if plain is not None and _is_covered(head, world, plain):
             return Entry(head, rules, node, plain)
@@ -145,7 +145,7 @@ def _nominate(
         else _preemption(head, world, borrowers, spared=spared | head.spared)
     )
     search = Search(rules, node, oracle=preemption, settings=world.settings, commons=commons)
-    full = search.assign(head.demand, head.progress)
+    full = search.assign(head.demand, head.progress, head.nominated)
     if full.fits and _is_covered(head, world, full):
         return Entry(head, rules, node, full)
     targets = _targets(preemption, full)
@@ -154,7 +154,7 @@ def _nominate(
     if world.settings.partial_admission and head.demand.may_shrink:
 
         def judge(demand: Demand) -> Entry | None:
-            assignment = search.assign(demand, head.progress)
+            assignment = search.assign(demand, head.progress, head.nominated)
             if not _is_covered(head, world, assignment):
                 return None
             if assignment.fits:
@@ -179,14 +179,19 @@ def _preemption(
 ) -> VictimSearch:
     rules, settings = world.rules[head.queue], world.settings
 
+    by_history = settings.admission_fair_sharing is not None
+
+    def takes_turns(queue: QueueName) -> bool:
+        scoped = by_history and world.rules[queue].fact.admission_fair_sharing
+        return scoped or queue in world.credited
+
     def introduce() -> Preemptor:
         return Preemptor(
             priority=head.workload.priority,
             timestamp=head.timestamp,
             node=world.tree.queue(head.queue),
             policies=rules.fact.preemption,
-            by_local_usage=head.queue in world.credited
-            or (settings.admission_fair_sharing is not None and rules.fact.admission_fair_sharing),
+            takes_turns=takes_turns if by_history or world.credited else None,
             borrowers=borrowers,
             effort=world.effort,
             spared=spared,

@@ -51,8 +51,10 @@ def _rule_anew(entry: Entry, draft: Draft) -> Ruling:
     if not overlaps or not draft.world.settings.recompute_overlapping:
         return _rule(entry, draft, overlaps=overlaps, deferred=False)
     with draft.without_victims(entry):
-        taken = frozenset(draft.victims)
-        entry = nominate(entry.head, draft.world, Borrowers(), spared=taken)
+        taken, head = frozenset(draft.victims), entry.head
+        if draft.world.settings.compatibility is Compatibility.KUEUE:
+            head = replace(head, nominated=entry.assignment.choices)
+        entry = nominate(head, draft.world, Borrowers(), spared=taken)
     ruling = _rule(entry, draft, overlaps=False, deferred=entry.assignment.fits)
     if isinstance(ruling.decision, Wait):
         return ruling._replace(decision=replace(ruling.decision, recomputed=True))

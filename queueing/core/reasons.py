@@ -6,7 +6,7 @@ from enum import IntEnum
 from types import MappingProxyType
 
 from queueing.core.decisions import Reason
-from queueing.core.names import FlavorResource, PodSetName, ResourceName
+from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
 from queueing.core.quantities import quantity
 from queueing.core.values import value
 
@@ -146,6 +146,14 @@ Obstacle = Unsuitable | Unplaced | Unreadable | Shortage | Excess
 def uncovered(resource: ResourceName) -> Unsuitable:
     """Return the obstacle for a resource that no resource group of the queue covers."""
     return Unsuitable(f"resource {resource} unavailable in ClusterQueue")
+
+
+def not_nominated(flavor: FlavorName, resource: ResourceName) -> Unsuitable:
+    """Return the obstacle for a flavor that a head which is nominated anew did not have before."""
+    return Unsuitable(
+        f"skipping flavor {flavor} as it is not found in the nomination mapping"
+        f" for resource {resource}"
+    )
 
 
 def describe(troubles: Iterable[tuple[PodSetName, Sequence[Obstacle]]]) -> str:

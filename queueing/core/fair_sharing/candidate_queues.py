@@ -14,7 +14,7 @@ Place = tuple[int, float, bool, int, str]
 
 
 class RankedCandidate(NamedTuple):
-    """A possible victim: its place in the order of all candidates, and its queue."""
+    """A possible victim: its place among those of other queues, and its queue."""
 
     place: int
     node: Node
@@ -23,7 +23,10 @@ class RankedCandidate(NamedTuple):
 
 @dataclass(slots=True)
 class CandidateQueue:
-    """A queue and its workloads that are still candidates, the best first."""
+    """A queue and its workloads that are still candidates, the best first.
+
+    Where LocalQueues take turns, the best is not the one with the smallest `place`.
+    """
 
     node: Node
     candidates: list[RankedCandidate] = field(default_factory=list)

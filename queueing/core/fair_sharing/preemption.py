@@ -17,7 +17,7 @@ from queueing.core.fair_sharing.sparing import Balance, Rules, below_common, spa
 from queueing.core.holders import Holder, Holders
 from queueing.core.names import Uid
 from queueing.core.preemption.borrowers import within_quota
-from queueing.core.preemption.candidates import eligible
+from queueing.core.preemption.candidates import eligible, takes_turns, turn
 from queueing.core.preemption.cost import cost, is_protected, weighs
 from queueing.core.preemption.query import Query, Target
 from queueing.core.preemption.room import Room
@@ -87,6 +87,8 @@ class _Search:
             final=FINAL_SHARE in settings.strategies,
             initial=INITIAL_SHARE in settings.strategies,
             within_nominal=settings.preempt_within_nominal,
+            by_right=settings.preempt_within_nominal
+            and within_quota(query.preemptor.node, query.contested),
             patience=patience,
         )
         self.fits = False
@@ -94,13 +96,13 @@ class _Search:
 
     def by_first_rule(self, found: Sequence[RankedCandidate], rule: Rule) -> list[RankedCandidate]:
         """Choose victims until the preemptor fits; return the candidates that the rule refused."""
-        query, own = self._query, self._query.preemptor.node
+        own = self._query.preemptor.node
         queues = CandidateQueues(own, found, self._shares)
         spared: list[RankedCandidate] = []
         while not self.fits and (queue := queues.next()) is not None:
             if queue.node is own:
                 self._take(queues, queue.pop(), PreemptionReason.IN_CLUSTER_QUEUE)
-            elif self._rules.within_nominal and within_quota(own, query.contested):
+            elif self._rules.by_right:
                 self._take(queues, queue.pop(), PreemptionReason.IN_COHORT_RECLAMATION)
             else:
                 self._take_by(rule, queues, queue, spared)
@@ -174,28 +176,24 @@ class _Search:
 def _candidates(query: Query, holders: Holders) -> list[RankedCandidate]:
     """Return all candidates: of the own queue, and of borrowing queues anywhere in the tree.
 
-    Order: evicted ones, those of other queues, larger usage of the LocalQueue (own queue, admission
-    fair sharing), lower priority, lower cost of stopping if any cost is known, later reservation,
-    uid.
+    Order: evicted ones, those of other queues, lower priority, lower cost of stopping if any cost
+    is known, later reservation, uid. Where LocalQueues take turns, the larger usage comes before
+    priority within a queue.
     """
-    preemptor = query.preemptor
-    own = preemptor.node
+    own = query.preemptor.node
+    queues = list(_exposed(query))
     exposed = [
         (node, holder)
-        for node, policy in _exposed(query)
+        for node, policy in queues
         for holder in eligible(node, policy, query, holders)
         if node is not own or not is_protected(holder, query)
     ]
     weighed = weighs(query, (holder for _, holder in exposed))
     found: list[tuple[tuple[object, ...], Node, Holder]] = []
     for node, holder in exposed:
-        history = 0.0
-        if preemptor.by_local_usage and node is own and holder.local_queue:
-            history = holders.local_usage(holder.queue, holder.local_queue)
         key = (
             not holder.evicted,
             node is own,
-            -history,
             holder.priority,
             cost(holder, query) if weighed and not holder.evicted else 0.0,
             -holder.reserved_at,
@@ -203,7 +201,13 @@ def _candidates(query: Query, holders: Holders) -> list[RankedCandidate]:
         )
         found.append((key, node, holder))
     found.sort(key=_key)
-    return [RankedCandidate(place, node, holder) for place, (_, node, holder) in enumerate(found)]
+    ranked = [RankedCandidate(place, node, holder) for place, (_, node, holder) in enumerate(found)]
+    turning = {node for node, _ in queues if takes_turns(query, node)}
+    if turning:  # of each queue only the order within counts from here on
+        ranked.sort(
+            key=lambda one: turn(one.holder, holders) if one.node in turning else (False, 0.0)
+        )
+    return ranked
 
 
 def _exposed(query: Query) -> Iterator[tuple[Node, PreemptionPolicy]]:

@@ -32,7 +32,7 @@ def may_help(query: Query, tree: QuotaTree, holders: Holders, settings: FairShar
 
 def _may_take_others(query: Query, tree: QuotaTree, reach: Reach, settings: FairSharing) -> bool:
     """Say whether any workload of another queue may be a victim, by right or by shares."""
-    if settings.preempt_within_nominal and _may_stay_within_quota(query, reach):
+    if settings.preempt_within_nominal and _stays_within_quota(query):
         return True
     shares = Shares()
     levels = list(_levels(query.preemptor.node, query.preemptor.borrowers, shares))
@@ -44,14 +44,10 @@ def _may_take_others(query: Query, tree: QuotaTree, reach: Reach, settings: Fair
         )
 
 
-def _may_stay_within_quota(query: Query, reach: Reach) -> bool:
-    """Say whether the preemptor's queue may stay within its quota of all contested resources."""
-    for resource in query.contested:
-        cell = query.preemptor.node.cell(resource)
-        used = cell.usage + query.requests.get(resource, 0)
-        if used - reach.freed_alone(resource) > cell.quota:
-            return False
-    return True
+def _stays_within_quota(query: Query) -> bool:
+    """Say whether the preemptor's queue stays within its quota of all contested resources."""
+    node, requests = query.preemptor.node, query.requests
+    return not any(node.borrowing_with(one, requests.get(one, 0)) for one in query.contested)
 
 
 def _levels(own: Node, borrowers: Borrowers, shares: Shares) -> Iterator[tuple[Node, Share]]:

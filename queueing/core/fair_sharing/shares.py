@@ -34,7 +34,8 @@ class Shares:
         """Return a node's share at its present usage plus `more`, in thousandths.
 
         It is the largest over resources of borrowed / lendable by the parent, each summed over
-        flavors, divided by the weight. A root, and a node that borrows nothing, have share 0.
+        flavors, divided by the weight. Usage of a flavor-resource counts only if the node, or one
+        below it, has a quota entry for it. A root, and a node that borrows nothing, have share 0.
         """
         parent = node.parent
         if parent is None:
@@ -44,7 +45,7 @@ class Shares:
             over = cell.usage - cell.quota
             if more and resource in more:
                 over += more[resource]
-            if over > 0:
+            if over > 0 and cell.entries:
                 name = resource.resource
                 borrowed[name] = borrowed.get(name, 0) + over
         if not borrowed:

@@ -28,6 +28,9 @@ class Rules:
     final: bool
     initial: bool
     within_nominal: bool
+    """Whether queues may take victims by right, whatever the shares."""
+    by_right: bool
+    """Whether the preemptor may: its queue stays within its quota even before any victim leaves."""
     patience: Patience = NO_PATIENCE
 
 
@@ -49,18 +52,16 @@ class Level:
         self._judged: tuple[Share, bool] | None = None
         """The preemptor's share at the last `is_fair`, with its answer, for the same victims."""
 
-    def put(self, theirs: Node, holder: Holder, *, by_share: bool) -> None:
-        """Add a victim. One that was not chosen by shares only affects those of the others."""
-        if by_share:
-            self.stands.setdefault(theirs, {})[holder.uid] = holder
+    def put(self, theirs: Node, holder: Holder) -> None:
+        """Add a victim."""
+        self.stands.setdefault(theirs, {})[holder.uid] = holder
         self._floor = self._judged = None
 
-    def drop(self, theirs: Node, holder: Holder, *, by_share: bool) -> None:
+    def drop(self, theirs: Node, holder: Holder) -> None:
         """Remove a victim that is spared."""
-        if by_share:
-            del self.stands[theirs][holder.uid]
-            if not self.stands[theirs]:
-                del self.stands[theirs]
+        del self.stands[theirs][holder.uid]
+        if not self.stands[theirs]:
+            del self.stands[theirs]
         self._judged = None
 
     def is_fair(self, room: Room, rules: Rules) -> bool:
@@ -101,7 +102,7 @@ class Level:
 class Balance:
     """Whether the rules hold for all victims at the present usage, with the preemptor charged."""
 
-    __slots__ = ("_by_right", "_levels", "_own", "_query", "_room", "_rules", "_shares", "_tree")
+    __slots__ = ("_levels", "_own", "_query", "_room", "_rules", "_shares", "_tree")
 
     def __init__(self, query: Query, tree: QuotaTree, room: Room, rules: Rules) -> None:
         self._query = query
@@ -110,37 +111,26 @@ class Balance:
         self._room = room
         self._rules = rules
         self._shares = Shares()
-        self._by_right: dict[Uid, None] = {}
         self._levels: dict[Node, Level] = {}
 
     def put(self, target: Target) -> None:
         """Add a victim."""
-        if target.reason is PreemptionReason.IN_CLUSTER_QUEUE:
+        if target.reason is not PreemptionReason.IN_COHORT_FAIR_SHARING:
             return
-        by_share = target.reason is PreemptionReason.IN_COHORT_FAIR_SHARING
-        if not by_share:
-            self._by_right[target.holder.uid] = None
         mine, theirs = self._sides(target)
         level = self._levels.get(mine)
         if level is None:
             level = self._levels[mine] = Level(mine, self._shares)
-        level.put(theirs, target.holder, by_share=by_share)
+        level.put(theirs, target.holder)
 
     def drop(self, target: Target) -> None:
         """Remove a victim that is spared."""
-        if target.reason is PreemptionReason.IN_CLUSTER_QUEUE:
-            return
-        by_share = target.reason is PreemptionReason.IN_COHORT_FAIR_SHARING
-        self._by_right.pop(target.holder.uid, None)
-        mine, theirs = self._sides(target)
-        self._levels[mine].drop(theirs, target.holder, by_share=by_share)
+        if target.reason is PreemptionReason.IN_COHORT_FAIR_SHARING:
+            mine, theirs = self._sides(target)
+            self._levels[mine].drop(theirs, target.holder)
 
     def holds(self) -> bool:
-        """Say whether the rules hold for every victim of another queue."""
-        if self._rules.within_nominal and within_quota(self._own, self._query.contested):
-            return True
-        if self._by_right:
-            return False
+        """Say whether the rules hold for every victim that was chosen by shares."""
         return all(one.is_fair(self._room, self._rules) for one in self._levels.values())
 
     def only_gains(self, target: Target) -> bool:

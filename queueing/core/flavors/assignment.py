@@ -22,6 +22,10 @@ class Choice(NamedTuple):
     borrow: int
 
 
+Choices = Sequence[Mapping[ResourceName, Choice]]
+"""The choices of each part of a demand, in order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """Where the next search over flavors begins: (part, resource group) → flavor tried last.

@@ -1,9 +1,10 @@
 """The search over flavors (see `grades` for the rules, `reasons` for the messages)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from queueing.core.flavors.assignment import Assignment, Choice, Progress
+from queueing.core.flavors.assignment import Assignment, Choice, Choices, Progress
 from queueing.core.flavors.grades import Grade, Rank, rank, tries_next
 from queueing.core.names import FlavorResource, PodSetName, ResourceName
 from queueing.core.outline import Ask, Part
@@ -16,6 +17,7 @@ from queueing.core.reasons import (
     Shortage,
     Unplaced,
     Unreadable,
+    not_nominated,
     uncovered,
 )
 from queueing.core.settings import Compatibility, Settings
@@ -74,10 +76,16 @@ class Search:
         self._commons = commons
         self._preempts_borrowing = rules.preempts_while_borrowing(settings)
 
-    def assign(self, demand: Demand, progress: Progress | None = None) -> Assignment:
+    def assign(
+        self,
+        demand: Demand,
+        progress: Progress | None = None,
+        nominated: Choices | None = None,
+    ) -> Assignment:
         """Return an assignment of all parts, each on top of those before; stop at one that fails.
 
-        With `progress`, the search goes on after the flavors that were tried.
+        With `progress`, the search goes on after the flavors that were tried. With `nominated`, the
+        choices of an earlier search, each part keeps to the flavors of these.
         """
         outline = self._rules.offer.outline(demand, self._settings.quota_check)
         answer = Assignment(demand=demand, outline=outline)
@@ -90,7 +98,8 @@ class Search:
         ):
             start = progress.tried
         tried: dict[tuple[int, int], int] = {}
-        for part in outline.parts:
+        parts = outline.parts if nominated is None else map(kept_to, outline.parts, nominated)
+        for part in parts:
             if not self._assign_part(part, answer, start, tried):
                 break
         if tried:
@@ -136,7 +145,7 @@ class Search:
             answer.severity = Severity.NO_MATCHING_FLAVOR
             return self._fail(answer, names, [uncovered(part.uncovered)])
         tried.update(places)
-        self._accept(part, answer, choices, saved)
+        self._accept(part, answer, choices, saved, fits=not obstacles)
         if obstacles:
             answer.troubles += [(name, obstacles) for name in names]
         return True
@@ -164,6 +173,8 @@ class Search:
         answer: Assignment,
         choices: Mapping[ResourceName, Choice],
         saved: Mapping[FlavorResource, int],
+        *,
+        fits: bool,
     ) -> None:
         answer.choices.append(choices)
         for ask in part.asks:
@@ -176,7 +187,8 @@ class Search:
                 if key in saved:
                     answer.saved[key] = saved[key]
                 if choice.grade is not Grade.FIT:
-                    answer.grade = min(answer.grade, choice.grade)
+                    if not fits:
+                        answer.grade = min(answer.grade, choice.grade)
                     if key not in answer.contested:
                         answer.contested.append(key)
                 answer.borrow = max(answer.borrow, choice.borrow)
@@ -216,6 +228,9 @@ class Search:
                     break
         if tried == last or not best or not fungible:
             tried = -1
+        if best_grade is Grade.FIT and self._settings.compatibility is not Compatibility.KUEUE:
+            # a flavor is judged by its least preferred resource, which may be one that borrows
+            best_grade = min(one.grade for one in best.values())
         return Scan(best, best_grade, tried, obstacles, severity)
 
     def _beyond(self, ask: Ask, index: int, before: Before) -> Obstacle | None:
@@ -277,6 +292,22 @@ class Search:
                 return Grade.NO_CANDIDATES, borrow
             return self._oracle.simulate(key, added)
         return Grade.NO_FIT, borrow
+
+
+def kept_to(part: Part, choices: Mapping[ResourceName, Choice]) -> Part:
+    """Return a part that may only use the flavors of earlier choices."""
+    return replace(part, asks=tuple(_kept_to(ask, choices) for ask in part.asks))
+
+
+def _kept_to(ask: Ask, choices: Mapping[ResourceName, Choice]) -> Ask:
+    resource = ask.amounts[0][0]
+    kept = choices[resource].flavor
+    options = zip(ask.group.options, ask.obstacles, strict=True)
+    obstacles = (
+        found if option.name == kept else not_nominated(option.name, resource)
+        for option, found in options
+    )
+    return replace(ask, obstacles=tuple(obstacles))
 
 
 def savings(part: Part, answer: Assignment, commons: Commons) -> dict[FlavorResource, int]:

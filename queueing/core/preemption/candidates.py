@@ -3,10 +3,10 @@
 The classes and their order are those of Kueue (its documentation page on preemption).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
 from functools import partial
-from heapq import heapify, heappop, heapreplace
+from heapq import heapify, heappop, heapreplace, merge
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -89,7 +89,10 @@ class Candidates:
         sources = [*_same_queue(query), *_other_queues(query)]
         ranked = [holders.ranked(QueueName(one.node.name)) for one in sources]
         query.preemptor.effort.looks += len(sources)
-        if query.preemptor.by_local_usage or any(one.has_stakes for one in ranked):
+        turns = query.preemptor.takes_turns is not None and any(
+            takes_turns(query, one.node) for one in sources
+        )
+        if turns or any(one.has_stakes for one in ranked):
             self._found = candidates(query, holders)
             self._note(self._found)
             return
@@ -139,46 +142,53 @@ def candidates(query: Query, holders: Holders) -> list[Candidate]:
     """Return all candidates in order.
 
     Evicted ones come first, then by class (hierarchical, other queues, same queue), then lower
-    priority, lower cost of stopping if any cost is known, later reservation, uid. With admission
-    fair sharing, those of the own queue are sorted by larger usage of their LocalQueue before
-    priority.
+    priority, lower cost of stopping if any cost is known, later reservation, uid. Where LocalQueues
+    take turns, the larger usage comes before priority within a queue; between queues, the next of
+    each are compared.
     """
-    preemptor = query.preemptor
-    usage_of = holders.local_usage if preemptor.by_local_usage else None
-    found = [
-        one
-        for source in (*_same_queue(query), *_other_queues(query))
-        for one in _members(source, query, holders.holders(QueueName(source.node.name)))
-        if one.variant is not Variant.SAME_QUEUE or not is_protected(one.holder, query)
+    sources = [*_same_queue(query), *_other_queues(query)]
+    lines = [
+        [
+            one
+            for one in _members(source, query, holders.holders(QueueName(source.node.name)))
+            if one.variant is not Variant.SAME_QUEUE or not is_protected(one.holder, query)
+        ]
+        for source in sources
     ]
-    weighed = query if weighs(query, (one.holder for one in found)) else None
-    found.sort(key=partial(_order, usage_of=usage_of, weighed=weighed))
-    return found
+    weighed = query if weighs(query, (one.holder for line in lines for one in line)) else None
+    order = partial(_order, weighed=weighed)
+    for source, line in zip(sources, lines, strict=True):
+        line.sort(key=order)
+        if takes_turns(query, source.node):
+            line.sort(key=lambda one: turn(one.holder, holders))
+    return list(merge(*lines, key=order))
+
+
+def takes_turns(query: Query, node: Node) -> bool:
+    """Say whether the candidates of a queue are sorted by the usage of their LocalQueues first."""
+    asked = query.preemptor.takes_turns
+    return asked is not None and asked(QueueName(node.name))
+
+
+def turn(holder: Holder, holders: Holders) -> tuple[bool, float]:
+    """Return the place by which the candidates of such a queue are sorted before all else."""
+    usage = 0.0
+    if holder.local_queue:
+        usage = holders.local_usage(holder.queue, holder.local_queue)
+    return not holder.evicted, -usage
 
 
 def _place(one: Candidate) -> tuple[object, ...]:
     """Return the place in the order of `candidates` if neither usage nor costs count."""
+    return _order(one, weighed=None)
+
+
+def _order(one: Candidate, *, weighed: Query | None) -> tuple[object, ...]:
+    """Return the place among candidates of other queues."""
     holder = one.holder
     return (
         not holder.evicted,
         _TURN[one.variant],
-        holder.priority,
-        -holder.reserved_at,
-        holder.uid,
-    )
-
-
-def _order(
-    one: Candidate, *, usage_of: Callable[..., float] | None, weighed: Query | None
-) -> tuple[object, ...]:
-    holder = one.holder
-    history = 0.0
-    if usage_of is not None and one.variant is Variant.SAME_QUEUE and holder.local_queue:
-        history = usage_of(holder.queue, holder.local_queue)
-    return (
-        not holder.evicted,
-        _TURN[one.variant],
-        -history,
         holder.priority,
         0.0 if weighed is None or holder.evicted else cost(holder, weighed),
         -holder.reserved_at,

@@ -1,12 +1,12 @@
 """The input of preemption, a `Query`, and its output, a list of `Target`s."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import Preemption, PreemptionPolicy
 from queueing.core.holders import Holder
-from queueing.core.names import FlavorResource, Uid
+from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.preemption.effort import Effort
 from queueing.core.quota.node import Node
@@ -20,8 +20,9 @@ class Preemptor:
     timestamp: float
     node: Node
     policies: Preemption
-    by_local_usage: bool = False
-    """Whether candidates of its own queue are sorted by the usage of their LocalQueues first."""
+    takes_turns: Callable[[QueueName], bool] | None = None
+    """Says whether LocalQueues take turns in a queue: its candidates are sorted by their usage
+    first. None if they do in no queue."""
     borrowers: Borrowers = field(default_factory=Borrowers)
     """Which nodes borrow now; shared by preemptors that see the same usage."""
     effort: Effort = field(default_factory=Effort)

@@ -20,15 +20,19 @@ class Cell:
 
     `quota` is the quota of the subtree: the node's own, and what its children lend. `local` is the
     part of it that is never lent (lendingLimit). `usage` is a queue's usage, or what a cohort's
-    children use beyond their own `local`. The formulas are those of Kueue (KEP-79).
+    children use beyond their own `local`. `entries` is how many objects of the subtree list it in
+    their quotas, also with 0. The formulas are those of Kueue (KEP-79).
     """
 
-    __slots__ = ("limits", "local", "node", "parent", "quota", "usage")
+    __slots__ = ("entries", "is_listed", "limits", "local", "node", "parent", "quota", "usage")
 
     def __init__(self, node: Place, parent: Cell | None) -> None:
         self.node = node
         self.parent = parent
         self.limits = NO_QUOTA
+        self.is_listed = False
+        """Whether the node's own object lists it; if not, `limits` is NO_QUOTA."""
+        self.entries = 0
         self.quota = 0
         self.local = 0
         self.usage = 0
@@ -84,22 +88,29 @@ class Cell:
                 return above.node.height, False
             above = above.parent
 
-    def set_limits(self, limits: Quota) -> None:
-        """Replace the node's own quota and limits, and update the sums up to the root."""
-        quota, spill = self.quota - self.local, self.spill()
-        self.quota += limits.nominal - self.limits.nominal
-        self.limits = limits
+    def set_limits(self, limits: Quota | None) -> None:
+        """Replace the node's own quota and limits, and update the sums up to the root.
+
+        None means that the object does not list this flavor-resource.
+        """
+        quota, spill, entries = self.quota - self.local, self.spill(), self.entries
+        old, self.limits = self.limits, NO_QUOTA if limits is None else limits
+        self.entries += (limits is not None) - self.is_listed
+        self.is_listed = limits is not None
+        self.quota += self.limits.nominal - old.nominal
         self._keep()
         if self.parent is not None:
-            self.parent.receive(self.quota - self.local - quota, self.spill() - spill)
+            lent, spilled = self.quota - self.local - quota, self.spill() - spill
+            self.parent.receive(lent, spilled, self.entries - entries)
 
-    def receive(self, quota: int, usage: int) -> None:
-        """Add the changes of a child's lendable quota and spill, and so on up to the root."""
+    def receive(self, quota: int, usage: int, entries: int) -> None:
+        """Add the changes of a child's lendable quota, spill and entries, up to the root."""
         cell: Cell | None = self
-        while cell is not None and (quota or usage):
+        while cell is not None and (quota or usage or entries):
             lent_before, spill_before = cell.quota - cell.local, cell.spill()
             cell.quota += quota
             cell.usage += usage
+            cell.entries += entries
             cell._keep()  # noqa: SLF001 - a cell of the same path
             quota = cell.quota - cell.local - lent_before
             usage = cell.spill() - spill_before
@@ -108,12 +119,12 @@ class Cell:
     def attach(self, parent: Cell) -> None:
         """Make this a child of a cell of the new parent node."""
         self.parent = parent
-        parent.receive(self.quota - self.local, self.spill())
+        parent.receive(self.quota - self.local, self.spill(), self.entries)
 
     def detach(self) -> None:
         """Remove this cell from its parent and from the sums above."""
         if self.parent is not None:
-            self.parent.receive(self.local - self.quota, -self.spill())
+            self.parent.receive(self.local - self.quota, -self.spill(), -self.entries)
             self.parent = None
 
     def _keep(self) -> None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from queueing.core.facts import ClusterQueueFact, CohortFact, Quota, ResourceGroup
 from queueing.core.names import CohortName, FlavorResource, QueueName
-from queueing.core.quota.cell import NO_QUOTA, Cell
+from queueing.core.quota.cell import Cell
 from queueing.core.quota.journal import Journal
 from queueing.core.quota.node import Node
 
@@ -167,9 +167,9 @@ class QuotaTree:
                 node.height,
                 (node.weight, node.divisor),
                 {
-                    fr: (cell.limits, cell.quota, cell.local, cell.usage)
+                    fr: (cell.limits, cell.entries, cell.quota, cell.local, cell.usage)
                     for fr, cell in sorted(node.cells.items())
-                    if cell.quota or cell.usage or cell.limits != NO_QUOTA
+                    if cell.entries or cell.quota or cell.usage
                 },
             )
             for node in [*self._cohorts.values(), *self._queues.values()]
@@ -190,11 +190,11 @@ class QuotaTree:
     def _set_quotas(self, node: Node, quotas: Mapping[FlavorResource, Quota]) -> None:
         for resource, limits in quotas.items():
             cell = node.cell(resource)
-            if cell.limits != limits:
+            if not cell.is_listed or cell.limits != limits:
                 cell.set_limits(limits)
         for resource, cell in list(node.cells.items()):
             if resource not in quotas:
-                cell.set_limits(NO_QUOTA)
+                cell.set_limits(None)
                 if node.is_queue and not cell.usage:
                     del node.cells[resource]
 

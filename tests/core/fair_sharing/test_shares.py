@@ -49,6 +49,24 @@ def test_the_share_of_a_queue(usage: dict[FlavorResource, int], want: int) -> No
     assert weighted_share(world.tree.queue(QueueName("a"))) == want
 
 
+def test_usage_counts_only_where_the_subtree_has_a_quota_entry() -> None:
+    world = Arena(
+        cluster_queue("t", {"one": {"cpu": 0}}, cohort="below"),
+        cohort("below", "c"),
+        cluster_queue("lender", {"one": {"cpu": 4}, "two": {"cpu": 4}}, cohort="c"),
+    )
+    queue, above = world.tree.queue(QueueName("t")), world.tree.cohort(CohortName("below"))
+    assert above is not None
+    world.tree.add_usage(QueueName("t"), {CPU: 2, CPU_TOO: 3})
+    assert (weighted_share(queue), weighted_share(above)) == (250, 250)
+    world.tree.put_cohort(cohort("below", "c", quotas={"two": {"cpu": 0}}))
+    assert (weighted_share(queue), weighted_share(above)) == (250, 625)
+    world.tree.drop_cohort(CohortName("below"))
+    world.tree.put_queue(cluster_queue("t", {"two": {"cpu": 0}}, cohort="c"))
+    assert weighted_share(queue) == 375
+    world.tree.check()
+
+
 @pytest.mark.parametrize(
     ("weight", "want"),
     [

@@ -14,7 +14,7 @@ from tests.core.preemption.plain_tree import (
     allowed,
     filled_back,
     fits,
-    place,
+    lined_up,
     restore,
 )
 
@@ -31,8 +31,9 @@ def letter_of_classical(world: World) -> Victims:
     ordered: list[Item] = []
     for evicted in (True, False):
         for one in classes:
-            part = [item for item in one if item[0].evicted is evicted]
-            ordered += sorted(part, key=lambda item: place(item[0], world.own))
+            part = {item[0].key: item for item in one if item[0].evicted is evicted}
+            in_order = lined_up([holder for holder, _, _ in part.values()], world)
+            ordered += [part[holder.key] for holder in in_order]
     forbidden = policies.borrow_within_cohort is NEVER
     under = all(world.own.usage(one) < world.own.limits(one).nominal for one in contested)
     if not (classes[0] or classes[1]) or (forbidden and not under):

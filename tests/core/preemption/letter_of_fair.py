@@ -14,6 +14,7 @@ from tests.core.preemption.plain_tree import (
     allowed,
     filled_back,
     fits,
+    lined_up,
     place,
     restore,
 )
@@ -31,7 +32,7 @@ def letter_of_fair(world: World, fair: FairSharing) -> Victims:
     for queue in root.queues():
         if queue is not own and not queue.within(world.query.contested):
             found += [w for w in queue.held if allowed(policies.reclaim_within_cohort, world, w)]
-    found.sort(key=lambda one: place(one, own))
+    found = lined_up(found, world)
     own.extra = dict(world.query.requests)
     taken: Taken = []
     try:
@@ -52,9 +53,10 @@ def _first_rule(
     fair: FairSharing,
 ) -> tuple[bool, list[Holder]]:
     own, spared, left = world.own, [], list(found)
+    by_right = fair.preempt_within_nominal and own.within(world.query.contested)
     while (queue := _next(world, left)) is not None:
         mine = [w for w in left if w.queue == queue.name]
-        if queue is own or (fair.preempt_within_nominal and own.within(world.query.contested)):
+        if queue is own or by_right:
             left.remove(mine[0])
             if _take(world, mine[0], OWN if queue is own else RECLAIM, taken):
                 return True, []

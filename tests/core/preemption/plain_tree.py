@@ -113,9 +113,12 @@ class Knot:
             return 0, 0
         ratio = Fraction(0)
         everything = self.root().everything()
+        counted = self.everything()
         for name in sorted({one.resource for one in everything}):
             mine = [one for one in everything if one.resource == name]
-            borrowed = sum(max(0, self.usage(one) - self.quota(one)) for one in mine)
+            borrowed = sum(
+                max(0, self.usage(one) - self.quota(one)) for one in mine if one in counted
+            )
             lendable = sum(self.parent.potential(one) for one in mine)
             if lendable > 0:
                 ratio = max(ratio, Fraction(borrowed * 1000, lendable))
@@ -175,11 +178,26 @@ def allowed(policy: PreemptionPolicy, world: World, holder: Holder) -> bool:
     )
 
 
-def place(holder: Holder, own: Knot) -> tuple[bool, bool, float, int, float, str]:
-    mine = holder.queue == own.name
-    turn = own.turns.get(holder.local_queue or "", 0.0) if mine else 0.0
+def place(holder: Holder, own: Knot) -> tuple[bool, bool, int, float, str]:
+    """Return the place among workloads of other queues."""
     order = holder.priority, -holder.reserved_at, holder.uid
-    return not holder.evicted, mine, -turn, *order
+    return not holder.evicted, holder.queue == own.name, *order
+
+
+def lined_up(found: Sequence[Holder], world: World) -> list[Holder]:
+    """Sort each queue, the larger usage of a LocalQueue first; take the best of the firsts."""
+    lines: dict[str, list[Holder]] = {}
+    for one in sorted(found, key=lambda one: place(one, world.own)):
+        lines.setdefault(one.queue, []).append(one)
+    for name, line in lines.items():
+        turns = world.knots[name].turns
+        line.sort(key=lambda one: (not one.evicted, -turns.get(one.local_queue or "", 0.0)))
+    ordered: list[Holder] = []
+    while any(lines.values()):
+        firsts = [line[0] for line in lines.values() if line]
+        ordered.append(min(firsts, key=lambda one: place(one, world.own)))
+        lines[ordered[-1].queue].pop(0)
+    return ordered
 
 
 def filled_back(world: World, taken: Taken, *, borrowing: bool) -> Victims:

@@ -1,10 +1,14 @@
 """Reclaiming from borrowers: classes of candidates, borrowing attempts, hierarchies."""
 
+from dataclasses import replace
+
 import pytest
 
 from queueing.core.decisions import Admit, Mode, PreemptionReason, Wait
 from queueing.core.facts import ClusterQueueFact, PreemptionPolicy, WorkloadFact
+from queueing.core.names import Key, QueueName
 from queueing.core.rounds import Judgement
+from queueing.core.settings import AdmissionFairSharing, FairSharing, Settings
 from queueing.testing.arena import Arena
 from queueing.testing.builders import (
     admitted,
@@ -237,3 +241,30 @@ def test_a_borrowing_limit_binds_a_preemptor_too() -> None:
     )
     [judgement] = arena.round(job(4, 9))
     assert judgement.preemptions == ()
+
+
+@pytest.mark.parametrize("fair", [None, FairSharing(strategies=("LessThanOrEqualToFinalShare",))])
+def test_the_next_of_each_queue_are_compared_where_local_queues_take_turns(
+    fair: FairSharing | None,
+) -> None:
+    borrowers = [replace(queue(name, 0), admission_fair_sharing=name == "r") for name in "rs"]
+    arena = Arena(
+        queue("a", 4, reclaim=LOWER),
+        *borrowers,
+        running("r-greedy", 1, priority=5),
+        running("r-modest", 1, priority=1),
+        running("s", 2, priority=3),
+        settings=Settings(
+            admission_fair_sharing=AdmissionFairSharing(half_life_s=60), fair_sharing=fair
+        ),
+    )
+    greedy, modest = (
+        replace(arena.held[QueueName("r")][running(name, 1).key], local_queue=Key(f"team/{name}"))
+        for name in ("r-greedy", "r-modest")
+    )
+    arena.held[QueueName("r")] = {one.key: one for one in (greedy, modest)}
+    arena.local_usages = {Key("team/r-greedy"): 7.0, Key("team/r-modest"): 1.0}
+    [judgement] = arena.round(job(3, priority=9))
+    assert [one.workload for one in judgement.preemptions] == [
+        running(name, 1).key for name in ("s", "r-greedy")
+    ]

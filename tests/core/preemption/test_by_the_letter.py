@@ -81,6 +81,8 @@ def trees(draw: st.DrawFn, *, one_flavor: bool) -> list[ClusterQueueFact | Cohor
             flavor: {"cpu": draw(limits(most)), "gpu": draw(limits(4))}
             for flavor, most in (("one", 6), ("two", 3))[: 1 if one_flavor else 2]
         }
+        if not one_flavor and draw(st.integers(0, 3)) == 0:
+            table = {flavor: {"cpu": amounts["cpu"]} for flavor, amounts in table.items()}
         parent = draw(st.sampled_from(["top", *PARENTS]))
         rules_of_queue, weight = draw(policies), draw(weights)
         made.append(

@@ -201,9 +201,9 @@ class Cycles:
 
     # Nomination.
 
-    def _nominate(self, head: WorkloadFact) -> Entry:
+    def _nominate(self, head: WorkloadFact, kept: Assigned | None = None) -> Entry:
         counts = remaining(head)
-        whole = self._try(head, counts)
+        whole = self._try(head, counts, kept)
         least = [one.min_count for one in head.pod_sets]
         room = [0 if few is None else most - few for most, few in zip(counts, least, strict=True)]
         if whole.found.mode == FIT or whole.victims:
@@ -216,14 +216,14 @@ class Cycles:
             fewer = [
                 most - less * step // sum(room) for most, less in zip(counts, room, strict=True)
             ]
-            entry = self._try(head, fewer)
+            entry = self._try(head, fewer, kept)
             if entry.found.mode == FIT or entry.victims:
                 best, high = entry, step
             else:
                 low = step + 1
         return best
 
-    def _try(self, head: WorkloadFact, counts: list[int]) -> Entry:
+    def _try(self, head: WorkloadFact, counts: list[int], kept: Assigned | None) -> Entry:
         name = self._queue(head)
         chooser = Chooser(
             self.facts[name],
@@ -234,6 +234,7 @@ class Cycles:
             fair=self.settings.fair_sharing is not None,
             ignores_undeclared=self.settings.quota_check is QuotaCheck.IGNORE_UNDECLARED,
             fungible=self.settings.flavor_fungibility,
+            kept=kept,
         )
         entry = Entry(head, chooser.assign(head.pod_sets, counts, self.tried.get(head.key, [])))
         if entry.needs_preemption:
@@ -256,8 +257,9 @@ class Cycles:
 
     def usage(self) -> dict[str, Amounts]:
         """Sum what the workloads of each queue hold."""
+        everything = sorted({one for knot in self.knots.values() for one in knot.quotas})
         return {
-            name: {one: amount for one in knot.quotas if (amount := knot.held_amount(one))}
+            name: {one: amount for one in everything if (amount := knot.held_amount(one))}
             for name, knot in self.knots.items()
             if knot.is_queue
         }
@@ -320,7 +322,7 @@ class Cycles:
         overlaps = any(key in gone for key, _ in entry.victims)
         if overlaps and self.settings.recompute_overlapping:
             with Without(self.knots, before):
-                entry = self._nominate(head)
+                entry = self._nominate(head, entry.found)
             overlaps, deferred = False, entry.found.mode == FIT
         own, found = self.knots[self._queue(head)], entry.found
         rules = self.facts[self._queue(head)]

@@ -81,6 +81,8 @@ class Chooser:
     fair: bool
     ignores_undeclared: bool
     fungible: bool
+    kept: Assigned | None = None
+    """The first nomination of the round, whose flavors are kept."""
 
     def assign(
         self,
@@ -107,7 +109,7 @@ class Chooser:
                     found.mode = NO_FIT
                     found.tried.append({})
                     return found
-                self._give(found, given, chosen, totals[number])
+                self._give(found, given, chosen, totals[number], fits=not obstacles)
         return found
 
     def _total(self, pod_set: PodSet, count: int) -> dict[ResourceName, int]:
@@ -122,7 +124,10 @@ class Chooser:
         given: Given,
         chosen: Mapping[ResourceName, tuple[FlavorName, Judged, int]],
         total: Mapping[ResourceName, int],
+        *,
+        fits: bool,
     ) -> None:
+        """Note the flavors of a pod set, which fits where nothing was in the way of the best."""
         mine = {name: one for name, one in chosen.items() if name in total}
         found.tried.append({name: index for name, (_, _, index) in mine.items()})
         for name, (flavor, (mode, borrow), _) in mine.items():
@@ -130,7 +135,7 @@ class Chooser:
             key = FlavorResource(flavor, name)
             found.usage[key] = found.usage.get(key, 0) + total[name]
             found.borrow = max(found.borrow, borrow)
-            found.mode = min(found.mode, mode)
+            found.mode = found.mode if fits else min(found.mode, mode)
             if mode != FIT and key not in found.contested:
                 found.contested.append(key)
 
@@ -187,7 +192,8 @@ class Chooser:
         index = last
         for index in range(last + 1, len(group.flavors)):
             name = group.flavors[index].flavor
-            unsuitable = self._unsuitable(group, name, pod_sets)
+            unsuitable = self._dropped(name, min(wanted), pod_sets)
+            unsuitable = unsuitable or self._unsuitable(group, name, pod_sets)
             if unsuitable:
                 reasons.append(unsuitable)
                 continue
@@ -217,6 +223,19 @@ class Chooser:
         tried = -1 if index == len(group.flavors) - 1 or not self.fungible else index
         chosen = {name: (flavor, judged, tried) for name, (flavor, judged) in best.items()}
         return chosen, best_judged[0], reasons, mildest
+
+    def _dropped(self, name: FlavorName, resource: ResourceName, pod_sets: Sequence[PodSet]) -> str:
+        """Say that no pod set was nominated for a flavor; empty when one was."""
+        if self.kept is None:
+            return ""
+        names = {one.name for one in pod_sets}
+        mine = [one.flavors.get(resource) for one in self.kept.pod_sets if one.name in names]
+        if name in mine:
+            return ""
+        return (
+            f"skipping flavor {name} as it is not found in the nomination mapping for resource"
+            f" {resource}"
+        )
 
     def _unsuitable(
         self, group: ResourceGroup, name: FlavorName, pod_sets: Sequence[PodSet]

@@ -201,9 +201,11 @@ def _draw_running(case: Case, name: str, *, dense: bool) -> None:
     queue = random.choice(case.queues)
     flavors: dict[str, str] = {}
     usage: dict[str, int] = {}
-    for group in queue.groups:
+    for at, group in enumerate(queue.groups):
         if dense or random.random() < 0.75:
-            one = random.choice(group.flavors).flavor
+            others = [one for other in case.queues for one in other.groups[at].flavors]
+            strays = random.random() < 0.08  # the queue had a quota of it when it was admitted
+            one = random.choice(others if strays else group.flavors).flavor
             flavors |= dict.fromkeys(group.covered, one)
             usage |= {resource: random.choice([1, 1, 2, 3]) for resource in group.covered}
     if not usage:
