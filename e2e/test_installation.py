@@ -15,7 +15,7 @@ from e2e.cluster import Cluster
 from e2e.components import HOST
 from e2e.controlplane.build import Binaries
 from e2e.deletions import remove_while_busy
-from e2e.identities import ADMIN, CONTROLLER_NAMESPACE, IDENTITIES, TEAM
+from e2e.identities import ADMIN, CONTROLLER_ACCOUNT, CONTROLLER_NAMESPACE, IDENTITIES, TEAM
 from e2e.installed import DEFAULT, Installation, installation
 from e2e.loopback import control_plane
 from e2e.nodes import POOL, make_nodes
@@ -29,6 +29,9 @@ INSTALL_S = 60.0
 UNINSTALL_S = 180.0
 VISIBILITY = "/apis/visibility.kueue.x-k8s.io/v1beta2"
 OF_CLUSTER_QUEUE = f"{VISIBILITY}/clusterqueues/team/pendingworkloads"
+BINDING = "rbac.authorization.k8s.io/v1/ClusterRoleBinding"
+JUDGING = ("kueue-visibility-server-auth-delegator", "kueue-metrics-auth-rolebinding")
+"""The bindings with which the product asks who somebody is, and what they may."""
 OF_LOCAL_QUEUE = f"{VISIBILITY}/namespaces/default/localqueues/door/pendingworkloads"
 
 
@@ -167,6 +170,35 @@ def scraped(fresh: Installation, token: str) -> tuple[int, str]:
     except urllib.error.HTTPError as error:
         with error:
             return error.code, ""
+
+
+def test_who_cannot_be_judged_gets_no_answer_and_the_log_names_the_missing_binding(
+    fresh: Installation,
+) -> None:
+    bindings = [fresh.api.get(BINDING, name) for name in JUDGING]
+    for one in bindings:
+        assert one["subjects"][0]["name"] == CONTROLLER_ACCOUNT
+        fresh.api.delete(BINDING, one["metadata"]["name"])
+    until(lambda: not is_judged(fresh), "nobody is judged")
+    with pytest.raises(ApiError, match="is forbidden: User") as failed:
+        fresh.api.wire.call("GET", OF_CLUSTER_QUEUE)
+    assert failed.value.status == 500
+    assert failed.value.reason == "InternalError"
+    assert scraped(fresh, "anybody's")[0] == 500
+    log = fresh.controller.process.tail(200)
+    assert [name for name in JUDGING if name not in log] == []
+    for one in bindings:
+        kept = {key: one["metadata"][key] for key in ("name", "labels") if key in one["metadata"]}
+        fresh.api.create({**one, "metadata": kept})
+    until(lambda: is_judged(fresh), "users are judged again")
+
+
+def is_judged(fresh: Installation) -> bool:
+    try:
+        return bool(fresh.api.wire.call("GET", OF_CLUSTER_QUEUE)["items"])
+    except ApiError as error:
+        assert error.status == 500
+        return False
 
 
 def test_one_command_removes_everything_also_what_is_in_use(fresh: Installation) -> None:
