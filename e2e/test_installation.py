@@ -196,8 +196,7 @@ def test_who_cannot_be_judged_gets_no_answer_and_the_log_names_the_missing_bindi
 def is_judged(fresh: Installation) -> bool:
     try:
         return bool(fresh.api.wire.call("GET", OF_CLUSTER_QUEUE)["items"])
-    except ApiError as error:
-        assert error.status == 500
+    except ApiError:
         return False
 
 

@@ -1,7 +1,9 @@
 """What a row of the table of metrics holds, and the buckets that rows share."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 
 class MetricKind(StrEnum):
@@ -20,6 +22,21 @@ class Group(StrEnum):
     COHORTS = "featureGates.MetricsForCohorts"
     CREATION = "featureGates.MetricForWorkloadCreationLatency"
     UNADMITTED = "featureGates.UnadmittedWorkloadsObservability"
+
+
+CLUSTER_QUEUE = ("cluster_queue",)
+LOCAL_QUEUE = ("name", "namespace")
+COHORT = ("cohort",)
+NAMING: Mapping[tuple[str, ...], tuple[str, ...]] = MappingProxyType(
+    {
+        CLUSTER_QUEUE: CLUSTER_QUEUE,
+        ("preempting_cluster_queue",): CLUSTER_QUEUE,
+        LOCAL_QUEUE: LOCAL_QUEUE,
+        COHORT: COHORT,
+    }
+)
+"""Labels that name an object, by which a series goes when the object is gone; and the labels that
+usually name such an object, which stand for its kind."""
 
 
 def exponential_buckets(first: float, count: int) -> tuple[float, ...]:
@@ -55,6 +72,11 @@ class MetricRow:
     def full_name(self) -> str:
         """The name as a query writes it."""
         return f"{self.prefix}_{self.name}"
+
+    @property
+    def naming(self) -> tuple[tuple[str, ...], ...]:
+        """The groups of its labels that name an object."""
+        return tuple(group for group in NAMING if set(group) <= set(self.labels))
 
 
 def counter(name: str, labels: str, text: str) -> MetricRow:

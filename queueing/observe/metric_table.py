@@ -114,12 +114,12 @@ _RESOURCES = (
     _gauge(
         "cluster_queue_borrowing_limit",
         _FLAVOR,
-        "The most that the queue may borrow; no series where there is no limit.",
+        "The most that the queue may borrow; `+Inf` where there is no limit.",
     ),
     _gauge(
         "cluster_queue_lending_limit",
         _FLAVOR,
-        "The most that the queue lends; no series where there is no limit.",
+        "The most that the queue lends; `+Inf` where there is no limit.",
     ),
     _gauge(
         "cluster_queue_resource_pending",

@@ -4,7 +4,13 @@ from pathlib import Path
 import pytest
 
 from queueing.observe.metric_reference import render
-from queueing.observe.metric_rows import Group, MetricKind, MetricRow
+from queueing.observe.metric_rows import (
+    CLUSTER_QUEUE,
+    LOCAL_QUEUE,
+    Group,
+    MetricKind,
+    MetricRow,
+)
 from queueing.observe.metric_table import ROWS, TABLE
 from queueing.observe.metrics import Metrics
 
@@ -96,7 +102,8 @@ def test_a_metric_that_is_turned_off_swallows_everything() -> None:
     quota = metrics.cluster_queue_nominal_quota
     quota.labels(**dict.fromkeys(row.labels, "x")).set(5)
     quota.replace_all({("co", "cq", "default", "cpu"): 5.0})
-    metrics.forget(cluster_queue="x")
+    quota.replace_those({"cluster_queue": "cq"}, {("co", "cq", "default", "cpu"): 5.0})
+    metrics.keep_only(CLUSTER_QUEUE, set())
     assert lines(metrics, "kueue_cluster_queue_nominal_quota") == []
 
 
@@ -107,8 +114,8 @@ def test_what_is_about_a_deleted_queue_is_forgotten() -> None:
         metrics.reserving_active_workloads.labels(cluster_queue=queue).set(1)
     metrics.local_queue_pending_workloads.labels(name="gone", namespace="a", status="active").set(1)
     metrics.local_queue_pending_workloads.labels(name="gone", namespace="b", status="active").set(1)
-    metrics.forget(cluster_queue="gone")
-    metrics.forget(name="gone", namespace="a")
+    metrics.keep_only(CLUSTER_QUEUE, {("kept",)})
+    metrics.keep_only(LOCAL_QUEUE, {("gone", "b")})
     text = metrics.exposition().body.decode()
     assert 'cluster_queue="gone"' not in text
     assert text.count('cluster_queue="kept"') == 2

@@ -6,6 +6,7 @@ import pytest
 
 from queueing.controller.configuration import metric_groups
 from queueing.controller.telemetry.reporter import Reporter
+from queueing.observe.metric_table import ROWS
 from queueing.observe.metrics import Metrics
 from queueing.translate.wire.workloads import Workload
 from queueing_api.config.v1beta2 import Configuration
@@ -105,17 +106,21 @@ def test_our_own_work_is_measured() -> None:
 @pytest.mark.parametrize(
     ("gate", "name"),
     [
-        pytest.param("MetricsForCohorts", "kueue_cohort_info", id="cohorts"),
-        pytest.param("UnadmittedWorkloadsObservability", "kueue_unadmitted_workloads", id="why"),
+        pytest.param("MetricsForCohorts", "cohort_info", id="cohorts"),
+        pytest.param("UnadmittedWorkloadsObservability", "unadmitted_workloads", id="why"),
         pytest.param(
-            "MetricForWorkloadCreationLatency", "kueue_workload_creation_latency", id="creation"
+            "MetricForWorkloadCreationLatency", "workload_creation_latency_seconds", id="creation"
         ),
     ],
 )
 def test_gates_turn_families_off(gate: str, name: str) -> None:
+    def kept(reporter: Reporter) -> None:
+        labels = dict.fromkeys(ROWS[name].labels, "x")
+        getattr(reporter.metrics, name).labels(**labels)
+
     off = Configuration.model_validate({"featureGates": {gate: False}})
-    assert name in _served(lambda _: None, Configuration())
-    assert name not in _served(lambda _: None, off)
+    assert f"kueue_{name}" in _served(kept, Configuration())
+    assert f"kueue_{name}" not in _served(kept, off)
 
 
 def test_local_queues_are_measured_only_if_wanted() -> None:
