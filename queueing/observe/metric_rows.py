@@ -14,6 +14,14 @@ class MetricKind(StrEnum):
     HISTOGRAM = "histogram"
 
 
+class ReplicaRole(StrEnum):
+    """What a replica is, as the label `replica_role` on each of its series says."""
+
+    LEADER = "leader"
+    FOLLOWER = "follower"
+    STANDALONE = "standalone"
+
+
 class Group(StrEnum):
     """Metrics that the Configuration can turn on or off, by its setting."""
 
@@ -58,7 +66,10 @@ SHORT_BUCKETS = exponential_buckets(0.0005, 14)
 
 @dataclass(frozen=True, slots=True)
 class MetricRow:
-    """One metric; `name` lacks the prefix, and all `groups` are needed for it to be kept."""
+    """One metric; `name` lacks the prefix, and all `groups` are needed for it to be kept.
+
+    `followed` metrics are also served by replicas that do not lead: they need to watch only.
+    """
 
     name: str
     kind: MetricKind
@@ -67,6 +78,7 @@ class MetricRow:
     buckets: tuple[float, ...] = ()
     groups: frozenset[Group] = frozenset()
     prefix: str = "kueue"
+    followed: bool = False
 
     @property
     def full_name(self) -> str:

@@ -13,11 +13,11 @@ from prometheus_client.exposition import choose_encoder
 from typing_extensions import override
 
 from queueing import __version__
-from queueing.observe.metric_rows import NAMING, Group, MetricKind, MetricRow
+from queueing.observe.metric_rows import NAMING, Group, MetricKind, MetricRow, ReplicaRole
 from queueing.observe.metric_table import ROWS, TABLE
 
 ROLE_LABEL = "replica_role"
-"""On every metric: `leader`, `follower` or `standalone`."""
+"""On every metric: a `ReplicaRole`."""
 
 Labels = tuple[str, ...]
 _END = b"# EOF\n"
@@ -147,17 +147,21 @@ class Exposition(NamedTuple):
 class Metrics:
     """All metrics of the table as attributes, under their names without prefix."""
 
-    def __init__(self, replica_role: str, groups: Iterable[Group] = _DEFAULT_GROUPS) -> None:
-        """Make every metric of the table; those that need a group not in `groups` stay silent."""
+    def __init__(self, role: ReplicaRole, groups: Iterable[Group] = _DEFAULT_GROUPS) -> None:
+        """Make every metric of the table.
+
+        Silent are those that need a group not in `groups`, and of a follower those that only a
+        leader knows.
+        """
         # Without this each counter and histogram has a second series with its time of creation.
         prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
-        enabled = frozenset(groups)
+        enabled, follows = frozenset(groups), role is ReplicaRole.FOLLOWER
         self._registry = prometheus_client.CollectorRegistry(auto_describe=False)
         # The library takes `x` and `x_total` for one metric; Kueue has both, so one lives apart.
         self._twins = prometheus_client.CollectorRegistry(auto_describe=False)
         self._families = {
-            row.name: self._family(row, replica_role)
-            if row.groups <= enabled
+            row.name: self._family(row, role)
+            if row.groups <= enabled and (row.followed or not follows)
             else _MutedFamily(row)
             for row in TABLE
         }

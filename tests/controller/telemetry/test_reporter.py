@@ -6,6 +6,7 @@ import pytest
 
 from queueing.controller.configuration import metric_groups
 from queueing.controller.telemetry.reporter import Reporter
+from queueing.observe.metric_rows import ReplicaRole
 from queueing.observe.metric_table import ROWS
 from queueing.observe.metrics import Metrics
 from queueing.translate.wire.workloads import Workload
@@ -30,7 +31,7 @@ def _workload(*conditions: dict[str, Any], **more: Any) -> Workload:
 
 
 def _served(happens: Callable[[Reporter], None], configuration: Configuration) -> str:
-    metrics = Metrics("standalone", metric_groups(configuration))
+    metrics = Metrics(ReplicaRole.STANDALONE, metric_groups(configuration))
     happens(Reporter(metrics=metrics, now=lambda: NOW))
     return metrics.exposition().body.decode()
 
