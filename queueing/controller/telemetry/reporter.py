@@ -52,10 +52,7 @@ class Reporter:
     def synced(self, objects: Objects, engine: Engine) -> None:
         """Note that the term has listed all objects."""
         self._objects, self._engine = objects, engine
-        chosen = None
-        if self.local_queues is not None:
-            chosen = ChosenQueues(self.local_queues, objects.local_queues)
-        self._gauges = Gauges(self.metrics, engine, objects, self.fair, chosen)
+        self._gauges = self._made_gauges(objects, engine)
         self.readiness.leading = True
 
     def follows(self, objects: Objects, engine: Engine) -> None:
@@ -63,8 +60,14 @@ class Reporter:
         if self.readiness.elected:
             return
         if self._gauges is None:
-            self._gauges = Gauges(self.metrics, engine, objects, self.fair)
+            self._gauges = self._made_gauges(objects, engine)
         self._gauges.note(engine.changed())
+
+    def _made_gauges(self, objects: Objects, engine: Engine) -> Gauges:
+        chosen = None
+        if self.local_queues is not None:
+            chosen = ChosenQueues(self.local_queues, objects.local_queues)
+        return Gauges(self.metrics, engine, objects, self.fair, chosen)
 
     def left(self) -> None:
         """Note that the term is over."""
