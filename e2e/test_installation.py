@@ -1,10 +1,7 @@
 """Installed by one command, run under exactly the installed roles, removed by one command."""
 
 import json
-import ssl
 import subprocess
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,16 +9,16 @@ import pytest
 
 from e2e.api import Api, holds
 from e2e.cluster import Cluster
-from e2e.components import HOST
 from e2e.controlplane.build import Binaries
 from e2e.deletions import remove_while_busy
-from e2e.identities import ADMIN, CONTROLLER_NAMESPACE, IDENTITIES, TEAM
+from e2e.identities import ADMIN, CONTROLLER_ACCOUNT, CONTROLLER_NAMESPACE, IDENTITIES, TEAM
 from e2e.installed import DEFAULT, Installation, installation
 from e2e.loopback import control_plane
 from e2e.nodes import POOL, make_nodes
 from e2e.objects import Pods, cluster_queue, flavor, job, local_queue
 from e2e.process import Process
 from e2e.product import COMMAND
+from e2e.scraping import scraped
 from e2e.serving import until
 from e2e.wire import ApiError, Object
 
@@ -29,6 +26,9 @@ INSTALL_S = 60.0
 UNINSTALL_S = 180.0
 VISIBILITY = "/apis/visibility.kueue.x-k8s.io/v1beta2"
 OF_CLUSTER_QUEUE = f"{VISIBILITY}/clusterqueues/team/pendingworkloads"
+BINDING = "rbac.authorization.k8s.io/v1/ClusterRoleBinding"
+JUDGING = ("kueue-visibility-server-auth-delegator", "kueue-metrics-auth-rolebinding")
+"""The bindings with which the product asks who somebody is, and what they may."""
 OF_LOCAL_QUEUE = f"{VISIBILITY}/namespaces/default/localqueues/door/pendingworkloads"
 
 
@@ -149,24 +149,39 @@ def test_metrics_are_for_those_whom_the_server_lets(
     fresh: Installation, identity: str, want: int
 ) -> None:
     token = fresh.cluster.accesses[identity].token
-    assert scraped(fresh, token)[0] == want
-    assert scraped(fresh, "nobody's")[0] == 403
+    port = fresh.controller.metrics
+    assert scraped(port, token)[0] == want
+    assert scraped(port, "nobody's")[0] == 403
     if want == 200:
-        assert "kueue_pending_workloads" in scraped(fresh, token)[1]
+        assert "kueue_pending_workloads" in scraped(port, token)[1]
 
 
-def scraped(fresh: Installation, token: str) -> tuple[int, str]:
-    trust = ssl.create_default_context()
-    # Scrapers that check the name use the Service's; the certificate is not for loopback.
-    trust.check_hostname, trust.verify_mode = False, ssl.CERT_NONE
-    url = f"https://{HOST}:{fresh.controller.metrics}/metrics"
-    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"})
+def test_who_cannot_be_judged_gets_no_answer_and_the_log_names_the_missing_binding(
+    fresh: Installation,
+) -> None:
+    bindings = [fresh.api.get(BINDING, name) for name in JUDGING]
+    for one in bindings:
+        assert one["subjects"][0]["name"] == CONTROLLER_ACCOUNT
+        fresh.api.delete(BINDING, one["metadata"]["name"])
+    until(lambda: not is_judged(fresh), "nobody is judged")
+    with pytest.raises(ApiError, match="is forbidden: User") as failed:
+        fresh.api.wire.call("GET", OF_CLUSTER_QUEUE)
+    assert failed.value.status == 500
+    assert failed.value.reason == "InternalError"
+    assert scraped(fresh.controller.metrics, "anybody's")[0] == 500
+    log = fresh.controller.process.tail(200)
+    assert [name for name in JUDGING if name not in log] == []
+    for one in bindings:
+        kept = {key: one["metadata"][key] for key in ("name", "labels") if key in one["metadata"]}
+        fresh.api.create({**one, "metadata": kept})
+    until(lambda: is_judged(fresh), "users are judged again")
+
+
+def is_judged(fresh: Installation) -> bool:
     try:
-        with urllib.request.urlopen(request, timeout=30, context=trust) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, ""
+        return bool(fresh.api.wire.call("GET", OF_CLUSTER_QUEUE)["items"])
+    except ApiError:
+        return False
 
 
 def test_one_command_removes_everything_also_what_is_in_use(fresh: Installation) -> None:

@@ -1,15 +1,11 @@
 """What a dashboard lists, watches and shows beside."""
 
-import ssl
-import urllib.error
-import urllib.request
-
 import pytest
 
 from e2e.api import holds
-from e2e.components import HOST
 from e2e.identities import ADMIN
 from e2e.installed import Installation
+from e2e.scraping import scraped
 from e2e.serving import until
 from e2e.tools.asking import (
     KUEUE,
@@ -84,11 +80,6 @@ class TestDashboard:
 
 def exposition(place: Installation) -> str:
     """Scrape the leader as a Prometheus with the reader's role does."""
-    port = place.controller.metrics
-    token = place.cluster.accesses[ADMIN].token
-    trusting = ssl.create_default_context()
-    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
-    headers = {"Authorization": f"Bearer {token}"}
-    request = urllib.request.Request(f"https://{HOST}:{port}/metrics", headers=headers)
-    with urllib.request.urlopen(request, timeout=30, context=trusting) as answer:
-        return str(answer.read().decode())
+    status, text = scraped(place.controller.metrics, place.cluster.accesses[ADMIN].token)
+    assert status == 200
+    return text

@@ -9,6 +9,7 @@ from e2e.tools.asking import asked
 
 ROLES = (
     "manager-role",
+    "metrics-auth-role",
     "metrics-reader",
     "batch-admin-role",
     "batch-user-role",

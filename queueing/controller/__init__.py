@@ -12,7 +12,7 @@ Read in this order:
 
 1. `app` is the process. It competes for the Lease and runs one `session` per term of leadership.
    `composition` makes the parts of a term; `configuration` derives their settings from Kueue's
-   Configuration file.
+   Configuration file. `standby` watches for metrics while another replica leads.
 2. `intake` turns watch events into entries of the `stores` (every object as last seen), into facts
    for the engine, and into keys for the reconcilers.
 3. `decisions` runs the engine and writes its decisions, through `writing`: fenced writes, Events,

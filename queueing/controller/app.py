@@ -36,6 +36,7 @@ from queueing.controller.process.garbage_collection import postponed
 from queueing.controller.process.loop_lag import measure
 from queueing.controller.process.probes import listening
 from queueing.controller.session import Session
+from queueing.controller.standby import Standby
 from queueing.controller.telemetry.broadcast import Broadcast
 from queueing.controller.telemetry.reporter import Reporter
 from queueing.controller.telemetry.traces import WorkloadTraces
@@ -46,6 +47,7 @@ from queueing.kube.config import Cluster, load_cluster
 from queueing.kube.lease import Lease, Term
 from queueing.kube.lease_record import ADDRESS, KubeLeaseStore
 from queueing.kube.outcome import MaySend
+from queueing.observe.metric_rows import ReplicaRole
 from queueing.observe.metrics import Metrics
 from queueing.observe.traces import Tracer
 from queueing.translate.configuration import measured_local_queues
@@ -135,9 +137,7 @@ class App:
         self._doubted = asyncio.Event()
         self._tracer = Tracer.from_environment(options.environment, __version__)
         self.reporter = Reporter(
-            metrics=Metrics(
-                "follower" if self._elects else "standalone", metric_groups(configuration)
-            ),
+            metrics=self._metrics(leading=False),
             now=clock.now,
             traces=WorkloadTraces(self._tracer) if self._tracer is not None else None,
             fair=self._rules.settings.fair_sharing is not None,
@@ -169,6 +169,8 @@ class App:
 
     def _beside(self) -> Iterator[Coroutine[Any, Any, None]]:
         """Yield what runs all the time, whether this process leads or not."""
+        if self._elects:
+            yield Standby(self._client, self._rules, self.reporter).run()
         yield report(self._client, self._client.cluster.server, self._clock)
         yield measure(self.reporter.lagged, self._clock)
         if self._options.serving_socket is not None:
@@ -196,8 +198,21 @@ class App:
 
     async def _lead(self, may_send: MaySend) -> None:
         """Lead one term: install the admission policies, and run a session at the same time."""
-        role = "leader" if self._elects else "standalone"
-        self.reporter.elected(Metrics(role, metric_groups(self._options.configuration)))
+        self.reporter.elected(self._metrics(leading=True))
+        try:
+            await self._run_term(may_send)
+        finally:
+            self.reporter.metrics = self._metrics(leading=False)
+
+    def _metrics(self, *, leading: bool) -> Metrics:
+        role = ReplicaRole.STANDALONE
+        if self._elects:
+            role = ReplicaRole.LEADER if leading else ReplicaRole.FOLLOWER
+        metrics = Metrics(role, metric_groups(self._options.configuration))
+        metrics.leader.labels().set(float(leading))
+        return metrics
+
+    async def _run_term(self, may_send: MaySend) -> None:
         session = Session(
             Surroundings(
                 client=self._client,

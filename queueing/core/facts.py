@@ -328,6 +328,8 @@ class WorkloadFact:
     """What stopping it would cost; None if no CheckpointPolicy applies to it."""
     misconfigured: str = ""
     """Why it can never be judged as it is (LimitRange, …); empty if it can."""
+    unserved: str = ""
+    """Why no flavor can serve it: the devices of the whole cluster are too few; empty otherwise."""
     user: str = ""
     """The label `queueing.dev/user`, by which reports tell users apart."""
 

@@ -1,7 +1,9 @@
 """What a row of the table of metrics holds, and the buckets that rows share."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 
 class MetricKind(StrEnum):
@@ -12,6 +14,14 @@ class MetricKind(StrEnum):
     HISTOGRAM = "histogram"
 
 
+class ReplicaRole(StrEnum):
+    """What a replica is, as the label `replica_role` on each of its series says."""
+
+    LEADER = "leader"
+    FOLLOWER = "follower"
+    STANDALONE = "standalone"
+
+
 class Group(StrEnum):
     """Metrics that the Configuration can turn on or off, by its setting."""
 
@@ -20,6 +30,21 @@ class Group(StrEnum):
     COHORTS = "featureGates.MetricsForCohorts"
     CREATION = "featureGates.MetricForWorkloadCreationLatency"
     UNADMITTED = "featureGates.UnadmittedWorkloadsObservability"
+
+
+CLUSTER_QUEUE = ("cluster_queue",)
+LOCAL_QUEUE = ("name", "namespace")
+COHORT = ("cohort",)
+NAMING: Mapping[tuple[str, ...], tuple[str, ...]] = MappingProxyType(
+    {
+        CLUSTER_QUEUE: CLUSTER_QUEUE,
+        ("preempting_cluster_queue",): CLUSTER_QUEUE,
+        LOCAL_QUEUE: LOCAL_QUEUE,
+        COHORT: COHORT,
+    }
+)
+"""Labels that name an object, by which a series goes when the object is gone; and the labels that
+usually name such an object, which stand for its kind."""
 
 
 def exponential_buckets(first: float, count: int) -> tuple[float, ...]:
@@ -41,7 +66,10 @@ SHORT_BUCKETS = exponential_buckets(0.0005, 14)
 
 @dataclass(frozen=True, slots=True)
 class MetricRow:
-    """One metric; `name` lacks the prefix, and all `groups` are needed for it to be kept."""
+    """One metric; `name` lacks the prefix, and all `groups` are needed for it to be kept.
+
+    `followed` metrics are also served by replicas that do not lead: they need to watch only.
+    """
 
     name: str
     kind: MetricKind
@@ -50,11 +78,17 @@ class MetricRow:
     buckets: tuple[float, ...] = ()
     groups: frozenset[Group] = frozenset()
     prefix: str = "kueue"
+    followed: bool = False
 
     @property
     def full_name(self) -> str:
         """The name as a query writes it."""
         return f"{self.prefix}_{self.name}"
+
+    @property
+    def naming(self) -> tuple[tuple[str, ...], ...]:
+        """The groups of its labels that name an object."""
+        return tuple(group for group in NAMING if set(group) <= set(self.labels))
 
 
 def counter(name: str, labels: str, text: str) -> MetricRow:

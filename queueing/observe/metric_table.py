@@ -114,12 +114,12 @@ _RESOURCES = (
     _gauge(
         "cluster_queue_borrowing_limit",
         _FLAVOR,
-        "The most that the queue may borrow; no series where there is no limit.",
+        "The most that the queue may borrow; `+Inf` where there is no limit.",
     ),
     _gauge(
         "cluster_queue_lending_limit",
         _FLAVOR,
-        "The most that the queue lends; no series where there is no limit.",
+        "The most that the queue lends; `+Inf` where there is no limit.",
     ),
     _gauge(
         "cluster_queue_resource_pending",
@@ -308,7 +308,26 @@ _OWN = (
     ),
 )
 
-TABLE: tuple[MetricRow, ...] = (
+_FOLLOWED = frozenset(
+    {
+        "pending_workloads",
+        "finished_workloads",
+        "reserving_active_workloads",
+        "admitted_active_workloads",
+        "unadmitted_workloads",
+        "pending_scheduling_hashes",
+        "cluster_queue_status",
+        "cluster_queue_info",
+        "cohort_subtree_admitted_active_workloads",
+        *(row.name for row in (*_RESOURCES, *_LOCAL_RESOURCES)),
+        "build_info",
+        "event_loop_lag_seconds",
+        "leader",
+    }
+)
+"""What a replica that does not lead serves, too: Kueue's followers fill these as they watch."""
+
+_ALL = (
     *_BOTH,
     *(_of_local_queue(row) for row in _BOTH),
     *_CLUSTER_QUEUES,
@@ -317,6 +336,13 @@ TABLE: tuple[MetricRow, ...] = (
     *(_optional(row, Group.COHORTS) for row in _COHORTS),
     *_BUILD,
     *(replace(row, prefix="queueing") for row in (*_OWN, *CHECKPOINTS)),
+)
+
+TABLE: tuple[MetricRow, ...] = tuple(
+    replace(
+        row, followed=row.name.removeprefix("local_queue_") in _FOLLOWED or row.name in _FOLLOWED
+    )
+    for row in _ALL
 )
 """All metrics, Kueue's first. Every one carries the label `replica_role` besides its own."""
 

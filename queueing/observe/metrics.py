@@ -4,7 +4,8 @@ import asyncio
 import platform
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple, Protocol, cast
 
 import prometheus_client
@@ -12,12 +13,13 @@ from prometheus_client.exposition import choose_encoder
 from typing_extensions import override
 
 from queueing import __version__
-from queueing.observe.metric_rows import Group, MetricKind, MetricRow
+from queueing.observe.metric_rows import NAMING, Group, MetricKind, MetricRow, ReplicaRole
 from queueing.observe.metric_table import ROWS, TABLE
 
 ROLE_LABEL = "replica_role"
-"""On every metric: `leader`, `follower` or `standalone`."""
+"""On every metric: a `ReplicaRole`."""
 
+Labels = tuple[str, ...]
 _END = b"# EOF\n"
 _DEFAULT_GROUPS = frozenset(Group) - {Group.RESOURCES}
 
@@ -38,14 +40,12 @@ class Family:
         self.row = row
         self._vector = vector  # a Counter, Gauge or Histogram of prometheus_client, untyped there
         self._role = role
-        self._series: dict[tuple[str, ...], Series] = {}
-        self._groups: dict[tuple[tuple[str, str], ...], dict[tuple[str, ...], None]] = {}
-        """Series by the object for which `replace_those` set them."""
-        self._chosen: Callable[[str, str], bool] | None = None
-
-    def limit(self, chosen: Callable[[str, str], bool]) -> None:
-        """Make series only of chosen objects, by namespace and name; others are muted."""
-        self._chosen = chosen
+        self._series: dict[Labels, Series] = {}
+        self._naming = [(group, [row.labels.index(one) for one in group]) for group in row.naming]
+        self._named: dict[Labels, dict[Labels, dict[Labels, None]]] = {
+            group: {} for group in row.naming
+        }
+        """Series by the labels that name an object, and their values."""
 
     def labels(self, **values: str) -> Series:
         """Return the series with these labels, all of them needed."""
@@ -57,47 +57,51 @@ class Family:
             raise ValueError(f"{self.row.full_name} has the labels {self.row.labels} only")
         series = self._series.get(key)
         if series is None:
-            if self._chosen is not None and not self._chosen(values["namespace"], values["name"]):
-                return _MUTED
             series = cast("Series", self._vector.labels(*key, self._role))
             self._series[key] = series
+            for group, places in self._naming:
+                name = tuple([key[place] for place in places])
+                self._named[group].setdefault(name, {})[key] = None
         return series
 
-    def replace_all(self, values: Mapping[tuple[str, ...], float]) -> None:
+    def replace_all(self, values: Mapping[Labels, float]) -> None:
         """Set a gauge's series to exactly these values, by label values in the row's order."""
         for key in [key for key in self._series if key not in values]:
             self._remove(key)
-        for key, value in values.items():
-            self.labels(**dict(zip(self.row.labels, key, strict=True))).set(value)
+        self._set(values)
 
-    def replace_those(
-        self, mine: Mapping[str, str], values: Mapping[tuple[str, ...], float]
-    ) -> None:
+    def replace_those(self, mine: Mapping[str, str], values: Mapping[Labels, float]) -> None:
         """Set a gauge's series of one object, named by the labels `mine`, to exactly these values.
 
         Costs as much as the object has series, however many others there are.
         """
-        group = tuple(mine.items())
-        for key in self._groups.pop(group, {}):
-            if key not in values and key in self._series:
-                self._remove(key)
+        known = self._named[tuple(mine)].get(tuple(mine.values()), {})
+        for key in [key for key in known if key not in values]:
+            self._remove(key)
+        self._set(values)
+
+    def keep_only(self, kind: Labels, names: AbstractSet[Labels]) -> None:
+        """Drop every series that names an object of a kind (`NAMING`) that is not among these."""
+        for group, _ in self._naming:
+            if NAMING[group] == kind:
+                known = self._named[group]
+                for name in [name for name in known.keys() - names if any(name)]:
+                    for key in list(known[name]):
+                        self._remove(key)
+
+    def _set(self, values: Mapping[Labels, float]) -> None:
         for key, value in values.items():
             self.labels(**dict(zip(self.row.labels, key, strict=True))).set(value)
-        if values:
-            self._groups[group] = dict.fromkeys(values)
 
-    def forget(self, values: Mapping[str, str]) -> None:
-        """Drop the series that carry all of these labels with these values."""
-        if not values.keys() <= set(self.row.labels):
-            return
-        self._groups.pop(tuple(values.items()), None)
-        wanted = [(self.row.labels.index(label), value) for label, value in values.items()]
-        for key in [key for key in self._series if all(key[i] == v for i, v in wanted)]:
-            self._remove(key)
-
-    def _remove(self, key: tuple[str, ...]) -> None:
+    def _remove(self, key: Labels) -> None:
         del self._series[key]
         self._vector.remove(*key, self._role)
+        for group, places in self._naming:
+            name = tuple([key[place] for place in places])
+            of_object = self._named[group][name]
+            del of_object[key]
+            if not of_object:
+                del self._named[group][name]
 
 
 class _Muted:
@@ -123,6 +127,16 @@ class _MutedFamily(Family):
         return _MUTED
 
 
+class _Inhabited:
+    """A registry without the families that have no series: Go's client does not mention them."""
+
+    def __init__(self, registry: prometheus_client.CollectorRegistry) -> None:
+        self._registry = registry
+
+    def collect(self) -> Iterator[Any]:
+        return (family for family in self._registry.collect() if family.samples)
+
+
 class Exposition(NamedTuple):
     """What a scraper gets."""
 
@@ -133,17 +147,21 @@ class Exposition(NamedTuple):
 class Metrics:
     """All metrics of the table as attributes, under their names without prefix."""
 
-    def __init__(self, replica_role: str, groups: Iterable[Group] = _DEFAULT_GROUPS) -> None:
-        """Make every metric of the table; those that need a group not in `groups` stay silent."""
+    def __init__(self, role: ReplicaRole, groups: Iterable[Group] = _DEFAULT_GROUPS) -> None:
+        """Make every metric of the table.
+
+        Silent are those that need a group not in `groups`, and of a follower those that only a
+        leader knows.
+        """
         # Without this each counter and histogram has a second series with its time of creation.
         prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
-        enabled = frozenset(groups)
+        enabled, follows = frozenset(groups), role is ReplicaRole.FOLLOWER
         self._registry = prometheus_client.CollectorRegistry(auto_describe=False)
         # The library takes `x` and `x_total` for one metric; Kueue has both, so one lives apart.
         self._twins = prometheus_client.CollectorRegistry(auto_describe=False)
         self._families = {
-            row.name: self._family(row, replica_role)
-            if row.groups <= enabled
+            row.name: self._family(row, role)
+            if row.groups <= enabled and (row.followed or not follows)
             else _MutedFamily(row)
             for row in TABLE
         }
@@ -156,16 +174,13 @@ class Metrics:
         except KeyError:
             raise AttributeError(f"no metric {name!r} in the table") from None
 
-    def forget(self, **values: str) -> None:
-        """Drop every series that carries all of these labels: the object they name is gone."""
-        for family in self._families.values():
-            family.forget(values)
+    def keep_only(self, kind: Labels, names: AbstractSet[Labels]) -> None:
+        """Drop every series that names an object of a kind that is not among these.
 
-    def limit_local_queues(self, chosen: Callable[[str, str], bool]) -> None:
-        """Keep metrics only of chosen LocalQueues, by namespace and name."""
+        The kind is given by its labels, such as `LOCAL_QUEUE`, and each name by their values.
+        """
         for family in self._families.values():
-            if Group.LOCAL_QUEUES in family.row.groups:
-                family.limit(chosen)
+            family.keep_only(kind, names)
 
     def exposition(self, accept: str = "") -> Exposition:
         """Return all series in the format that the Accept header asks for.
@@ -173,7 +188,8 @@ class Metrics:
         Exemplars are part of OpenMetrics only.
         """
         encode, content_type = choose_encoder(accept)
-        body = encode(self._registry).removesuffix(_END) + encode(self._twins)
+        body = encode(_Inhabited(self._registry)).removesuffix(_END)
+        body += encode(_Inhabited(self._twins))
         return Exposition(body, content_type)
 
     async def expose(self, accept: str = "") -> Exposition:

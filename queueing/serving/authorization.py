@@ -5,6 +5,7 @@ from a client certificate that the aggregator's CA signed. Everybody else shows 
 """
 
 import hashlib
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,17 +14,28 @@ import msgspec
 from aiohttp import web
 
 from queueing.kube.client import Client
-from queueing.kube.errors import KubeError
+from queueing.kube.errors import KubeError, NotPermittedError
 from queueing.kube.resources import SUBJECT_ACCESS_REVIEWS, TOKEN_REVIEWS
 from queueing.serving.visibility import GROUP
 
+logger = logging.getLogger(__name__)
+
 REMEMBER_S = 10.0
 REMEMBERED_MAX = 1024
+TOLD_EVERY_S = 60.0
+"""How often the log says that reviews fail, however often users ask."""
+METRICS_BINDING = "kueue-metrics-auth-rolebinding"
+VISIBILITY_BINDING = "kueue-visibility-server-auth-delegator"
+"""The ClusterRoleBindings that let us create reviews, for each of the two ports."""
 USER_HEADER = "X-Remote-User"
 GROUP_HEADER = "X-Remote-Group"
 
 Attributes = Mapping[str, Any]
 Verify = Callable[[web.Request], bool]
+
+
+class ReviewError(RuntimeError):
+    """The API server did not say who somebody is, or whether they may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +67,29 @@ class Memory:
 
 
 class Reviewer:
-    """Asks the API server about users. An API server that is away means no."""
+    """Asks the API server about users. Who cannot be judged is neither let in nor refused."""
 
     def __init__(self, client: Client, now: Callable[[], float], is_aggregator: Verify) -> None:
         self._client = client
+        self._now = now
         self._memory = Memory(now)
         self._is_aggregator = is_aggregator
+        self._told_at: dict[str, float] = {}
+        """When the log last said that reviews fail, by the binding that allows them."""
 
     async def may_read_path(self, request: web.Request) -> bool:
-        """Say whether the user may get a path outside the resources, such as /metrics."""
+        """Say whether the user may get a path outside the resources, such as /metrics.
+
+        Raises ReviewError.
+        """
         attributes = {"nonResourceAttributes": {"path": request.path, "verb": "get"}}
-        return await self._may(request, attributes)
+        return await self._may(request, attributes, METRICS_BINDING)
 
     async def may_see_pending(self, request: web.Request) -> bool:
-        """Say whether the user may see the pending workloads that the path names."""
+        """Say whether the user may see the pending workloads that the path names.
+
+        Raises ReviewError.
+        """
         parts = request.path.strip("/").split("/")
         resource = "localqueues" if "localqueues" in parts else "clusterqueues"
         attributes = {
@@ -80,14 +101,26 @@ class Reviewer:
             "name": request.match_info.get("name", ""),
             "verb": "get",
         }
-        return await self._may(request, {"resourceAttributes": attributes})
+        return await self._may(request, {"resourceAttributes": attributes}, VISIBILITY_BINDING)
 
-    async def _may(self, request: web.Request, attributes: Attributes) -> bool:
+    async def _may(self, request: web.Request, attributes: Attributes, binding: str) -> bool:
         try:
             user = await self._user(request)
             return user is not None and await self._is_allowed(user, attributes)
-        except KubeError:
-            return False
+        except KubeError as error:
+            self._tell(error, binding)
+            raise ReviewError(str(error)) from error
+
+    def _tell(self, error: KubeError, binding: str) -> None:
+        now = self._now()
+        if now - self._told_at.get(binding, float("-inf")) < TOLD_EVERY_S:
+            return
+        self._told_at[binding] = now
+        if isinstance(error, NotPermittedError):
+            lack = "nobody can be judged: is the ClusterRoleBinding %s missing? %s"
+            logger.error(lack, binding, error)
+        else:
+            logger.warning("the API server did not judge a user: %s", error)
 
     async def _user(self, request: web.Request) -> User | None:
         if self._is_aggregator(request) and request.headers.get(USER_HEADER):

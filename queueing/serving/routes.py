@@ -11,6 +11,7 @@ from aiohttp import web
 from msgspec.structs import replace
 
 from queueing.kube.resources import CLUSTER_QUEUES, LOCAL_QUEUES, Target
+from queueing.serving.authorization import ReviewError
 from queueing.serving.finalizer_release import is_uninstallation
 from queueing.serving.frames import PendingPart
 from queueing.serving.read_models import NoAnswerError, ReadModels
@@ -62,6 +63,16 @@ def failure(status: int, reason: str, message: str) -> web.Response:
     if status == web.HTTPServiceUnavailable.status_code:
         answer.headers["Retry-After"] = "1"
     return answer
+
+
+async def refusal(allowed: Allowed, request: web.Request, told: str) -> web.Response | None:
+    """Return what is answered to who may not ask, or cannot be judged; None for who may."""
+    try:
+        if await allowed(request):
+            return None
+    except ReviewError as error:
+        return failure(500, "InternalError", f"Internal error occurred: {error}")
+    return failure(403, "Forbidden", told)
 
 
 def webhook_application(
@@ -133,8 +144,9 @@ def metrics_application(models: ReadModels, allowed: Allowed) -> web.Application
     """Serve /metrics to whom the API server says may read it."""
 
     async def exposition(request: web.Request) -> web.StreamResponse:
-        if not await allowed(request):
-            return failure(403, "Forbidden", "may not get the path /metrics")
+        refused = await refusal(allowed, request, "may not get the path /metrics")
+        if refused is not None:
+            return refused
         text = await models.current_metrics()
         return web.Response(text=text, content_type="text/plain", charset="utf-8")
 
@@ -201,11 +213,11 @@ def _led(models: ReadModels, allowed: Allowed, elsewhere: Elsewhere, handler: Ha
     """Let a handler answer whoever may ask, in the leader's replica; others forward to it."""
 
     async def answer(request: web.Request) -> web.StreamResponse:
-        if not await allowed(request):
-            refusal = failure(403, "Forbidden", f"may not get {request.path}")
+        refused = await refusal(allowed, request, f"may not get {request.path}")
+        if refused is not None:
             # Whose certificate was not asked for at first may show it with the next connection.
-            refusal.force_close()
-            return refusal
+            refused.force_close()
+            return refused
         if models.leading:
             return await handler(request)
         answered = await elsewhere.ask(request)

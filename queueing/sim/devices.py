@@ -8,6 +8,7 @@ from queueing.translate.devices.asks import DeviceSurroundings
 from queueing.translate.devices.catalog import catalog_of
 from queueing.translate.devices.given import amounts_of
 from queueing.translate.devices.index import index_of, slice_of
+from queueing.translate.devices.lacks import lack
 from queueing.translate.devices.names import WORKLOAD_UID, pod_of, workload_uid
 from queueing.translate.devices.offers import Shape, judge
 from queueing.translate.devices.true_up import (
@@ -90,6 +91,11 @@ class Devices:
     def note(self, shapes: Iterable[Shape]) -> None:
         """Remember the shapes that a workload requests."""
         self._shapes.update((one.key, one) for one in shapes)
+
+    def lack(self, shapes: Iterable[Shape]) -> str:
+        """Return why the whole cluster has too few devices for a workload; empty if it may not."""
+        found = (lack(one, self.catalog, self.index) for one in shapes)
+        return next(filter(None, found), "")
 
     def offers(self, flavor: ResourceFlavor) -> dict[str, DeviceOffer]:
         """Return what a flavor's devices offer for all shapes that were noted."""

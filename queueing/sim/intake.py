@@ -248,7 +248,10 @@ class _Reader:
         self._devices.note(asks.shapes)
         fact = workloads.workload_asking(found, asks)
         charges, stake = self._devices.charges(found), self._stakes.of(found)
-        return replace(fact, given=charges, stake=stake) if charges or stake else fact
+        lack = "" if fact.holds_quota else self._devices.lack(asks.shapes)
+        if not charges and not stake and not lack:
+            return fact
+        return replace(fact, given=charges, stake=stake, unserved=lack)
 
     def _flavors(self) -> list[Fact]:
         """Return flavors with what their devices offer to those who ask for devices."""

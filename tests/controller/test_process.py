@@ -33,6 +33,12 @@ from tests.controller.harness import (
 ELECTION = {"leaderElect": True, "retryPeriod": "100ms"}
 CQ = PendingPart(cluster_queue="cq", limit=10)
 LQ = PendingPart(local_queue="team/lq", limit=10)
+FOLLOWED = (
+    'kueue_pending_workloads{cluster_queue="cq",',
+    'kueue_reserving_active_workloads{cluster_queue="cq",',
+    'kueue_cluster_queue_status{cluster_queue="cq",',
+    'kueue_local_queue_admitted_active_workloads{name="lq",namespace="team",',
+)
 ELSEWHERE = {"namespace": "elsewhere"}
 """The world's own controller competes for another lease, in a namespace that is not there."""
 
@@ -65,6 +71,17 @@ async def holder(w: World) -> str:
     return str(msgspec.json.decode(lease)["spec"].get("holderIdentity") or "")
 
 
+async def exposed(app: App) -> str:
+    return (await app.reporter.expose()).body.decode()
+
+
+async def shows(app: App, series: str) -> None:
+    """Wait until a process exposes a series whose text begins so."""
+    async with asyncio.timeout(30):
+        while series not in await exposed(app):
+            await asyncio.sleep(0.02)
+
+
 def electing(url: str) -> Options:
     return Options(
         configuration=from_document({**CONFIGURATION, "leaderElection": ELECTION}),
@@ -93,6 +110,25 @@ async def test_a_standby_takes_over_when_the_leader_steps_down(world: MakeWorld)
             await w.workload("b", true("Admitted"))
             standing_by.cancel()
         assert await holder(w) == ""
+
+
+async def test_who_does_not_lead_shows_what_it_watches(world: MakeWorld) -> None:
+    async with world(leaderElection=ELECTION, **ELSEWHERE) as w:
+        await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE)
+        async with asyncio.TaskGroup() as group:
+            first, second = (App(electing(w.server.url), w.client, SystemClock()) for _ in "ab")
+            leading = group.create_task(first.run())
+            await eventually(lambda: first.reporter.readiness.leading)
+            standing_by = group.create_task(second.run())
+            await w.make(job("runs"), job("waits"))
+            await w.workload("runs", true("Admitted"))
+            for series in FOLLOWED:
+                await shows(second, f'{series}replica_role="follower"')
+            assert "kueue_admitted_workloads_total" not in await exposed(second)
+            leading.cancel()
+            await eventually(lambda: second.reporter.readiness.leading)
+            assert 'replica_role="follower"' not in await exposed(second)
+            standing_by.cancel()
 
 
 async def test_probes_and_metrics_are_served_by_a_single_process(world: MakeWorld) -> None:

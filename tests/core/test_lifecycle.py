@@ -23,6 +23,7 @@ from queueing.core.lifecycle.steps import (
     Remove,
     Requeue,
     Return,
+    SetAside,
 )
 from queueing.core.names import CheckName, Key, QueueName, Uid
 
@@ -229,6 +230,35 @@ def test_a_workload_on_hold_returns_when_its_hold_ends(
     assert phase_of(fact) is Phase.ON_HOLD
     step = live(fact, stops).step
     assert (step.reason if isinstance(step, Requeue) else None) == want
+
+
+LACK = "insufficient matching devices"
+TOLD = Condition(type="Requeued", status=False, reason="Inadmissible", message=LACK)
+
+
+@pytest.mark.parametrize(
+    ("fact", "want"),
+    [
+        pytest.param(workload(unserved=LACK), Life(step=SetAside(message=LACK)), id="is told"),
+        pytest.param(workload(TOLD, unserved=LACK), Life(), id="is told once"),
+        pytest.param(
+            workload(TOLD, unserved="fewer"), Life(step=SetAside(message="fewer")), id="more so"
+        ),
+        pytest.param(workload(TOLD), Life(step=SetAside()), id="no longer"),
+        pytest.param(
+            workload(no("Requeued", "PodsReadyTimeout"), unserved=LACK, requeue_at=NOW + 9.0),
+            Life(look_again_at=NOW + 9.0),
+            id="after its backoff",
+        ),
+        pytest.param(
+            running(unserved=LACK),
+            Life(),
+            id="not while it runs",
+        ),
+    ],
+)
+def test_a_lack_of_devices_in_the_whole_cluster(fact: WorkloadFact, want: Life) -> None:
+    assert live(fact) == want
 
 
 def test_a_backoff_says_when_it_ends() -> None:

@@ -4,7 +4,14 @@ from pathlib import Path
 import pytest
 
 from queueing.observe.metric_reference import render
-from queueing.observe.metric_rows import Group, MetricKind, MetricRow
+from queueing.observe.metric_rows import (
+    CLUSTER_QUEUE,
+    LOCAL_QUEUE,
+    Group,
+    MetricKind,
+    MetricRow,
+    ReplicaRole,
+)
 from queueing.observe.metric_table import ROWS, TABLE
 from queueing.observe.metrics import Metrics
 
@@ -20,7 +27,7 @@ def test_no_metric_is_in_the_table_twice() -> None:
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.full_name)
 def test_every_metric_of_the_table_can_be_kept(row: MetricRow) -> None:
-    metrics = Metrics("leader", Group)
+    metrics = Metrics(ReplicaRole.LEADER, Group)
     series = getattr(metrics, row.name).labels(**dict.fromkeys(row.labels, "x"))
     match row.kind:
         case MetricKind.COUNTER:
@@ -37,7 +44,7 @@ def test_every_metric_of_the_table_can_be_kept(row: MetricRow) -> None:
 
 
 def test_a_series_reads_as_kueues_dashboards_expect() -> None:
-    metrics = Metrics("leader")
+    metrics = Metrics(ReplicaRole.LEADER)
     metrics.pending_workloads.labels(status="active", cluster_queue="cq").set(3)
     metrics.admitted_workloads_total.labels(cluster_queue="cq", priority_class="high").inc()
     assert lines(metrics, "kueue_pending_workloads{") == [
@@ -59,7 +66,7 @@ def test_waiting_is_counted_in_kueues_buckets() -> None:
 
 
 def test_wait_times_carry_the_trace_for_scrapers_that_ask_for_it() -> None:
-    metrics = Metrics("leader")
+    metrics = Metrics(ReplicaRole.LEADER)
     wait = metrics.admission_wait_time_seconds.labels(cluster_queue="cq", priority_class="")
     wait.observe(4.0, {"trace_id": "0af7651916cd43dd8448eb211c80319c"})
     plain = metrics.exposition()
@@ -70,7 +77,7 @@ def test_wait_times_carry_the_trace_for_scrapers_that_ask_for_it() -> None:
 
 
 async def test_exposing_many_series_leaves_the_loop_free() -> None:
-    metrics = Metrics("leader")
+    metrics = Metrics(ReplicaRole.LEADER)
     for number in range(300):
         wait = metrics.admission_wait_time_seconds
         wait.labels(cluster_queue=f"cq-{number}", priority_class="").observe(1)
@@ -91,24 +98,35 @@ async def test_exposing_many_series_leaves_the_loop_free() -> None:
 
 
 def test_a_metric_that_is_turned_off_swallows_everything() -> None:
-    metrics = Metrics("leader")
+    metrics = Metrics(ReplicaRole.LEADER)
     row = ROWS["cluster_queue_nominal_quota"]
     quota = metrics.cluster_queue_nominal_quota
     quota.labels(**dict.fromkeys(row.labels, "x")).set(5)
     quota.replace_all({("co", "cq", "default", "cpu"): 5.0})
-    metrics.forget(cluster_queue="x")
+    quota.replace_those({"cluster_queue": "cq"}, {("co", "cq", "default", "cpu"): 5.0})
+    metrics.keep_only(CLUSTER_QUEUE, set())
     assert lines(metrics, "kueue_cluster_queue_nominal_quota") == []
 
 
+def test_a_follower_keeps_what_it_is_enough_to_watch_for() -> None:
+    metrics = Metrics(ReplicaRole.FOLLOWER, Group)
+    for row in TABLE:
+        getattr(metrics, row.name).labels(**dict.fromkeys(row.labels, "x"))
+    served = {row.full_name for row in TABLE if lines(metrics, f"{row.full_name}{{")}
+    assert served == {row.full_name for row in TABLE if row.followed}
+    assert "kueue_local_queue_pending_workloads" in served
+    assert not {"kueue_cluster_queue_weighted_share", "kueue_local_queue_status"} & served
+
+
 def test_what_is_about_a_deleted_queue_is_forgotten() -> None:
-    metrics = Metrics("leader")
+    metrics = Metrics(ReplicaRole.LEADER)
     for queue in ("gone", "kept"):
         metrics.pending_workloads.labels(cluster_queue=queue, status="active").set(1)
         metrics.reserving_active_workloads.labels(cluster_queue=queue).set(1)
     metrics.local_queue_pending_workloads.labels(name="gone", namespace="a", status="active").set(1)
     metrics.local_queue_pending_workloads.labels(name="gone", namespace="b", status="active").set(1)
-    metrics.forget(cluster_queue="gone")
-    metrics.forget(name="gone", namespace="a")
+    metrics.keep_only(CLUSTER_QUEUE, {("kept",)})
+    metrics.keep_only(LOCAL_QUEUE, {("gone", "b")})
     text = metrics.exposition().body.decode()
     assert 'cluster_queue="gone"' not in text
     assert text.count('cluster_queue="kept"') == 2
@@ -117,7 +135,7 @@ def test_what_is_about_a_deleted_queue_is_forgotten() -> None:
 
 
 def test_a_gauge_can_be_set_to_exactly_what_is() -> None:
-    metrics = Metrics("leader")
+    metrics = Metrics(ReplicaRole.LEADER)
     status = metrics.cluster_queue_status
     status.replace_all({("a", "active"): 1.0, ("b", "pending"): 1.0})
     status.replace_all({("b", "active"): 1.0, ("b", "pending"): 0.0})
@@ -128,7 +146,7 @@ def test_a_gauge_can_be_set_to_exactly_what_is() -> None:
 
 
 def test_a_forgotten_or_invented_label_is_an_error() -> None:
-    pending = Metrics("leader").pending_workloads
+    pending = Metrics(ReplicaRole.LEADER).pending_workloads
     with pytest.raises(ValueError, match="needs the label 'status'"):
         pending.labels(cluster_queue="cq")
     with pytest.raises(ValueError, match="has the labels"):
@@ -137,7 +155,7 @@ def test_a_forgotten_or_invented_label_is_an_error() -> None:
 
 def test_a_name_that_is_not_in_the_table_does_not_exist() -> None:
     with pytest.raises(AttributeError, match="no metric 'pending_workload'"):
-        _ = Metrics("leader").pending_workload
+        _ = Metrics(ReplicaRole.LEADER).pending_workload
 
 
 def test_the_reference_page_is_up_to_date() -> None:

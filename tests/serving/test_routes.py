@@ -9,6 +9,7 @@ import pytest
 from aiohttp import ClientSession, web
 
 from queueing.kube.resources import Target
+from queueing.serving.authorization import ReviewError
 from queueing.serving.frames import Frame, PendingRow, Question
 from queueing.serving.read_models import ReadModels
 from queueing.serving.routes import (
@@ -43,6 +44,10 @@ async def everybody(_request: web.Request) -> bool:
 
 async def nobody(_request: web.Request) -> bool:
     return False
+
+
+async def unjudged(_request: web.Request) -> bool:
+    raise ReviewError("tokenreviews is forbidden")
 
 
 async def no_leader(_request: web.Request) -> web.Response | None:
@@ -165,6 +170,12 @@ async def test_who_waits_where(path: str, want: list[str]) -> None:
             f"{VISIBILITY}/clusterqueues/team/pendingworkloads",
             403,
             id="a user who may not",
+        ),
+        pytest.param(
+            visibility_application(known(), unjudged, ALONE),
+            f"{VISIBILITY}/clusterqueues/team/pendingworkloads",
+            500,
+            id="a user of whom nothing is known",
         ),
         pytest.param(
             visibility_application(ReadModels(), everybody, ALONE),

@@ -94,7 +94,9 @@ CASES = {
     ),
     "a selector": Case(claims=(template(request(2, **selecting(HOPPER))),), kueue={"gpus": 6}),
     "a selector that nothing matches": Case(
-        claims=(template(request(**selecting("false"))),), kueue="0 of 1 device(s) match"
+        claims=(template(request(**selecting("false"))),),
+        kueue=f"insufficient matching devices for CEL selector in DeviceClass {DRIVER}:"
+        " 0 device(s) match in the cluster but 1 requested",
     ),
     "a selector that only devices of other nodes match": Case(
         claims=(template(request(2, **selecting(f"!({HOPPER})"))),),

@@ -5,7 +5,14 @@ import msgspec
 from queueing.core.decisions import Admit, Reason, Requeue, Wait
 from queueing.core.facts import PodSetAssignment, WorkloadFact
 from queueing.core.lifecycle.phases import Phase, phase_of
-from queueing.core.lifecycle.steps import Cause, Condemn, Evict, EvictionReason, Return
+from queueing.core.lifecycle.steps import (
+    Cause,
+    Condemn,
+    Evict,
+    EvictionReason,
+    Return,
+    SetAside,
+)
 from queueing.core.lifecycle.steps import Requeue as RequeueStep
 from queueing.core.names import CheckName, FlavorName, Key, PodSetName, QueueName, ResourceName, Uid
 from queueing.translate.inbound.manifests import read
@@ -211,6 +218,20 @@ def test_the_return_from_a_stopped_queue_is_told_by_the_next_reservation() -> No
     assert stored.condition("Requeued")[:2] == ("False", "ClusterQueueStopped")
     stored.take(outbound.reserve(stored.wire, admit(), NOW))
     assert stored.condition("Requeued")[:2] == ("True", "ClusterQueueRestarted")
+
+
+def test_a_lack_of_devices_is_told_by_two_conditions_which_go_with_it() -> None:
+    stored, text = Stored(), "insufficient matching devices"
+    stored.take(outbound.set_aside(stored.wire, SetAside(message=text), NOW))
+    assert stored.condition("QuotaReserved") == ("False", "Misconfigured", text)
+    assert stored.condition("Requeued") == ("False", "Inadmissible", text)
+    assert phase_of(stored.fact) is Phase.ON_HOLD
+    stored.take(outbound.set_aside(stored.wire, SetAside(), NOW))
+    assert stored.document["status"]["conditions"] == []
+    stored.take(outbound.set_aside(stored.wire, SetAside(message=text), NOW))
+    stored.take(outbound.reserve(stored.wire, admit(), NOW))
+    told = [one["type"] for one in stored.document["status"]["conditions"]]
+    assert told == ["QuotaReserved", "Admitted"]
 
 
 def test_deactivation_says_its_cause_and_forgets_the_backoff() -> None:

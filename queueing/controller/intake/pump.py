@@ -227,12 +227,17 @@ class Pump:
             self._observe_workload(self._objects.workloads[key])
 
     def _observe_workload(self, found: Workload) -> None:
-        meta, fact = found.metadata, workload_asking(found, self._requests.asks_of(found))
+        meta, asks = found.metadata, self._requests.asks_of(found)
+        fact = workload_asking(found, asks)
         stake, around = stake_of(self._objects, found), self._requests.around(meta.namespace)
         given = self._objects.devices.charges_of(found, around.devices)
         beside = used_beside(self._objects, found, around)
-        if stake is not None or given or beside:
-            fact = replace(fact, stake=stake, given=given, beside=beside)
+        lack = "" if fact.holds_quota else self._objects.devices.lack(asks.shapes)
+        if stake is not None or given or beside or lack:
+            fact = replace(fact, stake=stake, given=given, beside=beside, unserved=lack)
+        before = self._objects.facts.get(meta.key)
+        if fact.unserved != (before.unserved if before is not None else ""):
+            self._attention.workload(meta.key)  # its conditions say so
         self._objects.facts[meta.key] = fact
         self._objects.workload_counts.put(fact)
         if meta.key not in self._held:
@@ -288,6 +293,14 @@ class Pump:
             for found in list(self._objects.workloads.values()):
                 self._observe_workload(found)
         self._observe_flavors()
+        self._observe_lacks()
+
+    def _observe_lacks(self) -> None:
+        """Pass on the facts of Workloads for which the cluster has too few devices, or had."""
+        for key, shapes in list(self._requests.with_devices()):
+            found, fact = self._objects.workloads[key], self._objects.facts[key]
+            if not fact.holds_quota and fact.unserved != self._objects.devices.lack(shapes):
+                self._observe_workload(found)
 
     def claims_changed(self, found: Workload) -> None:
         """Pass a Workload's fact to the engine again, charged for what its claims hold now."""

@@ -67,6 +67,10 @@ class Requests:
         """Forget a deleted Workload."""
         self._asks.pop(key, None)
 
+    def with_devices(self) -> Iterator[tuple[Key, tuple[Shape, ...]]]:
+        """Yield each Workload that requests devices, and their shapes."""
+        return ((key, one[3].shapes) for key, one in self._asks.items() if one[3].shapes)
+
     def namespaces(self) -> list[str]:
         """Return the namespaces whose surroundings are known."""
         return list(self._surroundings)

@@ -1,4 +1,4 @@
-"""The kinds that every term watches: Kueue's kinds, Jobs, and what their translation depends on."""
+"""The kinds that are watched: Kueue's kinds, Jobs, and what their translation depends on."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,7 +17,7 @@ def reflectors(
     admin: AdminObjects,
     on_flavor: Callable[[WatchEvent[queues.ResourceFlavor]], None],
 ) -> Iterator[tuple[Reflector[Any], str]]:
-    """Yield a reflector per kind, with the plural name of the kind; nothing runs yet.
+    """Yield a reflector per kind but Jobs, with the plural name of the kind; nothing runs yet.
 
     `on_flavor` takes events of ResourceFlavors instead of `admin`, because devices need them too.
     """
@@ -38,7 +38,11 @@ def reflectors(
         (resources.CLUSTER_QUEUES, queues.ClusterQueue, admin.on_cluster_queue),
         (resources.LOCAL_QUEUES, queues.LocalQueue, admin.on_local_queue),
         (resources.WORKLOADS, workloads.Workload, pump.on_workload),
-        (resources.JOBS, jobs.Job, pump.on_job),
     ):
         made: Reflector[Any] = Reflector(client, resource.within(), kind, on_event)
         yield made, resource.plural
+
+
+def reflector_of_jobs(client: Client, pump: Pump) -> tuple[Reflector[jobs.Job], str]:
+    """Return the reflector of Jobs, which only who leads needs."""
+    return Reflector(client, resources.JOBS.within(), jobs.Job, pump.on_job), resources.JOBS.plural

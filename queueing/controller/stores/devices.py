@@ -14,6 +14,7 @@ from queueing.translate.devices.allocations import holdings
 from queueing.translate.devices.asks import DeviceSurroundings
 from queueing.translate.devices.catalog import NO_CATALOG, Catalog, catalog_of
 from queueing.translate.devices.index import Device, DeviceName, Index, Slice, index_of
+from queueing.translate.devices.lacks import lack
 from queueing.translate.devices.names import WORKLOAD, label_value, workload_uid
 from queueing.translate.devices.offers import Shape, offers
 from queueing.translate.devices.true_up import NO_CHARGES, Charges, possessions
@@ -61,6 +62,9 @@ class DeviceMemory:
     _offers: dict[str, tuple[set[str], dict[str, DeviceOffer]]] = field(default_factory=dict)
     """By flavor: the keys of the shapes that were tried on it, and its offers by shape. Emptied
     when rules or devices change."""
+    _lacks: dict[tuple[str, bool], str] = field(default_factory=dict)
+    """What the whole cluster lacks for a shape, by its key and whether it is an extended resource;
+    emptied when rules or devices change."""
     _templates_of: Keys[str] = field(default_factory=Keys)
     """By uid of the Workload that they were made for; users' own by `/` and their namespace."""
     _claims_of: Keys[str] = field(default_factory=Keys)
@@ -100,9 +104,21 @@ class DeviceMemory:
         return bool(new)
 
     def forget_shapes_but(self, kept: Iterable[Shape]) -> None:
-        """Forget all shapes but these, and all offers."""
+        """Forget all shapes but these, all offers, and what the cluster lacks."""
         self._shapes = {one.key: one for one in kept}
         self._offers.clear()
+        self._lacks.clear()
+
+    def lack(self, shapes: Iterable[Shape]) -> str:
+        """Return why the whole cluster has too few devices for a Workload; empty if it may not."""
+        for one in shapes:
+            key = (one.key, any(part.extended for part in one.bound))
+            told = self._lacks.get(key)
+            if told is None:
+                told = self._lacks[key] = lack(one, self.catalog, self.index)
+            if told:
+                return told
+        return ""
 
     def forget_flavor(self, name: str) -> None:
         """Forget the offers of a ResourceFlavor that changed: its node labels may be others."""

@@ -6,6 +6,7 @@ that a gauge whose change was not noticed becomes correct after a while.
 """
 
 import asyncio
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -24,7 +25,10 @@ from queueing.core.names import (
     FlavorResource,
     Key,
     QueueName,
+    name_of,
+    namespace_of,
 )
+from queueing.observe.metric_rows import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE
 from queueing.observe.metrics import Family, Metrics
 from queueing.state.engine import Engine
 from queueing.state.memory.views import Changed, Charged, QueueView
@@ -42,6 +46,7 @@ LIMITS: Mapping[str, Callable[[Quota], int | None]] = MappingProxyType(
         "cluster_queue_lending_limit": lambda quota: quota.lending_limit,
     }
 )
+"""Each amount; None where there is no limit, which is shown as infinity."""
 
 N = TypeVar("N", bound=str)
 
@@ -81,11 +86,6 @@ class Gauges:
     """What is to be measured at the next scrape; what changed first comes first."""
     _measuring: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    def __post_init__(self) -> None:
-        """Leave LocalQueues out that are not chosen."""
-        if (chosen := self.chosen) is not None:
-            self.metrics.limit_local_queues(lambda home, name: Key(f"{home}/{name}") in chosen)
-
     def note(self, changed: Changed) -> None:
         """Remember what changed until the next scrape."""
         self._due |= dict.fromkeys(changed.cluster_queues)
@@ -103,13 +103,13 @@ class Gauges:
     def measure(self) -> Iterator[None]:
         """Measure what changed until now, and some others; one object per step of the iterator."""
         self._see_the_tree()
-        workload_gauges.measure(self.metrics, self.objects)
         self._balances()
         tree = self._tree
         queues, self._due = self._due, {}
         local_queues, self._due_local_queues = self._due_local_queues, {}
         if self.chosen is not None:
             local_queues |= dict.fromkeys(self.chosen.changed())
+        workload_gauges.measure(self.metrics, self.objects, anew=bool(queues or local_queues))
         for name in queues | dict.fromkeys(self._queues.next(tree.queues)):
             self._cluster_queue(name)
             self._due_cohorts |= dict.fromkeys(tree.above(name))
@@ -121,24 +121,33 @@ class Gauges:
         for cohort in cohorts | dict.fromkeys(self._cohorts.next(tree.cohorts)):
             self._cohort(cohort)
             yield
+        self._drop_what_is_gone()
 
     def above(self, queue: str) -> Sequence[CohortName]:
         """Return the cohorts that a ClusterQueue is in, from its own up to the root."""
         return path_above(self.objects, queue)
 
     def _see_the_tree(self) -> None:
-        gone, self._tree = self._tree, Tree.of(self.objects)
-        for cohort in gone.members.keys() - self._tree.members.keys():
-            self.metrics.forget(cohort=cohort)
+        self._tree = Tree.of(self.objects)
         for name in self._admitted.keys() - set(self._tree.queues):
             del self._admitted[name]
+
+    def _drop_what_is_gone(self) -> None:
+        """Drop the series of objects that are gone or not chosen, with what was counted since."""
+        metrics, objects = self.metrics, self.objects
+        metrics.keep_only(CLUSTER_QUEUE, {(name,) for name in objects.cluster_queues})
+        metrics.keep_only(COHORT, {(name,) for name in self._tree.members})
+        kept = filter(self._is_measured, objects.local_queues)
+        metrics.keep_only(LOCAL_QUEUE, {(name_of(key), namespace_of(key)) for key in kept})
+
+    def _is_measured(self, key: Key) -> bool:
+        return self.chosen is None or key in self.chosen
 
     # ClusterQueues ----------------------------------------------------------------------------
 
     def _cluster_queue(self, name: QueueName) -> None:
         view = self.engine.cluster_queue(name)
         if view is None:
-            self.metrics.forget(cluster_queue=name)
             return
         QueueMetrics(self.metrics).measure(name, view)
         self._admitted[name] = view.admitted
@@ -170,12 +179,12 @@ class Gauges:
             for flavor in group.flavors
             for resource, quota in flavor.quotas
         ]
-        # No limit is no series: a zero would say that nothing may be borrowed.
         for kind, limit in LIMITS.items():
             told = [
-                (labels, whole_units(resource, value))
-                for labels, resource, quota in quotas
-                if (value := limit(quota)) is not None
+                (labels, math.inf if value is None else whole_units(resource, value))
+                for labels, resource, value in (
+                    (labels, resource, limit(quota)) for labels, resource, quota in quotas
+                )
             ]
             only(self._family(kind), mine, told)
 
@@ -183,11 +192,11 @@ class Gauges:
 
     def _local_queue(self, key: Key) -> None:
         view = self.engine.local_queue(key)
-        labels = local_labels(key)
-        if view is None or (self.chosen is not None and key not in self.chosen):
-            self.metrics.forget(**labels)
+        if view is None or not self._is_measured(key):
             return
-        QueueMetrics(self.metrics).measure_local(key, view)
+        labels = local_labels(key)
+        leads_on = self.objects.local_queues[key].spec.cluster_queue in self.objects.cluster_queues
+        QueueMetrics(self.metrics).measure_local(key, view, leads_on=leads_on)
         held = {
             "local_queue_resource_reservation": view.reservation,
             "local_queue_resource_usage": view.usage,
@@ -206,7 +215,6 @@ class Gauges:
     def _cohort(self, name: CohortName) -> None:
         view = self.engine.cohort(name)
         if view is None:
-            self.metrics.forget(cohort=name)
             return
         self._info("cohort_info", {"cohort": name}, path_of_cohort(self.objects, name))
         if self.fair:

@@ -5,13 +5,22 @@ the metric of the same name with the prefix `local_queue_`, unless that does not
 (`count_once`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from queueing.core.names import Key, QueueName
 from queueing.observe.metrics import Family, Metrics
 from queueing.state.memory.views import QueueView
 from queueing.translate.wire.workloads import Workload
+
+HOLDERS: Mapping[str, Callable[[QueueView], int]] = MappingProxyType(
+    {
+        "reserving_active_workloads": lambda view: view.reserving,
+        "admitted_active_workloads": lambda view: view.admitted,
+    }
+)
+"""Gauges of workloads that hold quota."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +47,7 @@ class QueueMetrics:
     def measure(self, name: QueueName, view: QueueView) -> None:
         """Set the gauges of a ClusterQueue."""
         self._measure("", {"cluster_queue": str(name)}, view)
+        self._measure_holders("", {"cluster_queue": str(name)}, view)
         stands = "active" if view.active.status else "pending"
         if view.active.reason == "Terminating":
             stands = "terminating"
@@ -46,10 +56,18 @@ class QueueMetrics:
                 float(status == stands)
             )
 
-    def measure_local(self, key: Key, view: QueueView) -> None:
-        """Set the gauges of a LocalQueue."""
+    def measure_local(self, key: Key, view: QueueView, *, leads_on: bool) -> None:
+        """Set the gauges of a LocalQueue; `leads_on` says whether its ClusterQueue is there.
+
+        Without one nothing can hold quota, and there is no series for it.
+        """
         labels = local_labels(key)
         self._measure("local_queue_", labels, view)
+        if leads_on:
+            self._measure_holders("local_queue_", labels, view)
+        else:
+            for name in HOLDERS:
+                self._family(f"local_queue_{name}").replace_those(labels, {})
         for active in ("True", "False", "Unknown"):
             self.metrics.local_queue_status.labels(**labels, active=active).set(
                 float(active == str(view.active.status))
@@ -59,8 +77,10 @@ class QueueMetrics:
         pending = self._family(f"{prefix}pending_workloads")
         pending.labels(**labels, status="active").set(view.pending_active)
         pending.labels(**labels, status="inadmissible").set(view.pending_inadmissible)
-        self._family(f"{prefix}reserving_active_workloads").labels(**labels).set(view.reserving)
-        self._family(f"{prefix}admitted_active_workloads").labels(**labels).set(view.admitted)
+
+    def _measure_holders(self, prefix: str, labels: dict[str, str], view: QueueView) -> None:
+        for name, count in HOLDERS.items():
+            self._family(prefix + name).labels(**labels).set(count(view))
 
     def _both(
         self, name: str, workload: Workload, queue: str

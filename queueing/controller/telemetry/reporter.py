@@ -46,23 +46,32 @@ class Reporter:
 
     def elected(self, metrics: Metrics) -> None:
         """Note that a term begins; it gets metrics of its own."""
-        self.metrics = metrics
-        metrics.leader.labels().set(1)
+        self.metrics, self._gauges = metrics, None
         self.readiness.elected = True
 
     def synced(self, objects: Objects, engine: Engine) -> None:
         """Note that the term has listed all objects."""
         self._objects, self._engine = objects, engine
+        self._gauges = self._made_gauges(objects, engine)
+        self.readiness.leading = True
+
+    def follows(self, objects: Objects, engine: Engine) -> None:
+        """Note what this process, which does not lead, knows of all objects since the last call."""
+        if self.readiness.elected:
+            return
+        if self._gauges is None:
+            self._gauges = self._made_gauges(objects, engine)
+        self._gauges.note(engine.changed())
+
+    def _made_gauges(self, objects: Objects, engine: Engine) -> Gauges:
         chosen = None
         if self.local_queues is not None:
             chosen = ChosenQueues(self.local_queues, objects.local_queues)
-        self._gauges = Gauges(self.metrics, engine, objects, self.fair, chosen)
-        self.readiness.leading = True
+        return Gauges(self.metrics, engine, objects, self.fair, chosen)
 
     def left(self) -> None:
         """Note that the term is over."""
         self._engine = self._objects = self._gauges = None
-        self.metrics.leader.labels().set(0)
         readiness = self.readiness
         readiness.elected = readiness.leading = readiness.policies = readiness.injects = False
 

@@ -17,10 +17,13 @@ def observe_releases(metrics: Metrics, counts: WorkloadCounts) -> None:
         latency.labels(cluster_queue=one.cluster_queue, reason=one.reason).observe(one.took_s)
 
 
-def measure(metrics: Metrics, objects: Objects) -> None:
-    """Set the gauges that count Workloads, unless no count has changed since the last call."""
+def measure(metrics: Metrics, objects: Objects, *, anew: bool) -> None:
+    """Set the gauges that count Workloads, if a count has changed since the last call.
+
+    With `anew` queues may have changed, and all are set.
+    """
     counts = objects.workload_counts
-    if not counts.changed:
+    if not counts.changed and not anew:
         return
     counts.changed = False
     _measure_finished(metrics, objects)
@@ -28,8 +31,10 @@ def measure(metrics: Metrics, objects: Objects) -> None:
 
 
 def _measure_finished(metrics: Metrics, objects: Objects) -> None:
-    finished: Counter[tuple[str, ...]] = Counter()
-    by_local_queue: Counter[tuple[str, ...]] = Counter()
+    finished = Counter[tuple[str, ...]]({(name,): 0 for name in objects.cluster_queues})
+    by_local_queue = Counter[tuple[str, ...]](
+        {(name_of(key), namespace_of(key)): 0 for key in objects.local_queues}
+    )
     for where, count in objects.workload_counts.finished.items():
         finished[_queue_of(objects, where),] += count
         by_local_queue[_local_queue_of(where)] += count
@@ -44,7 +49,12 @@ def _measure_waiting(metrics: Metrics, objects: Objects) -> None:
         why = (stand.reason, stand.cause)
         waiting[_queue_of(objects, stand.where), *why] += count
         by_local_queue[*_local_queue_of(stand.where), *why] += count
-    asked: dict[tuple[str, ...], float] = {}
+    asked: dict[tuple[str, ...], float] = {
+        (name, resource): 0.0
+        for name, found in objects.cluster_queues.items()
+        for group in found.spec.resource_groups
+        for resource in group.covered_resources
+    }
     for (where, resource), amount in objects.workload_counts.asked.items():
         key = (_queue_of(objects, where), str(resource))
         asked[key] = asked.get(key, 0.0) + whole_units(resource, amount)

@@ -18,6 +18,7 @@ from queueing.controller.workloads.reservation_problems import ReservationProble
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.admissibility import applying_checks
+from queueing.core.decisions import Reason
 from queueing.core.facts import StopPolicy, WorkloadFact
 from queueing.core.lifecycle.phases import Phase, phase_of
 from queueing.core.lifecycle.rules import LifeRules, StopPolicies, judge
@@ -30,6 +31,7 @@ from queueing.core.lifecycle.steps import (
     Remove,
     Requeue,
     Return,
+    SetAside,
     Step,
 )
 from queueing.core.names import Key, Uid
@@ -87,7 +89,8 @@ class WorkloadReconciler:
         self._departing = dependencies.departing
         self._problems = ReservationProblems(objects)
         self._reopened: dict[Key, float] = {}
-        """Workloads whose stopped queue was opened again, and when that was seen."""
+        """Workloads whose stopped queue was opened again, or for which devices came, and when that
+        was seen."""
 
     async def look(self, key: Key) -> None:
         """Do the next write for a Workload, if one is due. Raises KubeError to be called again."""
@@ -146,10 +149,12 @@ class WorkloadReconciler:
     def _may_tell_itself(self, key: Key, step: Step, now: float) -> bool:
         """Say whether a step need not be written yet, because a reservation will include it.
 
-        When a stopped queue is opened, the engine queues its Workloads again by itself. A write of
-        `Requeued` at the same time would conflict with the write of their reservation.
+        When a stopped queue is opened, or devices come, the engine queues its Workloads again by
+        itself. A write of `Requeued` at the same time would conflict with that of their
+        reservation.
         """
-        if not isinstance(step, Requeue) or step.reason not in _RESTARTS:
+        opened = isinstance(step, Requeue) and step.reason in _RESTARTS
+        if not opened and step != SetAside():
             return False
         since = self._reopened.setdefault(key, now)
         if since + RETURN_GRACE_S <= now:
@@ -178,6 +183,10 @@ class WorkloadReconciler:
                 await self._writes.patch_workload(workload, outbound.deactivate(workload), "")
             case Requeue():
                 await self._writes.patch_workload(workload, outbound.requeue(workload, step, now))
+            case SetAside(message=message):
+                await self._writes.patch_workload(workload, outbound.set_aside(workload, step, now))
+                if message:
+                    self._events.waits(workload.metadata, Reason.MISCONFIGURED, message)
             case Remove(with_owner=with_owner):
                 await self._remove(workload, with_owner=with_owner)
             case _:

@@ -21,6 +21,10 @@ class Phase(StrEnum):
     FINISHED = "Finished"
 
 
+INADMISSIBLE = "Inadmissible"
+"""The reason of `Requeued=False` of a Workload for which the cluster has too few devices."""
+
+
 class Event(StrEnum):
     """The events that move a Workload from one phase to the next."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from queueing.core.backoff import Backoff
 from queueing.core.facts import CheckPhase, StopPolicy, WorkloadFact
-from queueing.core.lifecycle.phases import held_by
+from queueing.core.lifecycle.phases import INADMISSIBLE, held_by
 from queueing.core.lifecycle.steps import (
     Cause,
     Condemn,
@@ -20,6 +20,7 @@ from queueing.core.lifecycle.steps import (
     Remove,
     Requeue,
     Return,
+    SetAside,
     Step,
 )
 
@@ -98,12 +99,18 @@ def told_to_leave(workload: WorkloadFact, stops: StopPolicies) -> Evict | None:
 def _judge_pending(
     workload: WorkloadFact, stops: StopPolicies, rules: LifeRules, now: float
 ) -> Life:
-    """Return the step of a pending Workload: to requeue it, or to handle a failed check.
+    """Return the step of a pending Workload: to requeue or hold it, or to handle a failed check.
 
     A workload with a failed check is not nominated, and only an eviction resets the check.
     """
-    if held_by(workload):
+    held = held_by(workload)
+    if held and held != INADMISSIBLE:
         return _return(workload, stops, now)
+    told = workload.conditions["Requeued"].message if held else ""
+    if told != workload.unserved:
+        return Life(step=SetAside(message=workload.unserved))
+    if held:
+        return NOTHING
     return _checks(workload, stops, rules, now)
 
 

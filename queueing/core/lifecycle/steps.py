@@ -90,6 +90,16 @@ class Requeue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SetAside:
+    """Set `QuotaReserved` and `Requeued` to False: the cluster has too few devices for it.
+
+    Without a message it has enough now, and both conditions are removed.
+    """
+
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Remove:
     """Delete the object: its retention is over."""
 
@@ -97,4 +107,4 @@ class Remove:
     """Whether its job is deleted, too; otherwise that would be queued again."""
 
 
-Step = ConfirmAdmission | Evict | Condemn | Deactivate | Requeue | Remove
+Step = ConfirmAdmission | Evict | Condemn | Deactivate | Requeue | SetAside | Remove

@@ -8,11 +8,13 @@ from typing import NamedTuple
 
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.facts import LocalQueueFact, StopPolicy, WorkloadFact
+from queueing.core.lifecycle.phases import INADMISSIBLE
 from queueing.core.names import name_of
 from queueing.state.memory.memory import Held, Memory
 
-_STOPPED = frozenset({"ClusterQueueStopped", "LocalQueueStopped"})
-"""Reasons of `Requeued=False` that do not hold a workload back: its queue's stop policy does."""
+_TOLD_BY_OTHERS = frozenset({"ClusterQueueStopped", "LocalQueueStopped", INADMISSIBLE})
+"""Reasons of `Requeued=False` that do not hold a workload back: its queue's stop policy does, or
+the lack of devices."""
 
 
 def why_held(memory: Memory, fact: WorkloadFact, local_queue: LocalQueueFact | None) -> Held | None:
@@ -60,8 +62,10 @@ def _first_hindrance(
     if fact.admission_gates:
         gates = ", ".join(fact.admission_gates)
         return _Hindrance(Reason.ADMISSION_GATED, f"Admission is gated by {gates}")
+    if fact.unserved:
+        return _Hindrance(Reason.MISCONFIGURED, fact.unserved, pending=True)
     requeued = fact.conditions.get("Requeued")
-    if requeued is not None and not requeued.status and requeued.reason not in _STOPPED:
+    if requeued is not None and not requeued.status and requeued.reason not in _TOLD_BY_OTHERS:
         text = f"Not to be queued after its eviction: {requeued.reason}"
         return _Hindrance(Reason.PENDING_EVALUATION, text, pending=True)
     due = max(fact.requeue_at or memory.clock, memory.punished.get(fact.key, memory.clock))

@@ -28,6 +28,8 @@ class ClassRule:
     sources: tuple[Source, ...] = ()
     all_matching: int | None = None
     """How many devices a request for all devices is charged as; None when not configured."""
+    mapped: bool = False
+    """Whether `deviceClassMappings` of the Configuration say so, and not a DeviceFlavor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,7 @@ def _rules(
             if (part := one.counter or one.capacity) is not None
         )
         for name in mapping.device_class_names:
-            made = ClassRule(quota=mapping.name, sources=sources)
+            made = ClassRule(quota=mapping.name, sources=sources, mapped=True)
             said = rules.get(name, made)
             if said.quota == made.quota:
                 made = replace(made, all_matching=said.all_matching)

@@ -117,6 +117,14 @@ class Lack:
         return f"{self.capacity} {found} < {asked}"
 
 
+def insufficient(device_class: str, found: int, wanted: int) -> str:
+    """Say that in the whole cluster fewer devices match than a claim asks for; Kueue's words."""
+    return (
+        f"insufficient matching devices for CEL selector in DeviceClass {device_class}:"
+        f" {found} device(s) match in the cluster but {wanted} requested"
+    )
+
+
 def too_small(lacks: Sequence[Lack]) -> Refusal:
     """Say that no device has enough of a capacity."""
     return Refusal(DeviceReason.NO_MATCH, ", ".join(one.text for one in lacks))

@@ -108,7 +108,7 @@ def judge(
     `labels` are those of the flavor's nodes.
     """
     served = [(ask, catalog.served.get((flavor, ask.resource))) for ask in shape.asks]
-    if any(one is None for _, one in served) or _is_only_counted(shape, catalog, index):
+    if any(one is None for _, one in served) or is_only_counted(shape, catalog, index):
         return None
     globally = catalog.as_kueue and not shape.asks
     known = (index.on({} if globally else labels), catalog, index)
@@ -126,7 +126,7 @@ def judge(
     return Judgement(offer, doubts=tuple(text for one in judged for text in one.doubts))
 
 
-def _is_only_counted(shape: Shape, catalog: Catalog, index: Index) -> bool:
+def is_only_counted(shape: Shape, catalog: Catalog, index: Index) -> bool:
     """Say whether claims of the user's own count by their number, with no look at devices.
 
     So they do where nobody publishes devices. In Kueue devices are looked at only where a counter

@@ -7,7 +7,8 @@ import msgspec
 
 from queueing.core.decisions import Admit, Reason, Wait
 from queueing.core.facts import PodSetAssignment
-from queueing.core.lifecycle.steps import Condemn, Evict, Requeue, Return
+from queueing.core.lifecycle.phases import INADMISSIBLE
+from queueing.core.lifecycle.steps import Condemn, Evict, Requeue, Return, SetAside
 from queueing.translate.labels import ADMISSION_GATED_BY, RESOURCE_IN_USE
 from queueing.translate.outbound.conditions import Conditions, patch
 from queueing.translate.times import timestamp
@@ -47,6 +48,8 @@ def reserve(workload: Workload, decision: Admit, now: float) -> bytes:
     requeued = conditions.reason("Requeued")
     if requeued in REOPENED and not conditions.is_true("Requeued"):
         returned(conditions, REOPENED[requeued])
+    elif requeued == INADMISSIBLE:
+        conditions.drop("Requeued")
     known = workload.status.admission_checks
     passed = [_check_entry(one) for one in known if one.state == "Ready"]
     if decision.checks:
@@ -141,6 +144,21 @@ def requeue(workload: Workload, step: Requeue, now: float) -> bytes:
     elif workload.status.requeue_state is not None:
         status["requeueState"] = {"requeueAt": None}
     return _status(workload, status, conditions)
+
+
+def set_aside(workload: Workload, step: SetAside, now: float) -> bytes:
+    """Say that the cluster has too few devices for a workload, or take that back."""
+    conditions = _conditions(workload, now)
+    if step.message:
+        reason = Reason.MISCONFIGURED
+        conditions.set("QuotaReserved", true=False, reason=reason, message=step.message)
+        conditions.set("Requeued", true=False, reason=INADMISSIBLE, message=step.message)
+        if conditions.is_true("Admitted"):
+            _unadmit(conditions, "NoReservation", NO_RESERVATION)
+    else:
+        conditions.drop("QuotaReserved")
+        conditions.drop("Requeued")
+    return _status(workload, {}, conditions)
 
 
 def returned(conditions: Conditions, reason: Return) -> None:

@@ -13,6 +13,7 @@ from queueing.core.checkpoints.phases import Phase
 from queueing.core.checkpoints.record import Cause, Outcome, Record, Request
 from queueing.core.checkpoints.terms import Driver, Terms
 from queueing.core.names import Key
+from queueing.observe.metric_rows import ReplicaRole
 from queueing.observe.metrics import Metrics
 from queueing.observe.spans import SpanPlan
 from queueing.observe.trace_settings import TraceSettings
@@ -61,7 +62,7 @@ def telemetry_into(sink: Sink) -> CheckpointTelemetry:
     queue = {"metadata": {"name": "cq"}, "spec": {"cohortName": "all"}}
     objects.cluster_queues["cq"] = msgspec.convert(queue, ClusterQueue)
     tracer = Tracer(TraceSettings(endpoint="", ratio=1.0), sink)
-    return CheckpointTelemetry(objects, Metrics("leader"), WorkloadTraces(tracer))
+    return CheckpointTelemetry(objects, Metrics(ReplicaRole.LEADER), WorkloadTraces(tracer))
 
 
 def seen(record: Record) -> SeenCheckpoint:

@@ -2,17 +2,10 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
-import msgspec
 import pytest
 
-from queueing.controller.intake.admin_objects import AdminObjects
-from queueing.controller.intake.pump import Attention, Pump
-from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.gauges import AT_ONCE
-from queueing.controller.telemetry.reporter import Reporter
 from queueing.core.credits.facts import (
     MICRO,
     PART,
@@ -25,119 +18,30 @@ from queueing.core.credits.facts import (
 from queueing.core.credits.prices import Prices
 from queueing.core.decisions import Cycle, Mode, Reason, Requeue, Wait
 from queueing.core.names import CohortName, Key, QueueName, ResourceName, Uid
-from queueing.core.settings import AdmissionFairSharing, FairSharing, Settings
 from queueing.kube.reflector import Added, Deleted, Modified
-from queueing.observe.metric_rows import Group
-from queueing.observe.metrics import Metrics
-from queueing.state.engine import Engine
 from queueing.translate.inbound.manifests import read
-from queueing.translate.transformations import ResourceRules
-from queueing.translate.wire import cluster, queues
-from queueing.translate.wire.workloads import Workload
-
-NOW = 1_767_225_700.0
-MADE, LATER = "2026-01-01T00:00:00Z", "2026-01-01T00:00:07Z"
-SETTINGS = Settings(
-    fair_sharing=FairSharing(strategies=("LessThanOrEqualToFinalShare",)),
-    admission_fair_sharing=AdmissionFairSharing(half_life_s=3600.0),
+from queueing.translate.wire import queues
+from tests.controller.telemetry.desk import (
+    ADMITTED,
+    CPU,
+    DOOR,
+    IN_TEAM,
+    LATER,
+    NOW,
+    QUEUE,
+    RESERVED,
+    RUNNING,
+    Desk,
+    Wire,
+    cluster_queue,
+    condition,
+    line,
+    workload,
 )
-Wire = dict[str, Any]
 
-
-def cohort(name: str, parent: str = "") -> Wire:
-    return {"metadata": {"name": name}, "spec": {"parentName": parent}}
-
-
-def cluster_queue(name: str, cpu: str = "4", *, cohort: str = "team", **quota: str) -> Wire:
-    resource = {"name": "cpu", "nominalQuota": cpu, **quota}
-    flavors = [{"name": "any", "resources": [resource]}]
-    spec = {
-        "cohortName": cohort,
-        "namespaceSelector": {},
-        "resourceGroups": [{"coveredResources": ["cpu"], "flavors": flavors}],
-        "admissionScope": {"admissionMode": "UsageBasedAdmissionFairSharing"},
-    }
-    return {"metadata": {"name": name}, "spec": spec}
-
-
-def local_queue(name: str, queue: str) -> Wire:
-    return {"metadata": {"name": name, "namespace": "ns"}, "spec": {"clusterQueue": queue}}
-
-
-def condition(kind: str, status: str = "True", reason: str = "R", since: str = MADE) -> Wire:
-    return {"type": kind, "status": status, "reason": reason, "lastTransitionTime": since}
-
-
-def workload(name: str, cpu: str, *conditions: Wire, queue: str = "door", held: str = "") -> Wire:
-    container = {"name": "c", "resources": {"requests": {"cpu": cpu}}}
-    pod_set = {"name": "main", "count": 1, "template": {"spec": {"containers": [container]}}}
-    usage = {"name": "main", "count": 1, "flavors": {"cpu": "any"}, "resourceUsage": {"cpu": cpu}}
-    admission = {"clusterQueue": held, "podSetAssignments": [usage]} if held else None
-    return {
-        "metadata": {"name": name, "namespace": "ns", "uid": name, "creationTimestamp": MADE},
-        "spec": {"queueName": queue, "podSets": [pod_set]},
-        "status": {"conditions": list(conditions), "admission": admission},
-    }
-
-
-RESERVED, ADMITTED = condition("QuotaReserved"), condition("Admitted")
-RUNNING = workload("runs", "6", RESERVED, ADMITTED, held="cq")
-
-
-@dataclass
-class Desk:
-    """A term without an API server: facts in, metrics out."""
-
-    metrics: Metrics = field(default_factory=lambda: Metrics("leader", Group))
-    version: int = 0
-
-    def __post_init__(self) -> None:
-        self.objects, self.engine = Objects(), Engine(SETTINGS)
-        nothing = Attention(
-            job=lambda _: None,
-            workload=lambda _: None,
-            gang=lambda _: None,
-            finalizers=lambda: None,
-            cycle=lambda: None,
-            cohort=lambda *_: None,
-        )
-        self.pump = Pump(self.objects, self.engine, nothing, ResourceRules())
-        self.admin = AdminObjects(self.objects, self.pump, nothing)
-        self.reporter = Reporter(metrics=self.metrics, now=lambda: NOW, fair=True)
-        self.reporter.synced(self.objects, self.engine)
-        space = {"metadata": {"name": "ns"}}
-        self.admin.on_namespace(Added(read(cluster.Namespace, space)))
-        self.admin.on_flavor(Added(read(queues.ResourceFlavor, {"metadata": {"name": "any"}})))
-        self.admin.on_cohort(Added(read(queues.Cohort, cohort("team", "all"))))
-        self.admin.on_cohort(Added(read(queues.Cohort, cohort("all"))))
-        limits = {"borrowingLimit": "3", "lendingLimit": "1500m"}
-        self.admin.on_cluster_queue(Added(read(queues.ClusterQueue, cluster_queue("cq", **limits))))
-        self.admin.on_cluster_queue(Added(read(queues.ClusterQueue, cluster_queue("other"))))
-        self.admin.on_local_queue(Added(read(queues.LocalQueue, local_queue("door", "cq"))))
-
-    def hear(self, *found: Wire) -> None:
-        for one in found:
-            self.version += 1
-            one["metadata"]["resourceVersion"] = str(self.version)
-            self.pump.on_workload(Modified(msgspec.convert(one, Workload, strict=False)))
-
-    def shown(self, *, cycle: bool = True) -> str:
-        if cycle:
-            self.reporter.judged(self.engine.cycle(NOW), 0.01)
-        self.reporter.changed(self.engine.changed())
-        return asyncio.run(self.reporter.expose()).body.decode()
-
-
-def line(name: str, value: float, /, **labels: str) -> str:
-    spelled = sorted({**labels, "replica_role": "leader"}.items())
-    inside = ",".join(f'{key}="{one}"' for key, one in spelled)
-    return f"kueue_{name}{{{inside}}} {value}"
-
-
-QUEUE = {"cluster_queue": "cq"}
-DOOR = {"name": "door", "namespace": "ns"}
-CPU = {"flavor": "any", "resource": "cpu"}
-IN_TEAM = {**QUEUE, "cohort": "team", **CPU}
+UNLIMITED = (
+    '{cluster_queue="other",cohort="team",flavor="any",replica_role="leader",resource="cpu"}'
+)
 
 
 @pytest.mark.parametrize(
@@ -156,6 +60,27 @@ IN_TEAM = {**QUEUE, "cohort": "team", **CPU}
                 line("cohort_subtree_admitted_active_workloads", 0.0, cohort="team"),
             ],
             id="quotas and the tree",
+        ),
+        pytest.param(
+            [],
+            [
+                line("cluster_queue_resource_reservation", 0.0, **IN_TEAM),
+                line("cluster_queue_resource_usage", 0.0, **IN_TEAM),
+                line("cluster_queue_resource_pending", 0.0, **QUEUE, resource="cpu"),
+                line("finished_workloads", 0.0, **QUEUE),
+                line("local_queue_finished_workloads", 0.0, **DOOR),
+                line("reserving_active_workloads", 0.0, **QUEUE),
+                line("local_queue_admitted_active_workloads", 0.0, **DOOR),
+            ],
+            id="a queue that nobody uses",
+        ),
+        pytest.param(
+            [],
+            [
+                f"kueue_cluster_queue_borrowing_limit{UNLIMITED} +Inf",
+                f"kueue_cluster_queue_lending_limit{UNLIMITED} +Inf",
+            ],
+            id="no limits",
         ),
         pytest.param(
             [RUNNING],
@@ -312,7 +237,7 @@ def test_a_queue_that_moves_or_goes_leaves_nothing_behind() -> None:
     of_the_queue = [one for one in text.splitlines() if 'cluster_queue="cq"' in one]
     assert any('cohort="elsewhere"' in one for one in of_the_queue)
     assert not any('cohort="team"' in one for one in of_the_queue)
-    assert "kueue_cluster_queue_borrowing_limit{" not in text
+    assert [one for one in of_the_queue if "borrowing_limit{" in one and "+Inf" not in one] == []
     desk.pump.on_workload(Deleted("ns/runs", "runs", None))
     desk.admin.on_cluster_queue(Deleted("cq", "", None))
     text = desk.shown()

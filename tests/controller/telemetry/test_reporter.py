@@ -6,6 +6,8 @@ import pytest
 
 from queueing.controller.configuration import metric_groups
 from queueing.controller.telemetry.reporter import Reporter
+from queueing.observe.metric_rows import ReplicaRole
+from queueing.observe.metric_table import ROWS
 from queueing.observe.metrics import Metrics
 from queueing.translate.wire.workloads import Workload
 from queueing_api.config.v1beta2 import Configuration
@@ -29,7 +31,7 @@ def _workload(*conditions: dict[str, Any], **more: Any) -> Workload:
 
 
 def _served(happens: Callable[[Reporter], None], configuration: Configuration) -> str:
-    metrics = Metrics("standalone", metric_groups(configuration))
+    metrics = Metrics(ReplicaRole.STANDALONE, metric_groups(configuration))
     happens(Reporter(metrics=metrics, now=lambda: NOW))
     return metrics.exposition().body.decode()
 
@@ -105,17 +107,21 @@ def test_our_own_work_is_measured() -> None:
 @pytest.mark.parametrize(
     ("gate", "name"),
     [
-        pytest.param("MetricsForCohorts", "kueue_cohort_info", id="cohorts"),
-        pytest.param("UnadmittedWorkloadsObservability", "kueue_unadmitted_workloads", id="why"),
+        pytest.param("MetricsForCohorts", "cohort_info", id="cohorts"),
+        pytest.param("UnadmittedWorkloadsObservability", "unadmitted_workloads", id="why"),
         pytest.param(
-            "MetricForWorkloadCreationLatency", "kueue_workload_creation_latency", id="creation"
+            "MetricForWorkloadCreationLatency", "workload_creation_latency_seconds", id="creation"
         ),
     ],
 )
 def test_gates_turn_families_off(gate: str, name: str) -> None:
+    def kept(reporter: Reporter) -> None:
+        labels = dict.fromkeys(ROWS[name].labels, "x")
+        getattr(reporter.metrics, name).labels(**labels)
+
     off = Configuration.model_validate({"featureGates": {gate: False}})
-    assert name in _served(lambda _: None, Configuration())
-    assert name not in _served(lambda _: None, off)
+    assert f"kueue_{name}" in _served(kept, Configuration())
+    assert f"kueue_{name}" not in _served(kept, off)
 
 
 def test_local_queues_are_measured_only_if_wanted() -> None:
