@@ -7,13 +7,15 @@ from types import MappingProxyType
 import click
 
 from bench import core_alone, credits_cost, credits_page, growth, worst_cases
-from bench.results import Result, machine, table, write
+from bench.results import Result, beside, machine, table, write
 from queueing.controller.decisions.cycles import BUDGET
 from queueing.core.settings import FairSharing, Settings
 from queueing.testing.worlds import Deep
 
 SCENARIOS = ("a", "b", "c", "d", "d-claims", "i", "e", "e-sizes", "e-worst", "e-credits", "credits")
 UNLESS_TOLD = ("a", "d", "e")
+COLUMNS = frozenset({"i"})
+"""Scenarios whose results are to be compared with each other."""
 FAIR = FairSharing(strategies=("LessThanOrEqualToFinalShare", "LessThanInitialShare"))
 MODES = (("classical", Settings()), ("fair sharing", Settings(fair_sharing=FAIR)))
 
@@ -76,7 +78,7 @@ def main(scenarios: tuple[str, ...], scale: float | None, jobs: int, turns: int,
     for name in scenarios or UNLESS_TOLD:
         click.echo(f"{name}: being measured ...", err=True)
         found = _measured(name, scale, jobs, turns, out)
-        click.echo(table(found))
+        click.echo(beside(found) if name in COLUMNS else table(found))
         results += found
         write(results, out)
     click.echo(f"machine: {machine()}")

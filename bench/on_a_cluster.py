@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 
-from bench import cpu, jobs_with_pods, load, preemptions
+from bench import cpu, jobs_with_pods, load, preemption_report, preemptions
 from bench.results import TIMES, Result, percentile
 from bench.stage import (
     FLOOR_SPACE,
@@ -45,7 +45,7 @@ def run(name: str, size: Size) -> list[Result]:
             cluster.api().create(
                 {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}
             )
-        if name == preemptions.NAME:
+        if name == preemption_report.NAME:
             return asyncio.run(preemptions.run(cluster, size.scale, size.turns))
         return [asyncio.run(_workloads(cluster, name, size.scale or PART))]
 
