@@ -127,6 +127,12 @@ def waits(events: Sequence[Event]) -> Waits:
     return Waits(first, last)
 
 
+def last_admissions(events: Sequence[Event]) -> list[float]:
+    """Return when each workload was admitted for the last time, in order."""
+    last = {event.name: event.at for event in events if event.what is What.ADMITTED}
+    return sorted(last.values())
+
+
 @dataclass(frozen=True, slots=True)
 class Quota:
     """Integrals over a run, in CPU seconds."""

@@ -59,15 +59,14 @@ async def run(cluster: Cluster, scale: float | None, turns: int) -> list[Result]
                 runner, told = await _measured(cluster, client, items, mode)
                 numbers = {**report(wanted, items, runner.events), **told}
                 whole = {**numbers, **limits, TIMES: numbers["seconds"] / max(limits.values())}
+                aims = dict(AIMS_ALONE) if mode == OURS else {}
                 found[mode].append(
                     Result(
                         scenario=name,
                         numbers=whole,
-                        admissions=[
-                            one.at for one in runner.events if one.what is history.What.ADMITTED
-                        ],
+                        admissions=history.last_admissions(runner.events),
                         curves={"floor": sorted(bare)},
-                        aims=dict(AIMS_ALONE) if mode == OURS else {},
+                        aims=aims,
                     )
                 )
     return [*found[OURS], *found[KUEUE], quotients(found[OURS], found[KUEUE])]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.history import Event, What, evictions, quota, waits
+from bench.history import Event, What, evictions, last_admissions, quota, waits
 from bench.load import Item, Load, Size
 
 CREATED, ADMITTED, EVICTED = What.CREATED, What.ADMITTED, What.EVICTED
@@ -108,18 +108,23 @@ def test_an_eviction_of_what_has_finished_is_late_and_loses_nothing() -> None:
     assert [(one.late, one.ran_s) for one in told] == [(True, 0.0)]
 
 
+ADMITTED_TWICE = [
+    Event(1.0, CREATED, "small"),
+    Event(1.0, CREATED, "never"),
+    Event(3.0, ADMITTED, "small"),
+    Event(4.0, EVICTED, "small", "large"),
+    Event(4.5, RELEASED, "small"),
+    Event(7.0, ADMITTED, "small"),
+]
+
+
 def test_a_workload_waits_from_its_creation_to_its_first_and_to_its_last_admission() -> None:
-    found = waits(
-        [
-            Event(1.0, CREATED, "small"),
-            Event(1.0, CREATED, "never"),
-            Event(3.0, ADMITTED, "small"),
-            Event(4.0, EVICTED, "small", "large"),
-            Event(4.5, RELEASED, "small"),
-            Event(7.0, ADMITTED, "small"),
-        ]
-    )
+    found = waits(ADMITTED_TWICE)
     assert (dict(found.first), dict(found.last)) == ({"small": 2.0}, {"small": 6.0})
+
+
+def test_the_picture_shows_each_workload_once() -> None:
+    assert last_admissions(ADMITTED_TWICE) == [7.0]
 
 
 def load(*, borrowing: int = 100, queues: int = 2) -> Load:
