@@ -12,11 +12,11 @@ NAME = "i"
 OURS, KUEUE = "Queueing", "Kueue"
 AIMS: Mapping[str, str] = MappingProxyType(
     {
-        "seconds": "at most 1",
-        "evictions": "at most 0.5",
-        "CPU of queueing, s": "at most 1",
+        "seconds": "quotient at most 1",
+        "evictions": "quotient at most 0.5",
+        "CPU of queueing, s": "quotient at most 1",
         **{
-            f"wait of {size.name} until first admitted, mean s": "at most 1.05"
+            f"wait of {size.name} until first admitted, mean s": "quotient at most 1.05"
             for size in load.LOADS[NAME].sizes
         },
     }

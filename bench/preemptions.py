@@ -9,14 +9,16 @@ import re
 import ssl
 import urllib.request
 from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
+import click
 import msgspec
 
 from bench import cpu, history, load
 from bench.preemption_report import AIMS_ALONE, KUEUE, NAME, OURS, quotients, report
-from bench.results import TIMES, Result
+from bench.results import TIMES, Result, table
 from bench.runner import Runner
 from bench.stage import (
     FLOOR_SPACE,
@@ -36,61 +38,95 @@ from queueing.kube import resources
 from queueing.kube.client import Client, ListQuery, Request
 
 LIMIT_S = 3600.0
+DELETED_AT_ONCE = 100
 LOOKS_S = 8.0
 """Seconds between two looks at how late the event loop was: less than what it remembers."""
 LATE = "longest delay of the event loop, s"
 _LATE = re.compile(r"^queueing_event_loop_lag_seconds\{[^}]*\} (\S+)$", re.MULTILINE)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """What all runs have in common."""
+
+    cluster: Cluster
+    client: Client
+    wanted: load.Load
+    items: Sequence[load.Item]
+    bare: Sequence[float]
+    """Admissions of the floor, in seconds."""
+    limits: Mapping[str, float]
+    """Seconds that nobody can do without, by name."""
+    floor_cpu_s: float
+
+
 async def run(cluster: Cluster, scale: float | None, turns: int) -> list[Result]:
-    """Measure the floor, then so many turns of both modes; the last result is their quotients."""
-    wanted = load.LOADS[load.THIRD if scale is None else NAME]
-    items = load.schedule(wanted, scale or 1.0)
-    ideal = load.ideal(wanted, items)[-1]
+    """Measure the floor, then so many turns of both modes; the last result is their quotients.
+
+    Each run is told when it ends, so that an interrupt loses one at most.
+    """
     found: dict[str, list[Result]] = {OURS: [], KUEUE: []}
     async with client_of(cluster) as client:
-        await furnished(cluster, client, wanted)
-        bare, floor_s = await watched(client, FLOOR_SPACE, floor(client, items, FLOOR_SPACE))
-        limits = {"floor, seconds": floor_s, "bound by quota and arrival, seconds": ideal}
+        stage = await _stage(cluster, client, scale)
         for turn in range(turns):
             for mode in (OURS, KUEUE)[:: 1 if turn % 2 == 0 else -1]:
                 await _emptied(client)
                 name = f"{NAME}, {mode}" + (f", turn {turn + 1}" if turns > 1 else "")
-                runner, told = await _measured(cluster, client, items, mode)
-                numbers = {**report(wanted, items, runner.events), **told}
-                whole = {**numbers, **limits, TIMES: numbers["seconds"] / max(limits.values())}
-                aims = dict(AIMS_ALONE) if mode == OURS else {}
-                found[mode].append(
-                    Result(
-                        scenario=name,
-                        numbers=whole,
-                        admissions=history.last_admissions(runner.events),
-                        curves={"floor": sorted(bare)},
-                        aims=aims,
-                    )
-                )
+                result = await _measured(stage, mode, name)
+                click.echo(table([result]), err=True)
+                found[mode].append(result)
     return [*found[OURS], *found[KUEUE], quotients(found[OURS], found[KUEUE])]
 
 
-async def _measured(
-    cluster: Cluster, client: Client, items: Sequence[load.Item], mode: str
-) -> tuple[Runner, dict[str, float]]:
-    """Run the load once; return the runner, and what it cost."""
+async def _stage(cluster: Cluster, client: Client, scale: float | None) -> Stage:
+    wanted = load.LOADS[load.THIRD if scale is None else NAME]
+    items = load.schedule(wanted, scale or 1.0)
+    ideal = load.ideal(wanted, items)[-1]
+    await furnished(cluster, client, wanted)
+    before = cpu.seconds_by_part(cluster)
+    bare, floor_s = await watched(client, FLOOR_SPACE, floor(client, items, FLOOR_SPACE))
+    used = cpu.seconds_by_part(cluster) - before
+    return Stage(
+        cluster=cluster,
+        client=client,
+        wanted=wanted,
+        items=items,
+        bare=sorted(bare),
+        limits={"floor, seconds": floor_s, "bound by quota and arrival, seconds": ideal},
+        floor_cpu_s=used.total(),
+    )
+
+
+async def _measured(stage: Stage, mode: str, name: str) -> Result:
+    """Run the load once in a mode."""
+    cluster, items = stage.cluster, stage.items
     log = log_of(cluster)
     async with running_product(cluster, {"compatibility": mode}) as controller:
         await settled(log)
         log = log_of(cluster)
-        runner = Runner(client, items)
+        runner = Runner(stage.client, items)
         before = cpu.seconds_by_part(cluster)
         async with _looking_at_the_loop(cluster, controller) as late:
             await runner.run(LIMIT_S)
         used = cpu.seconds_by_part(cluster) - before
         writes = by_kind(log.writes(user=USER)) if log else Counter[str]()
-    return runner, {
+    told = report(stage.wanted, items, runner.events)
+    numbers = {
+        **told,
         **{f"CPU of {part}, s": seconds for part, seconds in sorted(used.items())},
         LATE: max(late),
         **{f"writes each: {kind}": n / len(items) for kind, n in sorted(writes.items())},
+        **stage.limits,
+        TIMES: told["seconds"] / max(stage.limits.values()),
+        **({"CPU times the floor": used.total() / stage.floor_cpu_s} if used else {}),
     }
+    return Result(
+        scenario=name,
+        numbers=numbers,
+        admissions=history.last_admissions(runner.events),
+        curves={"floor": stage.bare},
+        aims=dict(AIMS_ALONE) if mode == OURS else {},
+    )
 
 
 @asynccontextmanager
@@ -135,6 +171,6 @@ class _Page(msgspec.Struct):
 async def _emptied(client: Client) -> None:
     """Delete the Workloads of an earlier turn."""
     where = resources.WORKLOADS.within(load.NAMESPACE)
-    query = ListQuery().parameters()
+    query = ListQuery(limit=DELETED_AT_ONCE).parameters()
     while msgspec.json.decode(await client.list_page(where), type=_Page).items:
         await client.send(Request("DELETE", where.path, query))

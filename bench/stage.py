@@ -17,6 +17,7 @@ from queueing.kube.client import Client
 from queueing.kube.config import load_cluster
 
 LIMIT_S = 900.0
+PATIENCE_S = 60.0
 FLOOR_SPACE = "floor"
 SETTLES_S = 4.0
 """New definitions and policies keep the API server busy for a while: neither side's burst pays."""
@@ -36,9 +37,9 @@ USER = f"system:serviceaccount:{_ACCOUNT}"
 
 @asynccontextmanager
 async def client_of(cluster: Cluster) -> AsyncIterator[Client]:
-    """Lend a client with all rights."""
+    """Lend a client with all rights, and with patience: how slow the server is, is measured."""
     where = await load_cluster(str(cluster.kubeconfig(identities.ADMIN)))
-    async with Client(where, user_agent="bench") as client:
+    async with Client(where, user_agent="bench", write_timeout_s=PATIENCE_S) as client:
         yield client
 
 
