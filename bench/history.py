@@ -42,7 +42,7 @@ class Eviction:
     victim: str
     preemptor: str
     ran_s: float
-    """For how long it had run: that is lost."""
+    """For how long it had been admitted."""
     ahead_s: float | None
     """How long the preemptor had been pending when its victim was admitted; None if it was not."""
     late: bool = False

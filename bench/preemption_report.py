@@ -36,7 +36,9 @@ def report(
     told = history.evictions(events)
     stops = [one for one in told if not one.late]
     avoidable = [one for one in stops if one.avoidable]
-    cpus = {item.name: item.cpu for item in items}
+    by_name = {item.name: item for item in items}
+    # One that has run for its time only waits for its end to be written: no more of it is lost.
+    lost = [(item, min(one.ran_s, item.runs_s)) for one in stops for item in [by_name[one.victim]]]
     seconds = events[-1].at
     quota = history.quota(wanted, items, events)
     whole = wanted.queues * wanted.nominal * seconds
@@ -57,8 +59,8 @@ def report(
         "avoidable evictions": len(avoidable),
         "avoidable by a second or more": sum((one.ahead_s or 0.0) >= 1.0 for one in stops),
         "avoidable, % of evictions": 100 * len(avoidable) / max(1, len(stops)),
-        "run time thrown away, s": sum(one.ran_s for one in stops),
-        "run time thrown away, CPU s": sum(one.ran_s * cpus[one.victim] for one in stops),
+        "run time thrown away, s": sum(ran_s for _, ran_s in lost),
+        "run time thrown away, CPU s": sum(ran_s * item.cpu for item, ran_s in lost),
         "quota idle though it was asked for, CPU s": quota.idle,
         "quota idle though it was asked for, %": 100 * quota.idle / whole,
         "quota held, %": 100 * quota.held / whole,

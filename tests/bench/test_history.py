@@ -78,7 +78,7 @@ def test_an_eviction_is_avoidable_if_its_preemptor_was_pending_when_the_victim_w
     assert stopped.avoidable == (ahead_s is not None)
 
 
-def test_the_time_from_admission_to_eviction_is_lost_each_time_anew() -> None:
+def test_an_eviction_tells_how_long_its_victim_had_been_admitted_each_time_anew() -> None:
     told = evictions(
         [
             Event(0.0, CREATED, "small"),
