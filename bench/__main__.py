@@ -7,13 +7,15 @@ from types import MappingProxyType
 import click
 
 from bench import core_alone, credits_cost, credits_page, growth, worst_cases
-from bench.results import Result, machine, table, write
+from bench.results import Result, beside, machine, table, write
 from queueing.controller.decisions.cycles import BUDGET
 from queueing.core.settings import FairSharing, Settings
 from queueing.testing.worlds import Deep
 
-SCENARIOS = ("a", "b", "c", "d", "d-claims", "e", "e-sizes", "e-worst", "e-credits", "credits")
+SCENARIOS = ("a", "b", "c", "d", "d-claims", "i", "e", "e-sizes", "e-worst", "e-credits", "credits")
 UNLESS_TOLD = ("a", "d", "e")
+COLUMNS = frozenset({"i"})
+"""Scenarios whose results are to be compared with each other."""
 FAIR = FairSharing(strategies=("LessThanOrEqualToFinalShare", "LessThanInitialShare"))
 MODES = (("classical", Settings()), ("fair sharing", Settings(fair_sharing=FAIR)))
 
@@ -22,6 +24,7 @@ Examples:
   python -m bench                        a, d and e, at the size of --scale
   python -m bench b c                    a thousand queues; one queue, mostly hopeless
   python -m bench d-claims --jobs 1000   Jobs whose pods get a device each by a claim
+  python -m bench i --turns 3            Kueue's own load, preempting, three times in each mode
   python -m bench e --scale 1            100,000 pending in the core alone
   python -m bench e-sizes --scale 1      cost per decision, 1,000 to 100,000 pending
   python -m bench e-worst                many candidates for one head, many queues in a tree
@@ -36,9 +39,8 @@ Examples:
 @click.option(
     "--scale",
     type=click.FloatRange(0, 1, min_open=True),
-    default=0.1,
-    show_default=True,
-    help="Part of the full size: workloads per queue in all but (d).",
+    default=None,
+    help="Part of the full size: workloads per queue in all but (d).  [default: 0.1; (i): a third]",
 )
 @click.option(
     "--jobs",
@@ -48,39 +50,47 @@ Examples:
     help="Jobs in (d) and (d-claims), half of them in each of two turns.",
 )
 @click.option(
+    "--turns",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Runs of each mode in (i), the two in turns.",
+)
+@click.option(
     "--out",
     type=click.Path(path_type=Path),
     default=Path("bench-results"),
     show_default=True,
     help="Folder for results.json and the plots.",
 )
-def main(scenarios: tuple[str, ...], scale: float, jobs: int, out: Path) -> None:
+def main(scenarios: tuple[str, ...], scale: float | None, jobs: int, turns: int, out: Path) -> None:
     """Measure admissions beside their floor.
 
     On the real API server: (a) 30 queues, (b) 1,000 queues, (c) one deep queue of which 60 % never
-    fit, (d) Jobs with pods on KWOK nodes, (d-claims) with a device for each pod. (e) is the core
-    alone; e-sizes draws what a decision costs against the number pending, e-worst measures what may
-    take longest, e-credits what a credit policy costs; credits simulates who is served how well.
+    fit, (d) Jobs with pods on KWOK nodes, (d-claims) with a device for each pod, (i) the load of
+    Kueue's own runner, (a) with priorities and preemption, in both modes. (e) is the core alone;
+    e-sizes draws what a decision costs against the number pending, e-worst measures what may take
+    longest, e-credits what a credit policy costs; credits simulates who is served how well.
 
     Each scenario is told and written when it ends, so that an interrupt loses one at most.
     """
     results: list[Result] = []
     for name in scenarios or UNLESS_TOLD:
         click.echo(f"{name}: being measured ...", err=True)
-        found = _measured(name, scale, jobs, out)
-        click.echo(table(found))
+        found = _measured(name, scale, jobs, turns, out)
+        click.echo(beside(found) if name in COLUMNS else table(found))
         results += found
         write(results, out)
     click.echo(f"machine: {machine()}")
     click.echo(f"written to {out}/results.json")
 
 
-def _measured(name: str, scale: float, jobs: int, out: Path) -> list[Result]:
+def _measured(name: str, scale: float | None, jobs: int, turns: int, out: Path) -> list[Result]:
     if name in ALONE:
-        return ALONE[name](scale, out)
+        return ALONE[name](scale or 0.1, out)
     from bench import on_a_cluster  # noqa: PLC0415 - needs the control plane
 
-    return [on_a_cluster.run(name, scale=scale, jobs=jobs)]
+    return on_a_cluster.run(name, on_a_cluster.Size(scale=scale, jobs=jobs, turns=turns))
 
 
 def _core(scale: float, _: Path) -> list[Result]:

@@ -1,7 +1,7 @@
-"""What is submitted in scenarios (a), (b) and (c), and how fast it could be done at all."""
+"""What is submitted in scenarios (a), (b), (c) and (i), and how fast it could be done at all."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +20,8 @@ from queueing.testing.builders import (
 )
 
 NAMESPACE = "bench"
+THIRD = "i, a third"
+"""A load of its own: no one rounding makes its published counts out of the full ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,7 @@ class Size:
     cpu: int
     runs_s: float
     every_s: float
+    priority: int = 0
     fits: bool = True
 
 
@@ -43,6 +46,8 @@ class Load:
     nominal: int
     borrowing: int
     sizes: tuple[Size, ...]
+    preemption: Mapping[str, str] = field(default_factory=dict)
+    """As in the spec of a ClusterQueue; nobody is preempted unless it says so."""
 
     def cohort_of(self, queue: int) -> str:
         """Return the cohort of a queue, by number."""
@@ -58,7 +63,18 @@ class Item:
     at: float
     cpu: int
     runs_s: float
+    priority: int = 0
     fits: bool = True
+
+    @property
+    def size(self) -> str:
+        """Return the name of its class."""
+        return self.name.partition("-")[0]
+
+
+def queue_name(number: int) -> str:
+    """Return the name of a ClusterQueue, and of its LocalQueue."""
+    return f"queue-{number:03}"
 
 
 def _sizes(small: int, medium: int, large: int) -> tuple[Size, ...]:
@@ -67,6 +83,20 @@ def _sizes(small: int, medium: int, large: int) -> tuple[Size, ...]:
         Size(name="small", count=small, cpu=1, runs_s=0.2, every_s=0.1),
         Size(name="medium", count=medium, cpu=5, runs_s=0.5, every_s=0.5),
         Size(name="large", count=large, cpu=20, runs_s=1.0, every_s=1.2),
+    )
+
+
+def _with_priorities(small: int, medium: int, large: int) -> Load:
+    """Return the load of Kueue's own runner, so many of each size in a queue."""
+    priorities = {"small": 50, "medium": 100, "large": 200}
+    sizes = _sizes(small, medium, large)
+    return Load(
+        queues=30,
+        per_cohort=6,
+        nominal=20,
+        borrowing=100,
+        sizes=tuple(replace(one, priority=priorities[one.name]) for one in sizes),
+        preemption={"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any"},
     )
 
 
@@ -97,10 +127,13 @@ LOADS = MappingProxyType(
                 Size(name="never", count=6_000, cpu=300, runs_s=0.0, every_s=0.0, fits=False),
             ),
         ),
+        "i": _with_priorities(350, 100, 50),
+        THIRD: _with_priorities(117, 33, 16),
     }
 )
 """(a) is Kueue's published configuration; (b) has the queues and counts of the large one, with the
-sizes and runtimes of (a); (c) is one deep queue, 60 % of it hopeless."""
+sizes and runtimes of (a); (c) is one deep queue, 60 % of it hopeless; (i) is (a) with priorities
+and preemption, as Kueue's own runner has it."""
 
 
 def schedule(load: Load, scale: float) -> list[Item]:
@@ -113,10 +146,11 @@ def schedule(load: Load, scale: float) -> list[Item]:
             for queue in range(load.queues):
                 item = Item(
                     name=f"{size.name}-{queue:03}-{number:04}",
-                    queue=f"queue-{queue:03}",
+                    queue=queue_name(queue),
                     at=at,
                     cpu=size.cpu,
                     runs_s=size.runs_s,
+                    priority=size.priority,
                     fits=size.fits,
                 )
                 # What comes at once comes mixed, each class spread evenly.
@@ -129,17 +163,19 @@ def queues(load: Load) -> Iterator[dict[str, Any]]:
     """Give the flavor, the ClusterQueues and their LocalQueues."""
     yield _object("ResourceFlavor", "default", {})
     for number in range(load.queues):
-        name = f"queue-{number:03}"
+        name = queue_name(number)
         cpu = {"name": "cpu", "nominalQuota": load.nominal, "borrowingLimit": load.borrowing}
         group = {
             "coveredResources": ["cpu"],
             "flavors": [{"name": "default", "resources": [cpu]}],
         }
-        spec = {
+        spec: dict[str, Any] = {
             "cohortName": load.cohort_of(number),
             "namespaceSelector": {},
             "resourceGroups": [group],
         }
+        if load.preemption:
+            spec["preemption"] = dict(load.preemption)
         yield _object("ClusterQueue", name, spec)
         yield _object("LocalQueue", name, {"clusterQueue": name}, NAMESPACE)
 
@@ -149,7 +185,9 @@ def workload_object(item: Item, space: str = NAMESPACE) -> dict[str, Any]:
     container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": str(item.cpu)}}}
     template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
     pod_sets = [{"name": "main", "count": 1, "template": template}]
-    return _object("Workload", item.name, {"queueName": item.queue, "podSets": pod_sets}, space)
+    spec = {"queueName": item.queue, "podSets": pod_sets}
+    priority = {"priority": item.priority} if item.priority else {}
+    return _object("Workload", item.name, {**spec, **priority}, space)
 
 
 def _object(kind: str, name: str, spec: dict[str, Any], space: str = "") -> dict[str, Any]:
@@ -163,12 +201,15 @@ def _arrive(run: Run, fact: WorkloadFact, _now: float) -> None:
 
 
 def ideal(load: Load, items: list[Item]) -> list[float]:
-    """Return when each admission would come if neither deciding nor writing took any time."""
+    """Return when each admission would come if neither deciding nor writing took any time.
+
+    Nobody is preempted: that would only make it later.
+    """
     run = Run(Settings())
     limits = {"cpu": quota(load.nominal * 1_000, borrowing=load.borrowing * 1_000)}
     run.observe([namespace(NAMESPACE), flavor("default")])
     for number in range(load.queues):
-        name = f"queue-{number:03}"
+        name = queue_name(number)
         cohort = load.cohort_of(number)
         run.observe([cluster_queue(name, {"default": limits}, cohort=cohort)])
         run.observe([local_queue(f"{NAMESPACE}/{name}", name)])

@@ -1,48 +1,53 @@
-"""Scenarios (a) to (d): on a real control plane of our own, started for this run."""
+"""Scenarios (a) to (d) and (i): on a real control plane of our own, started for this run."""
 
 import asyncio
-import re
-import time
-from functools import partial
+from dataclasses import dataclass
 
-from bench import cpu, jobs_with_pods, load
+from bench import cpu, jobs_with_pods, load, preemption_report, preemptions
 from bench.results import TIMES, Result, percentile
-from bench.stage import LIMIT_S, USER, client_of, log_of, running_product
-from bench.submitters import FLOOR_CLIENTS, Teams, Wire, floor, in_parallel, watched
+from bench.stage import (
+    FLOOR_SPACE,
+    LIMIT_S,
+    USER,
+    client_of,
+    furnished,
+    log_of,
+    running_product,
+    settled,
+)
+from bench.submitters import Teams, floor, watched
 from e2e import product
 from e2e.cluster import Cluster
 from e2e.controlplane.build import binaries
 from e2e.loopback import control_plane
-from e2e.writes import AuditLog, by_kind
-from queueing.kube import resources
-from queueing.kube.client import Client
+from e2e.writes import by_kind
 
-FLOOR_SPACE = "floor"
-SETTLES_S = 4.0
-"""New definitions and policies keep the API server busy for a while: neither side's burst pays."""
-SETTLED_AFTER_MAX_S = 180.0
-WATCHED_AFTER_MAX_S = 120.0
-_WATCHES = re.compile(
-    r'^apiserver_longrunning_requests\{[^}]*resource="workloads"[^}]*verb="WATCH"[^}]*\} [1-9]',
-    re.MULTILINE,
-)
-SETUP = {
-    one.kind: one
-    for one in (resources.RESOURCE_FLAVORS, resources.CLUSTER_QUEUES, resources.LOCAL_QUEUES)
-}
+PART = 0.1
+"""The scale of (a) to (c) unless told."""
 
 
-def run(name: str, *, scale: float, jobs: int) -> Result:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """How much is measured; without a scale each scenario has its own."""
+
+    scale: float | None
+    jobs: int
+    turns: int
+
+
+def run(name: str, size: Size) -> list[Result]:
     """Start a control plane, run one scenario on it, and leave nothing behind."""
     with control_plane(binaries()) as cluster:
         product.install(cluster)
         if name in jobs_with_pods.VARIANTS:
-            return jobs_with_pods.run(cluster, name, jobs)
+            return [jobs_with_pods.run(cluster, name, size.jobs)]
         for space in (load.NAMESPACE, FLOOR_SPACE):
             cluster.api().create(
                 {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}
             )
-        return asyncio.run(_workloads(cluster, name, scale))
+        if name == preemption_report.NAME:
+            return asyncio.run(preemptions.run(cluster, size.scale, size.turns))
+        return [asyncio.run(_workloads(cluster, name, size.scale or PART))]
 
 
 async def _workloads(cluster: Cluster, name: str, scale: float) -> Result:
@@ -50,16 +55,13 @@ async def _workloads(cluster: Cluster, name: str, scale: float) -> Result:
     items = load.schedule(wanted, scale)
     ideal = load.ideal(wanted, items)
     async with client_of(cluster) as client:
-        made = (partial(_create, client, one) for one in load.queues(wanted))
-        await in_parallel(made, FLOOR_CLIENTS)
-        await _watched_by_kubernetes(cluster)
-        await asyncio.sleep(SETTLES_S)
+        await furnished(cluster, client, wanted)
         before = cpu.seconds_by_part(cluster)
         bare, floor_s = await watched(client, FLOOR_SPACE, floor(client, items, FLOOR_SPACE))
         floor_used = cpu.seconds_by_part(cluster) - before
         log = log_of(cluster)
         async with running_product(cluster):
-            await _settled(log)
+            await settled(log)
             log = log_of(cluster)
             teams = Teams(client, items)
             before = cpu.seconds_by_part(cluster)
@@ -88,33 +90,3 @@ async def _workloads(cluster: Cluster, name: str, scale: float) -> Result:
         curves={"floor": sorted(bare), "bound by quota and arrival": sorted(ideal)},
         aims={TIMES: "at most 1.5"},
     )
-
-
-async def _watched_by_kubernetes(cluster: Cluster) -> None:
-    """Wait until the garbage collector watches Workloads, as it does in every cluster.
-
-    It finds a new kind within half a minute. What its watch costs the API server both sides pay.
-    """
-    async with asyncio.timeout(WATCHED_AFTER_MAX_S):
-        while True:
-            told = await asyncio.to_thread(cluster.kubectl, "get", "--raw", "/metrics")
-            if _WATCHES.search(told.stdout):
-                return
-            await asyncio.sleep(1.0)
-
-
-async def _settled(log: AuditLog | None) -> None:
-    """Wait until queueing has taken in the queues: each gets a finalizer and a status once."""
-    known, patient_until = -1, time.monotonic() + SETTLED_AFTER_MAX_S
-    while time.monotonic() < patient_until:
-        await asyncio.sleep(SETTLES_S)
-        writes = log.writes(user=USER) if log else []
-        written = sum(one.resource != "leases" for one in writes)
-        if written == known:
-            return
-        known = written
-
-
-async def _create(client: Client, wanted: Wire) -> None:
-    where = SETUP[wanted["kind"]].within(wanted["metadata"].get("namespace", ""))
-    await client.create(where, wanted)

@@ -48,6 +48,25 @@ def table(results: Sequence[Result]) -> str:
     return "\n".join(lines)
 
 
+def beside(results: Sequence[Result]) -> str:
+    """Lay the numbers of results out in columns, which are headed by the parts of their names."""
+    names = list(dict.fromkeys(name for one in results for name in one.numbers))
+    heads = [one.scenario.split(", ")[1:] for one in results]
+    width = max(map(len, names))
+    lines = [results[0].scenario.partition(", ")[0]]
+    for row in range(max(map(len, heads))):
+        cells = (f"{head[row] if row < len(head) else '':>14}" for head in heads)
+        lines.append(f"  {'':<{width}}  {''.join(cells)}".rstrip())
+    for name in names:
+        cells = (
+            _spelled(one.numbers[name]) if name in one.numbers else " " * 14 for one in results
+        )
+        aims = sorted({one.aims[name] for one in results if name in one.aims})
+        aim = f"  (aim: {', '.join(aims)})" if aims else ""
+        lines.append(f"  {name:<{width}}  {''.join(cells)}{aim}".rstrip())
+    return "\n".join(lines)
+
+
 def _spelled(value: float) -> str:
     """Give counts without decimals, all with the point in one column."""
     return f"{value:>10,}    " if isinstance(value, int) else f"{value:>14,.3f}"

@@ -1,35 +1,60 @@
-"""What scenarios on a control plane share: a client, the product, and a count of its writes."""
+"""What scenarios on a control plane share: a client, queues, the product, a count of its writes."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import re
+import time
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 
+from bench.load import Load, queues
+from bench.submitters import FLOOR_CLIENTS, Wire, in_parallel
 from e2e import identities, product
 from e2e.cluster import Cluster
 from e2e.writes import AuditLog
+from queueing.kube import resources
 from queueing.kube.client import Client
 from queueing.kube.config import load_cluster
 
 LIMIT_S = 900.0
+PATIENCE_S = 60.0
+FLOOR_SPACE = "floor"
+SETTLES_S = 4.0
+"""New definitions and policies keep the API server busy for a while: neither side's burst pays."""
+SETTLED_AFTER_MAX_S = 180.0
+WATCHED_AFTER_MAX_S = 120.0
+_WATCHES = re.compile(
+    r'^apiserver_longrunning_requests\{[^}]*resource="workloads"[^}]*verb="WATCH"[^}]*\} [1-9]',
+    re.MULTILINE,
+)
+_SETUP = {
+    one.kind: one
+    for one in (resources.RESOURCE_FLAVORS, resources.CLUSTER_QUEUES, resources.LOCAL_QUEUES)
+}
 _ACCOUNT = f"{identities.CONTROLLER_NAMESPACE}:{identities.CONTROLLER_ACCOUNT}"
 USER = f"system:serviceaccount:{_ACCOUNT}"
 
 
 @asynccontextmanager
 async def client_of(cluster: Cluster) -> AsyncIterator[Client]:
-    """Lend a client with all rights."""
+    """Lend a client with all rights, and with patience: how slow the server is, is measured."""
     where = await load_cluster(str(cluster.kubeconfig(identities.ADMIN)))
-    async with Client(where, user_agent="bench") as client:
+    async with Client(where, user_agent="bench", write_timeout_s=PATIENCE_S) as client:
         yield client
 
 
 @asynccontextmanager
-async def running_product(cluster: Cluster) -> AsyncIterator[None]:
-    """Run one replica, from when it is ready until it has ended."""
-    controller = await asyncio.to_thread(product.start, cluster, "bench")
+async def running_product(
+    cluster: Cluster, ours: Mapping[str, str] | None = None
+) -> AsyncIterator[product.Controller]:
+    """Run one replica, from when it is ready until it has ended.
+
+    `ours` is what its file of our own says.
+    """
+    controller = await asyncio.to_thread(product.start, cluster, "bench", ours=ours)
     try:
         await asyncio.to_thread(controller.wait_ready)
-        yield
+        yield controller
     finally:
         await asyncio.to_thread(controller.stop)
 
@@ -37,3 +62,40 @@ async def running_product(cluster: Cluster) -> AsyncIterator[None]:
 def log_of(cluster: Cluster) -> AuditLog | None:
     """Count writes from now on, where the server's audit log is ours to read."""
     return AuditLog(cluster.audit_log) if cluster.audit_log else None
+
+
+async def furnished(cluster: Cluster, client: Client, wanted: Load) -> None:
+    """Create the queues of a load, and wait until the API server is at rest again."""
+    await in_parallel((partial(_create, client, one) for one in queues(wanted)), FLOOR_CLIENTS)
+    await _watched_by_kubernetes(cluster)
+    await asyncio.sleep(SETTLES_S)
+
+
+async def _create(client: Client, wanted: Wire) -> None:
+    where = _SETUP[wanted["kind"]].within(wanted["metadata"].get("namespace", ""))
+    await client.create(where, wanted)
+
+
+async def _watched_by_kubernetes(cluster: Cluster) -> None:
+    """Wait until the garbage collector watches Workloads, as it does in every cluster.
+
+    It finds a new kind within half a minute. What its watch costs the API server both sides pay.
+    """
+    async with asyncio.timeout(WATCHED_AFTER_MAX_S):
+        while True:
+            told = await asyncio.to_thread(cluster.kubectl, "get", "--raw", "/metrics")
+            if _WATCHES.search(told.stdout):
+                return
+            await asyncio.sleep(1.0)
+
+
+async def settled(log: AuditLog | None) -> None:
+    """Wait until queueing has taken in the queues: each gets a finalizer and a status once."""
+    known, patient_until = -1, time.monotonic() + SETTLED_AFTER_MAX_S
+    while time.monotonic() < patient_until:
+        await asyncio.sleep(SETTLES_S)
+        writes = log.writes(user=USER) if log else []
+        written = sum(one.resource != "leases" for one in writes)
+        if written == known:
+            return
+        known = written

@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 
 from bench import core_alone
-from bench.load import LOADS, ideal, queues, schedule
+from bench.load import LOADS, THIRD, ideal, queues, schedule, workload_object
 from queueing.core.settings import FairSharing, Settings
 from queueing.testing.worlds import Deep
 
@@ -59,3 +59,24 @@ def test_the_core_leaves_nothing_behind_classical_or_fair() -> None:
         numbers = core_alone.run(world, settings, name="e").numbers
         assert numbers["left unfinished"] == 0
         assert numbers["decisions"] >= 100
+
+
+def test_kueues_own_load_has_priorities_and_preemption_at_full_size_and_at_a_third() -> None:
+    whole, third = LOADS["i"], LOADS[THIRD]
+    assert len(schedule(whole, 1.0)) == 15_000
+    assert Counter((one.size, one.priority, one.cpu) for one in schedule(third, 1.0)) == {
+        ("small", 50, 1): 30 * 117,
+        ("medium", 100, 5): 30 * 33,
+        ("large", 200, 20): 30 * 16,
+    }
+    for load in (whole, third):
+        made = [one["spec"] for one in queues(load) if one["kind"] == "ClusterQueue"]
+        assert {tuple(one["preemption"].items()) for one in made} == {
+            (("withinClusterQueue", "LowerPriority"), ("reclaimWithinCohort", "Any"))
+        }
+
+
+def test_only_workloads_with_a_priority_name_one() -> None:
+    plain, urgent = schedule(A, 0.001)[0], schedule(LOADS["i"], 0.001)[0]
+    assert "priority" not in workload_object(plain)["spec"]
+    assert workload_object(urgent)["spec"]["priority"] == urgent.priority

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.results import Result, percentile, table, write
+from bench.results import Result, beside, percentile, table, write
 
 
 @pytest.mark.parametrize(
@@ -37,5 +37,19 @@ def test_results_are_a_table_a_file_and_a_picture(tmp_path: Path) -> None:
     assert table([result]).splitlines() == [
         "x",
         "  seconds             2.000  (aim: under 3)",
+        "  workloads       1,500",
+    ]
+
+
+def test_results_that_are_compared_stand_in_columns() -> None:
+    results = [
+        Result(scenario="x, one", numbers={"seconds": 2.0, "workloads": 1500}),
+        Result(scenario="x, two, again", numbers={"seconds": 4.0}, aims={"seconds": "under 3"}),
+    ]
+    assert beside(results).splitlines() == [
+        "x",
+        "                        one           two",
+        "                                    again",
+        "  seconds             2.000         4.000  (aim: under 3)",
         "  workloads       1,500",
     ]

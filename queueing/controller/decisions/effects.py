@@ -109,7 +109,7 @@ class Effects:
             return
         workload = self._current(decision)
         if workload is None:
-            self._settle(decision, Verdict.REFUSED, "the Workload is gone")
+            self._settle(decision, Verdict.REFUSED, "the Workload is gone, or has finished")
             return
         now = self._dependencies.clock.now()
         body = outbound.reserve(workload, decision, now)
@@ -129,7 +129,7 @@ class Effects:
         await self._waiting_reasons.tell(decision.preemptor)
         victim = self._current(decision)
         if victim is None:
-            self._settle(decision, Verdict.REFUSED, "the Workload is gone")
+            self._settle(decision, Verdict.REFUSED, "the Workload is gone, or has finished")
             return
         preemptor = self._dependencies.objects.workloads.get(decision.preemptor)
         job_uid = preemptor.metadata.labels.get(JOB_UID, "") if preemptor is not None else ""
@@ -143,9 +143,14 @@ class Effects:
             events.workload(victim.metadata, "EvictedDueToPreempted", message)
 
     def _current(self, decision: Admit | Preempt) -> Workload | None:
-        """Return the Workload of a decision; None if it is gone, or another has its name now."""
+        """Return the present Workload of a decision, which may have been made a while ago.
+
+        None if it is gone, another has its name now, or it has finished.
+        """
         found = self._dependencies.objects.workloads.get(decision.workload)
-        return found if found is not None and found.metadata.life == decision.uid else None
+        if found is None or found.metadata.life != decision.uid or found.status.is_true("Finished"):
+            return None
+        return found
 
     async def _perform(self, decision: Admit | Preempt, workload: Workload, body: bytes) -> bool:
         """Write a decision and tell the engine the outcome; True when it took effect.
