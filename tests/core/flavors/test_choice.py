@@ -126,6 +126,7 @@ def test_every_reason_is_listed_in_order() -> None:
         two(a=10_000, b=10_000, c=500, gone=10_000),
         flavor("a", taints=(SPOT,)),
         flavor("b", labels={"zone": "b"}),
+        flavor("c", labels={"zone": "c"}),
         missing=["gone"],
     )
     found = flavors_of(arena, pod_set({"cpu": 1_000}, node_selector={"zone": "x"}))

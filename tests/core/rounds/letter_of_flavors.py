@@ -193,7 +193,7 @@ class Chooser:
         for index in range(last + 1, len(group.flavors)):
             name = group.flavors[index].flavor
             unsuitable = self._dropped(name, min(wanted), pod_sets)
-            unsuitable = unsuitable or self._unsuitable(group, name, pod_sets)
+            unsuitable = unsuitable or self._unsuitable(name, pod_sets)
             if unsuitable:
                 reasons.append(unsuitable)
                 continue
@@ -237,17 +237,14 @@ class Chooser:
             f" {resource}"
         )
 
-    def _unsuitable(
-        self, group: ResourceGroup, name: FlavorName, pod_sets: Sequence[PodSet]
-    ) -> str:
+    def _unsuitable(self, name: FlavorName, pod_sets: Sequence[PodSet]) -> str:
         """Say why pods may not use a flavor; empty when they may."""
         flavor = self.flavors[name]
-        keys = {key for one in group.flavors for key in self.flavors[one.flavor].node_labels}
         for one in pod_sets:
             for taint in flavor.taints if not one.tolerations else ():
                 spelled = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
                 return f"untolerated taint {spelled} in flavor {name}"
-            if is_elsewhere(one, flavor.node_labels, keys):
+            if is_elsewhere(one, flavor.node_labels):
                 return f"flavor {name} doesn't match node affinity"
         return ""
 
