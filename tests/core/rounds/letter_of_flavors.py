@@ -284,9 +284,10 @@ class Chooser:
 
 def is_better(one: Judged, other: Judged, preference: FlavorPreference) -> bool:
     """Say whether a flavor is preferred to another."""
-    for hopeless in (NO_FIT, NO_CANDIDATES):
-        if one[0] == hopeless or other[0] == hopeless:
-            return other[0] == hopeless and one[0] != hopeless
+    if NO_FIT in (one[0], other[0]):
+        return one[0] != NO_FIT
+    if NO_CANDIDATES in (one[0], other[0]):
+        return (one[0], -one[1]) > (other[0], -other[1])
     if preference is FlavorPreference.PREEMPTION_OVER_BORROWING:
         return (-one[1], one[0]) > (-other[1], other[0])
     return (one[0], -one[1]) > (other[0], -other[1])
