@@ -93,7 +93,7 @@ def refusal(
     name = namespace_of(workload.key)
     labels = {"kubernetes.io/metadata.name": name} if namespace is None else namespace.labels
     if not selects(queue.namespace_selector, labels):
-        text = "Workload namespace doesn't match ClusterQueue selector"
+        text = "workload namespace doesn't match ClusterQueue selector"
         return Refusal(Reason.MISCONFIGURED, text, Requeue.INADMISSIBLE)
     if workload.misconfigured:
         return Refusal(Reason.MISCONFIGURED, workload.misconfigured, retry)

@@ -27,8 +27,6 @@ class Group:
     index: int
     covered: frozenset[ResourceName]
     options: tuple[Option, ...]
-    label_keys: frozenset[str]
-    """Label keys of the group's flavors: only these are matched against node affinity."""
     places_all: bool
     """Whether every flavor of the queue has a topology, so that also pods which do not request
     one are placed by it."""
@@ -50,9 +48,7 @@ def compile_group(
         )
         for one in group.flavors
     )
-    known = [option.flavor for option in options if option.flavor is not None]
-    keys = frozenset(key for flavor in known for key in flavor.node_labels)
-    return Group(index, frozenset(group.covered), options, keys, places_all)
+    return Group(index, frozenset(group.covered), options, places_all)
 
 
 def ineligibility(group: Group, option: Option, pod_sets: Iterable[PodSet]) -> Obstacle | None:
@@ -73,7 +69,7 @@ def ineligibility(group: Group, option: Option, pod_sets: Iterable[PodSet]) -> O
         if taint is not None:
             spelled = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
             return Unsuitable(f"untolerated taint {spelled} in flavor {flavor.name}")
-        mismatch = _mismatch(pod_set, flavor, group.label_keys)
+        mismatch = _mismatch(pod_set, flavor)
         if mismatch is not None:
             return mismatch
     if flavor.topology:
@@ -121,18 +117,21 @@ def _too_many_pods(offer: DeviceOffer, count: int) -> str:
     return f"{reason}: {count} pods: one claim can be used by {offer.pods_max}"
 
 
-def _mismatch(pod_set: PodSet, flavor: FlavorFact, keys: frozenset[str]) -> Obstacle | None:
-    """Match node selector and required affinity, restricted to the group's label keys."""
+def _mismatch(pod_set: PodSet, flavor: FlavorFact) -> Obstacle | None:
+    """Match node selector and required affinity, as far as they name labels of the flavor.
+
+    Its nodes may well have other labels, about which the flavor says nothing.
+    """
     labels = flavor.node_labels
     other = Unsuitable(f"flavor {flavor.name} doesn't match node affinity")
     for key, value in pod_set.node_selector.items():
-        if key in keys and labels.get(key) != value:
+        if key in labels and labels[key] != value:
             return other
     if not pod_set.node_affinity:
         return None
-    terms = [[one for one in term if one.key in keys] for term in pod_set.node_affinity]
+    terms = [[one for one in term if one.key in labels] for term in pod_set.node_affinity]
     if not all(terms):
-        # Terms are alternatives, and one without any of these keys matches all flavors.
+        # Terms are alternatives, and one that names none of the labels matches.
         return None
     problem: Obstacle = other
     for number, term in enumerate(terms):

@@ -9,6 +9,7 @@ from queueing.core.eligibility import Group, ineligibility, out_of_devices
 from queueing.core.facts import PodSet, PodSetAssignment
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
 from queueing.core.reasons import Obstacle, Unreadable
+from queueing.core.resource_order import search_place
 from queueing.core.settings import QuotaCheck
 from queueing.core.usage import Demand, PodSetDemand
 from queueing.core.values import value
@@ -42,9 +43,9 @@ class Part:
     pod_sets: tuple[int, ...]
     """Indices of the pod sets in the demand."""
     asks: tuple[Ask, ...]
-    """One per resource group, sorted by the first resource of each."""
+    """One per resource group, sorted by the first resource of each (see `search_place`)."""
     uncovered: ResourceName | None
-    """The first resource, by name, that the queue does not cover, so that nothing fits."""
+    """The first resource, in the same order, that the queue does not cover: nothing fits."""
 
 
 Prices = Mapping[tuple[int, ResourceName, FlavorName], int]
@@ -195,8 +196,8 @@ def _part(
             wanted[resource] = wanted.get(resource, 0) + amount
     asked: dict[int, list[tuple[ResourceName, int]]] = {}
     uncovered = None
-    for resource, amount in sorted(wanted.items()):
-        group = group_of.get(resource)
+    for resource in sorted(wanted, key=search_place):
+        group, amount = group_of.get(resource), wanted[resource]
         if group is not None:
             asked.setdefault(group.index, []).append((resource, amount))
         elif amount and quota_check is QuotaCheck.BLOCK_UNDECLARED and uncovered is None:

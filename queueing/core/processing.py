@@ -104,7 +104,7 @@ def _rule(entry: Entry, draft: Draft, *, overlaps: bool, deferred: bool) -> Ruli
     if deferred:
         return _claim(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, DEFERRED)
     if overlaps:
-        return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_PREEMPTED, OVERLAPPING)
+        return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, OVERLAPPING)
     if not draft.fits(entry):
         return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, NO_LONGER_FITS)
     if entry.targets and not draft.may_free(entry):

@@ -19,8 +19,8 @@ from queueing.core.nomination import World, nominate, nominate_head
 from queueing.core.ordering import entry_key
 from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.processing import rule, rule_hopeless
-from queueing.core.reasons import Lack
-from queueing.core.settings import FairSharing, Settings
+from queueing.core.reasons import NO_LONGER_FITS, Lack
+from queueing.core.settings import Compatibility, FairSharing, Settings
 
 __all__ = [
     "Entry",
@@ -80,7 +80,7 @@ def nominations(
             if ruling is None:
                 yield entry
                 break
-            head = successor(_judgement(ruling))
+            head = successor(_judgement(ruling, world.settings))
     for one in along:
         yield nominate_head(one, world, borrowers)
 
@@ -152,7 +152,7 @@ class _Pass:
     def judgements(self, only: Entry | None = None) -> list[Judgement]:
         """Return the judgements so far, of all entries or only of one."""
         return [
-            _judgement(ruling, entry.assignment.borrow)
+            _judgement(ruling, self._world.settings, entry.assignment.borrow)
             for entry, ruling in self._rulings
             if only is None or entry is only
         ]
@@ -251,14 +251,14 @@ def _fairly_ordered(
     return (by_uid[one.uid] for one in order)
 
 
-def _judgement(ruling: Ruling, borrow: int = 0) -> Judgement:
+def _judgement(ruling: Ruling, settings: Settings, borrow: int = 0) -> Judgement:
     assignment = ruling.entry.assignment
     waits = isinstance(ruling.decision, Wait)
     return Judgement(
         head=ruling.entry.head,
         decision=ruling.decision,
         preemptions=ruling.preemptions,
-        progress=assignment.progress if _goes_on(ruling) else None,
+        progress=assignment.progress if _goes_on(ruling, settings) else None,
         lacks=assignment.lacks() if waits else (),
         wants_candidates=(
             assignment.needs_preemption
@@ -271,15 +271,18 @@ def _judgement(ruling: Ruling, borrow: int = 0) -> Judgement:
     )
 
 
-def _goes_on(ruling: Ruling) -> bool:
+def _goes_on(ruling: Ruling, settings: Settings) -> bool:
     """Say whether the next attempt starts at the flavor where this one stopped.
 
     A workload that waits for victims tries all flavors anew when they have left, and so does one
-    that was skipped because others of the round came first.
+    that was skipped because others of the round came first. In Kueue mode it goes on where these
+    just took the quota, if progress is preserved.
     """
     decision = ruling.decision
-    return (
-        isinstance(decision, Wait)
-        and not ruling.preemptions
-        and decision.mode not in (Mode.DEFERRED_FIT, Mode.SKIPPED)
-    )
+    if not isinstance(decision, Wait) or ruling.preemptions:
+        return False
+    if decision.mode is Mode.SKIPPED:
+        as_kueue = settings.compatibility is Compatibility.KUEUE
+        preserves = as_kueue and settings.preserve_scan_progress
+        return preserves and decision.message == NO_LONGER_FITS
+    return decision.mode is not Mode.DEFERRED_FIT

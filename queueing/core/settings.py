@@ -68,7 +68,9 @@ class Settings:
     recompute_overlapping: bool = True
     """Nominate a head anew if some of its victims are victims of an earlier head."""
     preserve_scan_progress: bool = True
-    """A workload that changes goes on with the flavors left to try, if its demand is the same."""
+    """A workload that changes goes on with the flavors left to try, if its demand is the same. In
+    Kueue mode, so does one that lost its quota to others of the round, and the next attempt goes on
+    whatever has changed since."""
     prioritize_preemptors: bool = False
     """Workloads whose preemptions are in progress come first among the heads of a round."""
     explicit_reasons: bool = True

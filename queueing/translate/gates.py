@@ -25,7 +25,8 @@ HONOURED: Mapping[str, str] = MappingProxyType(
         "FairSharingPrioritizeNonBorrowing": "workloads that do not borrow go first",
         "FlavorFungibility": "`flavorFungibility` decides when the next flavor is tried",
         "FlavorFungibilityPreserveScanProgress": "a pending Workload that changes continues with"
-        " the next flavor if its requests are the same; off, it starts with the first",
+        " the next flavor if its requests are the same; off, it starts with the first. In Kueue"
+        " mode so do heads that lost their quota to others, and the next try after any change",
         "KueueDRAIntegration": "claims of users are counted by `deviceClassMappings`;"
         " DeviceFlavors do not depend on it",
         "KueueDRAIntegrationConsumableCapacity": "mappings may count by capacity; off, claims of"

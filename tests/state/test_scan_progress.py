@@ -1,12 +1,12 @@
-"""How far a search over flavors came, when the Workload changes before its next try."""
+"""How far a search over flavors came, when the Workload or quotas change before its next try."""
 
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from queueing.core.decisions import Admit, Wait
-from queueing.core.facts import WorkloadFact
+from queueing.core.decisions import Admit, Requeue, Wait
+from queueing.core.facts import ClusterQueueFact, Preemption, PreemptionPolicy, WorkloadFact
 from queueing.core.names import Key, ResourceName
 from queueing.core.settings import Compatibility, Settings
 from queueing.state.engine import Engine
@@ -27,6 +27,12 @@ FORGETFUL = replace(BY_AGE, preserve_scan_progress=False)
 LATE = workload("team/late", {"cpu": 2, "memory": 2}, local_queue="team/a", created=2.0, priority=5)
 
 
+def queue_of(cores: int) -> ClusterQueueFact:
+    """Return the queue, with so much cpu in each flavor."""
+    cpu = {"one": {"cpu": cores}, "two": {"cpu": cores}}
+    return cluster_queue("a", [cpu, {"memory": {"memory": 2}}])
+
+
 def engine_after_a_try(settings: Settings) -> Engine:
     """Let `late` be nominated for flavor one, while memory is short; two is left to try."""
     engine = Engine(settings)
@@ -34,7 +40,7 @@ def engine_after_a_try(settings: Settings) -> Engine:
         flavor("one"),
         flavor("two"),
         flavor("memory"),
-        cluster_queue("a", [{"one": {"cpu": 2}, "two": {"cpu": 2}}, {"memory": {"memory": 2}}]),
+        queue_of(2),
         local_queue("team/a", "a"),
         workload("team/early", {"memory": 1}, local_queue="team/a", created=1.0, priority=6),
     ):
@@ -85,6 +91,59 @@ def test_a_changed_workload_goes_on_with_the_next_flavor_only_if_it_asks_the_sam
     engine = engine_after_a_try(settings)
     engine.observe(change(LATE))
     assert nominated(engine, 11.0) == ("two" if goes_on else "one")
+
+
+@pytest.mark.parametrize(
+    ("settings", "goes_on"),
+    [
+        pytest.param(BY_AGE, True, id="preserved"),
+        pytest.param(FORGETFUL, False, id="not preserved"),
+    ],
+)
+def test_the_round_after_goes_on_though_quotas_have_changed(
+    settings: Settings, *, goes_on: bool
+) -> None:
+    engine = engine_after_a_try(settings)
+    engine.observe(queue_of(3))
+    assert nominated(engine, 11.0) == ("two" if goes_on else "one")
+
+
+@pytest.mark.parametrize(
+    ("cores", "goes_on"),
+    [
+        pytest.param(2, True, id="no quota changed"),
+        pytest.param(3, False, id="a quota changed"),
+    ],
+)
+def test_two_rounds_later_it_goes_on_only_while_no_quota_has_changed(
+    cores: int, *, goes_on: bool
+) -> None:
+    engine = engine_after_a_try(BY_AGE)
+    engine.observe(queue_of(cores))
+    urgent = workload("team/urgent", {"memory": 1}, local_queue="team/a", created=3.0, priority=9)
+    engine.observe(urgent)
+    assert isinstance(engine.round(11.0).decisions[0], Admit)
+    assert nominated(engine, 12.0) == ("two" if goes_on else "one")
+
+
+def test_a_head_that_is_requeued_at_once_without_fungibility_does_not_keep_a_cycle_going() -> None:
+    engine = Engine(replace(BY_AGE, flavor_fungibility=False))
+    lower = Preemption(within_cluster_queue=PreemptionPolicy.LOWER_PRIORITY)
+    for fact in (
+        flavor("one"),
+        cluster_queue("a", {"one": {"cpu": 4}}, preemption=lower),
+        local_queue("team/a", "a"),
+        workload("team/busy", {"cpu": 2}, local_queue="team/a", created=1.0, priority=9),
+    ):
+        engine.observe(fact)
+    engine.cycle(9.0)
+    engine.observe(workload("team/large", {"cpu": 3}, local_queue="team/a", created=2.0))
+    engine.observe(workload("team/small", {"cpu": 1}, local_queue="team/a", created=3.0))
+    cycle = engine.cycle(10.0)
+    (large,) = cycle.decisions
+    assert isinstance(large, Wait)
+    assert (large.workload, large.requeue) == ("team/large", Requeue.IMMEDIATE)
+    assert (cycle.finished, engine.cycle(11.0).decisions) == (True, ())
 
 
 def test_pod_sets_that_never_tried_the_flavors_in_step_begin_anew_after_a_release() -> None:

@@ -63,6 +63,7 @@ class Assignment:
     passed_over: list[tuple[PodSetName, Sequence[Obstacle]]] = field(default_factory=list)
     """Obstacles at flavors before the ones that fit."""
     severity: Severity = Severity.TOPOLOGY_PLACEMENT_FAILED
+    """Of the resource group where the flavors that do not fit are hardest to help."""
     progress: Progress | None = None
 
     @property
@@ -89,7 +90,12 @@ class Assignment:
 
     @property
     def reason(self) -> Reason:
-        """Why it does not fit, as a reason of the condition `QuotaReserved`."""
+        """Why it does not fit, as a reason of the condition `QuotaReserved`.
+
+        Where preemption is allowed it is never worse than waiting for quota.
+        """
+        if self.needs_preemption:
+            return REASONS[min(self.severity, Severity.WAITING_FOR_QUOTA)]
         return REASONS[self.severity]
 
     @property
@@ -98,9 +104,14 @@ class Assignment:
         return describe(self.troubles)
 
     def lacks(self) -> tuple[Lack, ...]:
-        """Return the quota that was missing anywhere in the search, without duplicates."""
-        found = (one.lack() for _, obstacles in self.troubles for one in obstacles)
-        return tuple(dict.fromkeys(lack for lack in found if lack is not None))
+        """Return the quota that was missing anywhere in the search, without duplicates.
+
+        What is short in a flavor that has too little of another resource is left out: more of it
+        would not help.
+        """
+        return tuple(
+            dict.fromkeys(one for _, obstacles in self.troubles for one in _helpful(obstacles))
+        )
 
     def pod_sets(self) -> tuple[PodSetAssignment, ...]:
         """Return the assignment per pod set; parts that were not reached are left out."""
@@ -132,6 +143,14 @@ class Assignment:
             one: prices.get((number, one, chosen[one].flavor), amount) if one in chosen else amount
             for one, amount in totals.items()
         }
+
+
+def _helpful(obstacles: Sequence[Obstacle]) -> Sequence[Lack]:
+    lacks = [lack for lack in (one.lack() for one in obstacles) if lack is not None]
+    too_small = {one.resource.flavor for one in lacks if one.capacity}
+    if not too_small:
+        return lacks
+    return [one for one in lacks if one.capacity or one.resource.flavor not in too_small]
 
 
 def _pod_set(

@@ -26,10 +26,13 @@ Rank = tuple[int, ...]
 def rank(grade: Grade, borrow: int, preference: FlavorPreference) -> Rank:
     """Return the rank of a grade and borrowing level by the queue's `flavorFungibility.preference`.
 
-    The borrowing level is the height in the tree up to which is borrowed: 0 is not at all.
+    The borrowing level is the height in the tree up to which is borrowed: 0 is not at all. Without
+    candidates, the flavor counts for which less is borrowed, because quota is kept in it.
     """
-    if grade <= Grade.NO_CANDIDATES:
-        return (int(grade),)
+    if grade is Grade.NO_FIT:
+        return (0,)
+    if grade is Grade.NO_CANDIDATES:
+        return (1, -borrow)
     if preference is FlavorPreference.PREEMPTION_OVER_BORROWING:
         return (2, -borrow, grade)
     return (2, grade, -borrow)

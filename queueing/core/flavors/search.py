@@ -1,9 +1,10 @@
 """The search over flavors (see `grades` for the rules, `reasons` for the messages)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
+from queueing.core.facts import FlavorPreference
 from queueing.core.flavors.assignment import Assignment, Choice, Choices, Progress
 from queueing.core.flavors.grades import Grade, Rank, rank, tries_next
 from queueing.core.names import FlavorResource, PodSetName, ResourceName
@@ -20,6 +21,7 @@ from queueing.core.reasons import (
     not_nominated,
     uncovered,
 )
+from queueing.core.resource_order import search_place
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.sharing import Commons, shared_by
 from queueing.core.usage import Demand
@@ -40,6 +42,7 @@ class Scan(NamedTuple):
     tried: int
     obstacles: Sequence[Obstacle]
     severity: Severity
+    """The least severe of the flavors that do not fit."""
 
 
 class Before(NamedTuple):
@@ -84,8 +87,9 @@ class Search:
     ) -> Assignment:
         """Return an assignment of all parts, each on top of those before; stop at one that fails.
 
-        With `progress`, the search goes on after the flavors that were tried. With `nominated`, the
-        choices of an earlier search, each part keeps to the flavors of these.
+        With `progress`, the search goes on after the flavors that were tried. Without
+        `FlavorFungibility` it never does, though in Kueue mode flavors seem to be left. With
+        `nominated`, the choices of an earlier search, each part keeps to the flavors of these.
         """
         outline = self._rules.offer.outline(demand, self._settings.quota_check)
         answer = Assignment(demand=demand, outline=outline)
@@ -93,6 +97,7 @@ class Search:
         start: Mapping[tuple[int, int], int] = {}
         if (
             progress is not None
+            and self._settings.flavor_fungibility
             and progress.generation == generation
             and progress.shape == demand.full
         ):
@@ -124,26 +129,26 @@ class Search:
         saved = answer.saved if self._commons is None else savings(part, answer, self._commons)
         before = Before(answer.usage, saved)
         for ask in part.asks:
-            if part.uncovered is not None and part.uncovered < ask.amounts[0][0]:
+            if _comes_first(part.uncovered, ask):
                 break
             place = (part.index, ask.group.index)
             first = start.get(place, -1) + 1
             if first and self._starts_anew(part, ask, answer):
                 first = 0
             scan = self._scan(ask, before, first)
+            answer.severity = max(answer.severity, scan.severity)
             if scan.grade is Grade.FIT:
                 answer.passed_over += [(names[0], scan.obstacles)] if scan.obstacles else []
             else:
-                answer.severity = max(answer.severity, scan.severity)
                 obstacles += scan.obstacles
             if not scan.choices:
-                return self._fail(answer, names, scan.obstacles)
+                return self._fail(answer, names, obstacles)
             choices.update(scan.choices)
             if scan.tried >= 0:
                 places[place] = scan.tried
         if part.uncovered is not None:
             answer.severity = Severity.NO_MATCHING_FLAVOR
-            return self._fail(answer, names, [uncovered(part.uncovered)])
+            return self._fail(answer, names, [*obstacles, uncovered(part.uncovered)])
         tried.update(places)
         self._accept(part, answer, choices, saved, fits=not obstacles)
         if obstacles:
@@ -164,7 +169,7 @@ class Search:
         answer: Assignment, names: Sequence[PodSetName], obstacles: Sequence[Obstacle]
     ) -> bool:
         answer.grade = Grade.NO_FIT
-        answer.troubles.append((names[0], obstacles))
+        answer.troubles += [(name, obstacles) for name in names]
         return False
 
     @staticmethod
@@ -201,97 +206,126 @@ class Search:
         best_grade = Grade.NO_FIT
         best_rank: Rank = (0,)
         obstacles: list[Obstacle] = []
-        severity = Severity.NO_MATCHING_FLAVOR
+        severities: list[Severity] = []
         last = tried = len(ask.group.options) - 1
         for index in range(start, last + 1):
             tried = index
             obstacle = ask.obstacles[index]
             if isinstance(obstacle, Unreadable):
                 return Scan({}, Grade.NO_FIT, -1, [obstacle], obstacle.severity)
-            if obstacle is not None:
-                if isinstance(obstacle, Unplaced):
-                    obstacle = self._beyond(ask, index, before) or obstacle
-                obstacles.append(obstacle)
-                severity = min(severity, obstacle.severity)
-                continue
-            choices, grade, borrow = self._try(ask, index, before, obstacles)
+            choices, grade, borrow, found = self._try(ask, index, before)
             if grade is Grade.FIT and not borrow:
                 best, best_grade = choices, grade
                 break
-            severity = min(severity, _severity(obstacles, grade))
+            obstacles += found
+            if found and grade is not Grade.FIT:
+                severities.append(_severity(found))
             if grade is not Grade.NO_FIT:
-                found = rank(grade, borrow, rules.preference) if fungible else (int(grade),)
+                ranked = rank(grade, borrow, rules.preference) if fungible else (int(grade),)
                 stops = fungible and not tries_next(grade, borrow, rules)
-                if stops or found > best_rank:
-                    best, best_grade, best_rank = choices, grade, found
+                if stops or ranked > best_rank:
+                    best, best_grade, best_rank = choices, grade, ranked
                 if stops or (not fungible and grade is Grade.FIT):
                     break
-        if tried == last or not best or not fungible:
+        if not fungible and self._settings.compatibility is Compatibility.KUEUE:
+            tried = 0  # so that it is judged again at once
+        elif tried == last or not fungible:
             tried = -1
         if best_grade is Grade.FIT and self._settings.compatibility is not Compatibility.KUEUE:
             # a flavor is judged by its least preferred resource, which may be one that borrows
             best_grade = min(one.grade for one in best.values())
-        return Scan(best, best_grade, tried, obstacles, severity)
-
-    def _beyond(self, ask: Ask, index: int, before: Before) -> Obstacle | None:
-        """Return the quota obstacle of a flavor with a topology; it comes before placement."""
-        found: list[Obstacle] = []
-        _, grade, _ = self._try(ask, index, before, found)
-        return found[-1] if grade is Grade.NO_FIT else None
+        none = Severity.TOPOLOGY_PLACEMENT_FAILED if best else Severity.NO_MATCHING_FLAVOR
+        mildest = min(severities, default=none)
+        return Scan(best, best_grade, tried if best else -1, obstacles, mildest)
 
     def _try(
-        self,
-        ask: Ask,
-        index: int,
-        before: Before,
-        obstacles: list[Obstacle],
-    ) -> tuple[Mapping[ResourceName, Choice], Grade, int]:
-        """Return choices, grade and borrowing level of one flavor: those of its worst resource.
+        self, ask: Ask, index: int, before: Before
+    ) -> tuple[Mapping[ResourceName, Choice], Grade, int, Sequence[Obstacle]]:
+        """Return choices, grade and borrowing level of one flavor, and all that is in the way.
 
-        Obstacles are appended to `obstacles`.
+        Grade and level are those of its worst resource. Where that does not fit at all, nobody is
+        asked what preemption could achieve for the others.
         """
+        obstacle = ask.obstacles[index]
+        if obstacle is not None and not isinstance(obstacle, Unplaced):
+            return {}, Grade.NO_FIT, 0, [obstacle]
         option = ask.group.options[index]
-        preference = self._rules.fact.fungibility.preference
+        obstacles: list[Obstacle] = []
         choices: dict[ResourceName, Choice] = {}
-        worst, level = Grade.FIT, 0
+        fits, level = True, 0
+        short: list[tuple[ResourceName, int]] = []
         for resource, amount in ask.amounts_in(option.name):
-            key = option.resources[resource]
-            grade, borrow = self._fit(key, before, amount, obstacles)
-            best = grade is Grade.FIT and not borrow
-            if not best and rank(grade, borrow, preference) < rank(worst, level, preference):
-                worst, level = grade, borrow
+            grade, borrow, added = self._fit(option.resources[resource], before, amount, obstacles)
             if grade is Grade.NO_FIT:
-                break
+                fits = False
+            elif grade is Grade.NO_CANDIDATES:
+                short.append((resource, added))
+            elif borrow > level:
+                level = borrow
             choices[resource] = Choice(option.name, grade, borrow)
-        return choices, worst, level
+        if not fits:
+            return {}, Grade.NO_FIT, 0, obstacles
+        if obstacle is not None:  # a lack of quota comes before placement by topology
+            return {}, Grade.NO_FIT, 0, [obstacle]
+        if not short:
+            return choices, Grade.FIT, level, obstacles
+        if self._oracle is not None:
+            for resource, added in short:
+                found = self._oracle.simulate(option.resources[resource], added)
+                choices[resource] = Choice(option.name, *found)
+        grade, level = _worst(choices.values(), self._rules.fact.fungibility.preference)
+        return choices, grade, level, obstacles
 
     def _fit(
         self, key: FlavorResource, before: Before, amount: int, obstacles: list[Obstacle]
-    ) -> tuple[Grade, int]:
-        """Return the grade and borrowing level of an amount of one flavor-resource."""
+    ) -> tuple[Grade, int, int]:
+        """Return grade, borrowing level and what is to be charged of one flavor-resource.
+
+        Where preemption is allowed, the grade is NO_CANDIDATES: nobody was asked yet. What it lacks
+        goes to `obstacles`.
+        """
         cell = self._node.cell(key)
         earlier = before.usage.get(key, 0) if before.usage else 0
         total = added = earlier + amount
         if before.saved and before.saved.get(key):
             added -= before.saved[key]
             if not added:
-                return Grade.FIT, 0  # it adds nothing, so it fits also if quota is overused
+                return Grade.FIT, 0, 0  # it adds nothing, so it fits also in overused quota
         free = max(0, cell.available())
         if added <= free:
             if cell.quota >= cell.usage + added:
-                return Grade.FIT, 0
-            return Grade.FIT, cell.height_of_fit(added)[0]
+                return Grade.FIT, 0, added
+            return Grade.FIT, cell.height_of_fit(added)[0], added
         capacity = cell.potential()
         if total > capacity:
             obstacles.append(Excess(key, earlier, amount, capacity))
-            return Grade.NO_FIT, 0
+            return Grade.NO_FIT, 0, added
         obstacles.append(Shortage(key, total, added - free))
         borrow, may_reclaim = cell.height_of_fit(added)
-        if cell.limits.nominal >= total or may_reclaim or self._preempts_borrowing:
-            if self._oracle is None:
-                return Grade.NO_CANDIDATES, borrow
-            return self._oracle.simulate(key, added)
-        return Grade.NO_FIT, borrow
+        may_preempt = cell.limits.nominal >= total or may_reclaim or self._preempts_borrowing
+        return Grade.NO_CANDIDATES if may_preempt else Grade.NO_FIT, borrow, added
+
+
+def _severity(obstacles: Sequence[Obstacle]) -> Severity:
+    """Return the severity of a flavor: of the obstacle that is hardest to help."""
+    if len(obstacles) == 1:
+        return obstacles[0].severity
+    return max(one.severity for one in obstacles)
+
+
+def _worst(choices: Iterable[Choice], preference: FlavorPreference) -> tuple[Grade, int]:
+    """Return grade and borrowing level of the resource that is served worst."""
+    worst, level = Grade.FIT, 0
+    for _, grade, borrow in choices:
+        is_best = grade is Grade.FIT and not borrow
+        if not is_best and rank(grade, borrow, preference) < rank(worst, level, preference):
+            worst, level = grade, borrow
+    return worst, level
+
+
+def _comes_first(uncovered: ResourceName | None, ask: Ask) -> bool:
+    """Say whether a resource that the queue does not cover is looked at before those of `ask`."""
+    return uncovered is not None and search_place(uncovered) < search_place(ask.amounts[0][0])
 
 
 def kept_to(part: Part, choices: Mapping[ResourceName, Choice]) -> Part:
@@ -325,10 +359,3 @@ def savings(part: Part, answer: Assignment, commons: Commons) -> dict[FlavorReso
                 mine = min(charged, outline.total(pod_sets[name], resource))
                 saved[resource] = saved.get(resource, 0) + mine
     return saved
-
-
-def _severity(obstacles: Sequence[Obstacle], grade: Grade) -> Severity:
-    """Return the severity of the flavor just tried: if it does not fit, of its last obstacle."""
-    if grade is Grade.NO_FIT and obstacles:
-        return obstacles[-1].severity
-    return Severity.WAITING_FOR_QUOTA

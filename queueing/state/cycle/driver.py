@@ -224,6 +224,9 @@ def _by_queue(memory: Memory, entries: Sequence[Entry]) -> list[Entry]:
 
 def _judge_once(memory: Memory, selection: Selection, now: float) -> list[Decision]:
     """Judge each head once, as one cycle of Kueue does."""
+    if memory.as_kueue:
+        for name in selection.queues():
+            memory.judged[name] = memory.judged.get(name, 0) + 1
     heads = [head_of(memory, item, patient=is_patient(item)) for item in selection.items]
     heads += [head_of(memory, item) for item in selection.companions]
     return settle_all(memory, judge_round(heads, _world(memory, selection)), selection, now)

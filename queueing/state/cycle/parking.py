@@ -6,13 +6,14 @@ hopeful). docs/concepts/waiting.md shows this by an example.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from queueing.core.decisions import BARRED, Mode, Requeue, Wait
 from queueing.core.names import FlavorResource, ResourceName
 from queueing.core.ordering import queue_key
 from queueing.core.quota.node import Node
 from queueing.core.reasons import TOO_MANY_LEAVE
-from queueing.core.rounds import Judgement
+from queueing.core.rounds import Judgement, Progress
 from queueing.state.cycle.contest import is_plain
 from queueing.state.cycle.prospects import outline_of
 from queueing.state.cycle.standing import note_beginning, note_place
@@ -74,11 +75,13 @@ def settle(memory: Memory, item: Item, judgement: Judgement, wait: Wait) -> None
 def _goes_in_circles(memory: Memory, item: Item) -> bool:
     """Say whether a search over flavors is where it was at an earlier attempt; then it restarts.
 
+    Without `FlavorFungibility` a search never goes on: each attempt is the same.
+
     That happens where several pod sets stop at different flavors by turns, so that they never try
     the same step together. The position is compared with a landmark, which is moved to the current
     position whenever the number of attempts is a power of two.
     """
-    if item.tries >= TRIES_MAX:
+    if item.tries >= TRIES_MAX or not memory.settings.flavor_fungibility:
         again = True
     elif item.tries & (item.tries - 1):
         again = item.progress == item.landmark and not memory.as_kueue
@@ -105,12 +108,26 @@ def stay_or_give_up(memory: Memory, item: Item, moved: set[Node]) -> None:
 
 
 def go_on_from(memory: Memory, item: Item, judgement: Judgement) -> None:
-    """Store at which flavors the next attempt begins, and the queue's number of releases so far.
-
-    Progress is valid only while that number stays the same.
-    """
+    """Store at which flavors the next attempt begins, and when: see `still_valid`."""
+    queue = judgement.head.queue
     item.progress, item.is_limited = judgement.progress, judgement.is_limited
-    item.progress_at = memory.releases.get(judgement.head.queue, 0)
+    item.progress_at = memory.releases.get(queue, 0)
+    item.progress_in = memory.judged.get(queue, 0)
+
+
+def still_valid(memory: Memory, item: Item) -> Progress | None:
+    """Return the progress of a queued item if it is valid still.
+
+    It is while its queue releases nothing and no quota of its tree changes. In Kueue mode it also
+    is, whatever has changed, in the next round that judges a workload of its queue.
+    """
+    queue, progress = peers_of(item).queue, item.progress
+    if progress is None:
+        return None
+    preserves = memory.as_kueue and memory.settings.preserve_scan_progress
+    if preserves and item.progress_in == memory.judged.get(queue, 0) - 1:
+        return replace(progress, generation=memory.roots[queue].generation)
+    return progress if item.progress_at == memory.releases.get(queue, 0) else None
 
 
 def unstick(memory: Memory, item: Item) -> None:

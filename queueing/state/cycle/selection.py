@@ -23,6 +23,7 @@ from queueing.state.cycle.contest import (
     winners_of,
 )
 from queueing.state.cycle.openness import is_let_in, line_of
+from queueing.state.cycle.parking import still_valid
 from queueing.state.cycle.prospects import Foregone, Prospect, foregone, prospects_of
 from queueing.state.cycle.supply import Supply
 from queueing.state.intake.joining import isolate
@@ -211,7 +212,7 @@ def head_of(memory: Memory, item: Item, *, patient: bool = False) -> Head:
         queue=peers.queue,
         demand=peers.demand,
         timestamp=item.timestamp,
-        progress=item.progress if _is_current(memory, item, peers) else None,
+        progress=still_valid(memory, item),
         spared=spared,
         preempting=item.preempting,
         patient=patient,
@@ -224,11 +225,6 @@ def head_of(memory: Memory, item: Item, *, patient: bool = False) -> Head:
 def is_patient(item: Item) -> bool:
     """Say whether a selected item is judged on its shelf, because enough quota seems to be free."""
     return item.peers is not None and item.peers.stand is PARKED
-
-
-def _is_current(memory: Memory, item: Item, peers: Peers) -> bool:
-    """Say whether an item's progress is valid: its queue released nothing since it was stored."""
-    return item.progress_at == memory.releases.get(peers.queue, 0)
 
 
 def _spared(memory: Memory, item: Item, name: QueueName) -> frozenset[Uid]:

@@ -113,6 +113,7 @@ def _go_on_with(item: Item, before: Item) -> None:
     """
     if before.fact.priority == item.fact.priority:
         item.progress, item.progress_at = before.progress, before.progress_at
+        item.progress_in = before.progress_in
 
 
 def _material(fact: WorkloadFact) -> tuple[object, ...]:

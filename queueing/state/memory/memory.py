@@ -158,6 +158,8 @@ class Memory:
     releases: dict[QueueName, int] = field(default_factory=dict)
     """ClusterQueue → how often one of its workloads gave quota back, or budgets were loosened. A
     search over flavors begins anew when that number has changed."""
+    judged: dict[QueueName, int] = field(default_factory=dict)
+    """Kueue mode: ClusterQueue → in how many rounds one of its workloads was judged."""
     clock: float = float("-inf")
     """The time of the current cycle: the latest `now`, see `STILL_S` in `cycle.beginning`."""
     cycles: int = 0

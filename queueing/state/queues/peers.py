@@ -43,6 +43,7 @@ class Item:
         "preempting",
         "progress",
         "progress_at",
+        "progress_in",
         "timestamp",
         "tries",
         "wait",
@@ -61,6 +62,8 @@ class Item:
         self.progress: Progress | None = None
         self.progress_at = 0
         """`Memory.releases` of its queue when `progress` was stored."""
+        self.progress_in = 0
+        """`Memory.judged` of its queue when `progress` was stored."""
         self.landmark: Progress | None = None
         """`progress` of an earlier attempt: a search that returns to it goes in circles."""
         self.is_limited = False

@@ -14,6 +14,7 @@ from queueing.core.names import (
     QueueName,
     ResourceName,
 )
+from queueing.core.resource_order import search_place
 from queueing.core.selectors import Requirement, Taint, Toleration
 from queueing.core.settings import QuotaCheck, Settings
 from queueing.testing.arena import Arena
@@ -126,6 +127,7 @@ def test_every_reason_is_listed_in_order() -> None:
         two(a=10_000, b=10_000, c=500, gone=10_000),
         flavor("a", taints=(SPOT,)),
         flavor("b", labels={"zone": "b"}),
+        flavor("c", labels={"zone": "c"}),
         missing=["gone"],
     )
     found = flavors_of(arena, pod_set({"cpu": 1_000}, node_selector={"zone": "x"}))
@@ -231,12 +233,26 @@ def test_resources_that_the_queue_does_not_cover(
 @pytest.mark.parametrize(
     ("requests", "want"),
     [
-        pytest.param({"cpu": 9_000, "fpga": 1}, "maximum capacity (3)", id="cpu before fpga"),
-        pytest.param({"abacus": 1, "cpu": 9_000}, "resource abacus unavailable", id="a before cpu"),
+        pytest.param({"disk": 9, "memory": 9}, "resource memory unavailable", id="memory first"),
+        pytest.param({"disk": 9, "npu": 9}, "resource npu unavailable", id="npu before disk"),
+        pytest.param({"disk": 9, "xpu": 9}, "resource xpu unavailable", id="xpu before disk"),
+        pytest.param({"disk": 9, "tape": 9}, "maximum capacity (3)", id="disk before tape"),
     ],
 )
-def test_the_first_resource_by_name_that_fails_is_told(requests: dict[str, int], want: str) -> None:
-    assert want in message_of(Arena(two(a=3_000)), pod_set(requests))
+def test_the_search_ends_at_the_first_resource_that_fails_by_the_hash_of_its_name(
+    requests: dict[str, int], want: str
+) -> None:
+    arena = Arena(cluster_queue(quotas={"a": {"disk": 3}}))
+    told = message_of(arena, pod_set(requests))
+    assert want in told
+    assert ", insufficient" not in told
+
+
+def test_hashes_are_those_of_kueue() -> None:
+    names = ["cpu", "example.com/gpu", "memory", "nvidia.com/gpu"]
+    ordered = sorted(map(ResourceName, names), key=search_place)
+    assert ordered == ["memory", "nvidia.com/gpu", "example.com/gpu", "cpu"]
+    assert search_place(ResourceName("cpu")) == 0xF5A8FA190CB314C9
 
 
 def test_a_pod_set_that_got_no_flavors_has_none_left_to_try() -> None:

@@ -64,6 +64,8 @@ class Entry:
     head: WorkloadFact
     found: Assigned
     victims: Victims = field(default_factory=list)
+    overlaps: bool = False
+    """Whether it is skipped, as others before it have the same victims."""
 
     @property
     def needs_preemption(self) -> bool:
@@ -96,6 +98,9 @@ class Cycles:
             self._queue_up(one)
         self.set_aside: set[str] = set()
         self.tried: dict[str, list[dict[ResourceName, int]]] = {}
+        self.tried_in: dict[str, int] = {}
+        self.outdated: set[str] = set()
+        self.number = 0
         self.preempting: dict[str, str] = {}
         """By queue, who had victims leave in its last try."""
 
@@ -110,6 +115,7 @@ class Cycles:
         heads = [head for name in sorted(self.facts) for head in self._heads(name)]
         refused = {head.key: word for head in heads if (word := self._refused(head))}
         heads = [head for head in heads if head.key not in refused]
+        self.number += 1
         entries = [self._nominate(head) for head in heads]
         gone: dict[str, Holder] = {}
         done = [self._process(entry, gone) for entry in self._ordered(entries)]
@@ -140,7 +146,7 @@ class Cycles:
     def drain(self) -> None:
         """Let all who are evicted give their quota back; look again at all in their trees.
 
-        How far a search came is forgotten where the own queue got quota back.
+        How far a search came is outdated where the own queue got quota back.
         """
         for knot in self.knots.values():
             leaving = [one for one in (*knot.held, *knot.sheltered) if one.evicted]
@@ -154,7 +160,7 @@ class Cycles:
             self.set_aside -= {one.key for one in self.waiting if self._queue(one) in tree}
             for fact in self.waiting if leaving else ():
                 if self._queue(fact) == knot.name:
-                    self.tried.pop(fact.key, None)
+                    self.outdated.add(fact.key)
 
     def _heads(self, name: QueueName) -> Iterator[WorkloadFact]:
         ready = [
@@ -236,10 +242,17 @@ class Cycles:
             fungible=self.settings.flavor_fungibility,
             kept=kept,
         )
-        entry = Entry(head, chooser.assign(head.pod_sets, counts, self.tried.get(head.key, [])))
+        entry = Entry(head, chooser.assign(head.pod_sets, counts, self._came_so_far(head)))
         if entry.needs_preemption:
             entry.victims = self._hunt(head, entry.found.usage, entry.found.contested)
         return entry
+
+    def _came_so_far(self, head: WorkloadFact) -> list[dict[ResourceName, int]]:
+        """Return the flavors tried in the round before, or earlier if nothing came back since."""
+        preserved = self.settings.preserve_scan_progress
+        if preserved and self.tried_in.get(head.key) == self.number - 1:
+            return self.tried[head.key]
+        return [] if head.key in self.outdated else self.tried.get(head.key, [])
 
     def _hunt(
         self, head: WorkloadFact, requests: Amounts, contested: list[FlavorResource]
@@ -341,6 +354,7 @@ class Cycles:
             return entry, self._answer(entry, "DeferredFit", "Immediate")
         query = Query(_nobody(own), found.usage, [])
         with Without(self.knots, [*before, *entry.victims]):
+            entry.overlaps = overlaps
             enough = not overlaps and fits(World(Arena(), query, self.knots), borrowing=True)
         if not enough:
             return entry, self._answer(entry, "Skipped", "Immediate")
@@ -390,7 +404,11 @@ class Cycles:
         head, name = entry.head, self._queue(entry.head)
         knot = self.knots[name]
         self.tried[head.key] = entry.found.tried
-        if answer.victims or answer.mode in {"DeferredFit", "Skipped"}:
+        self.tried_in[head.key] = self.number
+        self.outdated.discard(head.key)
+        skipped = answer.mode == "Skipped"
+        goes_on = self.settings.preserve_scan_progress and not entry.overlaps
+        if answer.victims or answer.mode == "DeferredFit" or (skipped and not goes_on):
             self.tried[head.key] = []
         if answer.victims:
             self.preempting[name] = head.key

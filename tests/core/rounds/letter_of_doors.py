@@ -104,23 +104,22 @@ def only_reserves(queue: ClusterQueueFact, one: WorkloadFact, flavors: set[str])
     )
 
 
-def is_elsewhere(one: PodSet, labels: Mapping[str, str], keys: set[str]) -> bool:
-    """Say whether the nodes of a flavor are none that a pod asks for, as far as keys tell."""
-    wanted = {key: value for key, value in one.node_selector.items() if key in keys}
-    if any(labels.get(key) != value for key, value in wanted.items()):
+def is_elsewhere(one: PodSet, labels: Mapping[str, str]) -> bool:
+    """Say whether a flavor's labels contradict what a pod asks of its nodes."""
+    if any(labels.get(key, value) != value for key, value in one.node_selector.items()):
         return True
     terms = one.node_affinity
-    return terms is not None and not any(_holds(term, labels, keys) for term in terms)
+    return terms is not None and not any(_holds(term, labels) for term in terms)
 
 
-def _holds(term: Sequence[Requirement], labels: Mapping[str, str], keys: set[str]) -> bool:
+def _holds(term: Sequence[Requirement], labels: Mapping[str, str]) -> bool:
     def holds(one: Requirement) -> bool:
-        value = labels.get(one.key)
+        value = labels[one.key]
         return {
             "In": value in one.values,
             "NotIn": value not in one.values,
-            "Exists": value is not None,
-            "DoesNotExist": value is None,
+            "Exists": True,
+            "DoesNotExist": False,
         }[one.operator]
 
-    return all(holds(one) for one in term if one.key in keys)
+    return all(holds(one) for one in term if one.key in labels)

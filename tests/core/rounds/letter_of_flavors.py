@@ -97,7 +97,7 @@ class Chooser:
         for number, one in enumerate(pod_sets):
             together.setdefault(one.group or number, []).append(number)
         for numbers in together.values():
-            start = before[numbers[0]] if numbers[0] < len(before) else {}
+            start = before[numbers[0]] if self.fungible and numbers[0] < len(before) else {}
             members = [pod_sets[number] for number in numbers]
             asked = [totals[number] for number in numbers]
             chosen, obstacles, severity = self._choose(members, asked, start, found.usage)
@@ -106,10 +106,12 @@ class Chooser:
                 given = Given(pod_sets[number].name, counts[number], {}, obstacles)
                 found.pod_sets.append(given)
                 if chosen is None:
-                    found.mode = NO_FIT
                     found.tried.append({})
-                    return found
-                self._give(found, given, chosen, totals[number], fits=not obstacles)
+                else:
+                    self._give(found, given, chosen, totals[number], fits=not obstacles)
+            if chosen is None:
+                found.mode = NO_FIT
+                return found
         return found
 
     def _total(self, pod_set: PodSet, count: int) -> dict[ResourceName, int]:
@@ -154,25 +156,24 @@ class Chooser:
                 asked[name] = asked.get(name, 0) + amount
         chosen: dict[ResourceName, tuple[FlavorName, Judged, int]] = {}
         obstacles: list[str] = []
-        for name in sorted(asked):
+        for name in sorted(asked, key=fnv_1a):
             if name in chosen:
                 continue
             group = next((one for one in self.fact.groups if name in one.covered), None)
             if group is None:
                 if not asked[name] or self.ignores_undeclared:
                     continue
-                return None, [f"resource {name} unavailable in ClusterQueue"], FLAVOR
+                return None, [*obstacles, f"resource {name} unavailable in ClusterQueue"], FLAVOR
             wanted = {one: amount for one, amount in asked.items() if one in group.covered}
             best, mode, reasons, mildest = self._scan(
                 group, wanted, pod_sets, earlier, start.get(name, -1)
             )
-            if mode != FIT:
-                severity = max(severity, mildest)
-            if not best:
-                return None, reasons, severity
-            chosen.update(best)
+            severity = max(severity, mildest)
             if mode != FIT:
                 obstacles += reasons
+            if not best:
+                return None, obstacles, severity
+            chosen.update(best)
         return chosen, obstacles, severity
 
     def _scan(
@@ -186,29 +187,31 @@ class Chooser:
         """Try the flavors of a group after the one tried last, and keep the best."""
         rules = self.fact.fungibility
         reasons: list[str] = []
-        mildest = FLAVOR
+        severities: list[int] = []
         best: dict[ResourceName, tuple[FlavorName, Judged]] = {}
         best_judged = WORST
         index = last
         for index in range(last + 1, len(group.flavors)):
             name = group.flavors[index].flavor
-            unsuitable = self._dropped(name, min(wanted), pod_sets)
-            unsuitable = unsuitable or self._unsuitable(group, name, pod_sets)
+            unsuitable = self._dropped(name, min(wanted, key=fnv_1a), pod_sets)
+            unsuitable = unsuitable or self._unsuitable(name, pod_sets)
             if unsuitable:
                 reasons.append(unsuitable)
+                severities.append(FLAVOR)
                 continue
             judged: Judged = FIT, 0
             given: dict[ResourceName, tuple[FlavorName, Judged]] = {}
-            for resource in sorted(wanted):
+            lacks: list[str] = []
+            for resource in wanted:
                 key = FlavorResource(name, resource)
-                one = self._judge(key, earlier.get(key, 0), wanted[resource], reasons)
+                one = self._judge(key, earlier.get(key, 0), wanted[resource], lacks)
                 if is_better(judged, one, rules.preference):
                     judged = one
-                if judged[0] == NO_FIT:
-                    break
                 given[resource] = name, one
-            excess = judged[0] == NO_FIT and reasons[-1].startswith("insufficient quota")
-            mildest = min(mildest, MAXIMUM if excess else QUOTA)
+            reasons += lacks
+            if judged[0] != FIT:
+                never = any(told.startswith("insufficient quota") for told in lacks)
+                severities.append(MAXIMUM if never else QUOTA)
             if not self.fungible:
                 if judged[0] > best_judged[0]:
                     best, best_judged = given, judged
@@ -220,9 +223,11 @@ class Chooser:
                 break
             if is_better(judged, best_judged, rules.preference):
                 best, best_judged = given, judged
-        tried = -1 if index == len(group.flavors) - 1 or not self.fungible else index
+        tried = -1 if index == len(group.flavors) - 1 else index
+        if not self.fungible:
+            tried = 0  # it is never looked at again, but seems to be a flavor with others left
         chosen = {name: (flavor, judged, tried) for name, (flavor, judged) in best.items()}
-        return chosen, best_judged[0], reasons, mildest
+        return chosen, best_judged[0], reasons, min(severities, default=0)
 
     def _dropped(self, name: FlavorName, resource: ResourceName, pod_sets: Sequence[PodSet]) -> str:
         """Say that no pod set was nominated for a flavor; empty when one was."""
@@ -237,17 +242,14 @@ class Chooser:
             f" {resource}"
         )
 
-    def _unsuitable(
-        self, group: ResourceGroup, name: FlavorName, pod_sets: Sequence[PodSet]
-    ) -> str:
+    def _unsuitable(self, name: FlavorName, pod_sets: Sequence[PodSet]) -> str:
         """Say why pods may not use a flavor; empty when they may."""
         flavor = self.flavors[name]
-        keys = {key for one in group.flavors for key in self.flavors[one.flavor].node_labels}
         for one in pod_sets:
             for taint in flavor.taints if not one.tolerations else ():
                 spelled = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
                 return f"untolerated taint {spelled} in flavor {name}"
-            if is_elsewhere(one, flavor.node_labels, keys):
+            if is_elsewhere(one, flavor.node_labels):
                 return f"flavor {name} doesn't match node affinity"
         return ""
 
@@ -285,11 +287,20 @@ class Chooser:
         return policies.borrow_within_cohort is not never or by_share
 
 
+def fnv_1a(name: str) -> int:
+    """Hash a name as Kueue does that orders resources by it."""
+    found = 14695981039346656037
+    for byte in name.encode():
+        found = (found ^ byte) * 1099511628211 % 2**64
+    return found
+
+
 def is_better(one: Judged, other: Judged, preference: FlavorPreference) -> bool:
     """Say whether a flavor is preferred to another."""
-    for hopeless in (NO_FIT, NO_CANDIDATES):
-        if one[0] == hopeless or other[0] == hopeless:
-            return other[0] == hopeless and one[0] != hopeless
+    if NO_FIT in (one[0], other[0]):
+        return one[0] != NO_FIT
+    if NO_CANDIDATES in (one[0], other[0]):
+        return (one[0], -one[1]) > (other[0], -other[1])
     if preference is FlavorPreference.PREEMPTION_OVER_BORROWING:
         return (-one[1], one[0]) > (-other[1], other[0])
     return (one[0], -one[1]) > (other[0], -other[1])

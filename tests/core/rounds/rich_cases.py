@@ -51,6 +51,7 @@ def _settings(random: Random, settings: Settings) -> Settings:
         settings,
         equivalence_hashing=random.random() < 0.8,
         flavor_fungibility=random.random() < 0.9,
+        preserve_scan_progress=random.random() < 0.8,
         requeuing_timestamp=random.choice(list(RequeuingTimestamp)),
     )
 
