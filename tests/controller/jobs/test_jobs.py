@@ -298,6 +298,7 @@ async def test_pods_that_never_get_ready_send_the_workload_back(world: MakeWorld
         await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, too_big)
         found = await w.workload("a", false("QuotaReserved", "Deactivated"))
         assert true("Evicted", "DeactivatedDueToRequeuingLimitExceeded")(found)
+        assert false("PodsReady", "WaitForStart")(found)
         await w.until("Job", "a", suspended)
 
 
