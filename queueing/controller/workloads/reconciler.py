@@ -198,8 +198,7 @@ class WorkloadReconciler:
         Without that, its Jobs would only get a new Workload.
         """
         meta = workload.metadata
-        keys = [self._objects.job_keys.get(one.uid) for one in meta.owner_references]
-        jobs = [self._objects.jobs[key].metadata for key in keys if key is not None]
+        jobs = [job.metadata for job in self._objects.owners_of(workload)]
         for job in jobs if with_owner else ():
             if not job.deleting:
                 # Without a propagation policy the server would orphan the Job's pods.
