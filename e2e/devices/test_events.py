@@ -6,7 +6,6 @@ from e2e.devices.hardware import H100, Rack
 from e2e.devices.shapes import allocated, claims_of, furnish, training
 from e2e.jobs import running, wait_job, wait_told, workload_of
 from e2e.product import Controller
-from e2e.wire import Object
 from e2e.world import World
 from queueing.webhooks import pods
 from queueing.webhooks.policies import claims

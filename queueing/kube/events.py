@@ -68,8 +68,8 @@ class EventNote:
 class EventLimits:
     """How much is remembered and let through; times in seconds.
 
-    An object may give `burst` new events of a type at once and one more each `refill_s`, as client-go
-    allows for all types together: warnings that are repeated for days must not keep others out.
+    An object may give `burst` new events of a type at once and one more each `refill_s`. client-go
+    counts both types together; here warnings without end do not keep the others out.
     At most `held_max` events, of about a kilobyte, are held back, each for `patience_s` after it
     was tried first; one of them is tried after each delay of `again`.
     """

@@ -1,8 +1,8 @@
 """Events that users read with `kubectl describe`: on the Job, on its Workload, on a Cohort.
 
-In Kueue mode all of Kueue's Events are recorded. Otherwise an admission costs two Events: `Admitted`
-on the Workload, whose text includes that of `QuotaReserved`, and `Started` on the Job. Why a Workload
-waits is recorded in every mode, and otherwise than in Kueue mode on its Jobs as well.
+In Kueue mode all of Kueue's Events are recorded. Otherwise an admission costs two: `Admitted` on
+the Workload, whose text includes that of `QuotaReserved`, and `Started` on the Job. Why a Workload
+waits is recorded in both modes; on its Jobs as well, except in Kueue mode.
 """
 
 from collections.abc import Iterable

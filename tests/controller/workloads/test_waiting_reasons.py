@@ -59,9 +59,7 @@ class Stage:
         metadata = {"name": name, "namespace": "ns", "uid": name}
         self.objects.put_job(read(Job, {"metadata": metadata, "spec": {"template": {"spec": {}}}}))
 
-    def put(
-        self, *conditions: dict[str, Any], name: str = "w", owners: Sequence[str] = ()
-    ) -> None:
+    def put(self, *conditions: dict[str, Any], name: str = "w", owners: Sequence[str] = ()) -> None:
         named = [{"kind": "Job", "name": one, "uid": one} for one in owners]
         metadata = {"name": name, "namespace": "ns", "uid": "u", "resourceVersion": "1"}
         metadata |= {"ownerReferences": named}
