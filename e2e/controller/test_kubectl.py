@@ -87,9 +87,9 @@ def test_a_job_that_waits_and_its_workload_say_why_in_events(
     assert of_job == f"Workload {workload} waits: {told}"
     for kind, name in (("job", "large"), ("workload", workload)):
         described = succeeded(cluster.kubectl("describe", kind, name, here))
-        events = described.partition("Events:")[2]
-        assert "Warning  ExceedsMaxQuota" in events, described
-        assert told in events
+        shown = described.partition("Events:")[2]
+        assert "Warning  ExceedsMaxQuota" in shown, described
+        assert told in shown
 
     space.api.patch("ClusterQueue", queue, _with_quota(space, "2"))
     again = wait_workload(

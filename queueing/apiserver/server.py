@@ -231,13 +231,17 @@ async def serve(  # noqa: PLR0913 - the keyword-only settings of one server
 def _expiring(writes: Writes) -> Iterator[None]:
     """Delete Events whose time is over, every minute until the block ends."""
     loop = asyncio.get_running_loop()
+    timer: asyncio.TimerHandle
 
-    def look() -> None:
+    def look_later() -> None:
         nonlocal timer
-        expire_events(writes)
         timer = loop.call_later(_EXPIRY_EVERY_S, look)
 
-    timer = loop.call_later(_EXPIRY_EVERY_S, look)
+    def look() -> None:
+        expire_events(writes)
+        look_later()
+
+    look_later()
     try:
         yield
     finally:

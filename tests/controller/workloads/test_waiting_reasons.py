@@ -61,8 +61,8 @@ class Stage:
 
     def put(self, *conditions: dict[str, Any], name: str = "w", owners: Sequence[str] = ()) -> None:
         named = [{"kind": "Job", "name": one, "uid": one} for one in owners]
-        metadata = {"name": name, "namespace": "ns", "uid": "u", "resourceVersion": "1"}
-        metadata |= {"ownerReferences": named}
+        names = {"name": name, "namespace": "ns", "uid": "u", "resourceVersion": "1"}
+        metadata = {**names, "ownerReferences": named}
         document = {"metadata": metadata, "status": {"conditions": list(conditions)}}
         self.objects.put_workload(read(Workload, document))
 
