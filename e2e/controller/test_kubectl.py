@@ -113,6 +113,24 @@ def test_a_job_that_waits_and_its_workload_say_why_in_events(
     assert warnings == {("Workload", told): 1, ("Workload", news): 1, ("Job", of_job): 1}
 
 
+def test_a_job_has_the_events_of_kubernetes_that_the_embedded_server_imitates(
+    space: World, controller: Controller
+) -> None:
+    make_queue(space)
+    space.make(job(space.namespace, "train", queue="team"))
+    told = {
+        reason: wait_told(space, "Job", "train", reason)
+        for reason in ("Suspended", "SuccessfulCreate", "Resumed", "Completed")
+    }
+    pod = told.pop("SuccessfulCreate")
+    assert pod.startswith("Created pod: train-")
+    assert told == {
+        "Suspended": "Job suspended",
+        "Resumed": "Job resumed",
+        "Completed": "Job completed",
+    }
+
+
 def _with_quota(space: World, cpu: str) -> Object:
     spec = cluster_queue("any", {space.name("any"): {"cpu": cpu}})["spec"]
     return {"spec": {"resourceGroups": spec["resourceGroups"]}}
