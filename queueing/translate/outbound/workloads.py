@@ -114,8 +114,8 @@ def evict(workload: Workload, step: Evict, now: float, *, preempted: str = "") -
         conditions.set("Preempted", true=True, reason=preempted, message=step.message)
     conditions.drop("DeactivationTarget")
     if conditions.reason("PodsReady") or _is_for_its_pods(step):
-        reason_now, message = PodsUnready.WAIT_FOR_START, "Not all pods are ready"
-        conditions.set("PodsReady", true=False, reason=reason_now, message=message)
+        unready = PodsUnready.WAIT_FOR_START
+        conditions.set("PodsReady", true=False, reason=unready, message="Not all pods are ready")
     status: dict[str, Any] = {"schedulingStats": _counted(workload, step)}
     status |= _requeue_state(workload, step)
     checks = workload.status.admission_checks
