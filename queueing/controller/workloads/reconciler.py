@@ -186,7 +186,8 @@ class WorkloadReconciler:
             case SetAside(message=message):
                 await self._writes.patch_workload(workload, outbound.set_aside(workload, step, now))
                 if message:
-                    self._events.waits(workload.metadata, Reason.MISCONFIGURED, message)
+                    jobs = [job.metadata for job in self._objects.owners_of(workload)]
+                    self._events.waits(workload.metadata, Reason.MISCONFIGURED, message, jobs)
             case Remove(with_owner=with_owner):
                 await self._remove(workload, with_owner=with_owner)
             case _:
