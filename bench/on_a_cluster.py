@@ -56,17 +56,19 @@ async def _workloads(cluster: Cluster, name: str, scale: float) -> Result:
     ideal = load.ideal(wanted, items)
     async with client_of(cluster) as client:
         await furnished(cluster, client, wanted)
-        before = cpu.seconds_by_part(cluster)
+        meter = cpu.Meter(cluster)
+        await meter.begin()
         bare, floor_s = await watched(client, FLOOR_SPACE, floor(client, items, FLOOR_SPACE))
-        floor_used = cpu.seconds_by_part(cluster) - before
+        floor_used = meter.end()
         log = log_of(cluster)
         async with running_product(cluster):
             await settled(log)
             log = log_of(cluster)
             teams = Teams(client, items)
-            before = cpu.seconds_by_part(cluster)
+            await meter.begin()
             wall_s = await teams.run(LIMIT_S)
-            used = cpu.seconds_by_part(cluster) - before
+            await settled(log)
+            used = meter.end()
             writes = by_kind(log.writes(user=USER)) if log else {}
     per_workload = {f"writes each: {kind}": n / len(items) for kind, n in sorted(writes.items())}
     waits = [teams.admitted[name] - teams.created[name] for name in teams.admitted]

@@ -90,7 +90,11 @@ async def _watched_by_kubernetes(cluster: Cluster) -> None:
 
 
 async def settled(log: AuditLog | None) -> None:
-    """Wait until queueing has taken in the queues: each gets a finalizer and a status once."""
+    """Wait until queueing writes nothing more.
+
+    Before a run: each queue gets a finalizer and a status once. After it: Events and whatever else
+    waits until the API server is at rest are counted as well.
+    """
     known, patient_until = -1, time.monotonic() + SETTLED_AFTER_MAX_S
     while time.monotonic() < patient_until:
         await asyncio.sleep(SETTLES_S)

@@ -72,6 +72,25 @@ def wait_workload(
     )
 
 
+def wait_told(space: World, kind: str, name: str, reason: str) -> str:
+    """Wait for an Event about an object, and return what it says."""
+
+    def concerns(one: Object) -> bool:
+        return bool(
+            one["reason"] == reason
+            and one["involvedObject"]["kind"] == kind
+            and one["involvedObject"]["name"] == name
+        )
+
+    found = space.api.wait(
+        "Event",
+        lambda items: any(map(concerns, items)),
+        namespace=space.namespace,
+        what=f"{reason} of {kind} {name}",
+    )
+    return next(str(one["message"]) for one in found if concerns(one))
+
+
 def owned_by(item: Object, uid: str) -> bool:
     owners = item["metadata"].get("ownerReferences") or []
     return any(owner["uid"] == uid for owner in owners)

@@ -1,15 +1,17 @@
 """kubectl against queues and workloads, as people use it."""
 
 import json
+from collections import Counter
 from subprocess import CompletedProcess
 
 import yaml
 
-from e2e.api import holds
+from e2e.api import condition, holds
 from e2e.cluster import Cluster
-from e2e.jobs import running, wait_job, workload_of
+from e2e.jobs import running, wait_job, wait_told, wait_workload, workload_of
 from e2e.objects import Pods, cluster_queue, flavor, job, local_queue
 from e2e.product import Controller
+from e2e.wire import Object
 from e2e.world import World
 
 IN_USE = "kueue.x-k8s.io/resource-in-use"
@@ -69,6 +71,69 @@ def test_apply_wait_get_describe_and_delete_a_queued_job(
     assert by_queue.split() == [f"workload.kueue.x-k8s.io/{workload}"]
     assert "deleted" in succeeded(cluster.kubectl("delete", "job", "train", here))
     space.api.wait_gone("Workload", workload, space.namespace)
+
+
+def test_a_job_that_waits_and_its_workload_say_why_in_events(
+    space: World, cluster: Cluster, controller: Controller
+) -> None:
+    queue = make_queue(space, cpu="1")
+    here = f"--namespace={space.namespace}"
+    space.make(job(space.namespace, "large", queue="team", parallelism=3))
+    workload = workload_of(space, "large")["metadata"]["name"]
+    told = wait_told(space, "Workload", workload, "ExceedsMaxQuota")
+    said = condition(space.api.get("Workload", workload, space.namespace), "QuotaReserved")
+    assert (said["reason"], said["message"]) == ("ExceedsMaxQuota", told)
+    of_job = wait_told(space, "Job", "large", "ExceedsMaxQuota")
+    assert of_job == f"Workload {workload} waits: {told}"
+    for kind, name in (("job", "large"), ("workload", workload)):
+        described = succeeded(cluster.kubectl("describe", kind, name, here))
+        shown = described.partition("Events:")[2]
+        assert "Warning  ExceedsMaxQuota" in shown, described
+        assert told in shown
+
+    space.api.patch("ClusterQueue", queue, _with_quota(space, "2"))
+    again = wait_workload(
+        space,
+        "large",
+        lambda one: condition(one, "QuotaReserved").get("message") != told,
+        "told how much it lacks now",
+    )
+    news = condition(again, "QuotaReserved")["message"]
+    events = space.api.wait(
+        "Event",
+        lambda found: any(one["message"] == news for one in found),
+        namespace=space.namespace,
+        what="an Event of the changed message",
+    )
+    warnings = Counter(
+        (one["involvedObject"]["kind"], one["message"])
+        for one in events
+        if one["reason"] == "ExceedsMaxQuota"
+    )
+    assert warnings == {("Workload", told): 1, ("Workload", news): 1, ("Job", of_job): 1}
+
+
+def test_a_job_has_the_events_of_kubernetes_that_the_embedded_server_imitates(
+    space: World, controller: Controller
+) -> None:
+    make_queue(space)
+    space.make(job(space.namespace, "train", queue="team"))
+    told = {
+        reason: wait_told(space, "Job", "train", reason)
+        for reason in ("Suspended", "SuccessfulCreate", "Resumed", "Completed")
+    }
+    pod = told.pop("SuccessfulCreate")
+    assert pod.startswith("Created pod: train-")
+    assert told == {
+        "Suspended": "Job suspended",
+        "Resumed": "Job resumed",
+        "Completed": "Job completed",
+    }
+
+
+def _with_quota(space: World, cpu: str) -> Object:
+    spec = cluster_queue("any", {space.name("any"): {"cpu": cpu}})["spec"]
+    return {"spec": {"resourceGroups": spec["resourceGroups"]}}
 
 
 def test_edit_a_quota_with_an_editor(

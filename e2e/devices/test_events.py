@@ -4,33 +4,13 @@ import time
 
 from e2e.devices.hardware import H100, Rack
 from e2e.devices.shapes import allocated, claims_of, furnish, training
-from e2e.jobs import running, wait_job, workload_of
+from e2e.jobs import running, wait_job, wait_told, workload_of
 from e2e.product import Controller
-from e2e.wire import Object
 from e2e.world import World
 from queueing.webhooks import pods
 from queueing.webhooks.policies import claims
 
 IN_FORCE_S = 30.0
-
-
-def wait_told(space: World, kind: str, name: str, reason: str) -> str:
-    """Wait for an Event of ours about an object, and return what it says."""
-
-    def concerns(one: Object) -> bool:
-        return bool(
-            one["reason"] == reason
-            and one["involvedObject"]["kind"] == kind
-            and one["involvedObject"]["name"] == name
-        )
-
-    found = space.api.wait(
-        "Event",
-        lambda items: any(map(concerns, items)),
-        namespace=space.namespace,
-        what=f"{reason} of {kind} {name}",
-    )
-    return next(str(one["message"]) for one in found if concerns(one))
 
 
 def test_a_resource_quota_that_refuses_claims_is_quoted_and_the_rest_runs_when_it_is_raised(

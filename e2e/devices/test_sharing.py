@@ -24,8 +24,7 @@ from e2e.devices.shapes import (
     training,
     wait_no_claims,
 )
-from e2e.devices.test_events import wait_told
-from e2e.jobs import running, stopped, wait_job, wait_workload, workload_of
+from e2e.jobs import running, stopped, wait_job, wait_told, wait_workload, workload_of
 from e2e.objects import Pods, cluster_queue, flavor, job, local_queue
 from e2e.product import Controller
 from e2e.quota import amount, wait_nothing_held

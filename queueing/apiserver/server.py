@@ -3,8 +3,8 @@
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from queueing.apiserver.admission.conversion import Converter
 from queueing.apiserver.admission.webhooks import Admission
 from queueing.apiserver.failures import ApiFailure
 from queueing.apiserver.memory.collection import Collector
+from queueing.apiserver.memory.expiry import expire_events
 from queueing.apiserver.memory.history import Change, Event
 from queueing.apiserver.memory.journal import Journal
 from queueing.apiserver.memory.store import Store
@@ -32,6 +33,8 @@ from queueing.apiserver.wire.watching import Watcher, lines, watcher_of
 
 _NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 _DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
+_EXPIRY_EVERY_S = 60.0
+"""Seconds between two looks for Events whose time is over."""
 
 
 class AddressError(Exception):
@@ -216,11 +219,33 @@ async def serve(  # noqa: PLR0913 - the keyword-only settings of one server
             store.keep_in(lambda kind, place, obj: journal.keep(kind, place, obj, store.version))
         _seed(server)
         try:
-            async with _listening(server, host, port):
-                yield server
+            with _expiring(writes):
+                async with _listening(server, host, port):
+                    yield server
         finally:
             if journal:
                 journal.close()
+
+
+@contextmanager
+def _expiring(writes: Writes) -> Iterator[None]:
+    """Delete Events whose time is over, every minute until the block ends."""
+    loop = asyncio.get_running_loop()
+    timer: asyncio.TimerHandle
+
+    def look_later() -> None:
+        nonlocal timer
+        timer = loop.call_later(_EXPIRY_EVERY_S, look)
+
+    def look() -> None:
+        expire_events(writes)
+        look_later()
+
+    look_later()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @asynccontextmanager

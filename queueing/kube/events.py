@@ -68,7 +68,8 @@ class EventNote:
 class EventLimits:
     """How much is remembered and let through; times in seconds.
 
-    An object may give `burst` new events at once and one more each `refill_s`, as client-go allows.
+    An object may give `burst` new events of a type at once and one more each `refill_s`. client-go
+    counts both types together; here warnings without end do not keep the others out.
     At most `held_max` events, of about a kilobyte, are held back, each for `patience_s` after it
     was tried first; one of them is tried after each delay of `again`.
     """
@@ -159,7 +160,7 @@ class EventRecorder:
             self._series.move_to_end(key)
             self._count(series, now)
             return
-        if not self._is_allowed(regarding, now):
+        if not self._is_allowed(regarding, note.type, now):
             self.dropped += 1
             return
         series = _Series(regarding, self._new_name(regarding, now), 1, now)
@@ -255,8 +256,8 @@ class EventRecorder:
         _end(note.series)
         logger.debug("an event about %s was lost: %s", note.series.regarding.name, why)
 
-    def _is_allowed(self, regarding: Regarding, now: float) -> bool:
-        key = (regarding.uid or regarding.name,)
+    def _is_allowed(self, regarding: Regarding, kind: EventType, now: float) -> bool:
+        key = (regarding.uid or regarding.name, kind)
         limits = self._limits
         allowance = self._allowances.get(key) or _Allowance(float(limits.burst), now)
         grown = (now - allowance.since) / limits.refill_s

@@ -73,13 +73,14 @@ _BOTH = (
         "ready_wait_time_seconds",
         _QUEUE_AND_CLASS,
         WAIT_BUCKETS,
-        "Time from creation, or from the last requeueing, until all pods were ready.",
+        "Time from creation, or from the last requeueing, until all pods were ready; once per"
+        " admission.",
     ),
     _histogram(
         "admitted_until_ready_wait_time_seconds",
         _QUEUE_AND_CLASS,
         WAIT_BUCKETS,
-        "Time from admission until all pods were ready.",
+        "Time from admission until all pods were ready for the first time.",
     ),
     _histogram(
         "execution_time_seconds",

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from queueing.apiserver.memory.store import Store
+from queueing.apiserver.memory.writes import DeleteOptions
 from queueing.apiserver.server import serve
 from queueing.apiserver.simulation.cluster import simulate
 from queueing.apiserver.simulation.indexes import members, ranges
@@ -42,6 +43,7 @@ class Room:
         self.store, self.server = store, server
         self.jobs = store.catalog.builtin("batch", "jobs")
         self.pods = store.catalog.builtin("", "pods")
+        self.events = store.catalog.builtin("", "events")
 
     def job(self, name: str) -> Object:
         return self.store.read(self.jobs, "default", name)
@@ -51,6 +53,19 @@ class Room:
             while not test(self.job(name)):
                 await asyncio.sleep(0.002)
         return self.job(name)
+
+    def said(self, name: str) -> list[tuple[str, str]]:
+        """Return type and reason of the Events about a Job, in the order of their creation."""
+        found = [
+            one for one in self.store.items(self.events) if one["involvedObject"]["name"] == name
+        ]
+        found.sort(key=lambda one: one["metadata"]["name"])
+        return [(one["type"], one["reason"]) for one in found for _ in range(one["count"])]
+
+    async def until_said(self, name: str, *want: str) -> None:
+        async with asyncio.timeout(10):
+            while not {reason for _, reason in self.said(name)}.issuperset(want):
+                await asyncio.sleep(0.002)
 
     def change(self, name: str, path: tuple[str, ...], value: Any) -> None:
         self.server.api.writes.update(with_value(self.job(name), path, value))
@@ -144,6 +159,78 @@ async def test_a_finished_job_goes_after_its_time_to_live(room: Room) -> None:
     async with asyncio.timeout(10):
         while room.store.items(room.jobs) or room.store.items(room.pods):
             await asyncio.sleep(0.002)
+
+
+async def test_a_job_says_what_became_of_it_and_of_its_pods(room: Room) -> None:
+    room.server.load([job("j", suspend=True)])
+    await room.until_said("j", "Suspended")
+    room.change("j", ("spec", "suspend"), value=False)
+    await room.until_said("j", "Completed")
+    assert room.said("j") == [
+        ("Normal", "Suspended"),
+        ("Normal", "SuccessfulCreate"),
+        ("Normal", "Resumed"),
+        ("Normal", "Completed"),
+    ]
+
+
+async def test_a_job_that_is_suspended_again_says_so_once_more_in_the_same_event(
+    room: Room,
+) -> None:
+    room.server.load([job("j", seconds="100000", suspend=True)])
+    await room.until("j", has("Suspended"))
+    room.change("j", ("spec", "suspend"), value=False)
+    await room.until("j", lambda found: dig(found, "status", "ready") == 1)
+    room.change("j", ("spec", "suspend"), value=True)
+    await room.until_said("j", "SuccessfulDelete")
+    await room.until("j", has("Suspended"))
+    (suspended,) = [one for one in room.store.items(room.events) if one["reason"] == "Suspended"]
+    assert (suspended["count"], suspended["message"]) == (2, "Job suspended")
+    assert suspended["source"] == {"component": "job-controller"}
+
+
+async def test_a_job_that_fails_says_why(room: Room) -> None:
+    failing = {"queueing.dev/simulate-failure": "true"}
+    room.server.load([job("j", seconds="0", backoffLimit=0, notes=failing)])
+    await room.until("j", has("Failed"))
+    assert room.said("j")[-1] == ("Warning", "BackoffLimitExceeded")
+
+
+async def test_a_job_whose_pods_are_refused_says_so(room: Room) -> None:
+    refused = job("j")
+    refused["spec"]["template"]["metadata"]["annotations"]["not a name"] = "x"
+    room.server.load([refused])
+    await room.until_said("j", "FailedCreate")
+    for event in room.store.items(room.events):
+        assert event["message"].startswith("Error creating: Pod ")
+    assert set(room.said("j")) == {("Warning", "FailedCreate")}
+
+
+async def test_many_pods_are_told_of_in_few_events(room: Room) -> None:
+    room.server.load([job("j", cpu="10m", seconds="100000", parallelism=30)])
+    await room.until("j", lambda found: dig(found, "status", "active") == 30)
+    events = room.store.items(room.events)
+    assert len(events) == 11
+    assert sum(one["count"] for one in events) == 30
+    combined = [one for one in events if one["count"] > 1]
+    assert [one["message"].partition("Created")[0] for one in combined] == [
+        "(combined from similar events): "
+    ]
+
+
+async def test_a_job_in_a_namespace_that_goes_away_says_nothing_and_goes(room: Room) -> None:
+    home = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
+    of_team = job("j", seconds="100000")
+    of_team["metadata"]["namespace"] = "team"
+    room.server.load([home, of_team])
+    await room.until_said("j", "SuccessfulCreate")
+    namespaces = room.store.catalog.builtin("", "namespaces")
+    team = room.store.read(namespaces, "", "team")
+    room.server.api.writes.delete(namespaces, team, DeleteOptions())
+    async with asyncio.timeout(10):
+        while room.store.peek(namespaces, "", "team"):
+            await asyncio.sleep(0.002)
+    assert room.said("j") == []
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from queueing.core.lifecycle.steps import (
     Deactivate,
     Evict,
     EvictionReason,
+    PodsUnready,
     Remove,
     Requeue,
     Return,
@@ -275,6 +276,7 @@ def test_pods_that_never_get_ready_send_the_workload_back_with_backoff(
     step = live(fact).step
     assert isinstance(step, Evict)
     assert (step.reason, step.requeue_count) == (EvictionReason.PODS_READY_TIMEOUT, before + 1)
+    assert (step.wire_reason, step.cause) == ("PodsReadyTimeout", PodsUnready.WAIT_FOR_START)
     assert step.requeue_at == NOW + wait_s
 
 
@@ -294,6 +296,15 @@ def test_a_lost_pod_has_its_own_patience() -> None:
     lost = no("PodsReady", "WaitForRecovery", at=NOW - 100)
     fact = workload(yes("QuotaReserved"), yes("Admitted", at=NOW - 5000), lost, admission=HELD)
     assert live(fact, rules=rules) == Life(look_again_at=NOW + 200)
+
+
+def test_an_eviction_for_a_lost_pod_names_that_as_its_cause() -> None:
+    rules = LifeRules(pods_ready=PodsReadyRules(recovery_timeout_s=30))
+    lost = no("PodsReady", "WaitForRecovery", at=NOW - 30)
+    fact = workload(yes("QuotaReserved"), yes("Admitted", at=NOW - 60), lost, admission=HELD)
+    step = live(fact, rules=rules).step
+    assert isinstance(step, Evict)
+    assert (step.wire_reason, step.cause) == ("PodsReadyTimeout", PodsUnready.WAIT_FOR_RECOVERY)
 
 
 @pytest.mark.parametrize(

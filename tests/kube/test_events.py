@@ -119,6 +119,22 @@ async def test_an_object_that_talks_too_much_is_cut_off_for_a_while(
     assert len(server.seen) == 4
 
 
+async def test_warnings_without_end_do_not_keep_other_events_out(
+    server: Any, client: Client
+) -> None:
+    server.otherwise = server.reply(201)
+    async with recording(client, HandClock(), EventLimits(burst=2)) as (recorder, _):
+        for number in range(5):
+            waits = replace(ADMITTED, type=EventType.WARNING, message=f"{number} more needed")
+            recorder.record(WORKLOAD, waits)
+        recorder.record(WORKLOAD, ADMITTED)
+    assert [json.loads(seen.body)["type"] for seen in server.seen] == [
+        "Warning",
+        "Warning",
+        "Normal",
+    ]
+
+
 async def test_a_lost_event_harms_nobody_and_the_next_starts_afresh(
     server: Any, client: Client
 ) -> None:

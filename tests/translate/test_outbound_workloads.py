@@ -1,6 +1,7 @@
 from typing import Any
 
 import msgspec
+import pytest
 
 from queueing.core.decisions import Admit, Reason, Requeue, Wait
 from queueing.core.facts import PodSetAssignment, WorkloadFact
@@ -10,6 +11,7 @@ from queueing.core.lifecycle.steps import (
     Condemn,
     Evict,
     EvictionReason,
+    PodsUnready,
     Return,
     SetAside,
 )
@@ -195,6 +197,43 @@ def test_a_lost_pod_is_forgotten_with_the_eviction() -> None:
     step = Evict(reason=EvictionReason.PODS_READY_TIMEOUT, message="too late")
     stored.take(outbound.evict(stored.wire, step, NOW))
     assert stored.condition("PodsReady")[:2] == ("False", "WaitForStart")
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        pytest.param(
+            Evict(
+                reason=EvictionReason.PODS_READY_TIMEOUT,
+                cause=PodsUnready.WAIT_FOR_START,
+                message="too late",
+            ),
+            True,
+            id="too late",
+        ),
+        pytest.param(
+            Evict(
+                reason=EvictionReason.DEACTIVATED,
+                cause=Cause.REQUEUING_LIMIT_EXCEEDED,
+                message="too late once more",
+            ),
+            True,
+            id="too late for the last time",
+        ),
+        pytest.param(PREEMPTED, False, id="preempted: its pods are not in question"),
+    ],
+)
+def test_one_whose_pods_were_never_ready_says_so_if_it_is_evicted_for_that(
+    step: Evict, said: bool
+) -> None:
+    stored = Stored()
+    stored.take(outbound.reserve(stored.wire, admit(), NOW))
+    stored.take(outbound.evict(stored.wire, step, NOW))
+    found = stored.wire.status.condition("PodsReady")
+    assert (found is not None and (found.status, found.reason) == ("False", "WaitForStart")) == said
+    assert (found is None) != said
+    counted = stored.document["status"]["schedulingStats"]["evictions"]
+    assert counted == [{"reason": step.reason, "underlyingCause": step.cause, "count": 1}]
 
 
 def test_time_is_summed_over_evictions_until_the_workload_is_switched_on_again() -> None:

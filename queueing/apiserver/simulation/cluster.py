@@ -13,7 +13,7 @@ from queueing.apiserver.memory.history import Change, Event
 from queueing.apiserver.memory.store import Store
 from queueing.apiserver.memory.writes import Author, DeleteOptions, Writes, wire_time
 from queueing.apiserver.resources.resource import Resource
-from queueing.apiserver.simulation import annotations, saving
+from queueing.apiserver.simulation import annotations, job_events, saving
 from queueing.apiserver.simulation.jobs import is_finished, plan
 from queueing.apiserver.simulation.nodes import NodeShape
 from queueing.apiserver.simulation.pods import bound, ended, running, unschedulable
@@ -36,6 +36,7 @@ class Simulation:
     _jobs: Resource
     _pods: Resource
     _nodes: Resource
+    _events: job_events.JobEvents
     _rooms: dict[str, Room] = field(default_factory=dict)
     _charged: dict[Place, tuple[str, dict[str, int]]] = field(default_factory=dict)
     _by_job: dict[Place, dict[Place, None]] = field(default_factory=dict)
@@ -232,9 +233,23 @@ class Simulation:
             self.writes.commit_update(self._jobs, job, status, _JOB_CONTROLLER)
         for pod in wanted.delete:
             self.writes.delete(self._pods, pod, DeleteOptions())
+            self._events.tell(job, job_events.deleted(pod))
         for pod in wanted.create:
-            self.writes.create(pod, manager="kube-controller-manager")
+            if not self._create(job, pod):
+                break
+        for said in job_events.turns(job, status):
+            self._events.tell(job, said)
         self._watch_deadline(place)
+
+    def _create(self, job: Object, pod: Object) -> bool:
+        """Create a pod of a Job; False if it is refused, as the next one would be."""
+        try:
+            made = self.writes.create(pod, manager="kube-controller-manager")
+        except ApiFailure as failure:
+            self._events.tell(job, job_events.not_created(failure))
+            return False
+        self._events.tell(job, job_events.created(made))
+        return True
 
     def _watch_deadline(self, place: Place) -> None:
         """Arm the deadline of this run; a suspension ends the run."""
@@ -325,6 +340,7 @@ async def simulate(
         catalog.builtin("batch", "jobs"),
         catalog.builtin("", "pods"),
         catalog.builtin("", "nodes"),
+        job_events.JobEvents(writes),
     )
     stop = simulation.start()
     async with asyncio.TaskGroup() as group:

@@ -150,6 +150,11 @@ class Objects:
         found = [self.workloads[key] for key in self.workloads_by_owner[uid]]
         yield from sorted(found, key=lambda one: (one.metadata.created, one.metadata.name))
 
+    def owners_of(self, workload: Workload) -> list[Job]:
+        """Return the Jobs that own a Workload: one, or the members of a gang."""
+        keys = (self.job_keys.get(owner.uid) for owner in workload.metadata.owner_references)
+        return [self.jobs[key] for key in keys if key is not None]
+
     def concerned_by(self, queue: str) -> Iterator[Key]:
         """Yield the Workloads of a ClusterQueue's LocalQueues, and those that hold quota of it.
 

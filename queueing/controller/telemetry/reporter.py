@@ -15,6 +15,7 @@ from queueing.controller.telemetry.queue_metrics import QueueMetrics
 from queueing.controller.telemetry.readiness import Readiness
 from queueing.controller.telemetry.traces import WorkloadTraces
 from queueing.core.decisions import Admit, Cycle, Decision, Mode, Preempt, Wait
+from queueing.core.lifecycle.steps import PodsUnready
 from queueing.core.selectors import Selector
 from queueing.observe.logs import decision as log_decision
 from queueing.observe.metrics import Exposition, Metrics
@@ -153,15 +154,23 @@ class Reporter:
             self.traces.step(workload.metadata.key, "unsuspend", began, self.now())
 
     def pods_ready(self, workload: Workload, job: Meta) -> None:
-        """Measure how long it took until all pods are ready; that ends a round of the trace."""
-        now, waited_s = self.now(), self._waited_s(workload)
+        """Note that all pods are ready; that ends a round of the trace.
+
+        How long it took is measured once per admission: not again when a lost pod was replaced.
+        """
+        now, before = self.now(), workload.status.condition("PodsReady")
+        if before is None or before.reason != PodsUnready.WAIT_FOR_RECOVERY:
+            self._measure_readiness(workload, now)
+        if self.traces is not None:
+            self.traces.ready(workload, job, now)
+
+    def _measure_readiness(self, workload: Workload, now: float) -> None:
+        waited_s = self._waited_s(workload)
         self._queue_metrics.observe("ready_wait_time_seconds", workload, waited_s)
         admitted = workload.status.true_since("Admitted")
         if admitted is not None:
             name = "admitted_until_ready_wait_time_seconds"
             self._queue_metrics.observe(name, workload, now - admitted)
-        if self.traces is not None:
-            self.traces.ready(workload, job, now)
 
     def evicted(self, workload: Workload, reason: str, cause: str) -> None:
         """Count an eviction; that ends a round of the trace."""

@@ -186,7 +186,8 @@ class WorkloadReconciler:
             case SetAside(message=message):
                 await self._writes.patch_workload(workload, outbound.set_aside(workload, step, now))
                 if message:
-                    self._events.waits(workload.metadata, Reason.MISCONFIGURED, message)
+                    jobs = [job.metadata for job in self._objects.owners_of(workload)]
+                    self._events.waits(workload.metadata, Reason.MISCONFIGURED, message, jobs)
             case Remove(with_owner=with_owner):
                 await self._remove(workload, with_owner=with_owner)
             case _:
@@ -198,8 +199,7 @@ class WorkloadReconciler:
         Without that, its Jobs would only get a new Workload.
         """
         meta = workload.metadata
-        keys = [self._objects.job_keys.get(one.uid) for one in meta.owner_references]
-        jobs = [self._objects.jobs[key].metadata for key in keys if key is not None]
+        jobs = [job.metadata for job in self._objects.owners_of(workload)]
         for job in jobs if with_owner else ():
             if not job.deleting:
                 # Without a propagation policy the server would orphan the Job's pods.

@@ -1,4 +1,4 @@
-"""Writes into a Workload's status why it waits, without slowing admissions down.
+"""Writes why a Workload waits: into its status and as an Event, without slowing admissions down.
 
 - A workload that is admitted soon after its creation is never written to say that it waits.
 - A reason is written when it changes. A new message with the same reason is written at most every
@@ -7,6 +7,8 @@
   get its reason. When it is judged again, the statuses of the others are out of date. While the
   server is at rest they are compared with what the engine knows, some per second, and a few of
   those that differ are written.
+- What was written is repeated as an Event of the Workload. Its Jobs get one when the reason is
+  another than before. Events go at their own, slower pace.
 - One reason is written at once: that of a preemptor, before the first of its victims is evicted.
   From it, the next leader knows which workload waits for which victims.
 """
@@ -276,4 +278,7 @@ class WaitingReasons:
             if may_pass(error):
                 self.expect(wait.workload)
             return
-        self._events.waits(found.metadata, wait.reason, wait.message)
+        is_new = _reserved(found).reason != wait.reason
+        jobs = self._objects.owners_of(found) if is_new else []
+        told = [job.metadata for job in jobs]
+        self._events.waits(found.metadata, wait.reason, wait.message, told)

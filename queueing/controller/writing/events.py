@@ -1,10 +1,11 @@
 """Events that users read with `kubectl describe`: on the Job, on its Workload, on a Cohort.
 
-In Kueue mode all of Kueue's Events are recorded. Otherwise those are left out that only repeat a
-condition, so that an admission costs two Events: `Admitted` on the Workload, whose text includes
-that of `QuotaReserved`, and `Started` on the Job.
+In Kueue mode all of Kueue's Events are recorded. Otherwise an admission costs two: `Admitted` on
+the Workload, whose text includes that of `QuotaReserved`, and `Started` on the Job. Why a Workload
+waits is recorded in both modes; on its Jobs as well, except in Kueue mode.
 """
 
+from collections.abc import Iterable
 from typing import Protocol
 
 from queueing.core.settings import Compatibility
@@ -26,10 +27,8 @@ class Events:
 
     def __init__(self, recorder: Recorder, compatibility: Compatibility) -> None:
         self._recorder = recorder
-        self._tells_waits = compatibility is Compatibility.KUEUE
-        self._left_out = (
-            frozenset() if compatibility is Compatibility.KUEUE else _ONLY_IN_KUEUE_MODE
-        )
+        self._is_kueue = compatibility is Compatibility.KUEUE
+        self._left_out = frozenset() if self._is_kueue else _ONLY_IN_KUEUE_MODE
 
     def workload(self, meta: Meta, reason: str, message: str, *, warning: bool = False) -> None:
         """Record an Event of a Workload, unless its reason is left out in this mode."""
@@ -44,10 +43,14 @@ class Events:
         """Record a reservation that is not an admission yet, in every mode."""
         self._write(_regarding(API_VERSION, "Workload", meta), "QuotaReserved", message)
 
-    def waits(self, meta: Meta, reason: str, message: str) -> None:
-        """Record why a Workload waits; only in Kueue mode, else its condition alone says so."""
-        if self._tells_waits:
-            self.workload(meta, reason, message, warning=True)
+    def waits(self, meta: Meta, reason: str, message: str, jobs: Iterable[Meta]) -> None:
+        """Record why a Workload waits, and on its `jobs` that it does.
+
+        Not on Jobs in Kueue mode: there `CreatedWorkload` says which Workload to look at.
+        """
+        self.workload(meta, reason, message, warning=True)
+        for job in () if self._is_kueue else jobs:
+            self.job(job, reason, f"Workload {meta.name} waits: {message}", warning=True)
 
     def job(self, meta: Meta, reason: str, message: str, *, warning: bool = False) -> None:
         """Record an Event of a Job, unless its reason is left out in this mode."""

@@ -17,6 +17,7 @@ from queueing.core.lifecycle.steps import (
     Deactivate,
     Evict,
     EvictionReason,
+    PodsUnready,
     Remove,
     Requeue,
     Return,
@@ -228,7 +229,9 @@ def _pods_ready(workload: WorkloadFact, _: StopPolicies, rules: LifeRules, now: 
     if rules.pods_ready is None or not started:
         return NOTHING
     since, patience_s = workload.conditions["Admitted"].changed, rules.pods_ready.timeout_s
-    if ready is not None and ready.reason == "WaitForRecovery":
+    cause = PodsUnready.WAIT_FOR_START
+    if ready is not None and ready.reason == PodsUnready.WAIT_FOR_RECOVERY:
+        cause = PodsUnready.WAIT_FOR_RECOVERY
         since, own_s = ready.changed, rules.pods_ready.recovery_timeout_s
         patience_s = patience_s if own_s is None else own_s
     if since + patience_s > now:
@@ -240,6 +243,7 @@ def _pods_ready(workload: WorkloadFact, _: StopPolicies, rules: LifeRules, now: 
     return Life(
         step=Evict(
             reason=EvictionReason.PODS_READY_TIMEOUT,
+            cause=cause,
             message=f"Exceeded the PodsReady timeout {workload.key}",
             requeue_at=now + rules.pods_ready.backoff.delay_s(attempt),
             requeue_count=attempt,

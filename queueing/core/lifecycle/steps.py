@@ -38,6 +38,15 @@ class Cause(StrEnum):
     """Its flavor uses a ComputeDomain, and the API server has no such kind."""
 
 
+class PodsUnready(StrEnum):
+    """Why `PodsReady` is False; the underlying cause of an eviction for `PodsReadyTimeout`."""
+
+    WAIT_FOR_START = "WaitForStart"
+    """Not all pods have been ready since the admission."""
+    WAIT_FOR_RECOVERY = "WaitForRecovery"
+    """All pods were ready, and some no longer are."""
+
+
 class Return(StrEnum):
     """Why a Workload may be queued again: the reasons of the condition `Requeued=True`."""
 
@@ -59,6 +68,7 @@ class Evict:
     reason: EvictionReason
     message: str
     cause: str = ""
+    """The underlying cause, as `schedulingStats` and metrics tell it; empty if there is none."""
     requeue_at: float | None = None
     requeue_count: int | None = None
     """None leaves the count unchanged."""
@@ -66,7 +76,8 @@ class Evict:
     @property
     def wire_reason(self) -> str:
         """The reason of the condition, with the cause of a deactivation."""
-        return f"{self.reason}DueTo{self.cause}" if self.cause else str(self.reason)
+        deactivated = self.reason is EvictionReason.DEACTIVATED
+        return f"{self.reason}DueTo{self.cause}" if deactivated and self.cause else self.reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

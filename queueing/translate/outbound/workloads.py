@@ -8,7 +8,16 @@ import msgspec
 from queueing.core.decisions import Admit, Reason, Wait
 from queueing.core.facts import PodSetAssignment
 from queueing.core.lifecycle.phases import INADMISSIBLE
-from queueing.core.lifecycle.steps import Condemn, Evict, Requeue, Return, SetAside
+from queueing.core.lifecycle.steps import (
+    Cause,
+    Condemn,
+    Evict,
+    EvictionReason,
+    PodsUnready,
+    Requeue,
+    Return,
+    SetAside,
+)
 from queueing.translate.labels import ADMISSION_GATED_BY, RESOURCE_IN_USE
 from queueing.translate.outbound.conditions import Conditions, patch
 from queueing.translate.times import timestamp
@@ -94,8 +103,9 @@ def confirm(workload: Workload, now: float) -> bytes:
 def evict(workload: Workload, step: Evict, now: float, *, preempted: str = "") -> bytes:
     """Set `Evicted`, and `Preempted` if `preempted` is the reason of a preemption.
 
-    All admission checks are reset, and `PodsReady` becomes False (WaitForStart). A workload without
-    quota is put on hold or requeued in the same write.
+    All admission checks are reset. `PodsReady` becomes False (WaitForStart) if the status has it,
+    or if this eviction is for pods that never were ready. A workload without quota is put on hold
+    or requeued in the same write.
     """
     conditions = _conditions(workload, now)
     reason = step.wire_reason
@@ -103,10 +113,9 @@ def evict(workload: Workload, step: Evict, now: float, *, preempted: str = "") -
     if preempted:
         conditions.set("Preempted", true=True, reason=preempted, message=step.message)
     conditions.drop("DeactivationTarget")
-    if conditions.reason("PodsReady"):
-        conditions.set(
-            "PodsReady", true=False, reason="WaitForStart", message="Not all pods are ready"
-        )
+    if conditions.reason("PodsReady") or _is_for_its_pods(step):
+        unready = PodsUnready.WAIT_FOR_START
+        conditions.set("PodsReady", true=False, reason=unready, message="Not all pods are ready")
     status: dict[str, Any] = {"schedulingStats": _counted(workload, step)}
     status |= _requeue_state(workload, step)
     checks = workload.status.admission_checks
@@ -200,14 +209,15 @@ def wait(workload: Workload, decision: Wait, now: float) -> bytes:
 def pods_ready(workload: Workload, *, ready: bool, now: float) -> bytes:
     """Set `PodsReady`: all pods are ready, or some no longer are."""
     conditions = _conditions(workload, now)
-    lost_before = conditions.reason("PodsReady") == "WaitForRecovery"
+    lost_before = conditions.reason("PodsReady") == PodsUnready.WAIT_FOR_RECOVERY
     if ready:
         message = "All pods reached readiness and the workload is running"
         reason = "Recovered" if lost_before else "Started"
         conditions.set("PodsReady", true=True, reason=reason, message=message)
     else:
         message = "At least one pod has failed, waiting for recovery"
-        conditions.set("PodsReady", true=False, reason="WaitForRecovery", message=message)
+        reason = PodsUnready.WAIT_FOR_RECOVERY
+        conditions.set("PodsReady", true=False, reason=reason, message=message)
     return _status(workload, {}, conditions)
 
 
@@ -241,6 +251,12 @@ def follow(workload: Workload, fields: Mapping[str, Any], gates: str) -> bytes:
     return patch(
         workload.metadata, {"metadata": {"annotations": annotations}, "spec": dict(fields)}
     )
+
+
+def _is_for_its_pods(step: Evict) -> bool:
+    """Say whether a Workload is evicted because its pods were not ready in time."""
+    late = step.reason is EvictionReason.PODS_READY_TIMEOUT
+    return late or step.cause == Cause.REQUEUING_LIMIT_EXCEEDED
 
 
 def _conditions(workload: Workload, now: float) -> Conditions:

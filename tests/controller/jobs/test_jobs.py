@@ -298,7 +298,22 @@ async def test_pods_that_never_get_ready_send_the_workload_back(world: MakeWorld
         await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, too_big)
         found = await w.workload("a", false("QuotaReserved", "Deactivated"))
         assert true("Evicted", "DeactivatedDueToRequeuingLimitExceeded")(found)
+        assert false("PodsReady", "WaitForStart")(found)
         await w.until("Job", "a", suspended)
+
+
+async def test_a_job_that_waits_and_its_workload_say_why_in_events(world: MakeWorld) -> None:
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue("2"), LOCAL_QUEUE, job("a", cpu="3"))
+        found = await w.workload("a", false("QuotaReserved", "ExceedsMaxQuota"))
+        workload = found["metadata"]["name"]
+        expected = {("a", "Suspended"), ("a", "ExceedsMaxQuota"), (workload, "ExceedsMaxQuota")}
+        told: set[tuple[str, str]] = set()
+        async with asyncio.timeout(BOUND_S):
+            while not told >= expected:
+                await asyncio.sleep(0.02)
+                events = await w.list("Event")
+                told = {(one["regarding"]["name"], one["reason"]) for one in events}
 
 
 async def test_a_check_that_a_queue_names_stays(world: MakeWorld) -> None:

@@ -67,6 +67,22 @@ def test_pods_that_are_ready_are_measured_from_queueing_and_from_admission() -> 
         assert f"{prefix}admitted_until_ready_wait_time_seconds_sum{labels} 30.0" in text
 
 
+def test_pods_that_are_ready_again_after_a_loss_are_not_measured_again() -> None:
+    lost = {**_condition("PodsReady", RESERVED), "status": "False", "reason": "WaitForRecovery"}
+    started = {**lost, "reason": "WaitForStart"}
+
+    def happens(one: Reporter) -> None:
+        for before in (started, lost):
+            found = _workload(_condition("Admitted", RESERVED), before)
+            one.pods_ready(found, found.metadata)
+
+    text = _served(happens, Configuration())
+    for prefix, labels in (("kueue_", CLUSTER_QUEUE), ("kueue_local_queue_", LOCAL_QUEUE)):
+        labels = f'{{{labels},replica_role="standalone"}}'
+        assert f"{prefix}ready_wait_time_seconds_count{labels} 1.0" in text
+        assert f"{prefix}admitted_until_ready_wait_time_seconds_count{labels} 1.0" in text
+
+
 def test_an_eviction_is_measured_from_the_pods_being_ready_and_once_for_each_cause() -> None:
     def happens(one: Reporter) -> None:
         ready = _condition("PodsReady", RESERVED)

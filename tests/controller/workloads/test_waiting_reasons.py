@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from queueing.kube.errors import InvalidError, KubeError, LostError
 from queueing.kube.events import EventNote, Regarding
 from queueing.testing.hand_clock import HandClock
 from queueing.translate.inbound.manifests import read
+from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
 
@@ -51,11 +52,17 @@ class Stage:
             raise self.fails
         self.written.append(body)
 
-    def record(self, _: Regarding, note: EventNote) -> None:
-        self.events.append(note.reason)
+    def record(self, regarding: Regarding, note: EventNote) -> None:
+        self.events.append(f"{note.type} {regarding.kind} {note.reason}: {note.message}")
 
-    def put(self, *conditions: dict[str, Any], name: str = "w") -> None:
-        metadata = {"name": name, "namespace": "ns", "uid": "u", "resourceVersion": "1"}
+    def put_job(self, name: str) -> None:
+        metadata = {"name": name, "namespace": "ns", "uid": name}
+        self.objects.put_job(read(Job, {"metadata": metadata, "spec": {"template": {"spec": {}}}}))
+
+    def put(self, *conditions: dict[str, Any], name: str = "w", owners: Sequence[str] = ()) -> None:
+        named = [{"kind": "Job", "name": one, "uid": one} for one in owners]
+        names = {"name": name, "namespace": "ns", "uid": "u", "resourceVersion": "1"}
+        metadata = {**names, "ownerReferences": named}
         document = {"metadata": metadata, "status": {"conditions": list(conditions)}}
         self.objects.put_workload(read(Workload, document))
 
@@ -99,22 +106,54 @@ async def test_one_that_is_admitted_soon_is_never_said_to_wait() -> None:
     assert stage.written == []
 
 
+OF_THE_WORKLOAD = "Warning Workload WaitingForQuota: 1 more needed"
+OF_A_JOB = "Warning Job WaitingForQuota: Workload w waits: 1 more needed"
+
+
 @pytest.mark.parametrize(
-    ("mode", "events"),
+    ("mode", "owners", "events"),
     [
-        pytest.param(Compatibility.QUEUEING, [], id="the condition says all"),
-        pytest.param(Compatibility.KUEUE, ["WaitingForQuota"], id="Kueue records it too"),
+        pytest.param(
+            Compatibility.QUEUEING, ["a"], [OF_THE_WORKLOAD, OF_A_JOB], id="its Job is told as well"
+        ),
+        pytest.param(
+            Compatibility.QUEUEING,
+            ["a", "b", "gone"],
+            [OF_THE_WORKLOAD, OF_A_JOB, OF_A_JOB],
+            id="each of a gang",
+        ),
+        pytest.param(Compatibility.QUEUEING, [], [OF_THE_WORKLOAD], id="nobody owns it"),
+        pytest.param(Compatibility.KUEUE, ["a"], [OF_THE_WORKLOAD], id="Kueue tells no Job"),
     ],
 )
-async def test_a_reason_is_written_and_in_kueue_mode_told(
-    mode: Compatibility, events: list[str]
+async def test_a_reason_that_is_written_is_told_in_an_event(
+    mode: Compatibility, owners: list[str], events: list[str]
 ) -> None:
     stage = Stage(mode=mode)
-    stage.put()
+    for name in ("a", "b"):
+        stage.put_job(name)
+    stage.put(owners=owners)
     stage.reasons.note(wait())
     await stage.pass_time(2)
     assert len(stage.written) == 1
     assert stage.events == events
+
+
+async def test_new_numbers_are_told_of_the_workload_alone() -> None:
+    stage = Stage()
+    stage.put_job("a")
+    stage.put(SAID, owners=["a"])
+    note_again(stage)
+    await stage.pass_time(2)
+    assert stage.events == ["Warning Workload WaitingForQuota: 2 more needed"]
+
+
+async def test_nothing_is_told_that_was_not_written() -> None:
+    stage = Stage(fails=LostError("no answer"))
+    stage.put()
+    stage.reasons.note(wait())
+    await stage.pass_time(2)
+    assert stage.events == []
 
 
 def note_again(stage: Stage) -> None:
