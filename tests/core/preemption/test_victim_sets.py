@@ -144,10 +144,10 @@ def is_fair(world: World, targets: Sequence[Target], fair: FairSharing) -> bool:
     if not fits(world, [one.holder for one in targets]):
         return False
     with tree.attempt():
-        for one in targets:
-            tree.remove_usage(one.holder.queue, one.holder.usage)
         tree.add_usage(QueueName("a"), world.query.requests)
         by_right = not is_borrowing(own, world.query.contested)
+        for one in targets:
+            tree.remove_usage(one.holder.queue, one.holder.usage)
         if by_right and fair.preempt_within_nominal:
             return True
         if any(one.reason is BY_RIGHT for one in targets):
