@@ -158,7 +158,7 @@ class Cycle:
 
 
 class Verdict(StrEnum):
-    """How the write of a decision ended (docs/decisions/0003)."""
+    """How the write of a decision ended (docs/decisions/0002)."""
 
     DONE = "Done"
     REFUSED = "Refused"

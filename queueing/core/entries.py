@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-from queueing.core.decisions import Admit, Bar, Preempt, Wait
+from queueing.core.decisions import Admit, Bar, Mode, Preempt, Wait
 from queueing.core.facts import WorkloadFact
 from queueing.core.flavors.assignment import Assignment, Choices, Progress
-from queueing.core.names import FlavorResource, QueueName, Uid
+from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.preemption.query import Target
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
@@ -20,7 +20,7 @@ NOTHING: Mapping[FlavorResource, int] = MappingProxyType({})
 
 @value()
 class Head:
-    """A workload that is judged in a round: the first of its queue, or a companion.
+    """A workload that is judged in a round: the first of its queue, or one that has a promise.
 
     `timestamp` is since when it is queued: see `queue_timestamp`.
     """
@@ -36,8 +36,6 @@ class Head:
     """Workloads that it must not preempt again."""
     preempting: bool = False
     """Whether its last judgement preempted others."""
-    patient: bool = False
-    """Whether it is judged on its shelf: it gets no decision if others of the round come first."""
 
 
 @dataclass(slots=True)
@@ -78,10 +76,42 @@ class Ruling(NamedTuple):
     entry: Entry
     decision: Admit | Wait
     preemptions: tuple[Preempt, ...] = ()
-    claims: Mapping[FlavorResource, int] = NOTHING
+    taken: tuple[Key, ...] = ()
+    """Workloads whose promise is taken from them."""
+    kept: Mapping[FlavorResource, int] = NOTHING
     """The quota that an entry which is not admitted keeps from later entries of the round."""
 
     @property
-    def takes_something(self) -> bool:
-        """Whether later entries are decided on another usage because of it."""
-        return bool(self.claims or self.preemptions) or isinstance(self.decision, Admit)
+    def head(self) -> Head:
+        return self.entry.head
+
+    @property
+    def usage(self) -> Mapping[FlavorResource, int]:
+        """What is charged if it is admitted, or would be."""
+        return self.entry.usage
+
+    @property
+    def is_promise(self) -> bool:
+        """Whether what it keeps is promised to it: it waits only until others have left."""
+        return bool(self.kept) and self.mode in (Mode.PREEMPT, Mode.DEFERRED_FIT)
+
+    @property
+    def gets_something(self) -> bool:
+        """Whether it is admitted, or is promised something."""
+        return self.mode is None or self.is_promise
+
+    @property
+    def mode(self) -> Mode | None:
+        """How far the judgement came; None if it is admitted."""
+        return self.decision.mode if isinstance(self.decision, Wait) else None
+
+    @property
+    def progress(self) -> Progress | None:
+        """At which flavors the next attempt begins; None to try all flavors anew.
+
+        A workload that waits for victims tries all anew when they have left, and so does one that
+        was skipped because others of the round came first.
+        """
+        if self.preemptions or self.mode in (None, Mode.DEFERRED_FIT, Mode.SKIPPED):
+            return None
+        return self.entry.assignment.progress

@@ -27,6 +27,8 @@ class Holder:
     reserved_at: float
     evicted: bool
     usage: Mapping[FlavorResource, int]
+    promised: bool = False
+    """Whether the usage is only promised to it: to take that costs nobody anything."""
     stake: Stake | None = None
     """What stopping it would cost; None if no policy applies to its checkpoints."""
     parts: tuple[ClaimCharge, ...] = ()
@@ -36,6 +38,11 @@ class Holder:
     members: tuple["Holder", ...] = ()
     """Holders that can only be stopped together, because they share a claim. This one represents
     them, with the highest of their priorities and the latest end of their minimum runtimes."""
+
+    @property
+    def runs(self) -> bool:
+        """Whether a run would be lost if it was chosen: it is neither evicted nor only promised."""
+        return not (self.evicted or self.promised)
 
     @property
     def use(self) -> Use:
@@ -91,7 +98,7 @@ class Holders(Protocol):
 
 
 def rank(holders: Iterable[Holder]) -> Ranked:
-    """Sort holders: evicted ones first, then lower priority, later reservation, uid."""
+    """Sort holders: evicted or promised ones first, lower priority, later reservation, uid."""
     in_order = sorted(holders, key=_rank)
     return Ranked(in_order, any(one.stake is not None for one in in_order))
 
@@ -107,7 +114,7 @@ def exposed_by(holders: Iterable[Holder]) -> ByPriority:
 
 
 def _rank(holder: Holder) -> tuple[bool, int, float, Uid]:
-    return not holder.evicted, holder.priority, -holder.reserved_at, holder.uid
+    return holder.runs, holder.priority, -holder.reserved_at, holder.uid
 
 
 def holder_of(workload: WorkloadFact, settings: Settings) -> Holder:

@@ -1,6 +1,6 @@
 """Nomination: chooses flavors and victims for each head of a round, on the present usage."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -13,25 +13,31 @@ from queueing.core.flavors.partial import largest_that_fits
 from queueing.core.flavors.plain import plain_fit
 from queueing.core.flavors.search import Search
 from queueing.core.holders import Holders
-from queueing.core.names import QueueName, Uid
+from queueing.core.names import QueueName, ResourceName, Uid
 from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.preemption.classical import classical_targets
-from queueing.core.preemption.effort import Effort
 from queueing.core.preemption.limits import Bounds
 from queueing.core.preemption.query import Preemptor, Target
 from queueing.core.preemption.search import Strategy, VictimSearch
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
-from queueing.core.recall import Recalls
-from queueing.core.settings import Compatibility, Settings
+from queueing.core.settings import Settings
 from queueing.core.sharing import Commons
 from queueing.core.usage import Demand
+
+Pending = Callable[[QueueName, ResourceName, int], int]
+"""Returns how much of an amount the workloads of a queue that compete for its turn may take, with
+requests that are no larger than it."""
+
+
+def _nothing(_queue: QueueName, _resource: ResourceName, _left: int) -> int:
+    return 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """All that a round depends on besides its heads. Only the tree's usage is ever changed."""
+    """All that a round depends on besides its heads. Only the tree is changed, and restored."""
 
     tree: QuotaTree
     rules: Mapping[QueueName, QueueRules]
@@ -50,26 +56,11 @@ class World:
     """Queues in which others wait behind the head; used only where credits bend weights."""
     allowance: Allowance | None = None
     """What budgets leave, and the rule for workloads that may not borrow; admissions lower it."""
-    recalls: Recalls | None = None
-    """What earlier rounds of the cycle found, by root; None to compute everything."""
-    effort: Effort = field(default_factory=Effort)
-    """Counts the candidates that searches for victims looked at."""
+    pending: Pending = _nothing
+    leaving: bool = False
+    """Whether any victim was evicted and still holds quota."""
     credited: frozenset[QueueName] = frozenset()
     """Queues in which credits order the LocalQueues, also for the choice of victims."""
-
-
-def nominate_head(head: Head, world: World, borrowers: Borrowers) -> Entry:
-    """Return the nomination of a head: a recalled one if there is one, else see `nominate`."""
-    recall = (
-        None if world.recalls is None else world.recalls.get(world.tree.queue(head.queue).root())
-    )
-    if recall is None:
-        return nominate(head, world, borrowers)
-    entry = recall.entry(head)
-    if entry is None:
-        entry = nominate(head, world, borrowers)
-        recall.nominated(entry)
-    return entry
 
 
 def nominate(
@@ -193,11 +184,10 @@ def _preemption(
             policies=rules.fact.preemption,
             takes_turns=takes_turns if by_history or world.credited else None,
             borrowers=borrowers,
-            effort=world.effort,
             spared=spared,
             now=world.now,
-            weighs_work=settings.compatibility is Compatibility.QUEUEING,
-            thorough=settings.compatibility is Compatibility.QUEUEING,
+            weighs_work=settings.rules.weighs_work,
+            thorough=settings.rules.spares,
         )
 
     strategy: Strategy = classical_targets

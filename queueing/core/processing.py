@@ -7,7 +7,7 @@ from queueing.core.decisions import Admit, Bar, Mode, Preempt, Reason, Requeue, 
 from queueing.core.draft import Draft
 from queueing.core.entries import Entry, Ruling
 from queueing.core.facts import CheckPhase, PreemptionPolicy, Strategy
-from queueing.core.names import CheckName, FlavorResource
+from queueing.core.names import CheckName, FlavorResource, Key
 from queueing.core.nomination import nominate
 from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.preemption.query import Target
@@ -22,66 +22,35 @@ from queueing.core.reasons import (
     passed_over,
     pending_preemption,
 )
-from queueing.core.settings import Compatibility
 
 
-def rule(entry: Entry, draft: Draft) -> Ruling:
-    """Decide one entry, and charge what it takes, so that later entries find it taken.
-
-    If the same entry was decided before in this cycle, after the same others, that ruling is
-    reused.
-    """
-    recall = draft.recall(entry)
-    ruling = None if recall is None else recall.ruling(entry)
-    if ruling is None:
-        ruling = _rule_anew(entry, draft)
-    if recall is not None:
-        recall.decided(entry, ruling)
-    if ruling.claims:
-        draft.claim(ruling.entry, ruling.claims)
-    if ruling.preemptions:
+def process(entry: Entry, draft: Draft) -> Ruling:
+    """Decide one entry, and charge what it takes, so that later entries find it taken."""
+    ruling = _process(entry, draft)
+    if ruling.preemptions or ruling.taken:
         draft.free(ruling.entry)
+    if ruling.kept:
+        draft.keep(ruling.entry, ruling.kept)
     if isinstance(ruling.decision, Admit):
         draft.admit(ruling.entry, has_checks=bool(ruling.decision.checks))
     return ruling
 
 
-def _rule_anew(entry: Entry, draft: Draft) -> Ruling:
-    overlaps = any(target.holder.uid in draft.victims for target in entry.targets)
+def _process(entry: Entry, draft: Draft) -> Ruling:
+    victims = draft.victims
+    overlaps = bool(victims) and any(one.holder.uid in victims for one in entry.targets)
     if not overlaps or not draft.world.settings.recompute_overlapping:
         return _rule(entry, draft, overlaps=overlaps, deferred=False)
-    with draft.without_victims(entry):
+    with draft.without_victims():
         taken, head = frozenset(draft.victims), entry.head
-        if draft.world.settings.compatibility is Compatibility.KUEUE:
+        if not draft.world.settings.rules.nominates_anew:
             head = replace(head, nominated=entry.assignment.choices)
         entry = nominate(head, draft.world, Borrowers(), spared=taken)
-    ruling = _rule(entry, draft, overlaps=False, deferred=entry.assignment.fits)
+    promises = draft.world.settings.rules.promises
+    ruling = _rule(entry, draft, overlaps=False, deferred=entry.assignment.fits and not promises)
     if isinstance(ruling.decision, Wait):
         return ruling._replace(decision=replace(ruling.decision, recomputed=True))
     return ruling
-
-
-def rule_hopeless(entry: Entry) -> Ruling | None:
-    """Return the ruling on a hopeless entry; None for any other.
-
-    A hopeless entry takes nothing and lets others of its queue pass. It waits whatever its round
-    decides, so it needs no place in the round.
-    """
-    assignment = entry.assignment
-    strict = entry.rules.strategy is Strategy.STRICT_FIFO
-    if strict and assignment.progress is None:
-        return None
-    if entry.barred is not None:
-        return _barred(entry, entry.barred)
-    if assignment.fits:
-        return None
-    if not assignment.needs_preemption:
-        return _wait(entry, Mode.NO_FIT, *_why(entry, assignment.message))
-    if not entry.targets:
-        return _without_candidates(entry)
-    if entry.head.workload.preemption_gated:
-        return _wait(entry, Mode.PREEMPT, Reason.WAITING_FOR_QUOTA, GATED)
-    return None
 
 
 def _rule(entry: Entry, draft: Draft, *, overlaps: bool, deferred: bool) -> Ruling:
@@ -98,11 +67,11 @@ def _rule(entry: Entry, draft: Draft, *, overlaps: bool, deferred: bool) -> Ruli
         ruling = _without_candidates(entry)
         if reclaim is PreemptionPolicy.ANY or entry.demoted or _would_be_barred(entry, draft):
             return ruling
-        return ruling._replace(claims=_reservation(entry))
+        return ruling._replace(kept=_reservation(entry))
     if assignment.needs_preemption and entry.head.workload.preemption_gated:
         return _wait(entry, Mode.PREEMPT, Reason.WAITING_FOR_QUOTA, GATED)
     if deferred:
-        return _claim(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, DEFERRED)
+        return _keep(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, DEFERRED)
     if overlaps:
         return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, OVERLAPPING)
     if not draft.fits(entry):
@@ -110,7 +79,7 @@ def _rule(entry: Entry, draft: Draft, *, overlaps: bool, deferred: bool) -> Ruli
     if entry.targets and not draft.may_free(entry):
         idle = replace(entry, targets=[])  # it preempts nobody, so it keeps no quota from others
         return _retry(idle, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, TOO_MANY_LEAVE)
-    if entry.targets:
+    if entry.targets and any(not one.holder.promised for one in entry.targets):
         return _preempt(entry, draft)
     return _admit(entry, draft)
 
@@ -149,16 +118,20 @@ def _why(entry: Entry, message: str) -> Bar:
 
 
 def _preempt(entry: Entry, draft: Draft) -> Ruling:
-    message = pending_preemption(entry.assignment.message, len(entry.targets))
-    ruling = _claim(entry, Mode.PREEMPT, Reason.WAITING_FOR_PREEMPTED, message)
+    victims = [target for target in entry.targets if not target.holder.promised]
+    message = pending_preemption(entry.assignment.message, len(victims))
+    ruling = _keep(entry, Mode.PREEMPT, Reason.WAITING_FOR_PREEMPTED, message)
     tree = draft.world.tree
-    queues = dict.fromkeys(target.holder.queue for target in entry.targets)
+    queues = dict.fromkeys(target.holder.queue for target in victims)
     paths = {queue: tree.queue(queue).path() for queue in queues}
     own = entry.node.path()
-    issued = tuple(
-        _issue(entry, target, (own, paths[target.holder.queue])) for target in entry.targets
-    )
-    return ruling._replace(preemptions=issued)
+    issued = tuple(_issue(entry, target, (own, paths[target.holder.queue])) for target in victims)
+    return ruling._replace(preemptions=issued, taken=_promised(entry))
+
+
+def _promised(entry: Entry) -> tuple[Key, ...]:
+    """Return the workloads whose promises an entry takes."""
+    return tuple(target.holder.key for target in entry.targets if target.holder.promised)
 
 
 def _issue(entry: Entry, target: Target, paths: tuple[str, str]) -> Preempt:
@@ -179,10 +152,14 @@ def _issue(entry: Entry, target: Target, paths: tuple[str, str]) -> Preempt:
 
 def _admit(entry: Entry, draft: Draft) -> Ruling:
     head, assignment, world = entry.head, entry.assignment, draft.world
-    if world.settings.compatibility is Compatibility.QUEUEING and not draft.fits_now(entry):
-        return _claim(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, AWAITS_RELEASE)
+    if not draft.fits_now(entry):
+        if assignment.borrow and not entry.targets:
+            # what it would be promised others may need first, when they learn that it gets free
+            return _retry(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, AWAITS_RELEASE)
+        ruling = _keep(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, AWAITS_RELEASE)
+        return ruling._replace(taken=_promised(entry))
     if world.settings.block_admission_until_pods_ready and _awaits_pods(entry, draft):
-        return _claim(entry, Mode.SKIPPED, Reason.WAITING_FOR_PODS_READY, PODS_NOT_READY)
+        return _keep(entry, Mode.SKIPPED, Reason.WAITING_FOR_PODS_READY, PODS_NOT_READY)
     allowance = world.allowance
     if allowance is not None:
         barred = allowance.bars(head.workload, head.queue, assignment.use)
@@ -200,11 +177,11 @@ def _admit(entry: Entry, draft: Draft) -> Ruling:
         checks=_open_checks(
             entry,
             applying_checks(entry.rules.fact, pod_sets),
-            heeds_all=world.settings.compatibility is Compatibility.KUEUE,
+            heeds_all=not world.settings.rules.drops_stale_checks,
         ),
         note=_note(entry),
     )
-    return Ruling(entry, admit)
+    return Ruling(entry, admit, taken=_promised(entry))
 
 
 def _note(entry: Entry) -> str:
@@ -219,9 +196,9 @@ def _awaits_pods(entry: Entry, draft: Draft) -> bool:
     In Kueue mode those of all workloads count, otherwise only those of the entry's tree.
     """
     waited_for = draft.world.unready | draft.admitted_in
-    if draft.world.settings.compatibility is Compatibility.KUEUE:
-        return bool(waited_for)
-    return entry.node.root() in waited_for
+    if draft.world.settings.rules.waits_for_own_tree:
+        return entry.node.root() in waited_for
+    return bool(waited_for)
 
 
 def _open_checks(
@@ -255,9 +232,9 @@ def _retry(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:
     return _rule_wait(entry, mode, (reason, message), Requeue.IMMEDIATE)
 
 
-def _claim(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:
+def _keep(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:
     """Return the wait of a head that is judged again, and keeps its usage from later entries."""
-    return _retry(entry, mode, reason, message)._replace(claims=entry.usage)
+    return _retry(entry, mode, reason, message)._replace(kept=entry.usage)
 
 
 def _rule_wait(entry: Entry, mode: Mode, why: tuple[Reason, str], requeue: Requeue) -> Ruling:
@@ -271,7 +248,7 @@ def _rule_wait(entry: Entry, mode: Mode, why: tuple[Reason, str], requeue: Reque
         message=why[1],
         mode=mode,
         nominated=entry.assignment.pod_sets(),
-        targets=tuple(target.holder.key for target in entry.targets),
+        targets=tuple(target.holder.key for target in entry.targets if not target.holder.promised),
     )
     return Ruling(entry, wait)
 

@@ -168,11 +168,6 @@ def describe(troubles: Iterable[tuple[PodSetName, Sequence[Obstacle]]]) -> str:
     return "; ".join(told)
 
 
-def describe_missing(name: PodSetName, missing: Iterable[tuple[FlavorResource, int]]) -> str:
-    """Return the same message for one pod set that only lacks quota, without making obstacles."""
-    return _cannot_assign(name, [_too_little(resource, amount) for resource, amount in missing])
-
-
 def _cannot_assign(name: PodSetName, obstacles: list[str]) -> str:
     return f"couldn't assign flavors to pod set {name}: {', '.join(sorted(obstacles))}"
 

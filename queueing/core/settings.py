@@ -14,6 +14,50 @@ class Compatibility(StrEnum):
     QUEUEING = "Queueing"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What the engine does beyond Kueue; each field is one rule, and Kueue mode has none of them.
+
+    See docs/concepts/waiting.md for what each of them means.
+    """
+
+    promises: bool = True
+    """Heads are nominated on what will be held once victims have left; what they get of it before
+    that is promised to them, and nobody is admitted into quota that is not free."""
+    lends_last: bool = True
+    """Who borrows waits for the others of its tree, unless it fits beside what these may still take
+    of their own nominal quota."""
+    waits_for_lacks: bool = True
+    """Equal workloads wait as one, for what they lack, and not for any event of Kueue's list."""
+    nominates_anew: bool = True
+    """A head whose victims an earlier one of its round took may take other flavors."""
+    keeps_pairs: bool = True
+    """No pair of preemptor and victim is repeated until something changes from outside."""
+    spares: bool = True
+    """No victim is chosen that is not needed, or that would have the right to come back."""
+    weighs_work: bool = True
+    """Lost work decides between equal victims, minimum runtimes protect, and limits on preemptions
+    in flight hold."""
+    waits_for_own_tree: bool = True
+    """Pods that are not ready block the admissions of their own tree of cohorts, once admitted."""
+    drops_stale_checks: bool = True
+    """States of checks that do not apply any more do not delay an admission."""
+
+
+KUEUE_RULES = Rules(
+    promises=False,
+    lends_last=False,
+    waits_for_lacks=False,
+    nominates_anew=False,
+    keeps_pairs=False,
+    spares=False,
+    weighs_work=False,
+    waits_for_own_tree=False,
+    drops_stale_checks=False,
+)
+OWN_RULES = Rules()
+
+
 class QuotaCheck(StrEnum):
     """What happens to a resource that the ClusterQueue does not cover."""
 
@@ -77,10 +121,15 @@ class Settings:
     """Use the specific reason of `QuotaReserved=False` instead of `Pending`."""
     block_admission_until_pods_ready: bool = False
 
+    @property
+    def rules(self) -> Rules:
+        """What the engine does beyond Kueue."""
+        return KUEUE_RULES if self.compatibility is Compatibility.KUEUE else OWN_RULES
+
     def expects_pods(self, *, admitted: bool) -> bool:
         """Say whether admission may wait for the pods of a workload that holds quota.
 
         It does once the workload is admitted, since pods start only then. In Kueue mode it does
         from the reservation on.
         """
-        return admitted or self.compatibility is Compatibility.KUEUE
+        return admitted or not self.rules.waits_for_own_tree

@@ -6,8 +6,8 @@ here awaits, reads a clock or does I/O. How the modules work together, by an exa
 docs/concepts/waiting.md. The terms used: docs/concepts/words.md.
 
 `memory` is the data that the others work on, made of charged quota (`usage`), pending workloads
-(`queues`) and credit balances (`credits`). `intake` takes in facts, `cycle` decides in rounds, and
-`answers` reads. The docstring of each package names its modules.
+(`queues`) and credit balances (`credits`). `intake` takes in facts, `scheduler` decides in rounds,
+and `answers` reads. The docstring of each package names its modules.
 
 `invariants`, asserted by `Engine.check`: usage is the sum over the workloads that hold quota, by a
 fact or by assumption; no workload is both pending and charged; every queue with a head to judge is

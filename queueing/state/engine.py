@@ -1,11 +1,12 @@
 """The engine: facts in, decisions out. It awaits nothing and reads no clock.
 
-The path of one decision: `observe` (`intake`) puts a workload in its queue, `cycle` (`driver`)
+The path of one decision: `observe` (`intake`) puts a workload in its queue, `cycle` (`scheduler`)
 judges the heads and assumes what it decided, `settle` (`outcomes`) takes in how the write ended,
 and the next `observe` of the workload replaces the assumption by a fact.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from queueing.core.credits.facts import (
     BudgetAccountFact,
@@ -24,14 +25,18 @@ from queueing.core.names import CohortName, Key, QueueName
 from queueing.core.settings import Settings
 from queueing.state import invariants
 from queueing.state.answers import reports
-from queueing.state.answers.excess import exceeds
+from queueing.state.answers.excess import exceeds, is_needed
 from queueing.state.answers.waits import settled_wait, wait_of
-from queueing.state.cycle.driver import run_cycle, run_round
 from queueing.state.intake.outcomes import take_outcome
 from queueing.state.intake.surroundings import drop_object, put_object
 from queueing.state.intake.workloads import forget_workload, observe_workload
 from queueing.state.memory.memory import Memory
 from queueing.state.memory.views import Changed, CohortView, PendingItem, QueueView
+from queueing.state.scheduler.schedule import Pause, Steps, run_round, schedule, sweep
+
+
+def _never() -> bool:
+    return False
 
 
 class Engine:
@@ -42,13 +47,89 @@ class Engine:
     read with quorum, and no older one of the watch before it.
     """
 
-    __slots__ = ("_memory",)
+    __slots__ = ("_inbox", "_memory", "_pause", "_steps")
 
     def __init__(self, settings: Settings | None = None) -> None:
         self._memory = Memory.empty(settings or Settings())
+        self._steps: Steps | None = None
+        """The cycle that paused within a round; None if none did."""
+        self._pause: Pause = _never
+        """What the latest call of `cycle` gave."""
+        self._inbox: list[Callable[[], None]] = []
+        """What came while a round paused: it is taken in when the round has ended."""
 
     def observe(self, fact: Fact) -> None:
         """Take in an observed fact. One that equals the known fact changes nothing."""
+        if self._steps is None:
+            self._observe(fact)
+        else:
+            self._inbox.append(partial(self._observe, fact))
+
+    def observe_credit(self, fact: CreditFact) -> None:
+        """Take in an object of the credit system: a policy, a grant, a budget, a stored account."""
+        self._take(partial(self._memory.credits.observe, fact))
+
+    def settle(self, outcome: Outcome) -> None:
+        """Take in how the write of a decision ended.
+
+        If it was refused, the decision is taken back and the workload is judged again, after a
+        growing delay if that repeats. If it was done, or its outcome is unknown, the decision stays
+        assumed until the next fact of the workload.
+        """
+        self._take(partial(take_outcome, self._memory, outcome))
+
+    def cycle(self, now: float, budget: int | None = None, pause: Pause = _never) -> Cycle:
+        """Run a cycle: decide all that can be decided now, or until `budget` heads were judged.
+
+        What is admitted or preempted is assumed from here on. `pause` is asked after each head
+        whether the caller wants to do something else. Then an unfinished cycle is returned, and the
+        next call goes on with it; facts and outcomes that come meanwhile wait until the round has
+        ended, so that pausing changes no decision of it.
+        """
+        self._pause = pause
+        if self._steps is None:
+            self._steps = schedule(self._memory, now, budget, self._shall_pause)
+        try:
+            next(self._steps)
+        except StopIteration as end:
+            self._steps = None
+            found: Cycle = end.value
+        else:
+            return Cycle(
+                number=self._memory.cycles,
+                now=self._memory.clock,
+                rounds=(),
+                judged=0,
+                finished=False,
+                wake_at=None,
+            )
+        inbox, self._inbox = self._inbox, []
+        for take in inbox:
+            take()
+        return found
+
+    def round(self, now: float) -> Cycle:
+        """Run one round, exactly one Kueue cycle; every pending workload gets one decision."""
+        return run_round(self._memory, now)
+
+    def sweep(self, most: int) -> int:
+        """Let the next cycle judge some who wait longest once more; return how many it will be.
+
+        To be called when there is nothing else to do, so that a change which was not seen to help
+        somebody costs him a little time only.
+        """
+        return 0 if self._steps is not None else sweep(self._memory, most)
+
+    def _shall_pause(self) -> bool:
+        return self._pause()
+
+    def _take(self, take: Callable[[], None]) -> None:
+        if self._steps is None:
+            take()
+        else:
+            self._inbox.append(take)
+
+    def _observe(self, fact: Fact) -> None:
         match fact:
             case WorkloadFact():
                 observe_workload(self._memory, fact)
@@ -61,33 +142,6 @@ class Engine:
                 drop_object(self._memory, fact)
             case _:
                 put_object(self._memory, fact)
-
-    def observe_credit(self, fact: CreditFact) -> None:
-        """Take in an object of the credit system: a policy, a grant, a budget, a stored account."""
-        self._memory.recalls.clear()
-        self._memory.credits.observe(fact)
-
-    def cycle(self, now: float, budget: int | None = None) -> Cycle:
-        """Run a cycle: decide all that can be decided now, or until `budget` heads were judged.
-
-        What is admitted or preempted is assumed from here on. Standing workloads count in the
-        budget, too, because they are judged along with the heads. It is overrun by at most one
-        round of one tree, because the heads of a tree are judged together.
-        """
-        return run_cycle(self._memory, now, budget)
-
-    def round(self, now: float) -> Cycle:
-        """Run one round, exactly one Kueue cycle; every pending workload gets one decision."""
-        return run_round(self._memory, now)
-
-    def settle(self, outcome: Outcome) -> None:
-        """Take in how the write of a decision ended.
-
-        If it was refused, the decision is taken back and the workload is judged again, after a
-        growing delay if that repeats. If it was done, or its outcome is unknown, the decision stays
-        assumed until the next fact of the workload.
-        """
-        take_outcome(self._memory, outcome)
 
     def cluster_queue(self, name: QueueName) -> QueueView | None:
         return reports.cluster_queue(self._memory, name)
@@ -122,11 +176,11 @@ class Engine:
 
     def pending_keys(self) -> list[Key]:
         """Return the keys of all pending and held workloads, in no defined order."""
-        return [*self._memory.items, *self._memory.held]
+        return [*self._memory.items, *self._memory.aside.held]
 
     def is_claimed(self, victim: Key) -> bool:
-        """Say whether any preemptor waits for the quota of a victim."""
-        return self._memory.claims.is_on(victim)
+        """Say whether what an evicted workload will give back was promised to others."""
+        return is_needed(self._memory, victim)
 
     def exceeds(self, workload: Key, aside: Iterable[Key] = ()) -> bool:
         """Say whether a workload holds quota that it would not be granted now.

@@ -19,7 +19,7 @@ def check(memory: Memory) -> None:
     for queue in memory.queues.values():
         _check_queue(memory, queue)
     _check_turns(memory)
-    _check_claims(memory)
+    _check_promises(memory)
     drifted = memory.credits.drifted(memory.ledger.charges)
     _expect(not drifted, f"{drifted}: what those hold who may not borrow drifted")
 
@@ -56,11 +56,26 @@ def _check_sums(memory: Memory) -> None:
         node = memory.tree.queue(name)
         want = tallies.get(name, Tally()).reserved
         got: dict[FlavorResource, int] = {
-            one: node.usage(one) for one in node.resources() if node.usage(one)
+            one: node.held(one) for one in node.resources() if node.held(one)
         }
         _expect(got == want, f"{name}: the tree has {got}, its workloads hold {want}")
+        later = _later(memory, name)
+        got = {one: node.usage(one) for one in node.resources() if node.usage(one)}
+        _expect(got == later, f"{name}: {got} is counted as held later, it is {later}")
         exposed = exposed_by(ledger.holders(name))
         _expect(exposed == ledger.exposed(name), f"{name}: what may be preempted drifted")
+
+
+def _later(memory: Memory, name: QueueName) -> dict[FlavorResource, int]:
+    """Return what is held of a queue, less what victims give back, plus what is promised."""
+    ledger, found = memory.ledger, dict[FlavorResource, int]()
+    stays = (
+        one for one in ledger.rolls.held_in(name) if not (one.evicted and memory.rules.promises)
+    )
+    for holder in (*stays, *(one for one in ledger.promised.values() if one.queue == name)):
+        for resource, amount in holder.usage.items():
+            found[resource] = found.get(resource, 0) + amount
+    return {one: amount for one, amount in found.items() if amount}
 
 
 def _check_turns_of_local_queues(ledger: Ledger, turns: Turns) -> None:
@@ -81,7 +96,7 @@ def _check_places(memory: Memory) -> None:
     """
     for key, fact in memory.workloads.items():
         charge = memory.ledger.charges.get(key)
-        places = (charge is not None, key in memory.items, key in memory.held)
+        places = (charge is not None, key in memory.items, key in memory.aside.held)
         _expect(sum(places) <= 1, f"{key} is in two places: charged, queued, held = {places}")
         over = not fact.holds_quota and (fact.is_true("Finished") or fact.deleting)
         _expect(sum(places) == 1 or over, f"{key} is nowhere")
@@ -93,7 +108,7 @@ def _check_places(memory: Memory) -> None:
     known = memory.workloads.keys()
     _expect(memory.ledger.charges.keys() <= known, "somebody unknown is charged")
     _expect(memory.items.keys() <= known, "somebody unknown is queued")
-    _expect(memory.held.keys() <= known, "somebody unknown is held")
+    _expect(memory.aside.held.keys() <= known, "somebody unknown is held")
 
 
 def _check_queue(memory: Memory, queue: PendingQueue) -> None:
@@ -122,43 +137,44 @@ def _check_queue(memory: Memory, queue: PendingQueue) -> None:
 
 def _check_shelves(queue: PendingQueue) -> None:
     """Check that peers on shelves wait, and have the place of their first item there."""
-    filed = odd = 0
+    filed = 0
     for peers in queue.peers.values():
         top, filing = peers.top(), queue.shelves.filing(peers)
         if filing is None or top is None:
-            _expect(not peers.plain, f"{queue.name}: plain and on no shelf")
             continue
-        odd += not peers.plain
-        usual = peers.stand is Stand.PARKED and all(item.is_usual for item in peers.items())
-        _expect(usual or not peers.plain, f"{top.fact.key} is judged unlike plain ones")
         name = top.fact.key
         _expect(peers in queue.waiting, f"{name} does not wait and is on a shelf")
         _expect(peers not in queue.hopeful, f"{name} is hopeful and on a shelf")
         _expect(filing.place is top.order, f"{name} is on a shelf at another's place")
         filed += len(filing.asked)
-    _expect(queue.odd == odd, f"{queue.name}: {queue.odd} on shelves not plain, {odd} are there")
     there = queue.shelves.entries()
     _expect(filed == there, f"{queue.name}: {there} on shelves, {filed} know of it")
+    ready = {peers for peers in queue.peers.values() if peers.stand is Stand.READY}
+    _expect(ready == set(queue.competing), f"{queue.name}: those that compete drifted")
 
 
 def _check_turns(memory: Memory) -> None:
     """Check that every queue with a head to judge is in `ready`, or is about to be looked at."""
     for name, queue in memory.queues.items():
         if memory.objects.is_active(name) and queue.head() is not None:
-            waits_for_look = memory.reshaped or name in memory.refitted
+            waits_for_look = memory.edits.reshaped or name in memory.edits.refitted
             turns = memory.ledger.turns
             waits_for_look |= turns is not None and turns.unsettled
             waits_for_look |= name in memory.ledger.unranked
             _expect(name in memory.ready or waits_for_look, f"{name} is never looked at")
 
 
-def _check_claims(memory: Memory) -> None:
-    """Check that owners of claims are standing and pending, and that their victims hold quota."""
-    for key in memory.standing:
-        _expect(key in memory.items, f"{key} keeps others off and does not wait")
-    for claim in memory.claims:
-        _expect(claim.owner in memory.standing, f"{claim.owner} claims and does not stand")
-        _expect(claim.owner in memory.items, f"{claim.owner} claims quota and does not wait")
-        for victim in claim.victims:
-            held = victim in memory.ledger.charges
-            _expect(held, f"{claim.owner} waits for {victim}, which holds nothing")
+def _check_promises(memory: Memory) -> None:
+    """Check that only pending workloads that were judged have promises, and what they are."""
+    promised = memory.ledger.promised
+    for key, holder in promised.items():
+        item = memory.items.get(key)
+        _expect(item is not None, f"{key} has a promise and does not wait")
+        stand = None if item is None or item.peers is None else item.peers.stand
+        _expect(stand in (Stand.ASIDE, Stand.BLOCKING), f"{key} has a promise and is {stand}")
+        _expect(holder.queue in memory.objects.queues, f"{key} has a promise of no queue")
+    for queue in memory.queues.values():
+        for peers in queue.waiting:
+            aside = peers.stand is Stand.ASIDE
+            known = all(item.fact.key in promised for item in peers.items())
+            _expect(known or not aside, f"{queue.name}: somebody is aside without a promise")

@@ -11,7 +11,7 @@ from queueing.core.ordering import queue_timestamp
 from queueing.core.queue_rules import QueueRules, compile_rules
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
-from queueing.core.rounds import Head, Judgement, World, judge_round
+from queueing.core.rounds import Head, Ruling, World, whole_round
 from queueing.core.settings import Settings
 from queueing.core.usage import demand_of
 from queueing.testing.builders import LOCAL_QUEUE
@@ -51,6 +51,7 @@ class Arena:
     def hold(self, holder: Holder) -> None:
         """Charge a running workload."""
         self.tree.add_usage(holder.queue, holder.usage)
+        self.tree.hold(holder.queue, holder.usage)
         self.held.setdefault(holder.queue, {})[holder.key] = holder
 
     def release(self, key: Key) -> None:
@@ -59,6 +60,7 @@ class Arena:
             holder = held.pop(key, None)
             if holder is not None:
                 self.tree.remove_usage(holder.queue, holder.usage)
+                self.tree.hold(holder.queue, holder.usage, -1)
 
     def holders(self, queue: QueueName) -> Iterable[Holder]:
         return self.held.get(queue, {}).values()
@@ -75,11 +77,11 @@ class Arena:
     def local_usage(self, _queue: QueueName, local_queue: Key) -> float:
         return self.local_usages.get(local_queue, 0.0)
 
-    def round(self, *workloads: WorkloadFact, pods_ready: bool = True) -> list[Judgement]:
+    def round(self, *workloads: WorkloadFact, pods_ready: bool = True) -> list[Ruling]:
         """Judge one round whose heads are these workloads."""
         return self.judge([self.head(one) for one in workloads], pods_ready=pods_ready)
 
-    def judge(self, heads: list[Head], *, pods_ready: bool = True) -> list[Judgement]:
+    def judge(self, heads: list[Head], *, pods_ready: bool = True) -> list[Ruling]:
         """Judge one round, and hold what it admits."""
         world = World(
             tree=self.tree,
@@ -87,9 +89,10 @@ class Arena:
             holders=self,
             settings=self.settings,
             now=self.now,
+            leaving=any(one.evicted for held in self.held.values() for one in held.values()),
             unready=frozenset() if pods_ready else self._roots(),
         )
-        judgements = judge_round(heads, world)
+        judgements = whole_round(heads, world)
         for judgement in judgements:
             if isinstance(judgement.decision, Admit):
                 self._keep(judgement)
@@ -109,7 +112,7 @@ class Arena:
             progress=progress,
         )
 
-    def _keep(self, judgement: Judgement) -> None:
+    def _keep(self, judgement: Ruling) -> None:
         head = judgement.head
         holder = Holder(
             key=head.workload.key,
@@ -122,7 +125,7 @@ class Arena:
             evicted=False,
             usage=judgement.usage,
         )
-        self.held.setdefault(holder.queue, {})[holder.key] = holder
+        self.hold(holder)
 
 
 def _flavors(

@@ -13,7 +13,7 @@ from queueing.core.checkpoints.record import Record
 from queueing.core.checkpoints.step import Happening
 from queueing.core.lifecycle.steps import Cause, EvictionReason
 from queueing.core.names import Key
-from queueing.state.memory.claims import preemptor_of
+from queueing.state.intake.marks import preemptor_of
 from queueing.translate.checkpoints.nodes import named_in
 from queueing.translate.checkpoints.outbound import epoch_of
 from queueing.translate.jobs import batch

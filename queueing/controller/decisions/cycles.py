@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Callable
+from functools import partial
 from typing import NoReturn
 
 from queueing.clock import Clock
@@ -10,8 +11,15 @@ from queueing.core.decisions import Cycle
 from queueing.state.engine import Engine
 
 BUDGET = 256
-"""How many heads (pending workloads) a cycle judges before the event loop may run other tasks:
-about 10 ms of work."""
+"""How many heads (pending workloads) a cycle judges before its decisions are carried out."""
+PORTION_S = 0.02
+"""Seconds after which the engine pauses, so that the event loop may run other tasks."""
+SWEPT = 16
+"""How many groups of equal workloads that wait are judged again in one sweep."""
+SWEEP_S = 1.0
+"""Seconds of rest before a sweep."""
+SWEEP_SHARE = 0.01
+"""The part of the time that sweeps may take."""
 GATHER_S = 0.004
 """Seconds between the first event and a cycle, so that a burst of events is judged once."""
 PATIENCE_S = 1.0
@@ -43,6 +51,10 @@ class Cycles:
         self._wanted = asyncio.Event()
         self._lacks_room = False
         self._decided_at = float("-inf")
+        self._wake_at: float | None = None
+        """When the last finished cycle asked for the next."""
+        self._sweep_at: float | None = None
+        """When, by the monotonic clock, to sweep if nothing else happens; None if nobody waits."""
 
     def wake(self) -> None:
         """Ask for a cycle; does not await."""
@@ -57,10 +69,13 @@ class Cycles:
         """Run cycles for ever."""
         wake_at: float | None = None
         while True:
-            await self._wait(wake_at)
-            await asyncio.sleep(GATHER_S)
-            self._wanted.clear()
-            wake_at = await self._decide()
+            if await self._rest(wake_at):
+                await asyncio.sleep(GATHER_S)
+                self._wanted.clear()
+                wake_at = await self._decide()
+                self._sweep_at = self._clock.monotonic() + SWEEP_S
+            else:
+                wake_at = await self._sweep()
 
     async def _decide(self) -> float | None:
         """Run one cycle as far as there is room; return when to run the next without an event.
@@ -69,9 +84,10 @@ class Cycles:
         """
         while heads := self._allowed():
             began = self._decided_at = self._clock.monotonic()
-            cycle = self._engine.cycle(self._clock.now(), heads)
+            cycle = self._engine.cycle(self._clock.now(), heads, partial(self._is_over, began))
             self._carry_out(cycle, self._clock.monotonic() - began)
             if cycle.finished:
+                self._wake_at = cycle.wake_at
                 return cycle.wake_at
             await asyncio.sleep(0)
         return self._clock.now() + PATIENCE_S
@@ -84,11 +100,33 @@ class Cycles:
             return min(self._budget, room)
         return int(self._clock.monotonic() - self._decided_at >= PATIENCE_S)
 
-    async def _wait(self, wake_at: float | None) -> None:
-        if wake_at is None:
-            await self._wanted.wait()
-            return
-        left_s = wake_at - self._clock.now()
+    def _is_over(self, began: float) -> bool:
+        """Say whether the engine has held the event loop for long enough."""
+        return self._clock.monotonic() >= began + PORTION_S
+
+    async def _sweep(self) -> float | None:
+        """Judge some again who wait longest; the next sweep comes when this one took little of it.
+
+        A change that the engine did not take to help somebody costs him a little time because of
+        that, and never more.
+        """
+        began = self._clock.monotonic()
+        if not self._engine.sweep(SWEPT):
+            self._sweep_at = None
+            return self._clock.now() + PATIENCE_S if self._lacks_room else self._wake_at
+        wake_at = await self._decide()
+        ended = self._clock.monotonic()
+        self._sweep_at = ended + max(SWEEP_S, (ended - began) / SWEEP_SHARE)
+        return wake_at
+
+    async def _rest(self, wake_at: float | None) -> bool:
+        """Wait for an event, until a time, or for a sweep; False if it is time for the latter."""
+        left = [] if wake_at is None else [max(wake_at - self._clock.now(), 0.0)]
+        sweep_in = None
+        if self._sweep_at is not None:
+            sweep_in = max(self._sweep_at - self._clock.monotonic(), 0.0)
+            left.append(sweep_in)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(max(left_s, 0.0)):
+            async with asyncio.timeout(min(left, default=None)):
                 await self._wanted.wait()
+        return self._wanted.is_set() or sweep_in is None or min(left) < sweep_in

@@ -1,6 +1,6 @@
 """Since when a workload that holds quota is idle, as an annotation of its pods says.
 
-Pods set it themselves, or a tool that can tell does (docs/decisions/0045). It is believed, because
+Pods set it themselves, or a tool that can tell does (docs/decisions/0023). It is believed, because
 it harms only the workload itself; it counts from the start of the run at the earliest.
 """
 

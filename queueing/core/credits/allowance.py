@@ -6,7 +6,6 @@ time. Invariant: no admission brings what is spent and held of a budget above it
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 from queueing.core.credits.facts import HOUR, MICRO
 from queueing.core.credits.period import spelled
@@ -31,10 +30,6 @@ class Limit:
     ends_at: int
     blocks: bool = True
     unit: str = "GPUh"
-
-    def give_back(self, amount: int) -> None:
-        """Undo the taking of an amount."""
-        self.left += amount
 
 
 Limits = Callable[[QueueName, Key | None], Sequence[Limit]]
@@ -61,17 +56,6 @@ class Allowance:
     """Whether a budget barred or demoted any workload."""
     refusals: int = 0
     """How often budgets or restraints barred or demoted a workload."""
-    _undo: list[Callable[[], None]] = field(default_factory=list)
-    """Functions that undo each `take` of this round."""
-
-    def begin_round(self) -> None:
-        """Begin a round: `undo_round` undoes what is taken from here on."""
-        self._undo.clear()
-
-    def undo_round(self) -> None:
-        """Give back what the round took, because it is decided anew."""
-        while self._undo:
-            self._undo.pop()()
 
     def concerns(self, queue: QueueName, local_queue: Key | None) -> bool:
         """Say whether a restraint or a budget applies to workloads of these queues."""
@@ -118,13 +102,11 @@ class Allowance:
         restraint = self.restraints.get(queue)
         if restraint is not None:
             restraint.take(workload, use)
-            self._undo.append(partial(restraint.give_back, workload, use))
         cost, seconds = self._cost(workload, queue, use), seconds_of(workload)
         for limit in self.limits(queue, workload.local_queue):
             holds = limit.blocks or not demoted
             if holds and seconds is not None and _covers(limit, cost, seconds):
                 limit.left -= cost * seconds
-                self._undo.append(partial(limit.give_back, cost * seconds))
 
     def _cost(self, workload: WorkloadFact, queue: QueueName, use: Use) -> int:
         prices = self.prices(queue) if self.limits(queue, workload.local_queue) else None

@@ -71,12 +71,6 @@ class Restraint:
             self.taken.append(use)
             self.on_take(QueueName(self.node.name))
 
-    def give_back(self, workload: WorkloadFact, use: Use) -> None:
-        """Undo `take`, because the round is decided anew."""
-        if self.concerns(workload.priority):
-            self._held.remove(use)
-            self.taken.remove(use)
-
     def forget_taken(self) -> dict[FlavorResource, int]:
         """Remove what the last cycle admitted, which is counted by its charges now.
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from heapq import heappop, heappush
-from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from queueing.core.fair_sharing.shares import NO_SHARE, Share, Shares, is_borrowing
-from queueing.core.names import FlavorResource, QueueName, ResourceName, Uid
+from queueing.core.fair_sharing.shares import Share, Shares, is_borrowing
+from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 
@@ -28,71 +27,25 @@ Score = tuple[bool, bool, int, float, int, float, Uid]
 """Sorts ascending: not goes_first, borrowing, share, priority (highest first), timestamp, uid."""
 
 
-class Scores(Protocol):
-    """A memo of the scores in one tree at its present usage."""
-
-    def score(self, child: Node, contender: Contender) -> Score | None:
-        """Return the earlier score of a contender for a node; None if it is not known."""
-
-    def scored(self, child: Node, contender: Contender, score: Score) -> None:
-        """Store a score."""
-
-
-NO_SCORES: Mapping[Node, Scores] = MappingProxyType({})
-
-
 def fair_order(
     contenders: Iterable[Contender],
     tree: QuotaTree,
     *,
     prefers_non_borrowing: bool,
-    known: Mapping[Node, Scores] = NO_SCORES,
 ) -> Iterator[Contender]:
     """Yield all contenders, the fairest first, tree by tree in order of the roots' names.
 
     In each cohort, the best contender of each child competes with the share that the child would
     have with it, and the winner competes in the parent cohort, up to the root. The caller may
     charge usage between two yields: that changes shares only on the path of the last winner, so
-    only the games on it are played again. Scores in `known`, by root, are not computed again.
+    only the games on it are played again.
     """
     trees: dict[Node, list[Contender]] = {}
     for one in contenders:
         trees.setdefault(one.node.root(), []).append(one)
     for root in sorted(trees, key=tree_place):
-        tournament = _Tournament(tree, known.get(root), prefers_non_borrowing=prefers_non_borrowing)
+        tournament = _Tournament(tree, prefers_non_borrowing=prefers_non_borrowing)
         yield from tournament.play(root, trees[root])
-
-
-class FlatOrder:
-    """The order in a tree in which all queues are directly below the root and have one head each.
-
-    Charging one of them changes no share of the others, so all places are known at once. They are
-    the same as in the tournament.
-    """
-
-    __slots__ = ("_prefers_non_borrowing", "_shares")
-
-    def __init__(self, *, prefers_non_borrowing: bool) -> None:
-        self._prefers_non_borrowing = prefers_non_borrowing
-        self._shares = Shares()
-
-    def place(self, contender: Contender) -> Score:
-        """Return a contender's place at the present usage; the smallest comes first."""
-        borrows, share = _with_its_usage(contender, self._shares)
-        return _score(contender, share, borrows=borrows and self._prefers_non_borrowing)
-
-    def place_by_one(
-        self, node: Node, resource: ResourceName, borrowed: int, last: tuple[int, float, Uid]
-    ) -> Score:
-        """Return the place of a head whose queue would borrow this much of its only resource.
-
-        `borrowed` is 0 or less if it would not borrow. `last` is the last part of the score, which
-        decides between equal shares.
-        """
-        if borrowed <= 0 or node.parent is None:
-            return (True, False, *NO_SHARE, *last)
-        share = self._shares.by_one(node, node.parent, resource, borrowed)
-        return (True, self._prefers_non_borrowing, *share, *last)
 
 
 def tree_place(root: Node) -> tuple[bool, str]:
@@ -103,13 +56,10 @@ def tree_place(root: Node) -> tuple[bool, str]:
 class _Tournament:
     """The games of one tree: for each node, a heap of contenders from below with their scores."""
 
-    __slots__ = ("_games", "_known", "_prefers_non_borrowing", "_shares", "_tree")
+    __slots__ = ("_games", "_prefers_non_borrowing", "_shares", "_tree")
 
-    def __init__(
-        self, tree: QuotaTree, known: Scores | None, *, prefers_non_borrowing: bool
-    ) -> None:
+    def __init__(self, tree: QuotaTree, *, prefers_non_borrowing: bool) -> None:
         self._tree = tree
-        self._known = known
         self._shares = Shares()
         self._prefers_non_borrowing = prefers_non_borrowing
         self._games: dict[Node, list[tuple[Score, Contender]]] = {}
@@ -152,12 +102,7 @@ class _Tournament:
             self._enter(node.parent, node, game[0][1])
 
     def _enter(self, game: Node, child: Node, contender: Contender) -> None:
-        known = self._known
-        score = None if known is None else known.score(child, contender)
-        if score is None:
-            score = self._score(child, contender)
-            if known is not None:
-                known.scored(child, contender, score)
+        score = self._score(child, contender)
         heappush(self._games.setdefault(game, []), (score, contender))
 
     def _score(self, child: Node, contender: Contender) -> Score:

@@ -3,7 +3,7 @@
 A round has one head of each queue and admits all that fit. So while quota is free, every queue gets
 as many workloads as the others, whatever their weights. Where credits bend weights, preemption by
 shares would undo that as soon as the quota is used up, and waste all work started too early
-(docs/decisions/0037).
+(docs/decisions/0052).
 """
 
 from collections.abc import Mapping

@@ -56,7 +56,6 @@ def fair_targets(
         return []
     found = _candidates(query, holders)
     for _ in range(SEARCHES_MAX if found else 0):
-        query.preemptor.effort.looks += len(found)
         with tree.attempt():
             search = _Search(query, tree, settings, patience)
             leftovers = search.by_first_rule(found, RULES[settings.strategies[0]])
@@ -176,9 +175,9 @@ class _Search:
 def _candidates(query: Query, holders: Holders) -> list[RankedCandidate]:
     """Return all candidates: of the own queue, and of borrowing queues anywhere in the tree.
 
-    Order: evicted ones, those of other queues, lower priority, lower cost of stopping if any cost
-    is known, later reservation, uid. Where LocalQueues take turns, the larger usage comes before
-    priority within a queue.
+    Order: evicted or promised ones, those of other queues, lower priority, lower cost of stopping
+    if any cost is known, later reservation, uid. Where LocalQueues take turns, the larger usage
+    comes before priority within a queue.
     """
     own = query.preemptor.node
     queues = list(_exposed(query))
@@ -192,10 +191,10 @@ def _candidates(query: Query, holders: Holders) -> list[RankedCandidate]:
     found: list[tuple[tuple[object, ...], Node, Holder]] = []
     for node, holder in exposed:
         key = (
-            not holder.evicted,
+            holder.runs,
             node is own,
             holder.priority,
-            cost(holder, query) if weighed and not holder.evicted else 0.0,
+            cost(holder, query) if weighed and holder.runs else 0.0,
             -holder.reserved_at,
             holder.uid,
         )

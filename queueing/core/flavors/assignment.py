@@ -77,7 +77,7 @@ class Assignment:
     @property
     def charged(self) -> Mapping[FlavorResource, int]:
         """What its admission adds to the usage of the queue."""
-        return less(self.usage, self.saved)
+        return less(self.usage, self.saved) if self.saved else self.usage
 
     @property
     def use(self) -> Use:

@@ -1,4 +1,4 @@
-"""The common cases of flavor assignment: the first flavor has enough, or the only one too little.
+"""The common case of flavor assignment: the first flavor has enough.
 
 Most heads fit in the first flavor that their pods may use. Then the search would stop at once, and
 its answer depends only on the demand and on how far up the tree each resource borrows. So each
@@ -10,7 +10,7 @@ from queueing.core.facts import FlavorPolicy
 from queueing.core.flavors.assignment import Assignment, Choice
 from queueing.core.flavors.grades import Grade
 from queueing.core.flavors.search import Search
-from queueing.core.names import FlavorName, FlavorResource
+from queueing.core.names import FlavorName
 from queueing.core.outline import Outline
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
@@ -90,27 +90,3 @@ def _only_answer(
         chosen=list(way),
         usage=dict(outline.usage),
     )
-
-
-def plain_lack(
-    rules: QueueRules, node: Node, outline: Outline
-) -> list[tuple[FlavorResource, int, int]] | None:
-    """Return the flavor-resources that are short, each with the amounts requested and missing.
-
-    None where the search must be asked, or nothing is short. Otherwise the queue never preempts,
-    and the search would find just these shortages, with grade NO_CANDIDATES.
-    """
-    if outline.only_way is None or outline.wanted is None or not rules.never_preempts:
-        return None
-    short = []
-    cells = node.cells
-    for resource, amount in outline.wanted:
-        cell = cells.get(resource) or node.cell(resource)
-        free = max(0, cell.available())
-        if amount > free:
-            if amount > cell.potential():
-                return None
-            if amount > cell.limits.nominal and not cell.height_of_fit(amount)[1]:
-                return None
-            short.append((resource, amount, amount - free))
-    return short or None

@@ -88,7 +88,6 @@ class Candidates:
         """A heap with the next candidate of each queue."""
         sources = [*_same_queue(query), *_other_queues(query)]
         ranked = [holders.ranked(QueueName(one.node.name)) for one in sources]
-        query.preemptor.effort.looks += len(sources)
         turns = query.preemptor.takes_turns is not None and any(
             takes_turns(query, one.node) for one in sources
         )
@@ -106,11 +105,6 @@ class Candidates:
 
     def __bool__(self) -> bool:
         return bool(self._found or self._next)
-
-    @property
-    def read(self) -> int:
-        """How many candidates were read so far."""
-        return len(self._found)
 
     def __iter__(self) -> Iterator[Candidate]:
         at = 0
@@ -141,10 +135,10 @@ class Candidates:
 def candidates(query: Query, holders: Holders) -> list[Candidate]:
     """Return all candidates in order.
 
-    Evicted ones come first, then by class (hierarchical, other queues, same queue), then lower
-    priority, lower cost of stopping if any cost is known, later reservation, uid. Where LocalQueues
-    take turns, the larger usage comes before priority within a queue; between queues, the next of
-    each are compared.
+    Evicted ones, and those that only have a promise, come first, then by class (hierarchical, other
+    queues, same queue), then lower priority, lower cost of stopping if any cost is known, later
+    reservation, uid. Where LocalQueues take turns, the larger usage comes before priority within a
+    queue; between queues, the next of each are compared.
     """
     sources = [*_same_queue(query), *_other_queues(query)]
     lines = [
@@ -175,7 +169,7 @@ def turn(holder: Holder, holders: Holders) -> tuple[bool, float]:
     usage = 0.0
     if holder.local_queue:
         usage = holders.local_usage(holder.queue, holder.local_queue)
-    return not holder.evicted, -usage
+    return holder.runs, -usage
 
 
 def _place(one: Candidate) -> tuple[object, ...]:
@@ -187,10 +181,10 @@ def _order(one: Candidate, *, weighed: Query | None) -> tuple[object, ...]:
     """Return the place among candidates of other queues."""
     holder = one.holder
     return (
-        not holder.evicted,
+        holder.runs,
         _TURN[one.variant],
         holder.priority,
-        0.0 if weighed is None or holder.evicted else cost(holder, weighed),
+        cost(holder, weighed) if weighed is not None and holder.runs else 0.0,
         -holder.reserved_at,
         holder.uid,
     )

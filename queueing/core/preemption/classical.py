@@ -28,7 +28,6 @@ def classical_targets(query: Query, tree: QuotaTree, holders: Holders) -> list[T
             continue
         with tree.attempt():
             targets = _greedy(query, tree, found, borrowing=borrowing)
-        query.preemptor.effort.looks += found.read
         if targets:
             return targets
     return []

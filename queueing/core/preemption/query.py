@@ -8,7 +8,6 @@ from queueing.core.facts import Preemption, PreemptionPolicy
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.preemption.borrowers import Borrowers
-from queueing.core.preemption.effort import Effort
 from queueing.core.quota.node import Node
 
 
@@ -25,10 +24,8 @@ class Preemptor:
     first. None if they do in no queue."""
     borrowers: Borrowers = field(default_factory=Borrowers)
     """Which nodes borrow now; shared by preemptors that see the same usage."""
-    effort: Effort = field(default_factory=Effort)
-    """Counts the candidates that searches look at; shared by all preemptors of a round."""
     spared: frozenset[Uid] = frozenset()
-    """Workloads that are no candidates: victims of another preemptor, feuds, users of its claims.
+    """Workloads that are no candidates: victims of another preemptor, pairs, users of its claims.
     """
     now: float = 0.0
     """Epoch seconds."""

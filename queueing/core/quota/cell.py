@@ -22,9 +22,23 @@ class Cell:
     part of it that is never lent (lendingLimit). `usage` is a queue's usage, or what a cohort's
     children use beyond their own `local`. `entries` is how many objects of the subtree list it in
     their quotas, also with 0. The formulas are those of Kueue (KEP-79).
+
+    There are two columns of usage. `held` is what workloads hold now. `usage`, which all rules
+    read, is what will be held when the victims of preemption have left: less what they give back,
+    plus what is promised to others. Where nothing is promised the two are equal.
     """
 
-    __slots__ = ("entries", "is_listed", "limits", "local", "node", "parent", "quota", "usage")
+    __slots__ = (
+        "entries",
+        "held",
+        "is_listed",
+        "limits",
+        "local",
+        "node",
+        "parent",
+        "quota",
+        "usage",
+    )
 
     def __init__(self, node: Place, parent: Cell | None) -> None:
         self.node = node
@@ -36,11 +50,11 @@ class Cell:
         self.quota = 0
         self.local = 0
         self.usage = 0
+        self.held = 0
 
-    def spill(self) -> int:
-        """Return the usage beyond `local`, which counts as usage of the parent."""
-        over = self.usage - self.local
-        return max(over, 0)
+    def spill(self) -> tuple[int, int]:
+        """Return usage and held beyond `local`, which count as usage and held of the parent."""
+        return max(self.usage - self.local, 0), max(self.held - self.local, 0)
 
     def local_available(self) -> int:
         """Return the unused part of `local`."""
@@ -60,6 +74,15 @@ class Cell:
             most = self.quota + limit - (usage if usage > local else local)  # noqa: FURB136 - as above
             above = min(above, most)
         return above + local - usage if usage < local else above
+
+    def available_now(self) -> int:
+        """Return the same as `available` of what is held, not counting what is promised."""
+        if self.parent is None:
+            return self.quota - self.held
+        above, limit = self.parent.available_now(), self.limits.borrowing_limit
+        if limit is not None:
+            above = min(above, self.quota + limit - max(self.held, self.local))
+        return above + max(self.local - self.held, 0)
 
     def potential(self) -> int:
         """Return how much could be used here if nothing was used in the whole tree."""
@@ -93,27 +116,28 @@ class Cell:
 
         None means that the object does not list this flavor-resource.
         """
-        quota, spill, entries = self.quota - self.local, self.spill(), self.entries
+        lent, spill, entries = self.quota - self.local, self.spill(), self.entries
         old, self.limits = self.limits, NO_QUOTA if limits is None else limits
         self.entries += (limits is not None) - self.is_listed
         self.is_listed = limits is not None
         self.quota += self.limits.nominal - old.nominal
         self._keep()
         if self.parent is not None:
-            lent, spilled = self.quota - self.local - quota, self.spill() - spill
-            self.parent.receive(lent, spilled, self.entries - entries)
+            lent = self.quota - self.local - lent
+            self.parent.receive(lent, _less(self.spill(), spill), self.entries - entries)
 
-    def receive(self, quota: int, usage: int, entries: int) -> None:
+    def receive(self, quota: int, usage: tuple[int, int], entries: int) -> None:
         """Add the changes of a child's lendable quota, spill and entries, up to the root."""
         cell: Cell | None = self
-        while cell is not None and (quota or usage or entries):
+        while cell is not None and (quota or any(usage) or entries):
             lent_before, spill_before = cell.quota - cell.local, cell.spill()
             cell.quota += quota
-            cell.usage += usage
+            cell.usage += usage[0]
+            cell.held += usage[1]
             cell.entries += entries
             cell._keep()  # noqa: SLF001 - a cell of the same path
             quota = cell.quota - cell.local - lent_before
-            usage = cell.spill() - spill_before
+            usage = _less(cell.spill(), spill_before)
             cell = cell.parent
 
     def attach(self, parent: Cell) -> None:
@@ -124,9 +148,14 @@ class Cell:
     def detach(self) -> None:
         """Remove this cell from its parent and from the sums above."""
         if self.parent is not None:
-            self.parent.receive(self.local - self.quota, -self.spill(), -self.entries)
+            spill = _less((0, 0), self.spill())
+            self.parent.receive(self.local - self.quota, spill, -self.entries)
             self.parent = None
 
     def _keep(self) -> None:
         lending = self.limits.lending_limit
         self.local = 0 if lending is None else max(0, self.quota - lending)
+
+
+def _less(these: tuple[int, int], those: tuple[int, int]) -> tuple[int, int]:
+    return these[0] - those[0], these[1] - those[1]

@@ -106,7 +106,7 @@ class Node:
 
     def resources(self) -> Iterable[FlavorResource]:
         """Return every flavor-resource of which the subtree has quota or usage."""
-        return [fr for fr, cell in self.cells.items() if cell.quota or cell.usage]
+        return [fr for fr, cell in self.cells.items() if cell.quota or cell.usage or cell.held]
 
     def cell(self, resource: FlavorResource) -> Cell:
         """Return the cell of a flavor-resource; one without quota is created by the first call."""
@@ -130,6 +130,11 @@ class Node:
         """Return the usage of a queue, or the sum that a cohort's children spill: see `Cell`."""
         found = self.cells.get(resource)
         return 0 if found is None else found.usage
+
+    def held(self, resource: FlavorResource) -> int:
+        """Return what is held now: see `Cell`."""
+        found = self.cells.get(resource)
+        return 0 if found is None else found.held
 
     def borrowed(self, resource: FlavorResource) -> int:
         """Return the usage above the subtree's quota; 0 for a root, which cannot borrow."""

@@ -134,10 +134,17 @@ class QuotaTree:
             amount = (now if now > local else local) - (usage if usage > local else local)  # noqa: FURB136 - the hottest line; max() costs twice as much
             above = above.parent
 
-    def pretend(self, cell: Cell, usage: int) -> None:
-        """Set the usage of one cell only; allowed inside an `attempt`, which undoes it."""
-        self._journal.entries.append((cell, cell.usage))
-        cell.usage = usage
+    def hold(self, queue: QueueName, usage: Mapping[FlavorResource, int], sign: int = 1) -> None:
+        """Add to what a queue's workloads hold now, or with sign -1 remove it: `Cell.held`."""
+        node = self._queues[queue]
+        for resource, amount in usage.items():
+            above: Cell | None = node.cell(resource)
+            more = sign * amount
+            while above is not None and more:
+                before, local = above.held, above.local
+                above.held = now = before + more
+                more = max(now, local) - max(before, local)
+                above = above.parent
 
     def attempt(self) -> AbstractContextManager[None]:
         """Return a context that undoes all changes of usage made in it.
@@ -155,6 +162,8 @@ class QuotaTree:
                 fresh.put_queue(node.fact)
                 usage = {fr: cell.usage for fr, cell in node.cells.items() if cell.usage}
                 fresh.add_usage(node.fact.name, usage)
+                held = {fr: cell.held for fr, cell in node.cells.items() if cell.held}
+                fresh.hold(node.fact.name, held)
             elif node.fact is not None:
                 fresh.put_cohort(node.fact)
         mine, theirs = self.picture(), fresh.picture()
@@ -167,9 +176,9 @@ class QuotaTree:
                 node.height,
                 (node.weight, node.divisor),
                 {
-                    fr: (cell.limits, cell.entries, cell.quota, cell.local, cell.usage)
+                    fr: (cell.limits, cell.entries, cell.quota, cell.local, cell.usage, cell.held)
                     for fr, cell in sorted(node.cells.items())
-                    if cell.entries or cell.quota or cell.usage
+                    if cell.entries or cell.quota or cell.usage or cell.held
                 },
             )
             for node in [*self._cohorts.values(), *self._queues.values()]
@@ -195,7 +204,7 @@ class QuotaTree:
         for resource, cell in list(node.cells.items()):
             if resource not in quotas:
                 cell.set_limits(None)
-                if node.is_queue and not cell.usage:
+                if node.is_queue and not cell.usage and not cell.held:
                     del node.cells[resource]
 
     def _declare(self, node: Node, parent: CohortName | None) -> None:

@@ -1,34 +1,54 @@
-"""Whether a reservation would still be granted now. Asked about late ones of an earlier leader."""
+"""Whether a reservation would still be granted now, and whether an eviction is still needed."""
 
 from collections.abc import Iterable
 
-from queueing.core.names import Key
+from queueing.core.holders import Holder
+from queueing.core.names import Key, Uid
 from queueing.state.memory.memory import Memory
-from queueing.state.usage.charges import Charge
 
 
 def exceeds(memory: Memory, key: Key, aside: Iterable[Key]) -> bool:
     """Say whether a workload holds quota that it could not get now.
 
-    The usage of workloads in `aside`, and of evicted ones, does not count: these have to give way
-    to it.
+    The usage of workloads in `aside`, of evicted ones, and what is only promised does not count:
+    these have to give way to it.
     """
-    charge = memory.ledger.charges.get(key)
-    if charge is None or not memory.tree.has_queue(charge.holder.queue):
+    charges, tree = memory.ledger.charges, memory.tree
+    charge = charges.get(key)
+    if charge is None or not tree.has_queue(charge.holder.queue):
         return False
-    if not _lacks(memory, charge, ()):
-        return False
-    charges = memory.ledger.charges
-    others = {one: charges[one] for one in aside if one in charges and one != key}
-    others |= {one: found for one, found in charges.items() if found.holder.evicted and one != key}
-    return _lacks(memory, charge, others.values())
-
-
-def _lacks(memory: Memory, charge: Charge, aside: Iterable[Charge]) -> bool:
-    tree, holder = memory.tree, charge.holder
+    holder = charge.holder
+    others = {one: charges[one].holder for one in aside if one in charges}
+    leaving = {one: found.holder for one, found in charges.items() if found.holder.evicted}
     with tree.attempt():
-        for one in (charge, *aside):
-            if tree.has_queue(one.holder.queue):
-                tree.remove_usage(one.holder.queue, one.holder.usage)
+        for one in {**others, **leaving, key: holder}.values():
+            if one.runs or not memory.rules.promises:
+                _remove(memory, one)
+        for one in memory.ledger.promised.values():
+            _remove(memory, one)
         node = tree.queue(holder.queue)
         return any(node.available(one) < amount for one, amount in holder.usage.items())
+
+
+def is_needed(memory: Memory, victim: Key) -> bool:
+    """Say whether the eviction of a workload is needed: others were promised what it gives back."""
+    charge, tree = memory.ledger.charges.get(victim), memory.tree
+    if charge is None or not charge.holder.evicted or not tree.has_queue(charge.holder.queue):
+        return False
+    if not memory.rules.promises:
+        return False
+    named = memory.uids.get(memory.marks.preemptor.get(victim, Uid("")))
+    item = None if named is None else memory.items.get(named)
+    if item is not None and item.wait is None:
+        return True  # this leader has not judged the preemptor yet
+    holder = charge.holder
+    root, promised = memory.root_of(holder.queue), memory.ledger.promised.values()
+    if not any(memory.root_of(one.queue) is root for one in promised):
+        return False  # it may hold more than its quota now, but nobody waits for it to leave
+    node = tree.queue(holder.queue)
+    return any(node.available(one) < amount for one, amount in holder.usage.items())
+
+
+def _remove(memory: Memory, holder: Holder) -> None:
+    if memory.tree.has_queue(holder.queue):
+        memory.tree.remove_usage(holder.queue, holder.usage)

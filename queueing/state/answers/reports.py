@@ -22,7 +22,9 @@ def cluster_queue(memory: Memory, name: QueueName) -> QueueView | None:
     node = memory.tree.queue(name)
     queue = memory.queues.get(name)
     tally = memory.ledger.rolls.tally(name)
-    held = sum(memory.counted.get(key, 0) for key in memory.objects.local_queues_of.get(name, {}))
+    held = sum(
+        memory.aside.counted.get(key, 0) for key in memory.objects.local_queues_of.get(name, {})
+    )
     return QueueView(
         name=name,
         pending_active=0 if queue is None else queue.active,
@@ -49,7 +51,7 @@ def local_queue(memory: Memory, key: Key) -> QueueView | None:
     return QueueView(
         name=key,
         pending_active=count.size - count.inadmissible,
-        pending_inadmissible=count.inadmissible + memory.counted.get(key, 0),
+        pending_inadmissible=count.inadmissible + memory.aside.counted.get(key, 0),
         reserving=tally.reserving,
         admitted=tally.admitted,
         reservation=_charged(node, tally.reserved, borrowing=False),
@@ -83,10 +85,17 @@ def cohort(memory: Memory, name: CohortName) -> CohortView | None:
         quota={one: node.quota(one) for one in resources},
         nominal={one: node.nominal(one) for one in resources},
         usage={
-            one: Charged(total=node.usage(one), borrowed=node.borrowed(one)) for one in resources
+            one: Charged(total=node.held(one), borrowed=_beyond(node, one)) for one in resources
         },
         weighted_share=memory.share(node),
     )
+
+
+def _beyond(node: Node, resource: FlavorResource) -> int:
+    """Return what a cohort holds above its quota; 0 for a root, which cannot borrow."""
+    if node.parent is None:
+        return 0
+    return max(0, node.held(resource) - node.quota(resource))
 
 
 def pending(memory: Memory, name: QueueName, only: Key | None = None) -> Iterator[PendingItem]:
@@ -99,7 +108,7 @@ def pending(memory: Memory, name: QueueName, only: Key | None = None) -> Iterato
     if queue is None:
         return
     known = [item for peers in queue.peers.values() for item in peers.items()]
-    items = sorted(zip(queue.lanes.places(known), known, strict=True))
+    items = sorted((queue.lanes.place(item), item) for item in known)
     behind: dict[Key | None, int] = {}
     for position, (_, item) in enumerate(items):
         local_queue = item.fact.local_queue

@@ -11,7 +11,7 @@ from queueing.state.queues.stands import Stand
 
 def wait_of(memory: Memory, key: Key) -> Wait | None:
     """Return why a workload waits; None if it does not, or is unknown."""
-    held = memory.held.get(key)
+    held = memory.aside.held.get(key)
     if held is not None:
         return held.wait
     item = memory.items.get(key)

@@ -55,7 +55,7 @@ class Books:
         """Count all holdings that begin or end in one second; return the other events.
 
         It does the same as `count_in` and `count_out` for each, but faster: most cohorts need
-        nothing but the usage of a holding, in the rows of its queue (docs/decisions/0071).
+        nothing but the usage of a holding, in the rows of its queue (docs/decisions/0041).
         """
         counted, ways = self.counted, self._ways
         others: list[tuple[int, Event]] = []

@@ -68,7 +68,7 @@ def _first_hindrance(
     if requeued is not None and not requeued.status and requeued.reason not in _TOLD_BY_OTHERS:
         text = f"Not to be queued after its eviction: {requeued.reason}"
         return _Hindrance(Reason.PENDING_EVALUATION, text, pending=True)
-    due = max(fact.requeue_at or memory.clock, memory.punished.get(fact.key, memory.clock))
+    due = max(fact.requeue_at or memory.clock, memory.writes.punished.get(fact.key, memory.clock))
     if due > memory.clock:
         text = "Backing off before the next try"
         return _Hindrance(Reason.PENDING_EVALUATION, text, pending=True, until=due)

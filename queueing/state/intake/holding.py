@@ -14,24 +14,22 @@ from queueing.state.usage.charges import Charge
 
 
 def give_back(memory: Memory, key: Key) -> None:
-    """Release the quota that a workload holds; claims on it lose that victim.
+    """Release the quota that a workload holds.
 
     Nothing changes if the workload holds none.
     """
     charge = memory.ledger.discharge(key)
-    memory.assumed_from.pop(key, None)
-    memory.unknown.discard(key)
+    memory.writes.assumed_from.pop(key, None)
+    memory.writes.unknown.discard(key)
     if charge is None:
         return
     if memory.credits.any:
         memory.credits.stir(key)
     _turn_ready(memory, key)
-    if memory.standing:  # otherwise there are no claims
-        memory.victim_changed(key)
     queue = charge.holder.queue
     memory.releases[queue] = memory.releases.get(queue, 0) + 1
-    if memory.feuds:
-        memory.make_peace(queue, ended=not _was_preempted(memory, key))
+    if memory.pairs and not _was_preempted(memory, key):
+        memory.change_from_outside(queue)
     touch_charged(memory, charge)
 
 
@@ -69,9 +67,13 @@ def _says_what_was_assumed(memory: Memory, fact: WorkloadFact, old: Charge) -> b
     pods, earlier evictions.
     """
     key, holder, decision, admission = fact.key, old.holder, old.decision, fact.admission
-    if decision is None or admission is None or key in memory.unknown:
+    if decision is None or admission is None or key in memory.writes.unknown:
         return False
-    if "Evicted" in fact.conditions or "Preempted" in fact.conditions or key in memory.named_by:
+    if (
+        "Evicted" in fact.conditions
+        or "Preempted" in fact.conditions
+        or key in memory.marks.preemptor
+    ):
         return False
     if holder.evicted or fact.stake is not None or memory.credits.is_demoted(fact.uid):
         return False
@@ -106,7 +108,7 @@ def _confirm(memory: Memory, fact: WorkloadFact, assumed: Charge) -> None:
         evicted=False,
         usage=known.usage,
     )
-    memory.assumed_from.pop(key, None)
+    memory.writes.assumed_from.pop(key, None)
     charge = Charge(holder, assumed.admitted)
     memory.ledger.confirm(assumed, charge)
     if memory.credits.any:
@@ -118,9 +120,9 @@ def _confirm(memory: Memory, fact: WorkloadFact, assumed: Charge) -> None:
 def _charge(memory: Memory, fact: WorkloadFact) -> None:
     """Charge a workload by its status, in place of any charge that it had before."""
     key = fact.key
-    memory.assumed_from.pop(key, None)
-    if key in memory.unknown:
-        memory.unknown.discard(key)
+    memory.writes.assumed_from.pop(key, None)
+    if key in memory.writes.unknown:
+        memory.writes.unknown.discard(key)
         _spare_unless_evicted(memory, fact)
     admitted = fact.is_true("Admitted")
     holder = holder_of(fact, memory.settings)
@@ -133,8 +135,6 @@ def _charge(memory: Memory, fact: WorkloadFact) -> None:
     memory.ledger.charge(charge)
     if memory.credits.any:
         memory.credits.stir(key)
-    if old is not None and old.holder.priority != charge.holder.priority:
-        memory.wake_preemptors(key)
     touch_charged(memory, charge)
     _note_protection(memory, charge.holder, old)
     _follow_readiness(memory, fact, admitted=admitted)
@@ -146,7 +146,11 @@ def _charge(memory: Memory, fact: WorkloadFact) -> None:
 def _note_protection(memory: Memory, holder: Holder, old: Charge | None) -> None:
     """Note when a workload becomes a possible victim, if its minimum runtime protects it now."""
     stake = holder.stake
-    if stake is None or memory.as_kueue or (old is not None and old.holder.stake == stake):
+    if (
+        stake is None
+        or not memory.rules.weighs_work
+        or (old is not None and old.holder.stake == stake)
+    ):
         return
     if holder.protected_until > memory.clock:
         heappush(memory.protected, (holder.protected_until, holder.key))
@@ -157,18 +161,18 @@ def _queues(charge: Charge) -> tuple[QueueName, Key | None]:
 
 
 def _spare(memory: Memory, fact: WorkloadFact) -> None:
-    """Note that a victim keeps its quota after all; its preemptors are judged again.
+    """Note that a victim keeps its quota after all: what it was to give back cannot be promised.
 
     A victim that could not be stopped is not chosen again by the same preemptor. One whose eviction
     was withdrawn (reason `Withdrawn`), because it was not needed, may be chosen again.
     """
-    key = fact.key
-    memory.victim_changed(key, spared=True)
     evicted = fact.conditions.get("Evicted")
     if evicted is not None and evicted.reason == "Withdrawn":
-        for feuds in memory.feuds.values():
-            feuds.forget(fact.uid)
-    unmark(memory, key)
+        for pairs in memory.pairs.values():
+            pairs.forget(fact.uid)
+    if fact.admission is not None:
+        memory.doubt_promises(memory.root_of(fact.admission.cluster_queue))
+    unmark(memory, fact.key)
 
 
 def _follow_readiness(memory: Memory, fact: WorkloadFact, *, admitted: bool) -> None:
@@ -183,7 +187,7 @@ def _turn_ready(memory: Memory, key: Key) -> None:
     """Note that the pods of a workload are ready, or that it holds no quota any more."""
     if key in memory.unready:
         memory.unready.discard(key)
-        memory.pods_turned_ready = True
+        memory.edits.pods_turned_ready = True
 
 
 def _spare_unless_evicted(memory: Memory, fact: WorkloadFact) -> None:
@@ -194,12 +198,14 @@ def _spare_unless_evicted(memory: Memory, fact: WorkloadFact) -> None:
 
 
 def take_back_eviction(memory: Memory, victim: WorkloadFact) -> None:
-    """Undo the preemption of a victim whose eviction was not written; wake its preemptors.
+    """Undo the preemption of a victim whose eviction was not written.
 
-    Only feuds that this eviction began are forgotten; those of earlier evictions stay.
+    Only pairs that this eviction began are forgotten; those of earlier evictions stay.
     """
     preemptors = memory.ledger.spare(victim.key)
-    memory.victim_changed(victim.key, spared=True)
-    for feuds in memory.feuds.values():
+    charge = memory.ledger.charges.get(victim.key)
+    if charge is not None:
+        memory.doubt_promises(memory.root_of(charge.holder.queue))
+    for pairs in memory.pairs.values():
         for preemptor in preemptors:
-            feuds.retract(preemptor, victim.uid)
+            pairs.retract(preemptor, victim.uid)

@@ -11,7 +11,6 @@ from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, QueueName
 from queueing.core.ordering import queue_key, queue_timestamp
 from queueing.state.intake.hindrances import why_held
-from queueing.state.intake.marks import restore_claim
 from queueing.state.memory.memory import Held, Memory
 from queueing.state.queues.peers import Item, peers_of
 
@@ -47,7 +46,7 @@ def leave(memory: Memory, key: Key) -> None:
     item = memory.items.get(key)
     if item is None or item.peers is None:
         return
-    memory.step_down(key)
+    memory.ledger.break_promise(key, releases=True)
     del memory.items[key]
     peers = item.peers
     memory.queues[peers.queue].remove(item)
@@ -99,11 +98,8 @@ def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
     active = memory.active.get(name)
     if active is not None and not active.status:
         memory.announcements[fact.key] = None
-    if first and not memory.as_kueue:
+    if first and memory.rules.waits_for_lacks:
         memory.wake(item)
-        if memory.objects.is_strict(name):
-            memory.overtake(item)
-    restore_claim(memory, item)
 
 
 def _go_on_with(item: Item, before: Item) -> None:
@@ -145,28 +141,28 @@ def has_peers(memory: Memory, name: QueueName) -> bool:
 
 
 def _hold_back(memory: Memory, fact: WorkloadFact, held: Held) -> None:
-    known = memory.held.get(fact.key)
+    known = memory.aside.held.get(fact.key)
     untold = fact.key in memory.announcements
     leave(memory, fact.key)
-    memory.held[fact.key] = held
+    memory.aside.held[fact.key] = held
     if held.until is not None:
-        heappush(memory.timers, (held.until, fact.key))
+        heappush(memory.aside.timers, (held.until, fact.key))
     if held.counted and held.local_queue is not None:
-        memory.counted[held.local_queue] = memory.counted.get(held.local_queue, 0) + 1
+        memory.aside.counted[held.local_queue] = memory.aside.counted.get(held.local_queue, 0) + 1
     memory.touch(held.wait.cluster_queue, held.local_queue)
     if known is None or untold or known.wait != held.wait:
         memory.announcements[fact.key] = None
 
 
 def _unhold(memory: Memory, key: Key) -> None:
-    held = memory.held.pop(key, None)
+    held = memory.aside.held.pop(key, None)
     if memory.announcements:
         memory.announcements.pop(key, None)
     if held is None:
         return
     local_queue = held.local_queue
     if held.counted and local_queue is not None:
-        memory.counted[local_queue] -= 1
-        if not memory.counted[local_queue]:
-            del memory.counted[local_queue]
+        memory.aside.counted[local_queue] -= 1
+        if not memory.aside.counted[local_queue]:
+            del memory.aside.counted[local_queue]
     memory.touch(held.wait.cluster_queue, local_queue)

@@ -29,7 +29,7 @@ def take_outcome(memory: Memory, outcome: Outcome) -> None:
         if charge is None or (charge.decision is not decision and charge.decision != decision):
             return
         if outcome.verdict is UNKNOWN:
-            memory.unknown.add(key)
+            memory.writes.unknown.add(key)
         elif outcome.verdict is REFUSED:
             give_back(memory, key)
             enqueue(memory, fact)
@@ -38,7 +38,7 @@ def take_outcome(memory: Memory, outcome: Outcome) -> None:
         take_back_eviction(memory, fact)
         _count_refusal(memory, key, decision.preemptor)
     elif outcome.verdict is UNKNOWN and key in memory.ledger.evicting:
-        memory.unknown.add(key)
+        memory.writes.unknown.add(key)
 
 
 def _count_refusal(memory: Memory, refused: Key, retried: Key) -> None:
@@ -46,10 +46,10 @@ def _count_refusal(memory: Memory, refused: Key, retried: Key) -> None:
 
     The delay is 1 s, doubled with each further refusal up to `RETRY_DELAY_S_MAX`.
     """
-    count = memory.refusals.get(refused, 0) + 1
-    memory.refusals[refused] = count
+    count = memory.writes.refusals.get(refused, 0) + 1
+    memory.writes.refusals[refused] = count
     if count > 1:
-        memory.delays[retried] = min(2.0 ** (count - 2), RETRY_DELAY_S_MAX)
+        memory.writes.delays[retried] = min(2.0 ** (count - 2), RETRY_DELAY_S_MAX)
     item = memory.items.get(retried)
     if item is not None:
         memory.wake(item)

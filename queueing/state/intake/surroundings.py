@@ -49,15 +49,10 @@ def drop_object(memory: Memory, gone: Gone) -> None:
 
 def _spread(memory: Memory, ripple: Ripple) -> None:
     memory.open_local_queues.clear()
-    memory.lines.clear()
-    memory.recalls.clear()
-    memory.stepped_down.clear()
-    memory.searching.clear()
-    memory.reviewed.clear()
-    memory.reshaped |= ripple.structure
+    memory.edits.reshaped |= ripple.structure
     if ripple.structure:
         memory.credits.reshape()
-    memory.refitted.update(dict.fromkeys(ripple.queues))
+    memory.edits.refitted.update(dict.fromkeys(ripple.queues))
     for name in ripple.queues:
         memory.touch(name, None)
         memory.touched.charged.add(name)
@@ -66,7 +61,7 @@ def _spread(memory: Memory, ripple: Ripple) -> None:
         memory.touch(None, key)
         _replace_behind(memory, key)
     if ripple.namespace is not None:
-        memory.relabelled[ripple.namespace] = None
+        memory.edits.relabelled[ripple.namespace] = None
     if ripple.structure:
         memory.touched.charged.update(memory.objects.queues)
 

@@ -20,11 +20,8 @@ def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
     key = fact.key
     old = memory.workloads.get(key)
     same = old is not None and old.conditions == fact.conditions and old == fact
-    if same and key not in memory.unknown:
+    if same and key not in memory.writes.unknown:
         return
-    memory.stepped_down.clear()
-    memory.searching.clear()
-    memory.reviewed.clear()
     if old is not None and old.uid != fact.uid:
         forget_workload(memory, key)
         old = None
@@ -32,12 +29,12 @@ def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
         memory.uids[fact.uid] = key
     if old is None or old.local_queue != fact.local_queue:
         _index(memory, key, old, fact)
-    if memory.feuds and old is not None and _is_another_ask(old, fact):
-        for feuds in memory.feuds.values():
-            feuds.forget(fact.uid)
+    if memory.pairs and old is not None and _is_another_ask(old, fact):
+        for pairs in memory.pairs.values():
+            pairs.forget(fact.uid)
     if not same:
-        memory.refusals.pop(key, None)
-        memory.punished.pop(key, None)
+        memory.writes.refusals.pop(key, None)
+        memory.writes.punished.pop(key, None)
     memory.workloads[key] = fact
     place(memory, fact)
 
@@ -47,16 +44,13 @@ def forget_workload(memory: Memory, key: Key) -> None:
     old = memory.workloads.pop(key, None)
     if old is None:
         return
-    memory.stepped_down.clear()
-    memory.searching.clear()
-    memory.reviewed.clear()
     memory.uids.pop(old.uid, None)
     _index(memory, key, old, None)
     leave(memory, key)
     give_back(memory, key)
     unmark(memory, key)
-    memory.refusals.pop(key, None)
-    memory.punished.pop(key, None)
+    memory.writes.refusals.pop(key, None)
+    memory.writes.punished.pop(key, None)
     memory.stories.forget(key)
 
 
@@ -84,8 +78,8 @@ def _may_be_older(memory: Memory, fact: WorkloadFact) -> bool:
     shows something that can only have happened later: an end, a deactivation, or another eviction.
     """
     key = fact.key
-    before = memory.assumed_from.get(key)
-    if key in memory.unknown or before is None:
+    before = memory.writes.assumed_from.get(key)
+    if key in memory.writes.unknown or before is None:
         return False
     if fact.is_true("Finished") or fact.deleting or not fact.active:
         return False

@@ -2,5 +2,5 @@
 
 `pending` holds those of one ClusterQueue, in groups of equivalent workloads (`peers`), each in one
 state (`stands`). Groups that compete for the queue's turn are in `lanes`, groups that wait for an
-amount of quota on a `shelf`. `footing` and `lines` are memos that make deep queues cheap.
+amount of quota on a `shelf`.
 """

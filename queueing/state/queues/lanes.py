@@ -3,13 +3,9 @@
 A lane is a heap of peers. There is one per queue, or with admission fair sharing one per
 LocalQueue; the LocalQueue with the least usage has the next turn. Entries are removed lazily: an
 entry is valid while its peers compete and its order is that of their first item.
-
-Where LocalQueues take turns, the owner of a claim keeps its turn: no workload comes before it that
-would come after it in the order without turns. Otherwise a workload of lower priority, whose
-LocalQueue used less, would take what the owner's victims released, and be preempted by the owner.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from heapq import heapify, heappop, heappush
 
 from queueing.core.names import Key
@@ -25,15 +21,10 @@ class Lanes:
     Invariant: all peers that compete are in a lane, at the place of their first item.
     """
 
-    __slots__ = ("_claimants", "_peers", "heaps", "usage_of")
+    __slots__ = ("_peers", "heaps", "usage_of")
 
-    def __init__(
-        self,
-        peers: Mapping[Hashable, Peers],
-        claimants: Callable[[], Iterable[Item]] = tuple,
-    ) -> None:
+    def __init__(self, peers: Mapping[Hashable, Peers]) -> None:
         self._peers = peers
-        self._claimants = claimants
         self.heaps: dict[Key | None, Lane] = {}
         """By LocalQueue if these take turns; else one lane with the key None."""
         self.usage_of: Callable[[Key | None], float] | None = None
@@ -43,50 +34,20 @@ class Lanes:
         """Return the first item that competes: the head of the queue, or the one that blocks it."""
         if self.usage_of is None:
             lane = self.heaps.get(None)
-            if lane is None:
-                return None
-            first = _first(lane)
-            if first is None:
-                del self.heaps[None]
-            return first
-        found: tuple[float, Order, Item] | None = None
+            return None if lane is None else _first(lane)
+        best: tuple[Place, Item] | None = None
         for local_queue in list(self.heaps):
             item = _first(self.heaps[local_queue])
             if item is None:
                 del self.heaps[local_queue]
-            elif found is None or (self.usage_of(local_queue), item.order) < found[:2]:
-                found = self.usage_of(local_queue), item.order, item
-        if found is None:
-            return None
-        keeping = (one for one in self._claimants() if one.peers is not None and one.peers.competes)
-        first = min(keeping, key=_order, default=found[2])
-        return first if first.order < found[1] else found[2]
+            elif best is None or self.place(item) < best[0]:
+                best = self.place(item), item
+        return None if best is None else best[1]
 
     def place(self, item: Item) -> Place:
-        """Return what the queue sorts an item by, disregarding claims."""
-        local_queue = item.fact.local_queue
-        return (0.0 if self.usage_of is None else self.usage_of(local_queue)), item.order
-
-    def places(self, items: Sequence[Item]) -> list[Place]:
-        """Return what the queue sorts these items by, among each other, with regard to claims.
-
-        The owner of a claim gets the least usage of all LocalQueues with an item that it comes
-        before in the order without turns.
-        """
-        found = [self.place(item) for item in items]
-        owners = set(map(id, self._claimants())) if self.usage_of is not None else ()
-        return [
-            (min(usage for usage, other in found if other >= order), order)
-            if id(item) in owners
-            else (own, order)
-            for item, (own, order) in zip(items, found, strict=True)
-        ]
-
-    def is_passed_by(self, front: Item, place: Place) -> bool:
-        """Say whether a workload at `place` would come before `front`, the first so far."""
-        if place > self.place(front):
-            return False
-        return place[1] <= front.order or all(one is not front for one in self._claimants())
+        """Return what the queue sorts an item by."""
+        usage_of = self.usage_of
+        return (0.0 if usage_of is None else usage_of(item.fact.local_queue)), item.order
 
     def lane_of(self, peers: Peers) -> Key | None:
         """Return the key of the lane of these peers."""
@@ -113,10 +74,6 @@ class Lanes:
                 self.heaps.setdefault(self.lane_of(peers), []).append((top.order, peers))
         for lane in self.heaps.values():
             heapify(lane)
-
-
-def _order(item: Item) -> Order:
-    return item.order
 
 
 def _first(lane: Lane) -> Item | None:

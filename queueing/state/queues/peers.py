@@ -12,21 +12,18 @@ from collections.abc import Hashable, Iterator, Mapping
 from heapq import heappop
 
 from queueing.core.decisions import Wait
-from queueing.core.entries import NOTHING
 from queueing.core.facts import WorkloadFact
-from queueing.core.names import FlavorResource, QueueName
+from queueing.core.names import FlavorResource, QueueName, ResourceName
 from queueing.core.ordering import QueueKey
-from queueing.core.outline import Outline
-from queueing.core.queue_rules import Offer
-from queueing.core.rounds import Head, Progress
+from queueing.core.rounds import Progress
 from queueing.core.usage import Demand
-from queueing.state.queues.footing import Footing
-from queueing.state.queues.stands import BLOCKING, READY, RELEASE, Stand
+from queueing.state.queues.stands import BLOCKING, READY, Stand
 
 Order = QueueKey
 
 Lacks = tuple[tuple[FlavorResource, int], ...]
 """Amounts of flavor-resources. Another attempt is worthwhile once one of them is available."""
+NEVER = float("-inf")
 
 
 class Item:
@@ -34,10 +31,6 @@ class Item:
 
     __slots__ = (
         "fact",
-        "footing",
-        "head",
-        "is_limited",
-        "landmark",
         "order",
         "peers",
         "preempting",
@@ -47,15 +40,10 @@ class Item:
         "timestamp",
         "tries",
         "wait",
-        "wants",
     )
 
     def __init__(self, fact: WorkloadFact, order: Order, timestamp: float) -> None:
         self.fact = fact
-        self.footing: Footing | None = None
-        """A memo of what it needs and of its place in a round; check `Footing.holds`."""
-        self.head: Head | None = None
-        """A memo: the head made of it when it was last judged on its shelf, for the same fact."""
         self.order = order
         self.timestamp = timestamp
         self.peers: Peers | None = None
@@ -64,28 +52,15 @@ class Item:
         """`Memory.releases` of its queue when `progress` was stored."""
         self.progress_in = 0
         """`Memory.judged` of its queue when `progress` was stored."""
-        self.landmark: Progress | None = None
-        """`progress` of an earlier attempt: a search that returns to it goes in circles."""
-        self.is_limited = False
-        """Whether budgets or restraints bore on its last judgement."""
         self.preempting = False
         """Whether its last judgement preempted others."""
         self.tries = 0
         """How often in a row it was judged and kept its turn, to try its remaining flavors."""
         self.wait: Wait | None = None
         """Why it waits, by its own last judgement; `Peers.wait` holds for all of its peers."""
-        self.wants: Mapping[FlavorResource, int] = NOTHING
-        """What it would use of each flavor-resource, by its last judgement."""
 
     def __lt__(self, other: "Item") -> bool:
         return self.fact.key < other.fact.key
-
-    @property
-    def is_usual(self) -> bool:
-        """Whether it is judged just as its peers are: it has no state of its own that matters."""
-        fact = self.fact
-        alone = self.preempting or fact.checks or fact.misconfigured
-        return self.progress is None and not alone
 
 
 class Peers:
@@ -95,19 +70,15 @@ class Peers:
     """
 
     __slots__ = (
+        "admitted_at",
         "demand",
-        "doubtful",
-        "expects",
         "heap",
-        "hope",
         "is_limited",
         "lacks",
         "local_queue",
-        "offer",
-        "outline",
-        "plain",
         "priority",
         "queue",
+        "requests",
         "size",
         "stand",
         "token",
@@ -120,6 +91,7 @@ class Peers:
         self.queue = queue
         self.token = token
         self.demand = demand
+        self.requests = requests_of(demand)
         self.local_queue = first.local_queue
         self.priority = first.priority
         self.heap: list[tuple[Order, Item]] = []
@@ -127,21 +99,12 @@ class Peers:
         self.stand: Stand = READY
         self.wait: Wait | None = None
         self.lacks: Lacks = ()
-        """The amounts that they wait for, on shelves on which only free quota counts."""
+        """The amounts of free quota that they wait for, by their last judgement; empty if other
+        things may help, too."""
         self.is_limited = False
         """Whether budgets or restraints bore on the judgement by which they wait."""
-        self.doubtful = False
-        """Whether they are READY only because of quota that others may have taken since. Then they
-        are parked again without being judged."""
-        self.hope: frozenset[FlavorResource] = frozenset()
-        """Another attempt is worthwhile once any of these is released."""
-        self.expects = RELEASE
-        """Which other events make another attempt worthwhile."""
-        self.offer: Offer | None = None
-        """The queue's offer that `outline` was computed from."""
-        self.outline: Outline | None = None
-        self.plain = False
-        """Whether they are on a shelf, and nothing but that lack keeps them from being admitted."""
+        self.admitted_at = NEVER
+        """When one of them last got quota."""
 
     def __lt__(self, other: "Peers") -> bool:
         return id(self) < id(other)
@@ -173,3 +136,16 @@ def peers_of(item: Item) -> Peers:
     if item.peers is None:
         raise AssertionError(f"{item.fact.key} is in no queue, so it has no place in one")
     return item.peers
+
+
+def requests_of(demand: Demand) -> Mapping[ResourceName, int]:
+    """Return what one workload requests of each resource, with all its pods."""
+    if len(demand.pod_sets) == 1:
+        one = demand.pod_sets[0]
+        if one.count == 1:
+            return one.pod_set.requests
+    found: dict[ResourceName, int] = {}
+    for one in demand.pod_sets:
+        for resource, amount in one.pod_set.requests.items():
+            found[resource] = found.get(resource, 0) + amount * one.count
+    return found

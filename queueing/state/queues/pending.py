@@ -1,23 +1,25 @@
 """The pending workloads of one ClusterQueue, and which of them is worth judging.
 
-They are grouped into `Peers`. A group competes for the queue's turn (`Lanes`), or it waits for what
-its last judgement lacked: on a shelf for an amount (`Shelves`), or hopeful, for one of several
-events. docs/concepts/waiting.md shows this by an example.
+They are grouped into `Peers`. A group competes for the queue's turn (`Lanes`), or it waits: on a
+shelf for an amount that its last judgement lacked (`Shelves`), or for any event that may help it.
 
 Invariant: a `Peers` is in exactly one queue, and the counts of a queue are the sizes of its peers.
-Only peers that are not READY are on a shelf, at the place of their first item.
+Only peers that are PARKED are on a shelf, at the place of their first item.
 """
 
 from collections.abc import Callable, Hashable, Iterable
 from heapq import heappush
+from itertools import islice
 
-from queueing.core.decisions import Mode
-from queueing.core.names import FlavorResource, Key, QueueName
+from queueing.core.names import FlavorResource, Key, QueueName, ResourceName
 from queueing.core.usage import Demand
 from queueing.state.queues.lanes import Lanes
-from queueing.state.queues.peers import Item, Lacks, Peers, peers_of
+from queueing.state.queues.peers import NEVER, Item, Peers, peers_of
 from queueing.state.queues.shelf import Bound, Shelves, Slot
-from queueing.state.queues.stands import PARKED, READY, Count, Expects, Stand
+from queueing.state.queues.stands import ASIDE, PARKED, READY, Count, Stand
+
+LOOKED_AT = 64
+"""How many groups of equals are asked at most what they may take of a queue's quota."""
 
 
 class PendingQueue:
@@ -25,39 +27,36 @@ class PendingQueue:
 
     __slots__ = (
         "by_local_queue",
-        "fickle",
+        "competing",
         "hopeful",
         "inadmissible",
-        "kept_off",
         "lanes",
+        "movers",
         "name",
-        "odd",
         "peers",
         "shelves",
         "size",
         "waiting",
     )
 
-    def __init__(self, name: QueueName, claimants: Callable[[], Iterable[Item]] = tuple) -> None:
+    def __init__(self, name: QueueName) -> None:
         self.name = name
         self.peers: dict[Hashable, Peers] = {}
-        self.lanes = Lanes(self.peers, claimants)
+        self.lanes = Lanes(self.peers)
         """The peers that compete for the turn of the queue."""
         self.size = 0
         self.inadmissible = 0
+        self.competing: dict[Peers, None] = {}
+        """Peers that are READY."""
         self.by_local_queue: dict[Key | None, Count] = {}
         self.waiting: dict[Peers, None] = {}
         """Peers that are not READY, in the order in which they were judged."""
         self.hopeful: dict[Peers, None] = {}
-        """The part of `waiting` for which no amount is known: see `Peers.hope` and `expects`."""
-        self.fickle: dict[Peers, None] = {}
-        """The part of `hopeful` that even the admission of another workload may help."""
-        self.kept_off: dict[Peers, None] = {}
-        """The part of `hopeful` that fitted, until others of the round came first."""
+        """The part of `waiting` that any event of its tree may help: on no shelf, not ASIDE."""
+        self.movers: dict[Peers, None] = {}
+        """The part of `waiting` of which one was admitted since it began."""
         self.shelves: Shelves[Peers] = Shelves()
-        """The part of `waiting` for which an amount of a flavor-resource must be free first."""
-        self.odd = 0
-        """How many peers on shelves are not `plain`."""
+        """The part of `waiting` for which an amount of a flavor-resource must be had first."""
 
     @property
     def active(self) -> int:
@@ -68,14 +67,12 @@ class PendingQueue:
         peers = self.peers.get(token)
         if peers is None:
             peers = self.peers[token] = Peers(self.name, token, demand, item.fact)
+            self.competing[peers] = None
         before = peers.top()
         item.peers = peers
         heappush(peers.heap, (item.order, item))
         peers.size += 1
         self._count(peers, 1)
-        if peers.plain and not item.is_usual:
-            peers.plain = False
-            self.odd += 1
         if before is not None and before.order < item.order:
             return False
         self._offer(peers)
@@ -90,7 +87,8 @@ class PendingQueue:
         self._count(peers, -1)
         if not peers.size:
             del self.peers[peers.token]
-            self._forget_waiting(peers)
+            self.competing.pop(peers, None)
+            self._stop_waiting(peers)
         elif was_top:
             self._offer(peers)
 
@@ -108,39 +106,40 @@ class PendingQueue:
             for peers in self.waiting:
                 self._move(peers)
 
-    def settle(self, peers: Peers, stand: Stand) -> None:
-        """Set the state of peers that were judged, and forget what they waited for before."""
-        peers.lacks = ()
-        peers.doubtful = False
-        self._take_off_shelves(peers)
+    def set_aside(self, peers: Peers, stand: Stand) -> None:
+        """Set the state of peers that were judged; they are on no shelf then."""
+        self.shelves.take(peers)
         competed = peers.competes
         self._stand(peers, stand)
+        self.waiting.pop(peers, None)
         self.waiting[peers] = None
-        if not competed:
-            self._offer(peers)  # a companion that was not in a lane may be BLOCKING now
-
-    def lack(self, peers: Peers, lacks: Lacks, *, plain: bool = False) -> None:
-        """Put peers on shelves until one of these amounts, none of which is free now, is free."""
-        peers.lacks = lacks
-        self._forget_hope(peers)
-        self._file(peers, lacks, None, plain=plain)
-
-    def shelve(self, peers: Peers, missing: Iterable[tuple[FlavorResource, int]]) -> None:
-        """Put hopeful peers on shelves until one of these amounts can be had.
-
-        What possible victims hold counts as well as free quota.
-        """
-        self._forget_hope(peers)
-        self._file(peers, missing, peers.priority)
-
-    def park_again(self, peers: Peers) -> None:
-        """Park doubtful peers again, whose quota others have taken since they became READY."""
-        lacks = peers.lacks
-        self.settle(peers, PARKED)
-        if lacks:
-            self.lack(peers, lacks)
+        if stand is ASIDE:
+            self.hopeful.pop(peers, None)
         else:
-            self._note_hope(peers)
+            self.hopeful[peers] = None
+        if peers.admitted_at > NEVER and stand is PARKED:
+            self.movers[peers] = None
+        if not competed:
+            self._offer(peers)
+
+    def shelve(
+        self,
+        peers: Peers,
+        amounts: Iterable[tuple[FlavorResource, int]],
+        priority: int | None = None,
+    ) -> None:
+        """Put parked peers on shelves until one of these amounts can be had.
+
+        With a priority, what possible victims hold counts as well as free quota: see `Slot`.
+        """
+        top = peers.top()
+        if top is None:
+            raise AssertionError(f"{self.name}: nobody is there to wait")
+        local_queue = self.lanes.lane_of(peers)
+        slots = [(Slot(local_queue, resource, priority), amount) for resource, amount in amounts]
+        self.hopeful.pop(peers, None)
+        self.shelves.take(peers)
+        self.shelves.put(peers, slots, top.order)
 
     def covered(self, bound: Bound) -> Peers | None:
         """Return the first peers on a shelf for which there is enough, by `bound`.
@@ -150,28 +149,29 @@ class PendingQueue:
         best = self.shelves.first(bound, self.lanes.usage_of)
         if best is None:
             return None
-        if not self.lanes.heaps:
-            return best[2]
-        first = self.lanes.front()
-        return best[2] if first is None or self.lanes.is_passed_by(first, best[:2]) else None
+        first = self.lanes.front() if self.lanes.heaps else None
+        return best[2] if first is None or best[:2] < self.lanes.place(first) else None
 
-    def hope(self, peers: Peers, resources: Iterable[FlavorResource], *, expects: Expects) -> None:
-        """Note that a release of any of these resources, or an event of `expects`, wakes peers."""
-        peers.hope = frozenset(resources)
-        peers.expects = expects
-        self._note_hope(peers)
+    def may_take(self, resource: ResourceName, left: int) -> int:
+        """Return how much of `left` READY workloads may take that request no more than it.
 
-    def wake(self, peers: Peers, *, doubtful: bool = False) -> bool:
-        """Make peers READY; say whether they were not READY before.
-
-        If `doubtful`, and they were parked, they are checked again before they are judged.
+        Only the first `LOOKED_AT` groups of equals are asked.
         """
-        if not doubtful or peers.stand is PARKED:
-            peers.doubtful = doubtful
+        found = 0
+        for peers in islice(self.competing, LOOKED_AT):
+            amount = peers.requests.get(resource, 0)
+            if amount <= left:
+                found += amount * peers.size
+                if found >= left:
+                    return left
+        return found
+
+    def wake(self, peers: Peers) -> bool:
+        """Make peers READY; say whether they were not READY before."""
         if peers.stand is READY:
             return False
         self._stand(peers, READY)
-        self._forget_waiting(peers)
+        self._stop_waiting(peers)
         self._offer(peers)
         return True
 
@@ -192,49 +192,17 @@ class PendingQueue:
         if number:
             self.inadmissible += number * peers.size
             self.by_local_queue[peers.local_queue].inadmissible += number * peers.size
+        if stand is READY:
+            self.competing[peers] = None
+        else:
+            self.competing.pop(peers, None)
         peers.stand = stand
 
-    def _note_hope(self, peers: Peers) -> None:
-        self.hopeful[peers] = None
-        if peers.expects is Expects.ADMISSION:
-            self.fickle[peers] = None
-        if peers.wait is not None and peers.wait.mode is Mode.SKIPPED:
-            self.kept_off[peers] = None
-
-    def _forget_hope(self, peers: Peers) -> None:
-        if peers in self.hopeful:
-            del self.hopeful[peers]
-            self.fickle.pop(peers, None)
-            self.kept_off.pop(peers, None)
-
-    def _forget_waiting(self, peers: Peers) -> None:
+    def _stop_waiting(self, peers: Peers) -> None:
         self.waiting.pop(peers, None)
-        self._forget_hope(peers)
-        self._take_off_shelves(peers)
-
-    def _take_off_shelves(self, peers: Peers) -> None:
-        if self.shelves.take(peers):
-            self.odd -= not peers.plain
-        peers.plain = False
-
-    def _file(
-        self,
-        peers: Peers,
-        asked: Iterable[tuple[FlavorResource, int]],
-        priority: int | None,
-        *,
-        plain: bool = False,
-    ) -> None:
-        """Put peers on shelves, at the queue place of their first item."""
-        top = peers.top()
-        if top is None:
-            raise AssertionError(f"{self.name}: nobody is there to wait")
-        local_queue = self.lanes.lane_of(peers)
-        slots = [(Slot(local_queue, resource, priority), amount) for resource, amount in asked]
-        self._take_off_shelves(peers)
-        self.shelves.put(peers, slots, top.order)
-        peers.plain = plain
-        self.odd += not plain
+        self.movers.pop(peers, None)
+        self.hopeful.pop(peers, None)
+        self.shelves.take(peers)
 
     def _move(self, peers: Peers) -> None:
         """Correct the place of peers on their shelves: their first item changed."""

@@ -16,12 +16,8 @@ class UsageChanges:
     holder changed."""
     newcomers: dict[QueueName, int] = field(default_factory=dict)
     """ClusterQueue → lowest priority of the workloads in it that became possible victims."""
-    admitted: dict[QueueName, None] = field(default_factory=dict)
-    """ClusterQueues in which an admission was decided."""
     joined: dict[QueueName, set[str]] = field(default_factory=dict)
     """ClusterQueue → ResourceClaims that a holder in it uses, and whose charge may have changed."""
-    claimed: dict[QueueName, None] = field(default_factory=dict)
-    """ClusterQueues in which a workload became standing, or preempted others."""
 
     def release(self, queue: QueueName, resources: Iterable[FlavorResource]) -> None:
         known = self.released.setdefault(queue, {})
@@ -32,10 +28,3 @@ class UsageChanges:
         lowest = self.newcomers.get(holder.queue)
         if lowest is None or holder.priority < lowest:
             self.newcomers[holder.queue] = holder.priority
-
-    def add(self, queue: QueueName, other: "UsageChanges") -> None:
-        """Add the releases and new claims of one queue that `other` contains."""
-        if queue in other.released:
-            self.release(queue, other.released[queue])
-        if queue in other.claimed:
-            self.claimed[queue] = None

@@ -29,13 +29,14 @@ class Ledger:
     """
 
     __slots__ = (
-        "_stirred",
         "asleep",
         "changes",
         "charges",
         "evicting",
         "leaving",
         "on_price",
+        "promised",
+        "promises",
         "ranks",
         "rolls",
         "tree",
@@ -44,8 +45,15 @@ class Ledger:
         "users",
     )
 
-    def __init__(self, tree: QuotaTree, turns: Turns | None = None) -> None:
+    def __init__(
+        self, tree: QuotaTree, turns: Turns | None = None, *, promises: bool = True
+    ) -> None:
         self.tree = tree
+        self.promises = promises
+        """Whether victims are gone from the usage, and from the candidates, once they are evicted:
+        what they give back may be promised to others."""
+        self.promised: dict[Key, Holder] = {}
+        """Pending workloads to which quota is promised that others have not given back yet."""
         self.turns = turns
         """The usage histories of LocalQueues; None without admission fair sharing."""
         self.charges: dict[Key, Charge] = {}
@@ -55,7 +63,7 @@ class Ledger:
         """The users of ResourceClaims that several workloads may use."""
         self.evicting: dict[Key, dict[Uid, None]] = {}
         """Victims whose eviction was decided and that no fact shows as Evicted yet, each with the
-        preemptors for which this is the first preemption of the victim (see `feuds`)."""
+        preemptors for which this is the first preemption of the victim (see `pairs`)."""
         self.leaving: dict[QueueName, int] = {}
         """ClusterQueue → how many of its workloads are evicted and still hold quota."""
         self.ranks: dict[QueueName, Rank] = {}
@@ -67,8 +75,6 @@ class Ledger:
         """Called with each holder whose charge changed because of other users of its claims."""
         self.asleep: set[QueueName] = set()
         """Inactive queues: their quota and usage count, but their workloads are no candidates."""
-        self._stirred: set[QueueName] = set()
-        """Queues in which any charge changed since the last `take_stirred`."""
 
     # What preemption asks (core.holders.Holders).
 
@@ -117,18 +123,38 @@ class Ledger:
 
     # Changes.
 
-    def assume(self, charge: Charge, *, may_be_victim: bool) -> None:
-        """Charge an admission by assumption; the round has already added its usage to the tree."""
+    def assume(self, charge: Charge) -> None:
+        """Charge an admission by assumption.
+
+        Only as Kueue counts it may be a victim before its status says that it was admitted.
+        """
         holder = charge.holder
-        self.changes.admitted[holder.queue] = None
         if holder.parts:
-            priced = self.users.priced(holder)
-            self.tree.remove_usage(holder.queue, holder.usage)
-            self.tree.add_usage(holder.queue, priced.usage)
-            charge = replace(charge, holder=priced)
-        self._put(charge, may_be_victim=may_be_victim)
+            charge = replace(charge, holder=self.users.priced(holder))
+        self._enter(charge, may_be_victim=not self.promises)
         if holder.parts:
             self._price_others(charge)
+
+    def promise(self, holder: Holder) -> None:
+        """Promise quota to a pending workload that has no promise."""
+        self.promised[holder.key] = holder
+        self.rolls.offer(holder)
+        if self.tree.has_queue(holder.queue):
+            self.tree.add_usage(holder.queue, holder.usage)
+
+    def break_promise(self, key: Key, *, releases: bool) -> None:
+        """Take the promise of a workload back, if it has one.
+
+        It `releases` quota unless the workload is judged again at once and may get it back.
+        """
+        holder = self.promised.pop(key, None)
+        if holder is None:
+            return
+        self.rolls.retract(holder)
+        if self.tree.has_queue(holder.queue):
+            self.tree.remove_usage(holder.queue, holder.usage)
+        if releases:
+            self.changes.release(holder.queue, holder.usage)
 
     def charge(self, charge: Charge) -> None:
         """Charge a workload by a fact, in place of its earlier charge."""
@@ -183,6 +209,8 @@ class Ledger:
             return False
         self.evicting[key] = {}
         self._mark(charge, evicted=True)
+        if self.promises:
+            self.changes.release(charge.holder.queue, charge.holder.usage)
         return True
 
     def spare(self, key: Key) -> Iterable[Uid]:
@@ -196,17 +224,15 @@ class Ledger:
     def open_queue(self, name: QueueName) -> None:
         """Charge the tree for the workloads that hold quota of a queue that is new in it."""
         for charge in self.rolls.charges_of(name):
-            self.tree.add_usage(name, charge.holder.usage)
+            self._count(charge.holder, 1)
+        for holder in self.promised.values():
+            if holder.queue == name:
+                self.tree.add_usage(name, holder.usage)
 
     def take_changes(self) -> UsageChanges:
         """Return the usage changes since the last call."""
         told, self.changes = self.changes, UsageChanges()
         return told
-
-    def take_stirred(self) -> set[QueueName]:
-        """Return the queues in which any charge changed since the last call."""
-        stirred, self._stirred = self._stirred, set()
-        return stirred
 
     def _marked(self, charge: Charge) -> Charge:
         """Return a fact's charge marked as evicted, if that was decided and not in the fact yet."""
@@ -218,9 +244,9 @@ class Ledger:
         return charge
 
     def _mark(self, charge: Charge, *, evicted: bool) -> None:
-        self._take(charge)
+        self._withdraw(charge)
         marked = replace(charge, holder=replace(charge.holder, evicted=evicted))
-        self._put(marked)
+        self._enter(marked)
         if marked.holder.parts:
             self._price(marked.holder.key)
             self._price_others(marked)
@@ -260,14 +286,28 @@ class Ledger:
             self.on_price(priced)
 
     def _enter(self, charge: Charge, *, may_be_victim: bool = True) -> None:
-        self._put(charge, may_be_victim=may_be_victim)
-        if self.tree.has_queue(charge.holder.queue):
-            self.tree.add_usage(charge.holder.queue, charge.holder.usage)
+        self._put(charge, may_be_victim=may_be_victim and not self._is_gone(charge.holder))
+        self._count(charge.holder, 1)
 
     def _withdraw(self, charge: Charge) -> None:
         self._take(charge)
-        if self.tree.has_queue(charge.holder.queue):
-            self.tree.remove_usage(charge.holder.queue, charge.holder.usage)
+        self._count(charge.holder, -1)
+
+    def _count(self, holder: Holder, sign: int) -> None:
+        """Charge the tree for a holder, or with sign -1 stop to."""
+        if not self.tree.has_queue(holder.queue):
+            return
+        self.tree.hold(holder.queue, holder.usage, sign)
+        if self._is_gone(holder):
+            return
+        if sign > 0:
+            self.tree.add_usage(holder.queue, holder.usage)
+        else:
+            self.tree.remove_usage(holder.queue, holder.usage)
+
+    def _is_gone(self, holder: Holder) -> bool:
+        """Say whether a holder counts only in what is held now, because it is leaving."""
+        return holder.evicted and self.promises
 
     def _note_change(self, old: Charge, new: Charge) -> None:
         kept: Mapping[FlavorResource, int] = {}
@@ -295,8 +335,7 @@ class Ledger:
         """Replace an assumed charge by the fact that confirms it; no sums change."""
         holder = new.holder
         self.charges[holder.key] = new
-        self._stirred.add(holder.queue)
-        self.rolls.confirm(new)
+        self.rolls.confirm(new, may_be_victim=not self._is_gone(holder))
         if self.turns is not None and holder.local_queue is not None:
             for one, sign in ((old, -1), (new, 1)):
                 runs = is_running(one)
@@ -306,7 +345,6 @@ class Ledger:
         """Add a charge to the roll of its queue; the caller charges the tree."""
         holder = charge.holder
         self.charges[holder.key] = charge
-        self._stirred.add(holder.queue)
         self.rolls.enter(charge, may_be_victim=may_be_victim)
         if self._counts_more(holder):
             self._follow(charge, 1)
@@ -315,7 +353,6 @@ class Ledger:
         """Remove a charge from the roll of its queue; the caller updates the tree."""
         holder = charge.holder
         del self.charges[holder.key]
-        self._stirred.add(holder.queue)
         self.rolls.leave(charge)
         if self._counts_more(holder):
             self._follow(charge, -1)

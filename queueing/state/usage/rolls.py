@@ -66,7 +66,11 @@ class Rolls:
 
     def tallies(self) -> dict[QueueName, Tally]:
         """Return the counts and sums of each ClusterQueue of which a workload holds quota."""
-        return {queue: together(roll.tallies.values()) for queue, roll in self.by_queue.items()}
+        return {
+            queue: together(roll.tallies.values())
+            for queue, roll in self.by_queue.items()
+            if roll.charges
+        }
 
     def tally(self, queue: QueueName) -> Tally:
         """Return the counts and sums of a ClusterQueue."""
@@ -101,6 +105,21 @@ class Rolls:
                 self._behind.setdefault(local_queue, {})[holder.queue] = tally
         tally.add(charge, 1)
 
+    def offer(self, holder: Holder) -> None:
+        """Enter a holder of a promise: it may lose it, and has no charge."""
+        roll = self.by_queue.get(holder.queue)
+        if roll is None:
+            roll = self.by_queue[holder.queue] = Roll()
+        roll.victims[holder.key] = holder
+        roll.forget_sums()
+
+    def retract(self, holder: Holder) -> None:
+        """Take a holder of a promise out."""
+        roll = self.by_queue[holder.queue]
+        del roll.victims[holder.key]
+        roll.forget_sums()
+        self._drop_if_empty(holder.queue)
+
     def leave(self, charge: Charge) -> None:
         """Take a charge out."""
         holder = charge.holder
@@ -116,16 +135,21 @@ class Rolls:
         del roll.tallies[local_queue]
         if local_queue is not None:
             self._drop_behind(local_queue, holder.queue)
-        if not roll.charges:
-            del self.by_queue[holder.queue]
+        self._drop_if_empty(holder.queue)
 
-    def confirm(self, charge: Charge) -> None:
-        """Put a fact in place of the assumption that it says the same as: a possible victim now."""
+    def confirm(self, charge: Charge, *, may_be_victim: bool) -> None:
+        """Put a fact in place of the assumption that it says the same as."""
         holder = charge.holder
         roll = self.by_queue[holder.queue]
         roll.charges[holder.key] = charge
-        roll.victims[holder.key] = holder
-        roll.forget_sums()
+        if may_be_victim:
+            roll.victims[holder.key] = holder
+            roll.forget_sums()
+
+    def _drop_if_empty(self, queue: QueueName) -> None:
+        roll = self.by_queue[queue]
+        if not roll.charges and not roll.victims:
+            del self.by_queue[queue]
 
     def _drop_behind(self, local_queue: Key, queue: QueueName) -> None:
         tallies = self._behind[local_queue]

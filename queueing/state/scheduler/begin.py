@@ -7,50 +7,31 @@ end. Each is noted with its consequences, so that the rounds of the cycle need n
 from heapq import heappop
 
 from queueing.core.names import Key
-from queueing.state.cycle.wakes import wake_waiting
 from queueing.state.intake.joining import enqueue, leave
 from queueing.state.intake.local_queues import rank_local_queues
 from queueing.state.intake.workloads import place
 from queueing.state.memory.memory import Memory
 
-STILL_S = 1.0
-"""Seconds for which the clock stands still while a cycle that ran out of budget is continued."""
-
 
 def begin(memory: Memory, now: float) -> None:
     """Set the clock, and note what has come due since the last cycle."""
     memory.cycles += 1
-    if not memory.is_cut:
-        memory.reviewed.clear()  # time may have passed
-    _let_time_pass(memory, now)
-    while memory.timers and memory.timers[0][0] <= memory.clock:
-        _, key = heappop(memory.timers)
+    memory.clock = max(memory.clock, now)
+    aside, writes = memory.aside, memory.writes
+    while aside.timers and aside.timers[0][0] <= memory.clock:
+        _, key = heappop(aside.timers)
         fact = memory.workloads.get(key)
-        if fact is not None and key in memory.held:
+        if fact is not None and key in aside.held:
             enqueue(memory, fact)
-    for key, delay in memory.delays.items():
+    for key, delay in writes.delays.items():
         fact = memory.workloads.get(key)
         if fact is not None:
-            memory.punished[key] = memory.clock + delay
+            writes.punished[key] = memory.clock + delay
             place(memory, fact)
-    memory.delays.clear()
+    writes.delays.clear()
     take_turns(memory)
     take_credits(memory)
     _end_protection(memory)
-    wake_waiting(memory)
-
-
-def _let_time_pass(memory: Memory, now: float) -> None:
-    """Set the clock to `now`, unless this continues an unfinished cycle less than `STILL_S` later.
-
-    What earlier rounds found (`recalls`) depends on the time: on minimum runtimes, on the work that
-    a preemption would lose, on recent usage. So it is dropped when the clock moves. While there are
-    credits the clock always moves, because balances may change with each portion of a cycle.
-    """
-    if memory.is_cut and now < memory.clock + STILL_S and not memory.credits.any:
-        return
-    memory.recalls.clear()
-    memory.clock = max(memory.clock, now)
 
 
 def take_credits(memory: Memory) -> None:
@@ -61,10 +42,7 @@ def take_credits(memory: Memory) -> None:
     credit, fair = memory.credits, memory.settings.fair_sharing is not None
     charges = memory.ledger.charges
     changed = credit.advance(memory.tree, memory.workloads, charges, now=memory.clock, bends=fair)
-    memory.reshaped |= changed
-    for key in list(memory.standing) if changed else ():
-        # Other terms may allow it less than the preemption for which it waits.
-        memory.wake(memory.items[key])
+    memory.edits.reshaped |= changed
     rank_local_queues(memory)
     _take_budgets(memory)
     for key in credit.wakes(memory.clock):

@@ -1,0 +1,75 @@
+"""Lend last: who borrows waits while others may still take their own nominal quota.
+
+A round has one head of each queue. Without this rule a queue's second workload, which is within its
+own quota, would come after the first of another that borrows it, and reclaim it at once: work would
+be started only to be preempted.
+"""
+
+from collections.abc import Iterable
+
+from queueing.core.entries import Entry
+from queueing.core.names import FlavorResource, QueueName
+from queueing.core.nomination import World
+from queueing.core.quota.node import Node
+
+_ALL = ""
+"""Stands for all queues of a tree together; no queue has that name."""
+
+
+class LendLast:
+    """Which entries of a round wait for the others.
+
+    An entry that borrows waits, unless it fits beside all that workloads of other queues which
+    compete for their queues' turn may still take of their own nominal quota. Those who wait are
+    decided if nobody else of their tree got anything in the round, or gave way to others of its
+    queue.
+    """
+
+    __slots__ = ("_asked", "_moved", "_waiting", "_world")
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._waiting: list[Entry] = []
+        self._moved: set[Node] = set()
+        """Roots of trees in which somebody got something, or gave way."""
+        self._asked: dict[tuple[Node, FlavorResource], dict[str, int]] = {}
+        """What each queue of a tree may still take of its nominal quota, as the round began."""
+
+    def note(self, entry: Entry) -> None:
+        """Note that an entry got something, or gave way to others of its queue."""
+        self._moved.add(entry.node.root())
+
+    def waits(self, entry: Entry) -> bool:
+        """Say whether an entry waits for the others of the round; remember it if it does."""
+        if not entry.assignment.borrow or not self._world.settings.rules.lends_last:
+            return False
+        if self._fits_beside(entry, entry.node.root()):
+            return False
+        self._waiting.append(entry)
+        return True
+
+    def left(self) -> Iterable[Entry]:
+        """Return the entries that waited in vain, in the order in which they came."""
+        return [one for one in self._waiting if one.node.root() not in self._moved]
+
+    def _fits_beside(self, entry: Entry, root: Node) -> bool:
+        for resource, amount in entry.usage.items():
+            asked = self._asked.get((root, resource))
+            if asked is None:
+                asked = self._asked[root, resource] = self._asked_of(root, resource)
+            kept = asked[_ALL] - asked.get(entry.node.name, 0)
+            if amount > entry.node.cell(resource).available() - kept:
+                return False
+        return True
+
+    def _asked_of(self, root: Node, resource: FlavorResource) -> dict[str, int]:
+        found = {_ALL: 0}
+        for queue in root.queues():
+            cell = queue.cells.get(resource)
+            left = 0 if cell is None else cell.limits.nominal - cell.usage
+            if left > 0:
+                wanted = self._world.pending(QueueName(queue.name), resource.resource, left)
+                if wanted > 0:
+                    found[queue.name] = wanted
+                    found[_ALL] += wanted
+        return found

@@ -1,0 +1,38 @@
+"""Which workload preempted which, so that two workloads do not preempt each other for ever.
+
+Preemption policies can form a circle: one queue reclaims what it lends, and is preempted in turn
+because it then borrows. The rule: a pair of preemptor and victim, or of who took a promise and who
+lost it, is not repeated until something changes from outside: the tree's quotas, the end of a
+workload of the tree, or the demand or priority of one of the two. Pairs are finite, so this ends.
+"""
+
+from queueing.core.names import Uid
+
+
+class Pairs:
+    """The pairs of preemptor and victim in one tree since its last change from outside."""
+
+    __slots__ = ("_victims",)
+
+    def __init__(self) -> None:
+        self._victims: dict[Uid, dict[Uid, None]] = {}
+
+    def note(self, preemptor: Uid, victim: Uid) -> bool:
+        """Remember a preemption; say whether it is the first of this pair."""
+        victims = self._victims.setdefault(preemptor, {})
+        first = victim not in victims
+        victims[victim] = None
+        return first
+
+    def retract(self, preemptor: Uid, victim: Uid) -> None:
+        """Forget a preemption that was decided and not carried out."""
+        self._victims.get(preemptor, {}).pop(victim, None)
+
+    def victims_of(self, preemptor: Uid) -> frozenset[Uid]:
+        return frozenset(self._victims.get(preemptor, ()))
+
+    def forget(self, uid: Uid) -> None:
+        """Forget all pairs of a workload whose demand or priority changed."""
+        self._victims.pop(uid, None)
+        for victims in self._victims.values():
+            victims.pop(uid, None)

@@ -1,0 +1,98 @@
+"""Promises: quota that pending workloads get once others have given it back.
+
+A promise is usage in the column that the rules read, and nothing in what is held; its holder is a
+candidate for preemption, because to take a promise costs nobody any work. It is served as soon as
+what it says is free.
+"""
+
+from queueing.core.decisions import Mode
+from queueing.core.entries import Ruling
+from queueing.core.holders import Holder
+from queueing.core.names import FlavorResource
+from queueing.state.intake.marks import unjudged
+from queueing.state.memory.memory import Memory
+from queueing.state.queues.peers import Item, peers_of
+from queueing.state.scheduler.heads import may_lead
+
+
+def holder_of_promise(ruling: Ruling, now: float) -> Holder:
+    """Return the holder of what a ruling promises."""
+    head = ruling.entry.head
+    return Holder(
+        key=head.workload.key,
+        uid=head.workload.uid,
+        queue=head.queue,
+        local_queue=head.workload.local_queue,
+        priority=head.workload.priority,
+        timestamp=head.timestamp,
+        reserved_at=now,
+        evicted=False,
+        usage=ruling.kept,
+        promised=True,
+    )
+
+
+def due(memory: Memory) -> list[Item]:
+    """Return those to be judged before all others, in queue order, and take back their promises.
+
+    They are those whose promise is free now, those that may get more than was promised because
+    quota was released, and preemptors of an earlier leader.
+    """
+    found = [
+        memory.items[holder.key]
+        for holder in memory.ledger.promised.values()
+        if _is_free(memory, holder) or _may_do_better(memory, holder)
+    ]
+    found += unjudged(memory) if memory.rules.promises else ()
+    found = [one for one in found if _has_turn(memory, one)]
+    for item in found:
+        memory.wake(item)
+    return sorted(found, key=lambda one: one.order)
+
+
+def _has_turn(memory: Memory, item: Item) -> bool:
+    """Say whether its queue lets an item go before others: a StrictFIFO head must be first."""
+    name = peers_of(item).queue
+    if not memory.objects.is_active(name):
+        return False
+    queue = memory.queues[name]
+    if not memory.objects.is_strict(name):
+        return True
+    front = queue.lanes.front()
+    is_first = front is None or front.order >= item.order  # whoever's turn it is
+    return is_first and may_lead(memory, queue, item)
+
+
+def _is_free(memory: Memory, holder: Holder) -> bool:
+    """Say whether nobody holds any more what was promised.
+
+    What a StrictFIFO head without candidates keeps is no promise: it waits for more than that.
+    """
+    wait = memory.items[holder.key].wait
+    if wait is None or wait.mode is Mode.NO_CANDIDATES or not memory.tree.has_queue(holder.queue):
+        return False
+    node = memory.tree.queue(holder.queue)
+    return all(
+        amount <= max(0, node.cell(resource).available_now())
+        for resource, amount in holder.usage.items()
+    )
+
+
+def _may_do_better(memory: Memory, holder: Holder) -> bool:
+    """Say whether something was released of another flavor that its queue offers."""
+    released = memory.ledger.changes.released
+    if not released:
+        return False
+    root = memory.root_of(holder.queue)
+    groups = memory.objects.queues[holder.queue].groups if root is not None else ()
+    others = {
+        FlavorResource(flavor.flavor, resource)
+        for group in groups
+        if len(group.flavors) > 1
+        for flavor in group.flavors
+        for resource in group.covered
+    } - set(holder.usage)
+    return any(
+        memory.root_of(name) is root and not others.isdisjoint(resources)
+        for name, resources in released.items()
+    )

@@ -1,0 +1,194 @@
+"""How a workload waits that was judged and not admitted: its state, its reason, and for what."""
+
+from queueing.core.decisions import BARRED, Mode, Requeue, Wait
+from queueing.core.entries import Ruling
+from queueing.core.ordering import queue_key
+from queueing.core.quota.node import Node
+from queueing.core.reasons import NO_LONGER_FITS, TOO_MANY_LEAVE
+from queueing.state.intake.joining import has_peers, isolate
+from queueing.state.memory.memory import Memory
+from queueing.state.memory.pairs import Pairs
+from queueing.state.queues.peers import Item, Peers, peers_of
+from queueing.state.queues.stands import ASIDE, BLOCKING, PARKED, READY, Stand
+from queueing.state.scheduler.nominated import holder_of_promise
+from queueing.state.scheduler.reach import Reach
+
+TRIES_MAX = 256
+"""Attempts in a row after which Kueue's search over flavors is taken to go in circles."""
+
+
+def requeue(memory: Memory, item: Item, ruling: Ruling, wait: Wait) -> None:
+    """Store why an item waits, its new state, and what would help it.
+
+    An item whose search has flavors left keeps its turn, and nothing else is recorded.
+    """
+    item.wait = wait
+    go_on_from(memory, item, ruling)
+    item.preempting = bool(ruling.preemptions)
+    if not ruling.preemptions:
+        unstick(memory, item)
+    if item.progress is not None and item.tries < _tries_max(memory, ruling):
+        item.tries += 1
+        memory.ready.add(peers_of(item).queue)  # it may have been judged out of its turn
+        return
+    item.tries = 0
+    if memory.rules.waits_for_lacks:
+        item.progress = None  # a search that went in circles begins anew at the next event
+    _evict(memory, ruling)
+    take_promises(memory, ruling)
+    peers = peers_of(item)
+    if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES) or wait.requeue is Requeue.IMMEDIATE:
+        strict = memory.objects.is_strict(peers.queue)
+        sticky = not memory.rules.promises and not strict and bool(ruling.preemptions)
+        isolate(memory, item, sticky=sticky)
+        peers = peers_of(item)
+    peers.wait, peers.is_limited, peers.lacks = wait, ruling.entry.is_limited, ()
+    set_aside(memory, peers, _stand_of(memory, peers, ruling, wait))
+    if not memory.rules.waits_for_lacks:
+        if peers.stand is PARKED:
+            _park_equals(memory, peers, wait)
+        return
+    if ruling.is_promise or (ruling.kept and peers.stand is BLOCKING):
+        memory.ledger.promise(holder_of_promise(ruling, memory.clock))
+
+
+def _tries_max(memory: Memory, ruling: Ruling) -> int:
+    """Return how often an item keeps its turn: a search that goes on longer goes in circles.
+
+    Without `FlavorFungibility` each attempt is the same.
+    """
+    if not memory.settings.flavor_fungibility:
+        return 0
+    if not memory.rules.waits_for_lacks:
+        return TRIES_MAX
+    return sum(len(group.flavors) for group in ruling.entry.rules.fact.groups)
+
+
+def set_aside(memory: Memory, peers: Peers, stand: Stand) -> None:
+    """Set the state of peers that were judged; another of their queue may have its turn now."""
+    memory.queues[peers.queue].set_aside(peers, stand)
+    memory.ready.add(peers.queue)
+    memory.touch(peers.queue, peers.local_queue)
+
+
+def shelve(memory: Memory, item: Item, ruling: Ruling, reaches: dict[Node, Reach]) -> None:
+    """Put a workload that was parked, with its equals, on the shelves of what would help it.
+
+    Where only free quota can help, these are the amounts that the search missed; else those that
+    free quota and all possible victims together do not cover. Nothing is done if other things may
+    help, too. `reaches` is a memo, valid while usage stays the same.
+    """
+    peers = item.peers
+    if peers is None or peers.stand is not PARKED or not memory.rules.waits_for_lacks:
+        return
+    if peers.wait is None or peers.wait.reason in BARRED:
+        return
+    queue, node = memory.queues[peers.queue], ruling.entry.node
+    rules, demand = ruling.entry.rules, ruling.entry.head.demand
+    simple = not (len(demand.pod_sets) > 1 or demand.may_shrink or demand.claims)
+    if rules.never_preempts and simple and ruling.entry.head.progress is None:
+        found = ruling.entry.assignment.lacks()
+        lacks = tuple((one.resource, one.asked) for one in found if not one.capacity)
+        if found and all(node.available(resource) < asked for resource, asked in lacks):
+            peers.lacks = lacks
+            queue.shelve(peers, lacks)
+            return
+    root = node.root()
+    reach = reaches.get(root)
+    if reach is None:
+        reach = reaches[root] = Reach(memory, root)
+    missing = reach.missing(peers)
+    if missing is not None:
+        queue.shelve(peers, missing, peers.priority)
+
+
+def requeue_skipped(memory: Memory, item: Item, changed: set[Node]) -> None:
+    """Set a head aside that lost its quota to others of the round, where nothing else changed.
+
+    Otherwise it would lose in the same way again.
+    """
+    peers = item.peers
+    if peers is None or memory.trees.roots[peers.queue] in changed:
+        return
+    isolate(memory, item)
+    peers = peers_of(item)
+    peers.wait = item.wait
+    strict = memory.objects.is_strict(peers.queue) or not memory.rules.waits_for_lacks
+    set_aside(memory, peers, BLOCKING if strict else PARKED)
+
+
+def go_on_from(memory: Memory, item: Item, ruling: Ruling) -> None:
+    """Store at which flavors the next attempt begins, and when: see `heads.as_head`.
+
+    As Kueue counts, one whose quota others of the round just took goes on there, too, if progress
+    is preserved.
+    """
+    queue, decision = ruling.entry.head.queue, ruling.decision
+    item.progress = ruling.progress
+    if ruling.mode is Mode.SKIPPED and not memory.rules.waits_for_lacks:
+        lost = isinstance(decision, Wait) and decision.message == NO_LONGER_FITS
+        if lost and memory.settings.preserve_scan_progress:
+            item.progress = ruling.entry.assignment.progress
+    item.progress_at = memory.releases.get(queue, 0)
+    item.progress_in = memory.judged.get(queue, 0)
+
+
+def unstick(memory: Memory, item: Item) -> None:
+    """Return an item to its ordinary place in the queue: its preemptions are over."""
+    if item.order == queue_key(item.fact, item.timestamp, sticky=True):
+        isolate(memory, item)
+
+
+def _stand_of(memory: Memory, peers: Peers, ruling: Ruling, wait: Wait) -> Stand:
+    if wait.message == TOO_MANY_LEAVE:
+        return BLOCKING  # else all behind it are judged, to meet the same limit
+    if wait.requeue is not Requeue.IMMEDIATE:
+        return PARKED
+    if memory.objects.is_strict(peers.queue) or not memory.rules.promises:
+        return BLOCKING
+    return ASIDE if ruling.is_promise else PARKED
+
+
+def _evict(memory: Memory, ruling: Ruling) -> None:
+    """Mark the victims as evicted, take promises, and note the pairs."""
+    if not ruling.preemptions:
+        return
+    pairs = memory.pairs.setdefault(ruling.entry.node.root(), Pairs())
+    evicting = memory.ledger.evicting
+    for one in ruling.preemptions:
+        memory.ledger.evict(one.workload)
+        if pairs.note(one.preemptor_uid, one.uid) and one.workload in evicting:
+            evicting[one.workload][one.preemptor_uid] = None
+
+
+def take_promises(memory: Memory, ruling: Ruling) -> None:
+    """Break the promises that a ruling takes; those who lose them are judged again."""
+    for key in ruling.taken:
+        item = memory.items[key]
+        root = ruling.entry.node.root()
+        pairs = memory.pairs.setdefault(root, Pairs())
+        pairs.note(ruling.entry.head.workload.uid, item.fact.uid)
+        memory.ledger.break_promise(key, releases=True)
+        memory.wake(item)
+
+
+def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:
+    """Park, as Kueue does, equivalent workloads of other LocalQueues.
+
+    Equivalent are those with the same requests and the same priority. Kueue mode only.
+    """
+    queue = memory.queues[peers.queue]
+    if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES) or not has_peers(memory, queue.name):
+        return
+    if wait.reason in BARRED:
+        return
+    for other in list(queue.peers.values()):
+        if (
+            other.stand in (READY, BLOCKING, ASIDE)
+            and other.priority == peers.priority
+            and other.demand.shape == peers.demand.shape
+        ):
+            other.wait, other.is_limited = wait, peers.is_limited
+            for item in other.items():
+                item.wait = None
+            set_aside(memory, other, PARKED)

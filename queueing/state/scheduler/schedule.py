@@ -1,0 +1,234 @@
+"""One cycle: rounds follow each other until no queue has a head that another try could help.
+
+A round takes the heads of one quota tree, because trees share nothing; as Kueue counts, it takes
+those of all trees. Every cycle ends: in each round somebody is admitted, or set aside until
+something changes, or a search advances over its flavors, or a promise passes to somebody who may
+not lose it to the same workload again.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from heapq import heappop
+
+from queueing.core.decisions import Cycle, Decision, Preempt, Wait
+from queueing.core.rounds import Round, Ruling, process_round
+from queueing.state.answers.waits import standing_wait, suspended
+from queueing.state.memory.memory import Memory
+from queueing.state.queues.peers import Item, peers_of
+from queueing.state.queues.stands import PARKED, READY
+from queueing.state.scheduler.begin import begin
+from queueing.state.scheduler.heads import (
+    as_head,
+    blockers_beside,
+    heads_of,
+    oldest_waiting,
+    queues_in_turn,
+    refusal_of,
+)
+from queueing.state.scheduler.nominated import due
+from queueing.state.scheduler.settle import settle
+from queueing.state.scheduler.wake import wake_waiting
+from queueing.state.scheduler.world import world_of
+
+Pause = Callable[[], bool]
+"""Says whether the caller wants to do something else; asked after each head."""
+Steps = Generator[None, None, Cycle]
+"""A cycle that yields where it pauses in the middle of a round, and returns what it decided."""
+
+
+def schedule(memory: Memory, now: float, budget: int | None, pause: Pause) -> Steps:
+    """Run rounds until nobody is left to try, or `budget` heads were judged, or it shall pause.
+
+    The budget is overrun by at most one round.
+    """
+    run = _Run(memory, pause)
+    begin(memory, now)
+    finished = False
+    while not finished:
+        promised = due(memory)
+        wake_waiting(memory)
+        run.tell(_announce(memory))
+        if promised:
+            yield from run.serve(promised)
+        finished = True
+        for names in queues_in_turn(memory):
+            refused: list[Wait] = []
+            items = heads_of(memory, names, refused)
+            run.tell(refused)
+            if items:
+                memory.cursor = memory.trees.roots[peers_of(items[0]).queue].path()
+                yield from run.round([*items, *blockers_beside(memory, items)])
+            if items or refused:
+                finished = False
+                if run.shall_stop(budget):
+                    return _cycle(memory, run, finished=False)
+    return _cycle(memory, run, finished=True)
+
+
+def sweep(memory: Memory, most: int) -> int:
+    """Let some who wait longest be judged in the next cycle; return how many groups of equals.
+
+    A wake-up that was missed costs a little time because of that, and nothing else.
+    """
+    found = oldest_waiting(memory, most) if memory.rules.waits_for_lacks else []
+    for peers in found:
+        memory.wake_peers(peers)
+    return len(found)
+
+
+def run_round(memory: Memory, now: float) -> Cycle:
+    """Run exactly one round over all trees, and return a decision for every pending workload.
+
+    A workload that is no head gets a `Wait` with the reason why the round did not judge it.
+    """
+    begin(memory, now)
+    promised = due(memory)
+    wake_waiting(memory)
+    for queue in memory.queues.values():
+        for peers in list(queue.waiting):
+            if peers.stand is not PARKED:
+                memory.wake_peers(peers)
+    memory.announcements.clear()
+    run, refused = _Run(memory, lambda: False), list[Wait]()
+    for _ in run.serve(promised) if promised else ():
+        pass
+    items = heads_of(memory, sorted(memory.queues), refused)
+    run.tell(refused)
+    for _ in run.round(items) if items else ():
+        pass
+    run.close()
+    decided = [one for told in run.rounds for one in told]
+    seen = {one.workload for one in decided if not isinstance(one, Preempt)}
+    for name in sorted(memory.queues):
+        queue = memory.queues[name]
+        waiting = [item for peers in queue.peers.values() for item in peers.items()]
+        decided += [
+            standing_wait(memory, item)
+            for item in sorted(waiting, key=queue.lanes.place)
+            if item.fact.key not in seen
+        ]
+    decided += [memory.aside.held[key].wait for key in sorted(memory.aside.held)]
+    wake_waiting(memory)
+    run.rounds = [tuple(decided)]
+    return _cycle(memory, run, finished=not _has_heads(memory))
+
+
+class _Run:
+    """The rounds of one cycle so far."""
+
+    def __init__(self, memory: Memory, pause: Pause) -> None:
+        self._memory, self._pause = memory, pause
+        self.rounds: list[tuple[Decision, ...]] = []
+        self.judged = 0
+        self._told: list[Decision] = []
+
+    def tell(self, told: Iterable[Decision]) -> None:
+        """Add decisions that no round made, to the next round."""
+        self._told += told
+
+    def serve(self, items: Iterable[Item]) -> Generator[None]:
+        """Judge some that go before all heads, unless they must not be judged any more."""
+        heads = []
+        for item in items:
+            wait = refusal_of(self._memory, item)
+            if wait is None:
+                heads.append(item)
+            else:
+                self._told.append(wait)
+        yield from self.round(heads, in_order=True)
+
+    def round(self, items: Sequence[Item], *, in_order: bool = False) -> Generator[None]:
+        """Judge some heads together, and apply what was decided."""
+        memory = self._memory
+        if not memory.rules.waits_for_lacks:
+            for name in (one.queue for one in map(peers_of, items) if one.stand is READY):
+                memory.judged[name] = memory.judged.get(name, 0) + 1
+        heads = [as_head(memory, item) for item in items]
+        self.judged += len(heads)
+        world = world_of(memory, heads)
+        rulings = yield from self._pausing(process_round(heads, world, in_order=in_order))
+        told = (*self._told, *settle(memory, rulings))
+        self._told = []
+        if told:
+            self.rounds.append(told)
+        wake_waiting(memory)
+
+    def _pausing(self, steps: Round) -> Round:
+        """Run a round, and pause where the caller wants to do something else."""
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                found: list[Ruling] = end.value
+                return found
+            if self._pause():
+                yield
+
+    def shall_stop(self, budget: int | None) -> bool:
+        """Say whether the cycle ends before everybody was judged."""
+        return (budget is not None and self.judged >= budget) or self._pause()
+
+    def close(self) -> None:
+        """Make a round of what was told and belongs to none."""
+        if self._told:
+            self.rounds.append(tuple(self._told))
+            self._told = []
+
+
+def _cycle(memory: Memory, run: _Run, *, finished: bool) -> Cycle:
+    run.close()
+    timers, protected = memory.aside.timers, memory.protected
+    while timers and timers[0][1] not in memory.aside.held:
+        heappop(timers)
+    while protected and protected[0][1] not in memory.ledger.charges:
+        heappop(protected)
+    return Cycle(
+        number=memory.cycles,
+        now=memory.clock,
+        rounds=tuple(run.rounds),
+        judged=run.judged,
+        finished=finished,
+        wake_at=_wake_at(memory),
+    )
+
+
+def _has_heads(memory: Memory) -> bool:
+    return any(
+        memory.objects.is_active(name) and memory.queues[name].head() is not None
+        for name in sorted(memory.ready)
+        if name in memory.queues
+    )
+
+
+def _wake_at(memory: Memory) -> float | None:
+    """Return the earliest time at which a decision may change without any event; None for never."""
+    turns = memory.ledger.turns
+    times = [memory.aside.timers[0][0]] if memory.aside.timers else []
+    if turns is not None and turns.next_at is not None:
+        times.append(turns.next_at)
+    credited = memory.credits.next_at()
+    if credited is not None and memory.items:
+        times.append(credited)
+    if memory.protected and memory.items:
+        times.append(memory.protected[0][0])
+    times += (until for until in memory.moving.values() if until > memory.clock)
+    return min(times, default=None)
+
+
+def _announce(memory: Memory) -> list[Decision]:
+    """Return the reasons of workloads that no round will decide on, each once.
+
+    These are held workloads and those in inactive ClusterQueues.
+    """
+    told: list[Decision] = []
+    for key in memory.announcements:
+        item = memory.items.get(key)
+        if key in memory.aside.held:
+            told.append(memory.aside.held[key].wait)
+        elif item is not None and item.peers is not None:
+            name = item.peers.queue
+            if not memory.objects.is_active(name):
+                told.append(suspended(item, name))
+    memory.announcements.clear()
+    for decision in told:
+        memory.stories.add(decision.workload, memory.clock, decision)
+    return told

@@ -1,0 +1,117 @@
+"""Applies the rulings of a round: who is admitted is charged, all others are `requeue`d."""
+
+from collections.abc import Mapping, Sequence
+
+from queueing.core.credits.allowance import LOWEST_PRIORITY
+from queueing.core.decisions import Admit, Decision, Mode
+from queueing.core.entries import Ruling
+from queueing.core.holders import Holder
+from queueing.core.names import FlavorResource
+from queueing.core.quota.node import Node
+from queueing.core.sharing import beside_claims, parts_of, shared_by
+from queueing.core.usage import assigned_usage
+from queueing.state.intake.holding import touch_charged
+from queueing.state.memory.memory import Memory
+from queueing.state.queues.peers import Item, peers_of
+from queueing.state.queues.stands import PARKED, READY
+from queueing.state.scheduler.reach import Reach
+from queueing.state.scheduler.requeue import (
+    go_on_from,
+    requeue,
+    requeue_skipped,
+    shelve,
+    take_promises,
+    unstick,
+)
+from queueing.state.usage.charges import Charge
+
+
+def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
+    """Apply all rulings of a round, in the order made; return its decisions."""
+    decided: list[Decision] = []
+    changed: set[Node] = set()
+    """Roots of trees in which anything happened that another try may find different."""
+    skipped: list[Item] = []
+    requeued: list[tuple[Item, Ruling]] = []
+    for ruling in rulings:
+        decision = ruling.decision
+        item = memory.items[decision.workload]
+        if not memory.rules.waits_for_lacks and _says_nothing_new(item, ruling):
+            continue
+        for told in (*ruling.preemptions, decision):
+            decided.append(told)
+            memory.stories.add(told.workload, memory.clock, told)
+        memory.ready.add(ruling.entry.head.queue)
+        if isinstance(decision, Admit):
+            _admit(memory, item, ruling, decision)
+        elif decision.mode is Mode.SKIPPED:
+            item.wait = decision
+            skipped.append(item)
+            if not memory.rules.waits_for_lacks:
+                go_on_from(memory, item, ruling)
+                unstick(memory, item)
+            continue
+        else:
+            requeue(memory, item, ruling, decision)
+            requeued.append((item, ruling))
+        changed.add(ruling.entry.node.root())
+    for item in skipped:
+        requeue_skipped(memory, item, changed)
+    reaches: dict[Node, Reach] = {}
+    for item, ruling in requeued:
+        shelve(memory, item, ruling, reaches)
+    return decided
+
+
+def _says_nothing_new(item: Item, ruling: Ruling) -> bool:
+    """Say whether the ruling on a head that blocks its queue only confirms its last one."""
+    decision, known = ruling.decision, item.wait
+    if peers_of(item).stand is READY or known is None or isinstance(decision, Admit):
+        return False
+    same = (known.mode, known.targets) == (decision.mode, decision.targets)
+    return same or decision.mode is Mode.SKIPPED
+
+
+def _admit(memory: Memory, item: Item, ruling: Ruling, decision: Admit) -> None:
+    if ruling.entry.head.workload.priority < item.fact.priority:
+        memory.credits.demote(item.fact.uid)
+    take_promises(memory, ruling)
+    peers = peers_of(item)
+    peers.admitted_at = memory.clock
+    charge = Charge(
+        _holder(memory, item, ruling.entry.usage, decision), not decision.checks, decision
+    )
+    queue = memory.queues[peers.queue]
+    queue.remove(item)
+    if peers.stand is PARKED and peers.size:
+        queue.movers[peers] = None
+    del memory.items[item.fact.key]
+    memory.writes.assumed_from[item.fact.key] = item.fact
+    if memory.credits.any:
+        memory.credits.stir(item.fact.key)
+    memory.ledger.assume(charge)
+    if memory.settings.expects_pods(admitted=charge.admitted):
+        memory.unready.add(item.fact.key)
+    touch_charged(memory, charge)
+    memory.ready.add(decision.cluster_queue)
+
+
+def _holder(
+    memory: Memory, item: Item, usage: Mapping[FlavorResource, int], decision: Admit
+) -> Holder:
+    fact = item.fact
+    claims = shared_by(fact.pod_sets) if peers_of(item).demand.claims else {}
+    parts = parts_of(claims, decision.pod_sets) if claims else ()
+    return Holder(
+        key=fact.key,
+        uid=fact.uid,
+        queue=decision.cluster_queue,
+        local_queue=fact.local_queue,
+        priority=LOWEST_PRIORITY if memory.credits.is_demoted(fact.uid) else fact.priority,
+        timestamp=item.timestamp,
+        reserved_at=memory.clock,
+        evicted=False,
+        usage=usage,
+        parts=parts,
+        own=assigned_usage(beside_claims(claims, decision.pod_sets)) if parts else None,
+    )

@@ -1,0 +1,155 @@
+"""Which waiting workloads become READY again after an event.
+
+The events are few, and wake one too many rather than one too few:
+
+- a release of quota, or a promise that is broken, or a new possible victim: all workloads of the
+  tree but those on a shelf, for which `heads` looks whether enough of what they lack can be had;
+- a change of quotas, cohorts, flavors or checks: all workloads of the queues that it reaches;
+- labels of a namespace; pods that became ready; users of a ResourceClaim.
+
+Whoever is missed all the same is found by a sweep. In Kueue mode each event of Kueue's list wakes
+all waiting workloads of the tree.
+"""
+
+from collections.abc import Iterable
+
+from queueing.core.decisions import Mode, Reason
+from queueing.core.names import QueueName, namespace_of
+from queueing.core.quota.node import Node
+from queueing.state.memory.memory import Memory
+from queueing.state.queues.peers import Peers
+from queueing.state.usage.changes import UsageChanges
+
+
+def wake_waiting(memory: Memory) -> None:
+    """Make the workloads READY that the changes since the last call may help; forget the changes.
+
+    Called at the begin of a cycle and after each of its rounds.
+    """
+    edits = memory.edits
+    if edits.reshaped:
+        edits.reshaped = False
+        _reshape(memory)
+    for name in edits.refitted:
+        _note_activity(memory, name)
+        for peers in _all_waiting(memory, _reached(memory, name)):
+            memory.wake_peers(peers)
+    edits.refitted.clear()
+    for namespace in edits.relabelled:
+        for peers in _all_waiting(memory, memory.queues):
+            if peers.local_queue is not None and namespace_of(peers.local_queue) == namespace:
+                memory.wake_peers(peers)
+    edits.relabelled.clear()
+    if edits.pods_turned_ready:
+        edits.pods_turned_ready = False
+        if memory.settings.block_admission_until_pods_ready:
+            for peers in _all_waiting(memory, memory.queues):
+                if peers.wait and peers.wait.reason is Reason.WAITING_FOR_PODS_READY:
+                    memory.wake_peers(peers)
+    _spread(memory, memory.ledger.take_changes())
+
+
+def _spread(memory: Memory, changes: UsageChanges) -> None:
+    """Wake the workloads that usage changes may help: released quota, and new possible victims."""
+    for name, claims in changes.joined.items():
+        for peers in _all_waiting(memory, (name,)):
+            if not claims.isdisjoint(peers.demand.claims):
+                memory.wake_peers(peers)
+    released = {memory.root_of(name) for name in changes.released}
+    if not memory.rules.waits_for_lacks:
+        for root in released - {None}:
+            for peers in _all_waiting(memory, memory.trees.members.get(root, ()) if root else ()):
+                memory.wake_peers(peers)
+        return
+    for root in released | {memory.root_of(name) for name in changes.newcomers}:
+        if root is not None:
+            _wake_tree(memory, root, released=root in released)
+
+
+def _wake_tree(memory: Memory, root: Node, *, released: bool) -> None:
+    """Wake all of a tree that wait on no shelf; if nothing was released, only who may preempt."""
+    for name in memory.trees.members[root]:
+        queue = memory.queues.get(name)
+        if queue is None or not queue.waiting:
+            continue
+        if not released and memory.objects.rules[name].never_preempts:
+            continue
+        if queue.shelves:
+            memory.ready.add(name)
+        for peers in list(queue.hopeful):
+            if not is_promised(memory, peers):
+                memory.wake_peers(peers)
+
+
+def _reshape(memory: Memory) -> None:
+    """Work out anew which queues share a tree; wake all workloads of trees that changed."""
+    trees = memory.trees
+    trees.roots, trees.members = {}, {}
+    for name in sorted(memory.objects.queues):
+        root = memory.tree.queue(name).root()
+        trees.roots[name] = root
+        trees.members.setdefault(root, []).append(name)
+        _note_activity(memory, name)
+    before, trees.generations = trees.generations, {}
+    memory.pairs = {root: one for root, one in memory.pairs.items() if root in trees.members}
+    for root, names in trees.members.items():
+        trees.generations[root] = root.generation
+        if before.get(root) != root.generation:
+            memory.pairs.pop(root, None)
+            memory.doubt_promises(root)
+            memory.ready.update(names)
+            for peers in _all_waiting(memory, names):
+                if not is_promised(memory, peers):
+                    memory.wake_peers(peers)
+
+
+def _note_activity(memory: Memory, name: QueueName) -> None:
+    """Update whether a ClusterQueue is active: it becomes `ready`, or its workloads are told.
+
+    If that changed, the views of the queue and of its LocalQueues are reported as changed.
+    """
+    active, before = memory.objects.activity(name), memory.active.pop(name, None)
+    if active is not None:
+        memory.active[name] = active
+    if before is not None and active is not before and active != before:
+        memory.touch(name, None)
+        memory.touched.local_queues.update(memory.objects.local_queues_of.get(name, {}))
+    if active is not None and active.status:
+        memory.ready.add(name)
+    elif before is None or before.status:
+        _deactivate(memory, name)
+    if active is None or active.status:
+        memory.ledger.asleep.discard(name)
+    else:
+        memory.ledger.asleep.add(name)
+
+
+def _deactivate(memory: Memory, name: QueueName) -> None:
+    """Tell the workloads of a queue that it is inactive; what they were promised is free."""
+    for peers in memory.queue(name).peers.values():
+        for item in peers.items():
+            memory.announcements[item.fact.key] = None
+            if item.fact.key in memory.ledger.promised:
+                memory.ledger.break_promise(item.fact.key, releases=True)
+                memory.wake(item)
+
+
+def _reached(memory: Memory, name: QueueName) -> Iterable[QueueName]:
+    root = memory.root_of(name)
+    if root is not None and not memory.rules.waits_for_lacks:
+        return memory.trees.members[root]
+    return (name,)
+
+
+def _all_waiting(memory: Memory, names: Iterable[QueueName]) -> list[Peers]:
+    """Return those that wait in some queues."""
+    known = memory.queues
+    return [peers for name in names if name in known for peers in known[name].waiting]
+
+
+def is_promised(memory: Memory, peers: Peers) -> bool:
+    """Say whether peers wait only for what was promised to them to be given back."""
+    wait = peers.wait
+    promised = wait is not None and wait.mode in (Mode.PREEMPT, Mode.DEFERRED_FIT)
+    first = peers.top() if promised else None
+    return first is not None and first.fact.key in memory.ledger.promised
