@@ -116,6 +116,7 @@ def _worst(_: float, __: Path) -> list[Result]:
             ("one head, many candidates", worst_cases.one_head),
             ("1,000 queues in one tree", worst_cases.wide_tree),
             ("10,000 hopeless heads", worst_cases.hopeless_heads),
+            ("100 heads that find victims", worst_cases.many_preemptors),
         )
         for mode, settings in MODES
     ]

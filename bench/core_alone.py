@@ -28,11 +28,20 @@ RUNTIMES_S = ((1_000, 0.2), (5_000, 0.5), (20_000, 1.0))
 """Up to so many milli-cpus, a workload runs for so long."""
 AIMS = MappingProxyType(
     {
-        "decisions per CPU second": "at least 20,000",
+        "decisions per CPU second": "at least 10,000",
         "round over 1,000 heads, p99 CPU ms": "under 100",
     }
 )
-PORTIONED_AIMS = MappingProxyType({"longest call, CPU ms": "under 50"})
+PORTIONED_AIMS = MappingProxyType(
+    dict.fromkeys(
+        (
+            "longest call, CPU ms",
+            "longest stretch, CPU ms",
+            "after a release: longest stretch, CPU ms",
+        ),
+        "under 100",
+    )
+)
 """What is aimed at where the loop is let go between calls, as in the controller."""
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bench.core_alone import PORTIONED_AIMS, ROUND, Run
 from bench.results import Result, percentile
-from queueing.controller.decisions.cycles import BUDGET
+from queueing.controller.decisions.cycles import BUDGET, PORTION_S
 from queueing.controller.process.garbage_collection import postponed
 from queueing.core.decisions import Admit, Outcome, Preempt, Verdict
 from queueing.core.facts import (
@@ -28,6 +28,7 @@ NOMINAL = 90_000
 ASKED = COHORTS * QUEUES * (EACH * 1_000 - NOMINAL)
 """All that the queues borrow."""
 REPEATS = 9
+PREEMPTORS = 100
 HELD = 10
 """Workloads that run in each full queue, and that wait there."""
 
@@ -99,8 +100,8 @@ def hopeless_heads(settings: Settings, *, name: str) -> Result:
             "hopeless heads": len(waiting),
             "calls": len(calls),
             "CPU seconds": sum(calls),
-            "longest call, CPU ms": max(calls) * 1e3,
-            "after a release: longest call, CPU ms": max(released) * 1e3,
+            "longest stretch, CPU ms": max(calls) * 1e3,
+            "after a release: longest stretch, CPU ms": max(released) * 1e3,
         },
         aims=dict(PORTIONED_AIMS),
     )
@@ -125,16 +126,37 @@ def _hopeless() -> tuple[list[ClusterQueueFact], list[WorkloadFact], list[Worklo
     return queues, running, waiting
 
 
+def many_preemptors(settings: Settings, *, name: str) -> Result:
+    """Measure the stretches in which 100 heads of one tree all find victims among 5,000."""
+    owners = range(PREEMPTORS)
+    with postponed():
+        engine = _full(settings, owners=PREEMPTORS)
+        for at in owners:
+            asks = {"cpu": ASKED // PREEMPTORS}
+            engine.observe(workload(f"head-{at}", asks, local_queue=f"team/owner-{at}"))
+    stretches = list(_calls(engine, 10.0))
+    return Result(
+        scenario=name,
+        numbers={
+            "heads": PREEMPTORS,
+            "CPU seconds": sum(stretches),
+            "longest stretch, CPU ms": max(stretches) * 1e3,
+        },
+        aims=dict(PORTIONED_AIMS),
+    )
+
+
 def _calls(engine: Engine, now: float) -> Iterator[float]:
-    """Decide in portions, as the controller does; give the CPU seconds of each call."""
+    """Decide as the controller does, which pauses; give the CPU seconds of each stretch."""
     finished = False
     while not finished:
         begin = time.thread_time()
-        finished = engine.cycle(now, BUDGET).finished
+        until = begin + PORTION_S
+        finished = engine.cycle(now, BUDGET, lambda: time.thread_time() >= until).finished  # noqa: B023 - asked within this turn only
         yield time.thread_time() - begin
 
 
-def _full(settings: Settings) -> Engine:
+def _full(settings: Settings, owners: int = 1) -> Engine:
     """Let each queue run one workload of one CPU after the other, the last ones by borrowing."""
     engine = Engine(settings)
     jobs = [
@@ -144,7 +166,7 @@ def _full(settings: Settings) -> Engine:
         for one in range(EACH)
     ]
     facts = {one.key: one for one in jobs}
-    for fact in (*_tree(), *jobs):
+    for fact in (*_tree(owners), *jobs):
         engine.observe(fact)
     for decision in engine.cycle(1.0).decisions:
         if isinstance(decision, Admit):
@@ -154,8 +176,8 @@ def _full(settings: Settings) -> Engine:
     return engine
 
 
-def _tree() -> list[Fact]:
-    """Give a root, cohorts below it, and queues that borrow all that one queue has and leaves."""
+def _tree(owners: int) -> list[Fact]:
+    """Give a root, cohorts below it, and queues that borrow all that the owners have and leave."""
     reclaims = preemption(reclaim=PreemptionPolicy.ANY, within=PreemptionPolicy.LOWER_PRIORITY)
     queues = [
         cluster_queue(
@@ -166,11 +188,14 @@ def _tree() -> list[Fact]:
         for cohort_number in range(COHORTS)
         for number in range(QUEUES)
     ]
-    owner = cluster_queue(
-        "owner",
-        {"default": {"cpu": quota(ASKED)}},
-        cohort="cohort-0",
-        preemption=reclaims,
-    )
+    lenders = [
+        cluster_queue(
+            "owner" if owners == 1 else f"owner-{at}",
+            {"default": {"cpu": quota(ASKED // owners)}},
+            cohort="cohort-0",
+            preemption=reclaims,
+        )
+        for at in range(owners)
+    ]
     cohorts = [cohort(f"cohort-{number}", "root") for number in range(COHORTS)]
-    return world(cohort("root"), *cohorts, cluster_queues=[*queues, owner])
+    return world(cohort("root"), *cohorts, cluster_queues=[*queues, *lenders])
