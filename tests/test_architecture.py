@@ -14,8 +14,10 @@ MAPPED = [
     "serving",
     *(f"cli/{one}" for one in ("local", "production", "usage")),
     *(f"controller/{one.parent.name}" for one in CONTROLLER.glob("*/__init__.py")),
-    *(f"state/{one}" for one in ("answers", "cycle", "intake", "memory", "queues", "usage")),
+    *(f"state/{one}" for one in ("answers", "intake", "memory", "queues", "scheduler", "usage")),
 ]
+WORDS, DECISIONS = 25, 40
+"""How many words of our own, and how many pages of decisions, a reader is asked to bear."""
 PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md", "README.md")
 LINK = re.compile(r"\[[^\]]*\]\(([^)#:]+)(?:#[^)]*)?\)")
 PATH = re.compile(
@@ -89,7 +91,7 @@ def test_the_picture_of_the_controller_is_the_one_that_imports_draw() -> None:
 def test_every_coined_word_stands_in_the_module_that_its_row_links_to() -> None:
     page = ROOT / "docs" / "concepts" / "words.md"
     rows = [(words, to) for words, to in ROW.findall(page.read_text()) if to.endswith(".py")]
-    assert len(rows) > 30
+    assert 20 < len(rows) <= WORDS
     strange = [
         (words, to)
         for words, to in rows
@@ -121,6 +123,19 @@ def test_the_index_of_decisions_has_every_page_by_its_title() -> None:
         if f"| [{name[:4]}]({name}) | {title.removeprefix(f'# {name[:4]} ')} |" not in index
     ]
     assert wrong == []
+    assert 20 < len(titles) <= DECISIONS
+
+
+def test_every_decision_that_the_code_names_has_a_page() -> None:
+    numbers = {one.name[:4] for one in (ROOT / "docs" / "decisions").glob("0*.md")}
+    named = [
+        (str(file.relative_to(ROOT)), number)
+        for folder in ("queueing", "tests", "e2e", "bench")
+        for file in (ROOT / folder).rglob("*.py")
+        for number in re.findall(r"docs/decisions/(\d{4})", file.read_text())
+    ]
+    assert len(named) > 5
+    assert [one for one in named if one[1] not in numbers] == []
 
 
 @pytest.mark.parametrize("package", sorted(MAPPED))

@@ -11,7 +11,7 @@ from queueing.core.facts import (
     WorkloadFact,
 )
 from queueing.core.names import FlavorName, FlavorResource, Key, QueueName, ResourceName
-from queueing.core.rounds import Judgement
+from queueing.core.rounds import Ruling
 from queueing.core.settings import Compatibility, Settings
 from queueing.testing.arena import Arena
 from queueing.testing.builders import (
@@ -26,6 +26,7 @@ from queueing.testing.builders import (
 )
 
 CPU = FlavorResource(FlavorName("default"), ResourceName("cpu"))
+KUEUE = Settings(compatibility=Compatibility.KUEUE)
 
 
 def job(
@@ -53,7 +54,7 @@ def queue(name: str, cpu: int, parent: str | None = None, **limits: int) -> Clus
     return cluster_queue(name, {"default": {"cpu": quota(cpu, **limits)}}, cohort=parent)
 
 
-def names(judgements: list[Judgement], kind: type) -> list[str]:
+def names(judgements: list[Ruling], kind: type) -> list[str]:
     return [
         str(one.head.workload.key).removeprefix("team/")
         for one in judgements
@@ -61,7 +62,7 @@ def names(judgements: list[Judgement], kind: type) -> list[str]:
     ]
 
 
-def wait_of(judgement: Judgement) -> Wait:
+def wait_of(judgement: Ruling) -> Wait:
     assert isinstance(judgement.decision, Wait)
     return judgement.decision
 
@@ -84,7 +85,9 @@ def test_a_head_that_does_not_fit_says_how_much_is_missing() -> None:
         "insufficient unused quota for cpu in flavor default, 2 more needed"
     )
     assert (wait.reason, wait.mode) == (Reason.WAITING_FOR_QUOTA, Mode.NO_CANDIDATES)
-    assert [(lack.missing, lack.capacity) for lack in judgement.lacks] == [(2_000, False)]
+    assert [(lack.missing, lack.capacity) for lack in judgement.entry.assignment.lacks()] == [
+        (2_000, False)
+    ]
 
 
 def test_a_head_larger_than_all_there_is_says_so() -> None:
@@ -129,7 +132,7 @@ def test_where_a_head_that_does_not_fit_goes(strategy: Strategy, want: Requeue) 
     ],
 )
 def test_the_order_of_entries(first: WorkloadFact, second: WorkloadFact) -> None:
-    arena = Arena(queue("a", 6, "c"), queue("b", 6, "c"))
+    arena = Arena(queue("a", 6, "c"), queue("b", 6, "c"), settings=KUEUE)
     judgements = arena.round(second, first)
     assert [one.head.workload.key for one in judgements] == [first.key, second.key]
     assert isinstance(judgements[0].decision, Admit)
@@ -138,6 +141,9 @@ def test_the_order_of_entries(first: WorkloadFact, second: WorkloadFact) -> None
         == "Workload no longer fits after processing another workload"
     )
     assert wait_of(judgements[1]).requeue is Requeue.IMMEDIATE
+    ours = Arena(queue("a", 6, "c"), queue("b", 6, "c")).round(second, first)
+    assert names(ours, Admit) == names([judgements[0]], Admit)
+    assert len(ours) == 1, "who would borrow waits for the next round and gets no ruling"
 
 
 def test_priority_does_not_order_entries_when_that_is_switched_off() -> None:
@@ -165,10 +171,26 @@ def test_a_head_without_candidates_keeps_its_nominal_quota_from_others() -> None
         queue("a", 10, "c"),
         queue("b", 0, "c"),
         running("mine", "a", 4, priority=9),
+        settings=KUEUE,
     )
     judgements = arena.round(job("big", "a", 8, priority=9), job("thief", "b", 5))
     assert names(judgements, Admit) == []
     assert arena.tree.queue(QueueName("a")).usage(CPU) == 4
+
+
+@pytest.mark.parametrize("compatibility", Compatibility)
+def test_an_owner_without_candidates_keeps_its_nominal_quota_from_borrowers(
+    compatibility: Compatibility,
+) -> None:
+    arena = Arena(
+        queue("a", 10, "c"),
+        queue("b", 0, "c"),
+        running("guest", "b", 5, priority=9),
+        settings=Settings(compatibility=compatibility),
+    )
+    judgements = arena.round(job("big", "a", 8), job("thief", "b", 5, priority=9))
+    assert names(judgements, Admit) == []
+    assert arena.tree.queue(QueueName("a")).usage(CPU) == 0
 
 
 def test_a_head_that_can_always_reclaim_keeps_nothing_from_others() -> None:
@@ -227,6 +249,7 @@ def test_a_skipped_head_comes_back_at_once_and_tries_all_flavors_anew() -> None:
     arena = Arena(
         cluster_queue("a", {"one": {"cpu": quota(2)}, "two": {"cpu": quota(2)}}, cohort="c"),
         cluster_queue("b", {"one": {"cpu": quota(2)}, "two": {"cpu": quota(2)}}, cohort="c"),
+        settings=KUEUE,
     )
     judgements = arena.round(job("first", "a", 3, created=1), job("second", "b", 3, created=2))
     assert names(judgements, Admit) == ["first"]
@@ -291,63 +314,8 @@ def test_nobody_is_admitted_into_room_that_victims_still_hold() -> None:
     assert names(theirs, Admit) == ["one", "two"]
 
 
-@pytest.mark.parametrize(
-    ("policy", "want"),
-    [
-        pytest.param(PreemptionPolicy.LOWER_PRIORITY, True, id="whoever comes may be a victim"),
-        pytest.param(PreemptionPolicy.NEVER, False, id="no victim will ever be allowed"),
-    ],
-)
-def test_whether_a_head_waits_for_candidates(policy: PreemptionPolicy, *, want: bool) -> None:
-    arena = Arena(
-        cluster_queue("a", {"default": {"cpu": 10}}, preemption=preemption(within=policy)),
-        running("mine", "a", 4, priority=9),
-    )
-    [judgement] = arena.round(job("big", "a", 8))
-    assert judgement.wants_candidates is want
-
-
 def test_a_workload_without_pods_is_admitted_even_when_all_is_used() -> None:
     arena = Arena(queue("a", 4), running("mine", "a", 4))
     [judgement] = arena.round(workload("empty", {"cpu": 1}, 0, local_queue="team/a"))
     assert isinstance(judgement.decision, Admit)
     assert judgement.decision.pod_sets[0].flavors == {"cpu": "default"}
-
-
-def test_a_head_does_not_get_the_place_of_a_lesser_one_of_its_queue() -> None:
-    arena = Arena(
-        cluster_queue("a", {"one": {"cpu": quota(1)}}, cohort="c"),
-        cluster_queue("b", {"one": {"cpu": quota(2)}}, cohort="c"),
-        cluster_queue("lends", {"one": {"cpu": quota(3)}}, cohort="c"),
-    )
-    judgements = arena.round(
-        job("large", "a", 3, created=2),
-        job("within-quota", "a", 1, created=3),
-        job("other", "b", 3, created=1),
-    )
-    assert [one.decision.workload for one in judgements] == [
-        f"team/{name}" for name in ("other", "large", "within-quota")
-    ]
-
-
-LARGE = job("large", "left", 4, priority=3)
-BEHIND = job("behind", "left", 2)
-OTHER = job("other", "right", 3, priority=5)
-
-
-@pytest.mark.parametrize(
-    ("heads", "want"),
-    [
-        pytest.param([LARGE, BEHIND], ["large"], id="one behind another waits for it"),
-        pytest.param([LARGE, OTHER], ["other"], id="who gets nothing leaves all to others"),
-        pytest.param([BEHIND, OTHER], ["behind"], id="who borrows less goes first"),
-        pytest.param([LARGE, BEHIND, OTHER], ["behind"], id="also behind one that gets nothing"),
-    ],
-)
-def test_who_gets_nothing_holds_up_nobody_of_its_queue(
-    heads: list[WorkloadFact], want: list[str]
-) -> None:
-    arena = Arena(queue("left", 2, "all"), queue("right", 2, "all"))
-    judgements = arena.round(*heads)
-    assert names(judgements, Admit) == want
-    assert len(judgements) == len(heads)

@@ -20,16 +20,14 @@ from queueing.core.preemption.room import Room
 from queueing.core.quota.tree import QuotaTree
 from queueing.testing.random_events import EVERYTHING, GENTLE, Life, Table
 from tests.properties import test_bad_input_laws as bad_input
-from tests.properties import test_claim_laws as claims
 from tests.properties import test_kueue_laws as kueue
 from tests.properties import test_preemption_laws as preemption
+from tests.properties import test_promise_laws as promises
+from tests.properties import test_reach_laws as reach
 from tests.properties import test_rebuild_laws as rebuild
 from tests.properties import test_rest_laws as rest
 from tests.properties import test_rich_laws as rich
-from tests.properties import test_second_look_laws as second_look
 from tests.properties import test_shared_claim_laws as shared_claims
-from tests.properties import test_shortcut_laws as shortcuts
-from tests.properties import test_supply_laws as supply
 from tests.properties import test_turn_laws as turns
 from tests.properties import test_usage_laws as usage
 from tests.properties.profiles import Law, seeded
@@ -96,13 +94,12 @@ def at_work(where: str, made: Made) -> Iterator[None]:
 # What the wrong functions do.
 
 
-def _cut_to_the_budget(right: Any) -> Any:
-    def select(memory: Any, budget: int | None) -> Any:
-        selection = right(memory, budget)
-        selection.items = selection.items[:budget]
-        return selection
+def _queue_by_queue_later(right: Any) -> Any:
+    def queues_in_turn(memory: Any) -> Any:
+        found = right(memory)
+        return found if memory.cycles < 2 else [[name] for names in found for name in names]
 
-    return select
+    return queues_in_turn
 
 
 def _whatever_the_shares(_: Any) -> Any:
@@ -124,10 +121,11 @@ def _whatever_the_shares(_: Any) -> Any:
 def _from_the_second_time_on(right: Any) -> Any:
     seen: set[tuple[str, str]] = set()
 
-    def note(self: Any, preemptor: str, victim: str) -> None:
+    def note(self: Any, preemptor: str, victim: str) -> bool:
         if (preemptor, victim) in seen:
-            right(self, preemptor, victim)
+            return bool(right(self, preemptor, victim))
         seen.add((preemptor, victim))
+        return False
 
     return note
 
@@ -143,27 +141,6 @@ def _unknown_before(right: Any) -> Any:
 def _by_chance(right: Any) -> Any:
     numbers = count()
     return lambda self, key: right(self, key) + next(numbers) % 7
-
-
-def _one_memo(right: Any) -> Any:
-    return lambda key, *args, **more: right((0,) * len(key), *args, **more)
-
-
-def _with_what_was_recalled(right: Any) -> Any:
-    def spread(memory: Any, ripple: Any) -> None:
-        recalls = dict(memory.recalls)
-        right(memory, ripple)
-        memory.recalls.update(recalls)
-
-    return spread
-
-
-def _at_the_first_stage(_: Any) -> Any:
-    def score(self: Any, child: Any, contender: Any) -> Any:
-        known = self._scores.get((0, child, contender.uid))
-        return None if known is None else known[1]
-
-    return score
 
 
 def _without_its_shape(right: Any) -> Any:
@@ -208,54 +185,7 @@ FAULTS = [
         "Released quota wakes nobody",
         "queueing.state.usage.ledger:UsageChanges.release",
         always(None),
-        rebuild.nothing_is_left_to_admit_after_a_cycle,
-        seed=15,
-    ),
-    Fault(
-        "Standing workloads get no further try after the last round",
-        "queueing.state.cycle.driver:try_again",
-        always(answer=False),
-        rebuild.nothing_is_left_to_admit_after_a_cycle,
-        seed=50515,
-    ),
-    Fault(
-        "Preemptors are judged beside those who happen to be woken, and never all together",
-        "queueing.state.cycle.standing:_of_all_who_may_preempt",
-        always(()),
-        rebuild.nothing_is_left_to_admit_after_a_cycle,
-        seed=77001081,
-        lives=contended,
-    ),
-    Fault(
-        "A cycle ends before preemptors were judged all together",
-        "queueing.state.cycle.standing:_of_all_who_may_preempt",
-        always(()),
-        rebuild.a_finished_cycle_leaves_nobody_to_the_next,
-        seed=77000478,
-        lives=contended,
-    ),
-    Fault(
-        "New possible victims wake nobody",
-        "queueing.state.usage.ledger:UsageChanges.welcome",
-        always(None),
-        rebuild.a_rebuilt_engine_decides_the_same,
-        TURNS,
-        seed=30,
-    ),
-    Fault(
-        "A workload that is kept off is not woken when the other is overtaken",
-        "queueing.state.cycle.settlement:note_overtaken",
-        always(None),
-        rebuild.a_rebuilt_engine_decides_the_same_while_others_stand,
-        seed=151,
-        lives=contended,
-    ),
-    Fault(
-        "A preemptor is not told that its victim is spared",
-        "queueing.state.memory.memory:Memory.victim_changed",
-        lambda right: lambda self, victim, **_: right(self, victim),
-        rebuild.a_rebuilt_engine_decides_the_same_while_others_stand,
-        seed=400147,
+        rebuild.nobody_waits_whom_a_new_engine_would_admit,
     ),
     Fault(
         "Victims are chosen in the order in which their facts arrived",
@@ -265,10 +195,17 @@ FAULTS = [
         seed=9,
     ),
     Fault(
-        "A head budget splits the heads of one tree",
-        "queueing.state.cycle.driver:select",
-        _cut_to_the_budget,
+        "The rest of a cycle that a budget cut splits the heads of one tree",
+        "queueing.state.scheduler.schedule:queues_in_turn",
+        _queue_by_queue_later,
         rebuild.a_budget_changes_the_pace_only,
+        seed=1,
+    ),
+    Fault(
+        "The rest of a cycle that paused splits the heads of one tree",
+        "queueing.state.scheduler.schedule:queues_in_turn",
+        _queue_by_queue_later,
+        rebuild.a_pause_changes_the_pace_only,
         seed=1,
     ),
     Fault(
@@ -280,16 +217,8 @@ FAULTS = [
         seed=2,
     ),
     Fault(
-        "An old engine still counts released quota, and a new one does not",
-        "queueing.state.usage.ledger:Ledger._withdraw",
-        lambda _: lambda self, charge: self._take(charge),
-        second_look.a_second_look_decides_what_a_new_engine_does,
-        FAIR,
-        seed=2,
-    ),
-    Fault(
         "Preemptions are not remembered",
-        "queueing.state.memory.feuds:Feuds.victims_of",
+        "queueing.state.memory.pairs:Pairs.victims_of",
         always(frozenset()),
         rest.comes_to_rest,
         TURNS,
@@ -297,8 +226,8 @@ FAULTS = [
         rare=GENTLE,
     ),
     Fault(
-        "Claims are not told that their victims are gone",
-        "queueing.state.memory.memory:Memory.victim_changed",
+        "Whoever has ended stays charged",
+        "queueing.state.intake.workloads:give_back",
         always(None),
         rest.all_that_ended_leaves_nothing,
         seed=41,
@@ -313,123 +242,49 @@ FAULTS = [
     ),
     Fault(
         "A preemption is remembered only the second time",
-        "queueing.state.memory.feuds:Feuds.note",
+        "queueing.state.memory.pairs:Pairs.note",
         _from_the_second_time_on,
-        rest.nobody_is_preempted_twice_for_the_same_head,
+        promises.nobody_is_preempted_twice_for_the_same_head,
         TURNS,
         seed=174,
         rare=GENTLE,
     ),
     Fault(
-        "The order of LocalQueues ignores claims",
-        "queueing.state.memory.claims:Claims.owners_in",
-        always(answer=()),
-        rest.nobody_is_preempted_twice_for_the_same_head,
-        TURNS,
-        seed=8_000_361,
-        rare=GENTLE,
-    ),
-    Fault(
         "The first preemption of a pair is forgotten",
-        "queueing.state.memory.feuds:Feuds.note",
+        "queueing.state.memory.pairs:Pairs.note",
         _from_the_second_time_on,
-        claims.nobody_is_evicted_twice_for_the_same_head,
-        TURNS,
-        seed=461,
+        promises.nobody_is_evicted_twice_for_the_same_head,
+        seed=39,
+        lives=contended,
     ),
     Fault(
-        "An admitted workload keeps its claim",
-        "queueing.state.memory.claims:Claims.drop",
-        always(answer=False),
-        claims.nobody_waits_and_is_waited_for,
+        "A new leader does not look at who is named by victims",
+        "queueing.state.scheduler.nominated:unjudged",
+        always(()),
+        promises.a_new_leader_judges_first_whom_victims_name,
+        seed=9,
+        lives=contended,
+    ),
+    Fault(
+        "Whoever is admitted keeps its promise",
+        "queueing.state.usage.ledger:Ledger.break_promise",
+        always(None),
+        promises.a_promise_is_given_once_and_is_no_usage,
         seed=13,
     ),
     Fault(
-        "A new leader does not read the marks of victims",
-        "queueing.state.intake.marks:preemptor_of",
-        always(None),
-        claims.a_new_leader_keeps_the_claims_that_are_marked,
-        seed=9,
-    ),
-    Fault(
-        "A new leader does not read that a preemptor waits for victims of others",
-        "queueing.state.intake.marks:_waits_for_victims",
-        always(None),
-        second_look.statuses_tell_who_waits_for_whom,
-        TURNS,
-        seed=4,
-        lives=contended,
-    ),
-    Fault(
-        "A new leader does not read that a preemptor no longer waits for victims",
-        "queueing.state.intake.marks:_waits_for_victims",
-        lambda waits: lambda fact: waits(fact) or None,
-        second_look.statuses_tell_who_waits_for_whom,
-        TURNS,
-        seed=24,
-        lives=contended,
-    ),
-    Fault(
         "Preemptions are not remembered, with costs, limits and runtimes",
-        "queueing.state.memory.feuds:Feuds.victims_of",
+        "queueing.state.memory.pairs:Pairs.victims_of",
         always(frozenset()),
-        claims.costs_limits_and_runtimes_leave_nobody_behind,
-        FAIR,
-        seed=586,
-    ),
-    Fault(
-        "The upper bound on supply leaves out victims",
-        "queueing.state.cycle.supply:Supply._most_with_victims",
-        lambda _: lambda self, name, one, _: self.most(name, one, None),
-        supply.whoever_cannot_be_covered_is_neither_admitted_nor_preempts,
-    ),
-    Fault(
-        "A shelf never finds anybody",
-        "queueing.state.queues.shelf:Shelf.first",
-        always(None),
-        shortcuts.shortcuts_change_nothing,
-        seed=15,
-    ),
-    Fault(
-        "A remembered fit ignores how far it borrowed",
-        "queueing.core.flavors.plain:remembered_fit",
-        _one_memo,
-        shortcuts.shortcuts_change_nothing,
-    ),
-    Fault(
-        "A recalled ruling ignores what was taken before it",
-        "queueing.core.recall:Taken.and_by",
-        lambda _: lambda self, _: self,
-        shortcuts.what_rounds_recall_changes_no_decision,
-        FAIR,
-        seed=4,
+        promises.costs_limits_and_runtimes_leave_nobody_behind,
+        seed=68,
         lives=contended,
     ),
     Fault(
-        "A recalled score ignores what was taken since",
-        "queueing.core.recall:Recall.score",
-        _at_the_first_stage,
-        shortcuts.what_rounds_recall_changes_no_decision,
-        FAIR,
-        seed=6,
-        lives=contended,
-    ),
-    Fault(
-        "What a portion of a cycle found is recalled whatever is charged since",
-        "queueing.state.usage.ledger:Ledger.take_stirred",
-        always(frozenset()),
-        shortcuts.what_portions_recall_changes_no_decision,
-        FAIR,
-        lives=contended,
-    ),
-    Fault(
-        "What a portion of a cycle found is recalled whatever object changes",
-        "queueing.state.intake.surroundings:_spread",
-        _with_what_was_recalled,
-        shortcuts.what_portions_recall_changes_no_decision,
-        FAIR,
-        seed=5,
-        lives=contended,
+        "What could be had leaves out victims",
+        "queueing.state.scheduler.reach:Reach.most",
+        lambda most: lambda self, name, resource, _: most(self, name, resource, None),
+        reach.who_is_out_of_reach_gets_nothing,
     ),
     Fault(
         "LocalQueues are ordered at random",

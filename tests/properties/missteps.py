@@ -42,9 +42,9 @@ def _forgets_its_sums(_: Any) -> Any:
 
 
 def _charges_all_the_way_up(_: Any) -> Any:
-    def charge(self: Any, cell: Any, amount: int) -> None:
+    def charge(_: Any, cell: Any, amount: int) -> None:
         while cell is not None:
-            self.pretend(cell, cell.usage + amount)
+            cell.usage += amount
             cell = cell.parent
 
     return charge

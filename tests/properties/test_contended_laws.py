@@ -15,16 +15,14 @@ from queueing.testing.random_events import Life
 from queueing.testing.random_worlds import MODES
 from tests.properties.profiles import QUEUEING, SEEDS, Law, cut_down, named_if_endless
 from tests.properties.test_bad_input_laws import a_broken_object_harms_nobody_else
-from tests.properties.test_claim_laws import (
-    a_new_leader_keeps_the_claims_that_are_marked,
+from tests.properties.test_promise_laws import (
+    a_promise_is_given_once_and_is_no_usage,
     nobody_is_evicted_twice_for_the_same_head,
-    nobody_waits_and_is_waited_for,
 )
 from tests.properties.test_rebuild_laws import (
     a_budget_changes_the_pace_only,
-    a_finished_cycle_leaves_nobody_to_the_next,
-    a_rebuilt_engine_decides_the_same,
-    nothing_is_left_to_admit_after_a_cycle,
+    a_pause_changes_the_pace_only,
+    nobody_waits_whom_a_new_engine_would_admit,
     the_order_of_arrival_is_irrelevant,
 )
 from tests.properties.test_rest_laws import (
@@ -40,6 +38,7 @@ from tests.properties.test_usage_laws import (
 EVERYWHERE: list[Law] = [
     a_broken_object_harms_nobody_else,
     a_budget_changes_the_pace_only,
+    a_pause_changes_the_pace_only,
     all_that_ended_leaves_nothing,
     an_admission_takes_only_what_was_available,
     comes_to_rest,
@@ -48,12 +47,9 @@ EVERYWHERE: list[Law] = [
     usage_is_the_sum_of_live_reservations_at_every_node,
 ]
 BUT_KUEUE: list[Law] = [
-    a_finished_cycle_leaves_nobody_to_the_next,
-    a_new_leader_keeps_the_claims_that_are_marked,
-    a_rebuilt_engine_decides_the_same,
+    a_promise_is_given_once_and_is_no_usage,
     nobody_is_evicted_twice_for_the_same_head,
-    nobody_waits_and_is_waited_for,
-    nothing_is_left_to_admit_after_a_cycle,
+    nobody_waits_whom_a_new_engine_would_admit,
 ]
 CASES = [
     pytest.param(law, mode, id=f"{law.__name__}, {mode}")
@@ -92,101 +88,34 @@ BROKEN_ONCE = [
         a_budget_changes_the_pace_only, "fair sharing", 3237023724, id="others hear of a cut round"
     ),
     pytest.param(
+        a_pause_changes_the_pace_only,
+        "classical",
+        20,
+        id="who waits for others that are moving keeps no cycle open",
+    ),
+    pytest.param(
         an_admission_takes_only_what_was_available,
         "as Kueue",
         1414264979,
         id="whom a cycle admits, it has leave",
     ),
     pytest.param(
-        nothing_is_left_to_admit_after_a_cycle,
-        "classical",
-        3957,
-        id="who is set aside held up one that stands",
-    ),
-    pytest.param(
-        a_finished_cycle_leaves_nobody_to_the_next,
-        "fair sharing",
-        5002,
-        id="whom others kept off does not hear of an admission",
-    ),
-    pytest.param(
-        a_finished_cycle_leaves_nobody_to_the_next,
-        "fair sharing",
-        5481,
-        id="by which one that stands takes other victims",
-    ),
-    pytest.param(
-        a_finished_cycle_leaves_nobody_to_the_next,
-        "fair sharing",
-        77000004,
-        id="nor does one that is gated hear that preemption would not help any more",
-    ),
-    pytest.param(
-        nothing_is_left_to_admit_after_a_cycle,
-        "classical",
-        5000,
-        id="who gets nothing held up one that stands",
-    ),
-    pytest.param(
-        a_finished_cycle_leaves_nobody_to_the_next,
-        "taking turns",
-        5000,
-        id="so where LocalQueues take turns",
-    ),
-    pytest.param(
-        nothing_is_left_to_admit_after_a_cycle,
-        "classical",
-        240747638,
-        id="each of three takes the place of the next",
-    ),
-    pytest.param(
-        a_finished_cycle_leaves_nobody_to_the_next,
-        "classical",
-        240747638,
-        id="so in a single cycle",
-    ),
-    pytest.param(
-        nothing_is_left_to_admit_after_a_cycle,
-        "fair sharing",
-        31000020,
-        id="by shares who gets nothing holds up others, too",
-    ),
-    pytest.param(
-        a_finished_cycle_leaves_nobody_to_the_next,
-        "classical",
-        77000478,
-        id="another may take the victim of one that stands",
-    ),
-    pytest.param(
-        nothing_is_left_to_admit_after_a_cycle,
-        "classical",
-        77001081,
-        id="one that stands has two sets of victims",
-    ),
-    pytest.param(
-        nothing_is_left_to_admit_after_a_cycle,
-        "classical",
-        2006000631,
-        id="one that waits for the victims of another has too few of them",
-    ),
-    pytest.param(
-        a_finished_cycle_leaves_nobody_to_the_next,
-        "taking turns",
-        1174236758,
-        id="one that stands borrows too high by an admission",
-    ),
-    *(
-        pytest.param(nothing_is_left_to_admit_after_a_cycle, mode, 85002047, id=words)
-        for mode, words in (
-            ("classical", "two that keep off a third by turns"),
-            ("taking turns", "so where LocalQueues take turns, two of them"),
-        )
-    ),
-    pytest.param(
         nobody_is_evicted_twice_for_the_same_head,
         "classical",
         9000240,
         id="an eviction that was not written has earlier ones forgotten",
+    ),
+    *(
+        pytest.param(nobody_waits_whom_a_new_engine_would_admit, mode, seed, id=words)
+        for mode, seed, words in (
+            ("fair sharing", 2, "another became the head, and its promise kept quota from that"),
+            ("classical", 3957, "who is set aside held up another"),
+            ("fair sharing", 5002, "who was kept off hears of an admission"),
+            ("fair sharing", 31000020, "who gets nothing held up others"),
+            ("classical", 240747638, "each of three takes the place of the next"),
+            ("classical", 77001081, "there are two sets of victims"),
+            ("classical", 85002047, "two keep off a third by turns"),
+        )
     ),
 ]
 """Lives in which a law once did not hold."""

@@ -11,16 +11,9 @@ from queueing.testing.random_edits import EDITS, some_edits
 from queueing.testing.random_events import Event, Life
 from queueing.testing.random_worlds import MODES
 from tests.properties.profiles import SEEDS, Law
-from tests.properties.test_claim_laws import (
-    a_new_leader_keeps_the_claims_that_are_marked,
-    costs_limits_and_runtimes_leave_nobody_behind,
-)
 from tests.properties.test_contended_laws import CASES, try_law
-from tests.properties.test_rebuild_laws import (
-    a_finished_cycle_leaves_nobody_to_the_next,
-    a_rebuilt_engine_decides_the_same,
-    nothing_is_left_to_admit_after_a_cycle,
-)
+from tests.properties.test_promise_laws import costs_limits_and_runtimes_leave_nobody_behind
+from tests.properties.test_rebuild_laws import nobody_waits_whom_a_new_engine_would_admit
 from tests.properties.test_usage_laws import an_admission_takes_only_what_was_available
 
 FEW = CASES[2::9]
@@ -40,29 +33,10 @@ def test_laws_hold_while_anything_is_edited(law: Law, mode: str) -> None:
 
 BROKEN_ONCE = [
     pytest.param(
-        nothing_is_left_to_admit_after_a_cycle,
-        "classical",
-        3778198291,
-        id="whom its queue lets in no more still stood",
-    ),
-    pytest.param(
-        a_finished_cycle_leaves_nobody_to_the_next,
-        "taking turns",
-        3778198291,
-        id="so in a single cycle",
-    ),
-    pytest.param(
         costs_limits_and_runtimes_leave_nobody_behind,
         "fair sharing",
         3778198303,
         id="who took over a charge was not counted with it",
-    ),
-    *(
-        pytest.param(a_new_leader_keeps_the_claims_that_are_marked, "classical", seed, id=words)
-        for seed, words in (
-            (879307086, "who may not borrow waits for no victims"),
-            (879307465, "nor does one whom a budget bars"),
-        )
     ),
     *(
         pytest.param(an_admission_takes_only_what_was_available, mode, seed, id=words)
@@ -71,47 +45,18 @@ BROKEN_ONCE = [
             ("as Kueue", 2739730601, "so in Kueue mode"),
         )
     ),
-    pytest.param(
-        a_finished_cycle_leaves_nobody_to_the_next,
-        "classical",
-        83000023,
-        id="who may not borrow in one flavor hears of an admission",
-    ),
-    pytest.param(
-        a_rebuilt_engine_decides_the_same,
-        "fair sharing",
-        83000033,
-        id="who may not borrow keeps no quota from others",
-    ),
-    pytest.param(
-        a_rebuilt_engine_decides_the_same,
-        "classical",
-        85002020,
-        id="fewer pods of it may not borrow, and it hears when they may",
-    ),
-    pytest.param(
-        a_finished_cycle_leaves_nobody_to_the_next,
-        "fair sharing",
-        1523029084,
-        id="one that stands hears of other terms",
-    ),
-    pytest.param(
-        nothing_is_left_to_admit_after_a_cycle,
-        "taking turns",
-        892580809,
-        id="so where LocalQueues take turns",
-    ),
-    pytest.param(
-        a_rebuilt_engine_decides_the_same,
-        "taking turns",
-        1712258066,
-        id="who was kept off hears that pods are ready",
-    ),
-    pytest.param(
-        nothing_is_left_to_admit_after_a_cycle,
-        "fair sharing",
-        84002028,
-        id="victims that share a claim leave as they were chosen, together",
+    *(
+        pytest.param(nobody_waits_whom_a_new_engine_would_admit, mode, seed, id=words)
+        for mode, seed, words in (
+            ("classical", 3778198291, "whom its queue lets in no more"),
+            ("classical", 83000023, "who may not borrow in one flavor hears of an admission"),
+            ("classical", 85002020, "fewer pods of it may not borrow"),
+            ("fair sharing", 23, "who must not be judged comes before others only once"),
+            ("fair sharing", 1523029084, "others hear of other terms"),
+            ("fair sharing", 84002028, "victims that share a claim leave together"),
+            ("taking turns", 892580809, "so where LocalQueues take turns"),
+            ("taking turns", 1712258066, "who waits hears that pods are ready"),
+        )
     ),
 ]
 """Lives in which a law once did not hold."""

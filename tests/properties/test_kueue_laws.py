@@ -8,15 +8,15 @@ else holds in that mode has its laws beside those of the other modes.
 
 import pytest
 
-from queueing.state.cycle.wakes import wake_waiting
 from queueing.state.intake.joining import isolate
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.stands import Stand
+from queueing.state.scheduler.wake import wake_waiting
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Life
 from tests.properties.profiles import hold, hold_at_length, seeded
-from tests.properties.test_rebuild_laws import come_to_an_end, done_in, is_known
+from tests.properties.test_rebuild_laws import done_in, is_known
 
 KUEUE = "as Kueue"
 BROKEN_ONCE = (70080, 71075)
@@ -37,7 +37,8 @@ def who_waits_is_all_that_a_new_engine_must_know(life: Life) -> None:
         if is_known(cluster):
             assert done_in(cycle) == want
         cluster.write(cycle)
-        come_to_an_end(cluster)
+        while done_in(cluster.cycle()):
+            cluster.answer()
 
 
 def carry_over(old: Memory, new: Memory) -> None:
@@ -52,8 +53,7 @@ def carry_over(old: Memory, new: Memory) -> None:
         item.preempting, item.tries, item.wait = known.preempting, known.tries, known.wait
         if peers is not None and item.peers is not None and peers.stand is not Stand.READY:
             item.peers.wait = peers.wait
-            new.queues[item.peers.queue].settle(item.peers, peers.stand)
-    new.standing.update(old.standing)
+            new.queues[item.peers.queue].set_aside(item.peers, peers.stand)
 
 
 def test_who_waits_is_all_that_a_new_engine_must_know() -> None:

@@ -13,6 +13,7 @@ from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import EVERYTHING, some_step
 from queueing.testing.random_worlds import MODES
 from tests.properties.profiles import QUEUEING, seeded
+from tests.properties.test_promise_laws import Counting
 
 PENDING_MAX = 24
 """More would only wait; a small cluster gets through more steps."""
@@ -28,7 +29,7 @@ def tidy(cluster: LivingCluster) -> None:
 def live_on(mode: str, steps: int, seed: int) -> None:
     random = Random(seed)
     life = seeded(seed, mode)
-    cluster = LivingCluster.of(life)
+    cluster = Counting.of(life)
     for at in range(steps):
         play(cluster, some_step(lambda options: random.choice(options), EVERYTHING))  # noqa: PLW0108 - a generic function must be one
         if at % 10 == 0:
@@ -37,8 +38,7 @@ def live_on(mode: str, steps: int, seed: int) -> None:
             cluster.preemptions.clear()
             cluster.rest()
             cluster.engine.check()
-            pairs = Counter((one.uid, one.preemptor_uid) for one in cluster.preemptions)
-            assert not [pair for pair, times in pairs.items() if times > 1]
+            cluster.assert_nobody_was_preempted_twice()
 
 
 @pytest.mark.parametrize("mode", QUEUEING)
@@ -63,10 +63,10 @@ def test_random_lives_reach_what_the_laws_are_about() -> None:
                 play(cluster, step)
             seen.update(cluster.seen)
             seen["as Kueue"] += life.settings.compatibility is Compatibility.KUEUE
-            seen["claims"] += len(cluster.engine._memory.claims)
+            seen["promises"] += len(cluster.engine._memory.ledger.promised)
     for reason in PreemptionReason:
         assert seen[f"preempted {reason}"], reason
-    for what in ("Admit Refused", "Admit Unknown", "Preempt Refused", "restart", "claims"):
+    for what in ("Admit Refused", "Admit Unknown", "Preempt Refused", "restart", "promises"):
         assert seen[what], what
     assert seen["Preempt Done"] > 40
     assert seen["admitted with borrowing"] > 100

@@ -10,10 +10,11 @@ from queueing.core.facts import Admission, Condition, Fact, WorkloadFact
 from queueing.core.names import Key
 from queueing.core.nomination import World, nominate
 from queueing.core.preemption.borrowers import Borrowers
-from queueing.core.rounds import Judgement, judge_round
-from queueing.state.cycle.selection import head_of
-from queueing.state.cycle.wakes import wake_waiting
+from queueing.core.rounds import Ruling, whole_round
 from queueing.state.memory.memory import Memory
+from queueing.state.queues.peers import Item
+from queueing.state.scheduler.heads import as_head
+from queueing.state.scheduler.wake import wake_waiting
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Life
@@ -40,16 +41,20 @@ def memories(life: Life) -> Iterator[tuple[LivingCluster, Memory]]:
         yield cluster, memory
 
 
-def judgements(memory: Memory) -> Iterator[Judgement]:
+def judgements(memory: Memory) -> Iterator[Ruling]:
     """Judge every pending workload alone."""
     for key in sorted(memory.items):
         item = memory.items[key]
         if item.peers is not None and memory.objects.is_active(item.peers.queue):
-            with memory.tree.attempt():
-                yield judge_round([head_of(memory, item)], world_of(memory))[0]
+            yield judged_alone(memory, item)
 
 
-def fits(memory: Memory, judgement: Judgement, *, borrowing: bool) -> bool:
+def judged_alone(memory: Memory, item: Item) -> Ruling:
+    """Judge one workload on the tree as it stands."""
+    return whole_round([as_head(memory, item)], world_of(memory))[0]
+
+
+def fits(memory: Memory, judgement: Ruling, *, borrowing: bool) -> bool:
     node = memory.tree.queue(judgement.head.queue)
     return all(
         amount <= node.available(one) and (borrowing or not node.borrowing_with(one, amount))
@@ -70,7 +75,7 @@ def every_victim_is_needed(life: Life) -> None:
                 assert_all_are_needed(memory, judgement)
 
 
-def assert_all_are_needed(memory: Memory, judgement: Judgement) -> None:
+def assert_all_are_needed(memory: Memory, judgement: Ruling) -> None:
     holders = [memory.ledger.charges[one.workload].holder for one in judgement.preemptions]
     tree = memory.tree
     with tree.attempt():
@@ -102,7 +107,7 @@ def answer(memory: Memory, key: Key) -> object:
     item = memory.items[key]
     if item.peers is None or not memory.objects.is_active(item.peers.queue):
         return None
-    entry = nominate(head_of(memory, item), world_of(memory), Borrowers())
+    entry = nominate(as_head(memory, item), world_of(memory), Borrowers())
     targets = [(target.holder.key, target.reason) for target in entry.targets]
     return targets, entry.assignment.pod_sets(), entry.assignment.message
 
@@ -114,7 +119,7 @@ def no_victim_answers_with_the_reverse(life: Life) -> None:
                 assert_stays(cluster, judgement, one)
 
 
-def assert_stays(cluster: LivingCluster, judgement: Judgement, preempt: Preempt) -> None:
+def assert_stays(cluster: LivingCluster, judgement: Ruling, preempt: Preempt) -> None:
     """Let a head be admitted and its victims queue again: none of them takes it back."""
     head = judgement.head.workload
     gone = {one.workload for one in judgement.preemptions}
@@ -132,7 +137,7 @@ def assert_stays(cluster: LivingCluster, judgement: Judgement, preempt: Preempt)
     assert back == [], f"{preempt.workload} was preempted for {preempt.reason}"
 
 
-def admitted(fact: WorkloadFact, judgement: Judgement, now: float) -> WorkloadFact:
+def admitted(fact: WorkloadFact, judgement: Ruling, now: float) -> WorkloadFact:
     wait = judgement.decision
     return replace(
         fact,

@@ -89,8 +89,8 @@ def test_usage_is_conserved_at_every_cohort(steps: Steps) -> None:
     for node in nodes(play(steps)):
         children = list(node.children())
         if children:
-            spilled = sum(child.cell(CPU).spill() for child in children)
-            assert node.usage(CPU) == spilled
+            usage, held = zip(*(child.cell(CPU).spill() for child in children), strict=True)
+            assert (node.usage(CPU), node.held(CPU)) == (sum(usage), sum(held))
 
 
 @FEW

@@ -14,7 +14,7 @@ from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster, NeverRestsError
 from queueing.testing.random_events import GENTLE, Life
 from queueing.testing.random_worlds import MODES
-from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length, seeded
+from tests.properties.profiles import Law, hold, hold_at_length
 
 CIRCLES_MIN = 20
 """How often, at least, somebody is preempted for the same head where preemption never ends."""
@@ -56,8 +56,7 @@ def all_that_ended_leaves_nothing(life: Life) -> None:
     cluster.engine.check()
     memory = cluster.engine._memory
     assert not memory.ledger.charges
-    # Who waits in a stopped queue may still claim, but nothing that anybody holds.
-    assert not any(claim.victims for claim in memory.claims)
+    assert not memory.ledger.promised
     for queue in cluster.queues():
         view = cluster.engine.cluster_queue(queue.name)
         assert view is not None
@@ -69,7 +68,7 @@ def hearing_everything_again_changes_nothing(life: Life) -> None:
     cluster = LivingCluster.of(life)
     for step in life.steps:
         play(cluster, step)
-    if not rests(cluster) or cluster.engine._memory.punished:
+    if not rests(cluster) or cluster.engine._memory.writes.punished:
         return
     cluster.cycle()  # it hears of the credit ledgers that the last one wrote
     for _ in ("the reasons to wait, which it gave itself, are new in statuses", "all is known"):
@@ -80,16 +79,6 @@ def hearing_everything_again_changes_nothing(life: Life) -> None:
         assert (cycle.rounds, cycle.judged, cycle.finished) == ((), 0, True)
     told = cluster.engine.changed()
     assert (told.cluster_queues, told.local_queues, told.cohorts) == ((), (), ())
-
-
-def nobody_is_preempted_twice_for_the_same_head(life: Life) -> None:
-    cluster = LivingCluster.of(life)
-    for step in life.steps:
-        play(cluster, step)
-        cluster.preemptions.clear()
-        cluster.rest()
-        pairs = [(one.uid, one.preemptor_uid) for one in cluster.preemptions]
-        assert len(pairs) == len(set(pairs))
 
 
 LAWS = [
@@ -111,20 +100,3 @@ def test_a_cluster_left_alone(law: Law, mode: str) -> None:
 @pytest.mark.parametrize("law", LAWS)
 def test_a_cluster_left_alone_at_length(law: Law, mode: str) -> None:
     hold_at_length(law, mode, GENTLE)
-
-
-@pytest.mark.parametrize("mode", QUEUEING)
-def test_nobody_is_preempted_twice_for_the_same_head(mode: str) -> None:
-    hold(nobody_is_preempted_twice_for_the_same_head, mode, GENTLE)
-
-
-@pytest.mark.parametrize("seed", [8_000_361, 8_002_791, 1_716_561_118])
-def test_nobody_whose_local_queue_used_less_takes_what_is_claimed(seed: int) -> None:
-    """In these lives such ones once did, and were preempted a second time."""
-    nobody_is_preempted_twice_for_the_same_head(seeded(seed, "taking turns", GENTLE))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", QUEUEING)
-def test_nobody_is_preempted_twice_for_the_same_head_at_length(mode: str) -> None:
-    hold_at_length(nobody_is_preempted_twice_for_the_same_head, mode, GENTLE)

@@ -17,12 +17,11 @@ from queueing.testing.random_riches import some_riches
 from queueing.testing.random_worlds import MODES
 from tests.properties.plain import held_together, quotas_of
 from tests.properties.profiles import QUEUEING, SEEDS, Law
-from tests.properties.test_claim_laws import nobody_is_evicted_twice_for_the_same_head
 from tests.properties.test_contended_laws import CASES, try_law
+from tests.properties.test_promise_laws import nobody_is_evicted_twice_for_the_same_head
 from tests.properties.test_rebuild_laws import (
     a_budget_changes_the_pace_only,
-    a_rebuilt_engine_decides_the_same,
-    nothing_is_left_to_admit_after_a_cycle,
+    nobody_waits_whom_a_new_engine_would_admit,
 )
 from tests.properties.test_shared_claim_laws import sharing
 from tests.properties.test_usage_laws import as_admitted, is_told
@@ -44,46 +43,10 @@ def test_laws_hold_where_time_and_the_past_count(law: Law, mode: str) -> None:
 
 BROKEN_ONCE = [
     pytest.param(
-        a_rebuilt_engine_decides_the_same,
-        "taking turns",
-        1496368167,
-        id="who may not borrow in one flavor has quota in another",
-    ),
-    pytest.param(
-        a_rebuilt_engine_decides_the_same,
-        "classical",
-        2971717794,
-        id="and is sent there by others who take the first",
-    ),
-    pytest.param(
-        nothing_is_left_to_admit_after_a_cycle,
-        "fair sharing",
-        3905287414,
-        id="an edit unbent weights",
-    ),
-    pytest.param(
-        a_rebuilt_engine_decides_the_same,
-        "fair sharing",
-        1149616207,
-        id="and who stood went by plain shares",
-    ),
-    pytest.param(
         nobody_is_evicted_twice_for_the_same_head,
         "fair sharing",
         1983258115,
         id="bent anew, shares give others the right",
-    ),
-    pytest.param(
-        a_rebuilt_engine_decides_the_same,
-        "taking turns",
-        1273024219,
-        id="beyond a budget nobody counts as one who may not borrow",
-    ),
-    pytest.param(
-        nothing_is_left_to_admit_after_a_cycle,
-        "taking turns",
-        24,
-        id="two who search by turns let a cycle end",
     ),
     pytest.param(
         a_budget_changes_the_pace_only,
@@ -91,11 +54,15 @@ BROKEN_ONCE = [
         77000015,
         id="who runs beyond one budget takes nothing from another that does not block",
     ),
-    pytest.param(
-        nothing_is_left_to_admit_after_a_cycle,
-        "classical",
-        84001029,
-        id="of seven who wait for each other's victims a new leader knows only three",
+    *(
+        pytest.param(nobody_waits_whom_a_new_engine_would_admit, mode, seed, id=words)
+        for mode, seed, words in (
+            ("taking turns", 1496368167, "who may not borrow in one flavor has quota in another"),
+            ("classical", 2971717794, "and is sent there by others who take the first"),
+            ("fair sharing", 3905287414, "an edit unbent weights"),
+            ("taking turns", 1273024219, "beyond a budget nobody counts as bound"),
+            ("taking turns", 24, "two who search by turns let a cycle end"),
+        )
     ),
 ]
 """Lives in which a law once did not hold."""

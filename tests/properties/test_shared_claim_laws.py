@@ -8,7 +8,7 @@ from queueing.core.decisions import Wait
 from queueing.core.devices import DeviceAsk
 from queueing.core.facts import Admission, WorkloadFact
 from queueing.core.names import QueueName, ResourceName
-from queueing.core.rounds import Judgement
+from queueing.core.rounds import Ruling
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
 from queueing.testing.random_events import Event, Life, Step
@@ -17,8 +17,7 @@ from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length, seede
 from tests.properties.test_contended_laws import contended
 from tests.properties.test_preemption_laws import judgements, memories
 from tests.properties.test_rebuild_laws import (
-    a_rebuilt_engine_decides_the_same,
-    nothing_is_left_to_admit_after_a_cycle,
+    nobody_waits_whom_a_new_engine_would_admit,
     the_order_of_arrival_is_irrelevant,
 )
 from tests.properties.test_rest_laws import all_that_ended_leaves_nothing, comes_to_rest
@@ -104,7 +103,7 @@ def who_adds_nothing_preempts_nobody(life: Life) -> None:
                 assert _adds_something(cluster, judgement), judgement.head.workload.key
 
 
-def _adds_something(cluster: LivingCluster, judgement: Judgement) -> bool:
+def _adds_something(cluster: LivingCluster, judgement: Ruling) -> bool:
     """Say whether those of its queue who stay would hold more if one were let in as it was judged.
 
     Those who only leave hand their claims to nobody who begins.
@@ -124,8 +123,7 @@ LAWS = [
     pytest.param(who_adds_nothing_preempts_nobody, id="who adds nothing preempts nobody"),
     pytest.param(comes_to_rest, id="everything comes to rest"),
     pytest.param(all_that_ended_leaves_nothing, id="what ended leaves nothing"),
-    pytest.param(a_rebuilt_engine_decides_the_same, id="a rebuilt engine decides the same"),
-    pytest.param(nothing_is_left_to_admit_after_a_cycle, id="nobody is left"),
+    pytest.param(nobody_waits_whom_a_new_engine_would_admit, id="nobody waits at rest"),
     pytest.param(the_order_of_arrival_is_irrelevant, id="the order is irrelevant"),
 ]
 
@@ -138,22 +136,22 @@ def test_workloads_that_share(law: Law, mode: str) -> None:
 
 def test_who_shares_a_claim_lacks_only_what_it_adds() -> None:
     """Once it waited for the whole of what it asks."""
-    nothing_is_left_to_admit_after_a_cycle(shared(1434728205, "classical"))
+    nobody_waits_whom_a_new_engine_would_admit(shared(1434728205, "classical"))
 
 
 def test_a_preemptor_hears_that_the_queue_of_its_victims_is_inactive() -> None:
     """In this life one went on waiting for a victim that nobody may preempt any more."""
-    nothing_is_left_to_admit_after_a_cycle(shared(701175834, "taking turns"))
+    nobody_waits_whom_a_new_engine_would_admit(shared(701175834, "taking turns"))
 
 
 def test_who_shared_a_claim_with_one_that_ended_may_be_preempted_alone() -> None:
     """In this life nobody who waits for a victim heard of that."""
-    a_rebuilt_engine_decides_the_same(shared(2914224509, "classical"))
+    nobody_waits_whom_a_new_engine_would_admit(shared(2914224509, "classical"))
 
 
 def test_who_shares_a_claim_with_one_just_admitted_is_preempted_by_nobody_alone() -> None:
     """In this life an engine that judged somebody after that admission did so."""
-    a_rebuilt_engine_decides_the_same(shared_in_deep_cohorts(1347365688, "fair sharing"))
+    nobody_waits_whom_a_new_engine_would_admit(shared_in_deep_cohorts(1347365688, "fair sharing"))
 
 
 @pytest.mark.parametrize("mode", ["classical", "taking turns"])
@@ -170,7 +168,7 @@ def test_who_adds_nothing_preempts_nobody_where_more_is_used_than_there_is(mode:
 
 
 def test_who_shared_a_claim_with_one_that_is_done_may_be_preempted_alone() -> None:
-    a_rebuilt_engine_decides_the_same(shared(3359801799, "classical"))
+    nobody_waits_whom_a_new_engine_would_admit(shared(3359801799, "classical"))
 
 
 @pytest.mark.slow

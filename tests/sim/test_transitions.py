@@ -5,7 +5,7 @@ from queueing.core.facts import PreemptionPolicy
 from queueing.core.names import Key
 from queueing.core.settings import Settings
 from queueing.sim.world import World
-from queueing.state.memory.claims import preemptor_of
+from queueing.state.intake.marks import preemptor_of
 from queueing.testing.builders import cluster_queue, preemption, workload
 from queueing.testing.worlds import world
 

@@ -6,7 +6,7 @@ from queueing.core.decisions import Admit, Mode, Outcome, Preempt, Verdict, Wait
 from queueing.core.facts import Fact, PreemptionPolicy
 from queueing.core.names import Key
 from queueing.core.settings import Compatibility, Settings
-from queueing.state.memory.claims import preemptor_of
+from queueing.state.intake.marks import preemptor_of
 from queueing.testing.builders import (
     admitted,
     cluster_queue,

@@ -1,4 +1,4 @@
-"""A head that nothing can help costs its queue no turn, whether or not that was known before."""
+"""A head that nothing can help costs those behind it nothing: who would borrow waits for these."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def admitted_in(cycle: Cycle) -> list[str]:
     return [one.workload for one in cycle.decisions if isinstance(one, Admit)]
 
 
-def test_the_next_of_its_queue_has_its_turn() -> None:
+def test_who_would_borrow_waits_for_those_behind_a_hopeless_head() -> None:
     jobs = [
         asks("huge", 50, priority=9),
         asks("small", 4, priority=5),
@@ -31,7 +31,7 @@ def test_the_next_of_its_queue_has_its_turn() -> None:
     assert admitted_in(engine.cycle(1.0)) == ["team/small"]
 
 
-def test_whoever_knows_that_a_head_is_hopeless_decides_as_one_who_does_not() -> None:
+def test_who_is_known_to_be_hopeless_costs_no_turn_when_quota_is_released() -> None:
     running = admitted("running", {"cpu": 4}, queue="lender")
     jobs = [
         asks("huge", 50, priority=9),
@@ -42,20 +42,18 @@ def test_whoever_knows_that_a_head_is_hopeless_decides_as_one_who_does_not() -> 
     cluster.cycle()
     cluster.finish(running.key)
     cluster.tell()
-    knows_nothing = cluster.successor().cycle(cluster.now)
-    assert admitted_in(cluster.engine.cycle(cluster.now)) == admitted_in(knows_nothing)
-    assert admitted_in(knows_nothing) == ["team/small"]
+    assert admitted_in(cluster.engine.cycle(cluster.now)) == ["team/small"]
 
 
 @pytest.mark.parametrize("budget", [1, 2, 5, 100])
-def test_a_budget_cuts_a_round_of_many_hopeless_heads(budget: int) -> None:
+def test_a_budget_changes_nothing_among_many_hopeless_heads(budget: int) -> None:
     huge = [asks(f"huge-{cpu}", cpu, priority=9) for cpu in range(50, 80)]
     jobs = [*huge, asks("small", 4, priority=5), asks("other", 3, "borrower")]
     engine = fresh(world(LENDER, BORROWER, *jobs), Settings())
     done: list[str] = []
     for _ in range(100):
         cycle = engine.cycle(1.0, budget)
-        assert cycle.judged <= budget + 2 * 2
+        assert cycle.judged < budget + 2, "at most one more round than the budget allows"
         done += admitted_in(cycle)
         if cycle.finished:
             break
@@ -63,7 +61,8 @@ def test_a_budget_cuts_a_round_of_many_hopeless_heads(budget: int) -> None:
     assert engine.cycle(1.0).rounds == ()
 
 
-def test_an_admission_may_help_whose_first_pod_set_took_what_the_second_needs() -> None:
+def test_a_sweep_finds_whom_the_admission_of_another_helped() -> None:
+    """Its first pod set took the spot quota that its second needs, until another took it first."""
     flavors = {"spot": {"cpu": 4, "memory": 9}, "default": {"cpu": 4, "memory": 0}}
     picky = cluster_queue("picky", flavors, cohort="pool")
     pods = (pod_set({"cpu": 4}, name="first"), pod_set({"cpu": 2, "memory": 1}, name="second"))
@@ -71,4 +70,6 @@ def test_an_admission_may_help_whose_first_pod_set_took_what_the_second_needs() 
     engine = fresh(world(picky, two), Settings(flavor_fungibility=False))
     assert admitted_in(engine.cycle(1.0)) == []
     engine.observe(asks("small", 2, "picky"))
-    assert admitted_in(engine.cycle(1.0)) == ["team/small", "team/two"]
+    assert admitted_in(engine.cycle(1.0)) == ["team/small"]
+    assert engine.sweep(1) == 1
+    assert admitted_in(engine.cycle(1.0)) == ["team/two"]

@@ -1,7 +1,5 @@
 """What an admission takes from budgets and rules, and what is given back of it."""
 
-import pytest
-
 from queueing.core.credits.allowance import Allowance, Limit
 from queueing.core.credits.prices import Prices
 from queueing.core.credits.restraint import Restraint
@@ -45,24 +43,3 @@ def test_who_runs_beyond_a_budget_takes_only_from_those_that_block() -> None:
     made.take(job(), QUEUE, USE, demoted=True)
     assert hard.left < GRANT
     assert soft.left == GRANT
-
-
-@pytest.mark.parametrize("demoted", [False, True])
-def test_a_round_that_is_decided_anew_gives_everything_back(*, demoted: bool) -> None:
-    made, hard, soft = allowance()
-    made.begin_round()
-    made.take(job(), QUEUE, USE, demoted=demoted)
-    assert made.bars(job(), QUEUE, USE)
-    made.undo_round()
-    assert (hard.left, soft.left) == (GRANT, GRANT)
-    assert not made.bars(job(), QUEUE, USE)
-
-
-def test_what_earlier_rounds_took_stays_taken() -> None:
-    made, hard, _ = allowance()
-    made.begin_round()
-    made.take(job(), QUEUE, USE, demoted=False)
-    left = hard.left
-    made.begin_round()
-    made.undo_round()
-    assert hard.left == left

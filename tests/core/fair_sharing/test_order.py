@@ -1,14 +1,17 @@
 """The tournament: who is decided first when shares count."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 from queueing.core.decisions import Admit
 from queueing.core.facts import WorkloadFact
-from queueing.core.rounds import Judgement
-from queueing.core.settings import FairSharing, Settings
+from queueing.core.rounds import Ruling
+from queueing.core.settings import Compatibility, FairSharing, Settings
 from queueing.testing.arena import Arena
 from queueing.testing.builders import admitted, cluster_queue, cohort, workload
 
+THE_LETTER = Compatibility.KUEUE
+"""In the default mode who borrows and comes too late is not told, and judged in the next round."""
 FAIR = Settings(fair_sharing=FairSharing(strategies=("LessThanOrEqualToFinalShare",)))
 BY_SHARE_ALONE = Settings(
     fair_sharing=FairSharing(
@@ -31,11 +34,11 @@ def running(queue: str, cpu: int) -> WorkloadFact:
     return admitted(f"held-{queue}", {"cpu": cpu}, queue=queue)
 
 
-def order(judgements: list[Judgement]) -> list[str]:
+def order(judgements: list[Ruling]) -> list[str]:
     return [str(one.head.queue) for one in judgements]
 
 
-def admitted_queues(judgements: list[Judgement]) -> list[str]:
+def admitted_queues(judgements: list[Ruling]) -> list[str]:
     return [str(one.head.queue) for one in judgements if isinstance(one.decision, Admit)]
 
 
@@ -45,7 +48,7 @@ def test_the_lower_share_comes_first_whatever_the_priority() -> None:
         cluster_queue("b", {"default": {"cpu": 0}}, cohort="c"),
         cluster_queue("lender", {"default": {"cpu": 10}}, cohort="c"),
         running("a", 5),
-        settings=FAIR,
+        settings=replace(FAIR, compatibility=THE_LETTER),
     )
     judgements = arena.round(job("a", 3, priority=9), job("b", 3))
     assert order(judgements) == ["b", "a"]
@@ -59,7 +62,7 @@ def test_a_larger_weight_bears_a_larger_part() -> None:
         cluster_queue("lender", {"default": {"cpu": 10}}, cohort="c"),
         running("a", 3),
         running("b", 2),
-        settings=FAIR,
+        settings=replace(FAIR, compatibility=THE_LETTER),
     )
     assert order(arena.round(job("a", 3), job("b", 3))) == ["a", "b"]
 

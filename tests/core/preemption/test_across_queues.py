@@ -7,8 +7,13 @@ import pytest
 from queueing.core.decisions import Admit, Mode, PreemptionReason, Wait
 from queueing.core.facts import ClusterQueueFact, PreemptionPolicy, WorkloadFact
 from queueing.core.names import Key, QueueName
-from queueing.core.rounds import Judgement
-from queueing.core.settings import AdmissionFairSharing, FairSharing, Settings
+from queueing.core.rounds import Ruling
+from queueing.core.settings import (
+    AdmissionFairSharing,
+    Compatibility,
+    FairSharing,
+    Settings,
+)
 from queueing.testing.arena import Arena
 from queueing.testing.builders import (
     admitted,
@@ -64,7 +69,7 @@ def job(cpu: int, priority: int = 0, queue: str = "a", name: str = "new") -> Wor
     )
 
 
-def victims(judgement: Judgement) -> list[tuple[str, PreemptionReason]]:
+def victims(judgement: Ruling) -> list[tuple[str, PreemptionReason]]:
     return [(str(one.workload).removeprefix("team/"), one.reason) for one in judgement.preemptions]
 
 
@@ -207,22 +212,39 @@ def test_two_preemptors_never_share_a_victim() -> None:
     assert [victims(one) for one in judgements] == [[("b-one", RECLAIM)], [("b-two", RECLAIM)]]
 
 
-def test_who_fits_beside_the_first_preemptor_waits_for_the_same_victims() -> None:
+@pytest.mark.parametrize(
+    ("compatibility", "message"),
+    [
+        pytest.param(
+            Compatibility.QUEUEING,
+            "Workload fits only once the workloads preempted for another one have released their "
+            "quota",
+            id="it is promised what the victims leave",
+        ),
+        pytest.param(
+            Compatibility.KUEUE,
+            "Workload has overlapping preemption targets with another workload, "
+            "but will fit after these preemptions complete",
+            id="as Kueue",
+        ),
+    ],
+)
+def test_who_fits_beside_the_first_preemptor_waits_for_the_same_victims(
+    compatibility: Compatibility, message: str
+) -> None:
     arena = Arena(
         queue("a", 4, reclaim=ANY),
         queue("d", 4, reclaim=ANY),
         queue("b", 0),
         running("b-one", 8, 0),
+        settings=Settings(compatibility=compatibility),
     )
     first, second = arena.round(job(3, name="first"), job(3, queue="d", name="second"))
     assert victims(first) == [("b-one", RECLAIM)]
     assert isinstance(second.decision, Wait)
     assert second.decision.mode is Mode.DEFERRED_FIT
     assert second.preemptions == ()
-    assert second.decision.message == (
-        "Workload has overlapping preemption targets with another workload, "
-        "but will fit after these preemptions complete"
-    )
+    assert second.decision.message == message
 
 
 def test_the_second_round_after_the_victims_left_admits() -> None:

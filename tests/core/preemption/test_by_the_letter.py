@@ -23,7 +23,7 @@ from queueing.core.fair_sharing.preemption import fair_targets
 from queueing.core.names import FlavorName, FlavorResource, QueueName
 from queueing.core.preemption.classical import classical_targets
 from queueing.core.preemption.query import Preemptor, Query, Target
-from queueing.core.rounds import Judgement
+from queueing.core.rounds import Ruling
 from queueing.core.settings import Compatibility, FairSharing, Settings
 from queueing.testing.arena import Arena
 from queueing.testing.builders import (
@@ -181,7 +181,7 @@ def check_round(case: tuple[World, list[WorkloadFact]], fair: FairSharing | None
     assert sorted(found) == sorted(want)
 
 
-def _mode(judgement: Judgement) -> Mode | None:
+def _mode(judgement: Ruling) -> Mode | None:
     return judgement.decision.mode if isinstance(judgement.decision, Wait) else None
 
 

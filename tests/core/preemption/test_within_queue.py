@@ -4,7 +4,7 @@ import pytest
 
 from queueing.core.decisions import Mode, PreemptionReason, Reason, Requeue, Wait
 from queueing.core.facts import ClusterQueueFact, PreemptionPolicy, WorkloadFact
-from queueing.core.rounds import Judgement
+from queueing.core.rounds import Ruling
 from queueing.core.settings import AdmissionFairSharing, Settings
 from queueing.testing.arena import Arena
 from queueing.testing.builders import (
@@ -42,7 +42,7 @@ def job(cpu: int, priority: int = 9, created: float = 100.0) -> WorkloadFact:
     return workload("new", {"cpu": cpu}, local_queue="team/a", priority=priority, created=created)
 
 
-def victims(judgement: Judgement) -> list[str]:
+def victims(judgement: Ruling) -> list[str]:
     return [str(one.workload).removeprefix("team/") for one in judgement.preemptions]
 
 

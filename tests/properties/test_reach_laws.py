@@ -1,0 +1,46 @@
+"""Who stays on a shelf could not be helped: the bound on what can be had never says no wrongly."""
+
+import pytest
+
+from queueing.core.decisions import Admit
+from queueing.state.memory.memory import Memory
+from queueing.state.queues.pending import PendingQueue
+from queueing.state.scheduler.reach import Reach
+from queueing.testing.happenings import play
+from queueing.testing.living import LivingCluster
+from queueing.testing.random_events import Life
+from tests.properties.profiles import QUEUEING, hold, hold_at_length
+from tests.properties.test_preemption_laws import judged_alone
+
+
+def assert_who_is_out_of_reach_gets_nothing(memory: Memory, queue: PendingQueue) -> None:
+    reach = Reach(memory, memory.trees.roots[queue.name])
+    for peers in queue.peers.values():
+        item = peers.top()
+        if item is not None and reach.missing(peers) is not None:
+            ruling = judged_alone(memory, item)
+            assert not isinstance(ruling.decision, Admit)
+            assert ruling.preemptions == ()
+
+
+def who_is_out_of_reach_gets_nothing(life: Life) -> None:
+    cluster = LivingCluster.of(life)
+    for step in life.steps:
+        play(cluster, step)
+        cluster.cycle()
+        memory = cluster.engine._memory
+        for name, queue in memory.queues.items():
+            known = not memory.edits.reshaped and name in memory.trees.roots
+            if known and memory.objects.is_active(name):
+                assert_who_is_out_of_reach_gets_nothing(memory, queue)
+
+
+@pytest.mark.parametrize("mode", QUEUEING)
+def test_who_is_out_of_reach_gets_nothing(mode: str) -> None:
+    hold(who_is_out_of_reach_gets_nothing, mode)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", QUEUEING)
+def test_who_is_out_of_reach_gets_nothing_at_length(mode: str) -> None:
+    hold_at_length(who_is_out_of_reach_gets_nothing, mode)

@@ -1,0 +1,62 @@
+"""Lend last: nobody borrows what the owner is about to take, and nobody waits for an idle one."""
+
+import pytest
+
+from queueing.core.decisions import Admit, Cycle
+from queueing.core.facts import PreemptionPolicy, WorkloadFact
+from queueing.core.settings import Compatibility, Settings
+from queueing.testing.builders import cluster_queue, preemption, workload
+from queueing.testing.obedient import ObedientCluster
+from queueing.testing.worlds import world
+
+RECLAIMS = preemption(reclaim=PreemptionPolicy.ANY)
+
+
+def job(name: str, cpu: int, queue: str, created: float = 9.0) -> WorkloadFact:
+    return workload(name, {"cpu": cpu}, local_queue=f"team/{queue}", created=created)
+
+
+def cluster_of(
+    *jobs: WorkloadFact, compatibility: Compatibility = Compatibility.QUEUEING
+) -> ObedientCluster:
+    """Return a cluster in which `own` has 4 and `guest` nothing."""
+    own = cluster_queue("own", {"default": {"cpu": 4}}, cohort="all", preemption=RECLAIMS)
+    guest = cluster_queue("guest", {"default": {"cpu": 0}}, cohort="all")
+    settings = Settings(compatibility=compatibility)
+    cluster = ObedientCluster(world(cluster_queues=[own, guest]), settings)
+    for one in jobs:
+        cluster.observe(one)
+    return cluster
+
+
+def admitted_in(cycle: Cycle) -> list[str]:
+    return [one.workload for one in cycle.decisions if isinstance(one, Admit)]
+
+
+@pytest.mark.parametrize(
+    ("compatibility", "evictions"),
+    [
+        pytest.param(Compatibility.QUEUEING, 0, id="lends last"),
+        pytest.param(Compatibility.KUEUE, 1, id="as Kueue"),
+    ],
+)
+def test_nobody_is_started_only_to_be_reclaimed(
+    compatibility: Compatibility, evictions: int
+) -> None:
+    jobs = [job(f"own-{number}", 1, "own") for number in range(4)]
+    cluster = cluster_of(*jobs, job("guest", 2, "guest", 1.0), compatibility=compatibility)
+    cluster.rest()
+    assert cluster.running() == [f"team/own-{number}" for number in range(4)]
+    assert len(cluster.preemptions) == evictions
+
+
+def test_who_borrows_what_the_owner_has_no_use_for_does_not_wait_for_a_round() -> None:
+    cluster = cluster_of(job("mine", 1, "own"), job("guest", 2, "guest"))
+    cycle = cluster.cycle()
+    assert admitted_in(cycle) == ["team/mine", "team/guest"]
+    assert len(cycle.rounds) == 1
+
+
+def test_who_borrows_has_its_turn_in_the_cycle_in_which_the_owners_have_had_theirs() -> None:
+    cluster = cluster_of(job("mine", 3, "own"), job("too-large", 5, "own"), job("g", 1, "guest"))
+    assert admitted_in(cluster.cycle()) == ["team/mine", "team/g"]

@@ -1,0 +1,146 @@
+"""Promises: who waits for others to leave gets what they leave, and nobody else meanwhile."""
+
+from dataclasses import replace
+
+import pytest
+
+from queueing.core.decisions import Admit
+from queueing.core.facts import ClusterQueueFact, PreemptionPolicy, WorkloadFact
+from queueing.core.names import Key
+from queueing.testing.builders import cluster_queue, preemption, workload
+from queueing.testing.obedient import ObedientCluster
+from queueing.testing.worlds import world
+
+LOWER = preemption(within=PreemptionPolicy.LOWER_PRIORITY)
+LOW = Key("team/low")
+
+
+def job(
+    name: str, cpu: int, priority: int = 0, *, created: float = 9.0, queue: str = "main"
+) -> WorkloadFact:
+    return workload(
+        name, {"cpu": cpu}, priority=priority, created=created, local_queue=f"team/{queue}"
+    )
+
+
+def promised_to(holder: WorkloadFact, *, low: int = 10) -> ObedientCluster:
+    """Return a cluster of 10 in which `holder` was promised what `low`, which leaves, holds."""
+    queue = cluster_queue("main", {"default": {"cpu": 10}}, preemption=LOWER)
+    cluster = ObedientCluster(world(queue))
+    cluster.observe(job("low", low))
+    cluster.cycle()
+    cluster.observe(holder)
+    cluster.cycle()
+    assert cluster.draining() == [LOW]
+    assert cluster.engine.is_claimed(LOW)
+    return cluster
+
+
+def admitted_in_order(cluster: ObedientCluster) -> list[str]:
+    return [one.workload for one in cluster.cycle().decisions if isinstance(one, Admit)]
+
+
+def test_promises_are_served_in_queue_order_before_all_who_came_later() -> None:
+    cluster = promised_to(job("large", 6, 2))
+    cluster.observe(job("small", 4, 1))
+    cluster.cycle()
+    cluster.drain(LOW)
+    cluster.observe(job("before-small-in-the-queue", 4, 1, created=1.0))
+    assert admitted_in_order(cluster) == ["team/large", "team/small"]
+
+
+def test_what_is_idle_and_promised_is_given_to_nobody_else() -> None:
+    cluster = promised_to(job("high", 8, 1), low=6)
+    cluster.observe(job("takes-of-the-promise", 3, created=10.0))
+    cluster.observe(job("fits-beside", 2, created=11.0))
+    assert admitted_in_order(cluster) == ["team/fits-beside"]
+
+
+def test_who_could_preempt_the_holder_takes_its_promise_and_nobody_is_evicted_for_that() -> None:
+    cluster = promised_to(job("middle", 10, 1))
+    cluster.observe(job("top", 10, 2))
+    cluster.cycle()
+    cluster.drain(LOW)
+    assert admitted_in_order(cluster) == ["team/top"]
+    assert len(cluster.preemptions) == 1
+
+
+def test_an_equal_does_not_take_a_promise() -> None:
+    cluster = promised_to(job("holder", 10, 1))
+    cluster.observe(job("equal", 10, 1, created=1.0))
+    cluster.cycle()
+    cluster.drain(LOW)
+    assert admitted_in_order(cluster) == ["team/holder"]
+
+
+@pytest.mark.parametrize("owner_comes", [True, False], ids=["then an owner comes", "nobody comes"])
+def test_who_would_borrow_is_promised_nothing_that_an_owner_may_still_need(
+    *, owner_comes: bool
+) -> None:
+    own = cluster_queue("own", {"default": {"cpu": 4}}, cohort="all", preemption=LOWER)
+    guest = cluster_queue("guest", {"default": {"cpu": 0}}, cohort="all")
+    cluster = ObedientCluster(world(cluster_queues=[own, guest]))
+    for fact in (
+        job("low", 4, queue="own"),
+        job("high", 1, 1, queue="own"),
+        job("borrows", 3, queue="guest"),
+    ):
+        cluster.observe(fact)
+        cluster.cycle()
+    if owner_comes:
+        cluster.observe(job("mine", 3, queue="own", created=99.0))
+        cluster.cycle()
+    cluster.drain(LOW)
+    cluster.cycle()
+    assert cluster.running() == (
+        ["team/high", "team/mine"] if owner_comes else ["team/borrows", "team/high"]
+    )
+
+
+def test_a_promise_ends_when_quota_is_cut_below_it() -> None:
+    cluster = promised_to(job("large", 10, 1))
+    found = cluster.objects["ClusterQueue", "main"]
+    assert isinstance(found, ClusterQueueFact)
+    cut = cluster_queue("main", {"default": {"cpu": 5}})
+    cluster.observe(replace(found, groups=cut.groups))
+    cluster.cycle()
+    assert not cluster.engine.is_claimed(LOW)
+    cluster.drain(LOW)
+    cluster.observe(job("small", 5))
+    assert admitted_in_order(cluster) == ["team/small"]
+
+
+def test_a_promise_ends_with_its_holder() -> None:
+    cluster = promised_to(job("holder", 10, 1))
+    cluster.observe(replace(cluster.workloads[Key("team/holder")], active=False))
+    cluster.cycle()
+    assert not cluster.engine.is_claimed(LOW)
+    cluster.observe(job("other", 10, created=1.0))
+    cluster.cycle()
+    cluster.drain(LOW)
+    assert admitted_in_order(cluster) == ["team/other"]
+
+
+def test_a_new_leader_judges_those_first_whom_the_statuses_of_victims_name() -> None:
+    cluster = promised_to(job("holder", 10, 1))
+    cluster.observe(job("before-it-in-the-queue", 10, 1, created=1.0))
+    cluster.cycle()
+    cluster.restart()
+    cluster.cycle()
+    cluster.drain(LOW)
+    assert admitted_in_order(cluster) == ["team/holder"]
+
+
+def test_a_victim_does_not_get_a_promise_for_what_it_preempted_long_ago() -> None:
+    """Its own victim's status names it still, but it had got what that victim left."""
+    cluster = promised_to(job("middle", 10, 1))
+    cluster.drain(LOW)
+    cluster.cycle()
+    cluster.now += 60.0
+    cluster.observe(job("top", 10, 2, created=99.0))
+    cluster.cycle()
+    cluster.now += 60.0
+    cluster.drain(Key("team/middle"))
+    cluster.restart()
+    assert admitted_in_order(cluster) == ["team/top"]
+    assert len(cluster.preemptions) == 2
