@@ -25,10 +25,11 @@ class LendLast:
     queue.
     """
 
-    __slots__ = ("_asked", "_moved", "_waiting", "_world")
+    __slots__ = ("_asked", "_lends_last", "_moved", "_waiting", "_world")
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self._lends_last = world.settings.rules.lends_last
         self._waiting: list[Entry] = []
         self._moved: set[Node] = set()
         """Roots of trees in which somebody got something, or gave way."""
@@ -41,7 +42,7 @@ class LendLast:
 
     def waits(self, entry: Entry) -> bool:
         """Say whether an entry waits for the others of the round; remember it if it does."""
-        if not entry.assignment.borrow or not self._world.settings.rules.lends_last:
+        if not entry.assignment.borrow or not self._lends_last:
             return False
         if self._fits_beside(entry, entry.node.root()):
             return False

@@ -121,10 +121,12 @@ class Settings:
     """Use the specific reason of `QuotaReserved=False` instead of `Pending`."""
     block_admission_until_pods_ready: bool = False
 
-    @property
-    def rules(self) -> Rules:
-        """What the engine does beyond Kueue."""
-        return KUEUE_RULES if self.compatibility is Compatibility.KUEUE else OWN_RULES
+    rules: Rules = field(init=False, compare=False, repr=False)
+    """What the engine does beyond Kueue, by `compatibility`."""
+
+    def __post_init__(self) -> None:
+        rules = KUEUE_RULES if self.compatibility is Compatibility.KUEUE else OWN_RULES
+        object.__setattr__(self, "rules", rules)
 
     def expects_pods(self, *, admitted: bool) -> bool:
         """Say whether admission may wait for the pods of a workload that holds quota.

@@ -53,9 +53,14 @@ def heads_of(memory: Memory, names: Iterable[QueueName], refused: list[Wait]) ->
         head = None if queue is None else head_of(memory, queue, reaches, refused)
         if head is not None:
             found.append(head)
-        elif queue is None or queue.head() is None or not memory.objects.is_active(name):
+        elif queue is None or not queue.lanes.heaps or not has_turn(memory, queue):
             memory.ready.discard(name)
     return found
+
+
+def has_turn(memory: Memory, queue: PendingQueue) -> bool:
+    """Say whether a queue has a head that competes, and may admit."""
+    return queue.head() is not None and memory.objects.is_active(queue.name)
 
 
 def head_of(
@@ -89,9 +94,12 @@ def _first_of(memory: Memory, queue: PendingQueue, reaches: dict[Node, Reach]) -
     """
     only = queue.shelves.only
     if only is not None and queue.lanes.usage_of is None:
-        cells, (resource, shelf) = memory.tree.queue(queue.name).cells, only
-        found = shelf.first(cells[resource].available()) if resource in cells else None
-        front = queue.lanes.front() if queue.lanes.heaps else None
+        resource, shelf = only
+        free = memory.tree.queue(queue.name).cell(resource).available()
+        found = None if free < shelf.least else shelf.first(free)
+        if not queue.lanes.heaps:
+            return None if found is None else found[1].top()
+        front = queue.lanes.front()
         if found is None or (front is not None and front.order < found[0]):
             return queue.head()
         return found[1].top()
