@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from queueing.clock import SystemClock
 from queueing.controller.decisions.cycles import Cycles
-from queueing.core.decisions import Admit, Cycle, Outcome, Verdict
+from queueing.core.decisions import Admit, Cycle, Outcome, Verdict, Wait
 from queueing.core.facts import Condition, WorkloadFact
 from queueing.core.names import Key
 from queueing.core.settings import Settings
@@ -33,6 +33,8 @@ class Scene:
     known: dict[Key, WorkloadFact] = field(default_factory=dict)
     under_way: deque[Admit] = field(default_factory=deque)
     admitted: list[Key] = field(default_factory=list)
+    refusals: list[Key] = field(default_factory=list)
+    """Who was judged and waits, once for each time."""
 
     def __post_init__(self) -> None:
         self.engine = Engine(Settings())
@@ -53,6 +55,7 @@ class Scene:
 
     def _carry_out(self, cycle: Cycle, _took_s: float) -> None:
         self.under_way += [one for one in cycle.decisions if isinstance(one, Admit)]
+        self.refusals += [one.workload for one in cycle.decisions if isinstance(one, Wait)]
 
     def submit(self, *sizes: int) -> None:
         for size in sizes:
@@ -116,3 +119,11 @@ async def test_who_needs_much_is_not_kept_out_by_decisions_that_wait_to_be_writt
                 this.write()
     place = this.admitted.index(Key("team/010"))
     assert place < 10 + this.most + 1, "its turn came when it was the oldest"
+
+
+async def test_who_waits_is_judged_again_now_and_then_while_nothing_happens() -> None:
+    async with scene(most=4) as this:
+        this.submit(NOMINAL + 1)
+        while len(this.refusals) < 3:
+            await asyncio.sleep(0.05)
+        assert set(this.refusals) == {Key("team/000")}
