@@ -80,7 +80,11 @@ def evictions(events: Sequence[Event]) -> list[Eviction]:
                 waits[event.name][-1].until = position
                 admitted[event.name] = position
             case What.EVICTED:
-                start = admitted[event.name]
+                late = event.name in finished
+                start = admitted.get(event.name)
+                if start is None:  # in Kueue mode also who is about to be admitted may be chosen
+                    found.append(_unstarted(event, late=late))
+                    continue
                 started_s = events[start].at
                 ahead_s = next(
                     (
@@ -90,7 +94,6 @@ def evictions(events: Sequence[Event]) -> list[Eviction]:
                     ),
                     None,
                 )
-                late = event.name in finished
                 found.append(
                     Eviction(
                         victim=event.name,
@@ -103,6 +106,13 @@ def evictions(events: Sequence[Event]) -> list[Eviction]:
             case What.FINISHED:
                 finished.add(event.name)
     return found
+
+
+def _unstarted(event: Event, *, late: bool) -> Eviction:
+    """Return the eviction of a workload that was never admitted."""
+    return Eviction(
+        victim=event.name, preemptor=event.preemptor, ran_s=0.0, ahead_s=None, late=late
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,6 +108,16 @@ def test_an_eviction_of_what_has_finished_is_late_and_loses_nothing() -> None:
     assert [(one.late, one.ran_s) for one in told] == [(True, 0.0)]
 
 
+def test_an_eviction_of_what_was_only_about_to_be_admitted_loses_nothing() -> None:
+    events = [
+        Event(0.0, CREATED, "small"),
+        Event(0.0, CREATED, "large"),
+        Event(1.0, EVICTED, "small", "large"),
+    ]
+    [found] = evictions(events)
+    assert (found.ran_s, found.ahead_s, found.late) == (0.0, None, False)
+
+
 ADMITTED_TWICE = [
     Event(1.0, CREATED, "small"),
     Event(1.0, CREATED, "never"),
