@@ -131,7 +131,7 @@ def a_budget_changes_the_pace_only(life: Life) -> None:
 
 
 def a_pause_changes_the_pace_only(life: Life) -> None:
-    """So it is where an engine pauses after each head, and hears all facts again meanwhile."""
+    """So it is where an engine pauses after some of the heads."""
     _cut_as_whole(life, _paused)
 
 
