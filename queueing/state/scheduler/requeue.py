@@ -29,7 +29,6 @@ def requeue(memory: Memory, item: Item, ruling: Ruling, wait: Wait) -> None:
         unstick(memory, item)
     if item.progress is not None and item.tries < _tries_max(memory, ruling):
         item.tries += 1
-        memory.ready.add(peers_of(item).queue)  # it may have been judged out of its turn
         return
     item.tries = 0
     if memory.rules.waits_for_lacks:
@@ -65,9 +64,8 @@ def _tries_max(memory: Memory, ruling: Ruling) -> int:
 
 
 def set_aside(memory: Memory, peers: Peers, stand: Stand) -> None:
-    """Set the state of peers that were judged; another of their queue may have its turn now."""
+    """Set the state of peers that were judged."""
     memory.queues[peers.queue].set_aside(peers, stand)
-    memory.ready.add(peers.queue)
     memory.touch(peers.queue, peers.local_queue)
 
 

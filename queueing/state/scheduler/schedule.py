@@ -19,6 +19,7 @@ from queueing.state.scheduler.begin import begin
 from queueing.state.scheduler.heads import (
     as_head,
     blockers_beside,
+    has_turn,
     heads_of,
     oldest_waiting,
     queues_in_turn,
@@ -192,11 +193,8 @@ def _cycle(memory: Memory, run: _Run, *, finished: bool) -> Cycle:
 
 
 def _has_heads(memory: Memory) -> bool:
-    return any(
-        memory.objects.is_active(name) and memory.queues[name].head() is not None
-        for name in sorted(memory.ready)
-        if name in memory.queues
-    )
+    known = memory.queues
+    return any(has_turn(memory, known[name]) for name in sorted(memory.ready) if name in known)
 
 
 def _wake_at(memory: Memory) -> float | None:

@@ -41,7 +41,7 @@ def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
         for told in (*ruling.preemptions, decision):
             decided.append(told)
             memory.stories.add(told.workload, memory.clock, told)
-        memory.ready.add(ruling.entry.head.queue)
+        memory.ready.add(ruling.entry.head.queue)  # whoever is next there may have a turn now
         if isinstance(decision, Admit):
             _admit(memory, item, ruling, decision)
         elif decision.mode is Mode.SKIPPED:
@@ -93,7 +93,6 @@ def _admit(memory: Memory, item: Item, ruling: Ruling, decision: Admit) -> None:
     if memory.settings.expects_pods(admitted=charge.admitted):
         memory.unready.add(item.fact.key)
     touch_charged(memory, charge)
-    memory.ready.add(decision.cluster_queue)
 
 
 def _holder(
