@@ -30,9 +30,13 @@ class WriteClass(IntEnum):
 
 
 LIMITS: Mapping[WriteClass, int] = MappingProxyType(
-    {WriteClass.ADMISSION: 32, WriteClass.STATUS: 8, WriteClass.EVENT: 2}
+    {WriteClass.ADMISSION: 8, WriteClass.STATUS: 8, WriteClass.EVENT: 2}
 )
-"""Writes in flight per class at most. More than 32 only lengthen the server's queues."""
+"""Writes in flight per class at most.
+
+A decision holds quota from the moment it is made. More writes in flight only lengthen the server's
+queues, and decisions are older, and worse informed, when they are stored: see `docs/decisions/0101`.
+"""
 
 EVENTS_WAITING_MAX = 10_000
 """Events waiting at most, of about a kilobyte each. Half as many may wait for the server to be at

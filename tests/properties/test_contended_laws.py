@@ -91,7 +91,7 @@ BROKEN_ONCE = [
         a_pause_changes_the_pace_only,
         "classical",
         20,
-        id="who waits for others that are moving keeps no cycle open",
+        id="who waits for a time keeps no cycle open",
     ),
     pytest.param(
         an_admission_takes_only_what_was_available,

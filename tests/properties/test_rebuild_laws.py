@@ -13,7 +13,6 @@ from queueing.state.intake.joining import isolate
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item, peers_of
 from queueing.state.scheduler.begin import take_credits, take_turns
-from queueing.state.scheduler.heads import MOVING_S
 from queueing.state.scheduler.wake import wake_waiting
 from queueing.testing.happenings import play
 from queueing.testing.living import LivingCluster
@@ -74,10 +73,7 @@ def is_known(cluster: LivingCluster) -> bool:
 
 
 def come_to_rest(cluster: LivingCluster) -> None:
-    """Let all be decided that can be, and who waits be judged once more: one sweep.
-
-    Between cycles as much time passes as lower priorities wait for those that are moving.
-    """
+    """Let all be decided that can be, and who waits be judged once more: one sweep."""
     swept = False
     for _ in range(RESTS_MAX):
         cluster.answer()
@@ -88,7 +84,7 @@ def come_to_rest(cluster: LivingCluster) -> None:
                 return
             cluster.engine.sweep(len(cluster.workloads))
             swept = True
-        cluster.now += MOVING_S
+        cluster.now += 1.0
     raise AssertionError(f"no rest after {RESTS_MAX} rests")
 
 

@@ -137,8 +137,6 @@ class Memory:
     items: dict[Key, Item] = field(default_factory=dict)
     ready: set[QueueName] = field(default_factory=set)
     """Queues that may have a head to judge; only ever iterated sorted."""
-    moving: dict[QueueName, float] = field(default_factory=dict)
-    """Queues whose head waits for others of the queue that are moving, and until when."""
     aside: Aside = field(default_factory=Aside)
     announcements: dict[Key, None] = field(default_factory=dict)
     """Workloads whose reason for not being queued is to be returned by the next cycle."""

@@ -23,7 +23,6 @@ Order = QueueKey
 
 Lacks = tuple[tuple[FlavorResource, int], ...]
 """Amounts of flavor-resources. Another attempt is worthwhile once one of them is available."""
-NEVER = float("-inf")
 
 
 class Item:
@@ -70,7 +69,6 @@ class Peers:
     """
 
     __slots__ = (
-        "admitted_at",
         "demand",
         "heap",
         "is_limited",
@@ -103,8 +101,6 @@ class Peers:
         things may help, too."""
         self.is_limited = False
         """Whether budgets or restraints bore on the judgement by which they wait."""
-        self.admitted_at = NEVER
-        """When one of them last got quota."""
 
     def __lt__(self, other: "Peers") -> bool:
         return id(self) < id(other)

@@ -14,7 +14,7 @@ from itertools import islice
 from queueing.core.names import FlavorResource, Key, QueueName, ResourceName
 from queueing.core.usage import Demand
 from queueing.state.queues.lanes import Lanes
-from queueing.state.queues.peers import NEVER, Item, Peers, peers_of
+from queueing.state.queues.peers import Item, Peers, peers_of
 from queueing.state.queues.shelf import Bound, Shelves, Slot
 from queueing.state.queues.stands import ASIDE, PARKED, READY, Count, Stand
 
@@ -31,7 +31,6 @@ class PendingQueue:
         "hopeful",
         "inadmissible",
         "lanes",
-        "movers",
         "name",
         "peers",
         "shelves",
@@ -53,8 +52,6 @@ class PendingQueue:
         """Peers that are not READY, in the order in which they were judged."""
         self.hopeful: dict[Peers, None] = {}
         """The part of `waiting` that any event of its tree may help: on no shelf, not ASIDE."""
-        self.movers: dict[Peers, None] = {}
-        """The part of `waiting` of which one was admitted since it began."""
         self.shelves: Shelves[Peers] = Shelves()
         """The part of `waiting` for which an amount of a flavor-resource must be had first."""
 
@@ -117,8 +114,6 @@ class PendingQueue:
             self.hopeful.pop(peers, None)
         else:
             self.hopeful[peers] = None
-        if peers.admitted_at > NEVER and stand is PARKED:
-            self.movers[peers] = None
         if not competed:
             self._offer(peers)
 
@@ -200,7 +195,6 @@ class PendingQueue:
 
     def _stop_waiting(self, peers: Peers) -> None:
         self.waiting.pop(peers, None)
-        self.movers.pop(peers, None)
         self.hopeful.pop(peers, None)
         self.shelves.take(peers)
 

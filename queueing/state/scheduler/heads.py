@@ -10,14 +10,12 @@ from queueing.core.quota.node import Node
 from queueing.core.rounds import Head, Progress
 from queueing.state.intake.joining import isolate
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import NEVER, Item, Peers, peers_of
+from queueing.state.queues.peers import Item, Peers, peers_of
 from queueing.state.queues.pending import PendingQueue
 from queueing.state.queues.stands import BLOCKING, PARKED
 from queueing.state.scheduler.reach import Reach
 from queueing.state.scheduler.wake import is_promised
 
-MOVING_S = 2.0
-"""Seconds after an admission for which lower priorities do not pass its equals that still wait."""
 KEEPS_QUOTA = frozenset((Mode.DEFERRED_FIT, Mode.NO_CANDIDATES))
 """How far heads came that keep quota from others though they preempt nobody."""
 
@@ -75,7 +73,7 @@ def head_of(
         return None
     while True:
         item = _first_of(memory, queue, reaches) if queue.shelves else queue.head()
-        if item is None or (queue.movers and _is_behind_moving(memory, queue, item)):
+        if item is None:
             return None
         if memory.objects.is_strict(queue.name) and not may_lead(memory, queue, item):
             return None
@@ -120,26 +118,6 @@ def _first_of(memory: Memory, queue: PendingQueue, reaches: dict[Node, Reach]) -
             break
         queue.shelve(peers, missing, peers.priority)
     return queue.head()
-
-
-def _is_behind_moving(memory: Memory, queue: PendingQueue, item: Item) -> bool:
-    """Say whether equals of a higher priority that wait in the queue got quota just now.
-
-    Notes until when.
-    """
-    if not memory.rules.waits_for_lacks:
-        return False
-    latest = NEVER
-    for peers in list(queue.movers):
-        if peers.admitted_at + MOVING_S <= memory.clock:
-            del queue.movers[peers]
-        elif peers.priority > item.fact.priority:
-            latest = max(latest, peers.admitted_at)
-    memory.moving.pop(queue.name, None)
-    if latest == NEVER:
-        return False
-    memory.moving[queue.name] = latest + MOVING_S
-    return True
 
 
 def blockers_beside(memory: Memory, items: Iterable[Item]) -> list[Item]:

@@ -208,7 +208,6 @@ def _wake_at(memory: Memory) -> float | None:
         times.append(credited)
     if memory.protected and memory.items:
         times.append(memory.protected[0][0])
-    times += (until for until in memory.moving.values() if until > memory.clock)
     return min(times, default=None)
 
 

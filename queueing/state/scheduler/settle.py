@@ -13,7 +13,7 @@ from queueing.core.usage import assigned_usage
 from queueing.state.intake.holding import touch_charged
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item, peers_of
-from queueing.state.queues.stands import PARKED, READY
+from queueing.state.queues.stands import READY
 from queueing.state.scheduler.reach import Reach
 from queueing.state.scheduler.requeue import (
     go_on_from,
@@ -77,14 +77,10 @@ def _admit(memory: Memory, item: Item, ruling: Ruling, decision: Admit) -> None:
         memory.credits.demote(item.fact.uid)
     take_promises(memory, ruling)
     peers = peers_of(item)
-    peers.admitted_at = memory.clock
     charge = Charge(
         _holder(memory, item, ruling.entry.usage, decision), not decision.checks, decision
     )
-    queue = memory.queues[peers.queue]
-    queue.remove(item)
-    if peers.stand is PARKED and peers.size:
-        queue.movers[peers] = None
+    memory.queues[peers.queue].remove(item)
     del memory.items[item.fact.key]
     memory.writes.assumed_from[item.fact.key] = item.fact
     if memory.credits.any:
