@@ -1,4 +1,4 @@
-"""Runs the engine on manifests, without a cluster: plans, scenarios and simulations.
+"""Runs the engine on manifests, without a cluster: plans and simulations.
 
 It is the same engine as in production, on facts made from files, with a time that is an argument.
 Invariants: no clock is read, no cluster is called, and the same input gives the same output, byte
@@ -14,6 +14,5 @@ Reading order:
 3. `plan` runs rounds on a `world` (workloads and an engine), which `transitions` moves on.
    `standing` completes rounds by workloads that were not judged; `lending` says who uses whose
    quota. `report` is the result as JSON.
-4. `scenario` is a plan with its expected result in one file; `fleet` lists devices and their
-   holders; `virtual_time` is a clock for simulations.
+4. `fleet` lists devices and their holders; `virtual_time` is a clock for simulations.
 """

@@ -54,15 +54,19 @@ class Document:
     def line(self) -> int:
         return line_of(self.node)
 
-    def line_at(self, path: Sequence[Step]) -> int:
-        """Return the line of a field, or of the closest field around it that is written."""
+    def node_at(self, path: Sequence[Step]) -> yaml.Node:
+        """Return the node of a field, or of the closest field around it that is written."""
         node = self.node
         for step in path:
             inner = _child(node, step)
             if inner is None:
                 break
             node = inner
-        return line_of(node)
+        return node
+
+    def line_at(self, path: Sequence[Step]) -> int:
+        """Return the line of a field, or of the closest field around it that is written."""
+        return line_of(self.node_at(path))
 
     def value_at(self, path: Sequence[Step]) -> Any:
         """Return the value of a field, None where nothing is written."""

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 import yaml
 
-from queueing.sim.scenario import load_scenario, run_scenario
 from queueing_api.kueue.convert import convert
+from tests.scenarios.scenario import CASES, load_scenario, run_scenario
 
 KUEUE = "kueue.x-k8s.io"
 OTHERS = ("\n  error: ", "\n  items:\n")
 """Cases that are about how manifests are written."""
-CASES = [
+SOME = [
     path
-    for path in sorted((Path(__file__).parent / "cases").glob("*.yaml"))[::20]
+    for path in CASES[::20]
     if not any(one in path.read_text(encoding="utf-8") for one in OTHERS)
 ]
 
@@ -98,13 +98,11 @@ def backwards(documents: list[Json]) -> str:
         pytest.param(as_the_older_version, backwards, id="in the older version"),
     ],
 )
-@pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in CASES])
+@pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in SOME])
 def test_the_form_of_the_manifests_changes_nothing(
     path: Path, form: Callable[[Json], Json], bundle: Callable[[list[Json]], str]
 ) -> None:
     scenario = load_scenario(path)
-    written = yaml.load_all(scenario.manifests, Loader=yaml.CSafeLoader)
-    documents = [one for one in written if one]
-    other = replace(scenario, manifests=bundle([form(one) for one in documents]))
-    got, want = run_scenario(other), run_scenario(scenario)
-    assert (got["rounds"], got["usage"]) == (want["rounds"], want["usage"])
+    written = bundle([form(one.value) for one in scenario.documents()])
+    got = run_scenario(replace(scenario, page=replace(scenario.page, value={}), manifests=written))
+    assert (got["rounds"], got["usage"]) == (scenario.want["rounds"], scenario.want["usage"])

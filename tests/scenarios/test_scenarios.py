@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from queueing.sim.scenario import load_scenario, rewrite, run_scenario
-
-CASES = sorted((Path(__file__).parent / "cases").glob("*.yaml"))
+from tests.scenarios.scenario import CASES, load_scenario, rewrite, run_scenario
 
 
 @pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in CASES])

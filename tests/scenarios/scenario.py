@@ -1,9 +1,6 @@
-"""Scenarios: manifests in, decisions and reasons out, one per file.
+"""Scenarios: objects in, decisions and reasons out, one per file.
 
-A scenario is a YAML file: `about` (one sentence), `rounds` (a number, or `stable`), `manifests` (a
-block of YAML documents, a Configuration among them if the case needs one), and `want`, the last
-key: the lines of each round, or the one line that refuses the input. A comment on top derives the
-wanted lines from the rules.
+A scenario is a YAML file; `README.md` beside this module says what is in it.
 """
 
 from dataclasses import dataclass
@@ -14,17 +11,18 @@ import yaml
 
 from queueing.core.decisions import Admit, Decision, Preempt, Wait
 from queueing.core.settings import Compatibility
-from queueing.sim.documents import parse
+from queueing.sim.documents import Document, parse
 from queueing.sim.intake import read_world
 from queueing.sim.plan import Plan, fixed_rounds, until_stable
 from queueing.sim.report import reason_of
-from queueing.sim.yaml_text import ManifestError
+from queueing.sim.yaml_text import ManifestError, read
 from queueing_api.quantity import format_amount
+from tests.scenarios.lines import NOW
+from tests.scenarios.short_form import SECTIONS, expand
 
-NOW = 1_767_225_600.0
-"""2026-01-01T00:00:00Z: the time at which every scenario stands."""
-
+CASES = tuple(sorted((Path(__file__).parent / "cases").glob("*.yaml")))
 STABLE = "stable"
+KNOWN = {"about", "rounds", "compatibility", *SECTIONS, "manifests", "want"}
 _WANT = "want:"
 
 
@@ -33,34 +31,43 @@ class Scenario:
     """One file: what is given, and what must come of it."""
 
     path: Path
+    page: Document
+    """The file as it is written."""
     rounds: int | None
     """None runs until nothing changes."""
     compatibility: Compatibility
     manifests: str
+    """The objects that are given in full, on the lines that they have in the file."""
     want: Any
+
+    def documents(self) -> list[Document]:
+        """Make all objects anew. Raises ManifestError for what cannot be read."""
+        full = parse(self.manifests, file=self.path.name)
+        return [*expand(self.page, full), *full]
 
 
 def load_scenario(path: Path) -> Scenario:
-    """Read a scenario file. Raises KeyError when a part is missing."""
-    found = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-    rounds = found["rounds"]
+    """Read a scenario file. Raises ManifestError, naming its line, for what it does not know."""
+    value, node = next(read(path.read_text(encoding="utf-8"), file=path.name))
+    page = Document(file=path.name, value=value, node=node)
+    for part in value:
+        if part not in KNOWN:
+            raise page.error((part,), f"unknown part; there are {', '.join(sorted(KNOWN))}")
+    rounds = value.get("rounds", 1)
     return Scenario(
         path=path,
+        page=page,
         rounds=None if rounds == STABLE else int(rounds),
-        compatibility=Compatibility(found.get("compatibility", Compatibility.KUEUE)),
-        manifests=found["manifests"],
-        want=found.get("want"),
+        compatibility=Compatibility(value.get("compatibility", Compatibility.KUEUE)),
+        manifests="\n" * page.line_at(("manifests",)) + value.get("manifests", ""),
+        want=value.get("want"),
     )
 
 
 def run_scenario(scenario: Scenario) -> dict[str, Any]:
     """Return what came of it, in the form of `want`."""
     try:
-        world = read_world(
-            parse(scenario.manifests, file=scenario.path.name),
-            now=NOW,
-            compatibility=scenario.compatibility,
-        )
+        world = read_world(scenario.documents(), now=NOW, compatibility=scenario.compatibility)
     except ManifestError as error:
         return {"error": str(error)}
     if scenario.rounds is None:
