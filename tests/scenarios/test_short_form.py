@@ -39,9 +39,9 @@ def test_a_quota_may_have_limits(tmp_path: Path) -> None:
     (quota,) = group["flavors"][0]["resources"]
     assert quota == {
         "name": "cpu",
-        "nominalQuota": "4",
-        "borrowingLimit": "2",
-        "lendingLimit": "1",
+        "nominalQuota": 4,
+        "borrowingLimit": 2,
+        "lendingLimit": 1,
     }
 
 
