@@ -93,7 +93,9 @@ def _crd(
     }
 
 
+@cache
 def _version(resource: Resource, package: ModuleType, *, stored: bool) -> dict[str, Any]:
+    """Return a version of a kind, which all definitions made of it share: nobody changes it."""
     model: type[KubeObject] = getattr(package, resource.kind)
     name = model.gvk()[1]
     rules = RULES[name].get(resource.kind, ())
