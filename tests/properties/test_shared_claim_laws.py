@@ -1,6 +1,7 @@
 """Laws of claims that several workloads use: charged once, whoever comes and goes, in any order."""
 
 from dataclasses import replace
+from functools import wraps
 
 import pytest
 
@@ -131,7 +132,11 @@ LAWS = [
 @pytest.mark.parametrize("mode", QUEUEING)
 @pytest.mark.parametrize("law", LAWS)
 def test_workloads_that_share(law: Law, mode: str) -> None:
-    hold(lambda life: law(sharing(life)), mode)
+    @wraps(law)
+    def shared_law(life: Life) -> None:
+        law(sharing(life))
+
+    hold(shared_law, mode)
 
 
 def test_who_shares_a_claim_lacks_only_what_it_adds() -> None:

@@ -42,7 +42,7 @@ async def make_way_and_return(w: GangWorld) -> Callable[[], bool]:
     return back
 
 
-@pytest.mark.parametrize(
+STEPS = pytest.mark.parametrize(
     ("before", "step"),
     [
         pytest.param((), start, id="while it starts"),
@@ -50,12 +50,15 @@ async def make_way_and_return(w: GangWorld) -> Callable[[], bool]:
         pytest.param((start,), make_way_and_return, id="while it makes way and returns"),
     ],
 )
-async def test_a_kill_between_any_two_writes_is_continued_by_the_next_controller(
-    definitions: list[Wire], before: tuple[Step, ...], step: Step
+
+
+async def kill_before_each(
+    writes: range, definitions: list[Wire], before: tuple[Step, ...], step: Step
 ) -> None:
+    """Kill the controller before each of these writes, until the step is done without them."""
     queue = cluster_queue("3", preemption=PREEMPTING)
     async with gang_world(definitions, queue, LOCAL_QUEUE, HIGH) as w:
-        for write in range(WRITES_MAX):
+        for write in writes:
             for earlier in before:
                 await w.eventually(await earlier(w))
             w.kill_before(write)
@@ -70,3 +73,18 @@ async def test_a_kill_between_any_two_writes_is_continued_by_the_next_controller
             if not killed:
                 break
         assert 6 < write < WRITES_MAX - 1
+
+
+@STEPS
+async def test_a_kill_between_two_writes_is_continued_by_the_next_controller(
+    definitions: list[Wire], before: tuple[Step, ...], step: Step
+) -> None:
+    await kill_before_each(range(1, WRITES_MAX, 4), definitions, before, step)
+
+
+@pytest.mark.slow
+@STEPS
+async def test_so_is_a_kill_between_any_two_writes(
+    definitions: list[Wire], before: tuple[Step, ...], step: Step
+) -> None:
+    await kill_before_each(range(WRITES_MAX), definitions, before, step)
