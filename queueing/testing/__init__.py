@@ -1,12 +1,9 @@
-"""Builders, fakes and random clusters for tests, ours and those of other projects.
+"""Builders, fakes and virtual time for tests, ours and those of other projects.
 
 Public: tests of a plugin may import it. The product does not.
 
 Begin with `builders` (facts with defaults), `worlds` (lists of facts) and `arena` (one round of the
 core without the engine). `obedient` is a cluster that does at once what the engine decides; it
-drives the engine without an API server. `living` is one in which anything may happen; the events of
-`random_events`, `random_edits`, `random_contention` and `random_riches` are carried out on it by
-`happenings`, `edits` and `picks`, in worlds of `random_worlds` and `random_jobs`, with statuses by
-`reasons`. `hand_clock` is a clock that tests set, `virtual_time` an event loop that does not wait,
-`ports` finds free ports.
+drives the engine without an API server. `hand_clock` is a clock that tests set, `virtual_time` an
+event loop that does not wait, `ports` finds free ports.
 """

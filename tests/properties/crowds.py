@@ -7,8 +7,8 @@ from random import Random
 from queueing.core.facts import ClusterQueueFact, Fact, WorkloadFact
 from queueing.core.settings import FairSharing, Settings
 from queueing.testing.builders import cluster_queue, quota, workload
-from queueing.testing.living import LivingCluster
 from queueing.testing.worlds import world
+from tests.lives.living import LivingCluster
 
 SETTINGS = (
     Settings(),

@@ -18,7 +18,7 @@ from queueing.core.names import QueueName
 from queueing.core.preemption.query import Query, Target
 from queueing.core.preemption.room import Room
 from queueing.core.quota.tree import QuotaTree
-from queueing.testing.random_events import EVERYTHING, GENTLE, Life, Table
+from tests.lives.random_events import EVERYTHING, GENTLE, Life, Table
 from tests.properties import test_bad_input_laws as bad_input
 from tests.properties import test_kueue_laws as kueue
 from tests.properties import test_preemption_laws as preemption

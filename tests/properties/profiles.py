@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as tries
 from hypothesis import strategies as st
 
-from queueing.testing.random_events import (
+from tests.lives.random_events import (
     EVERYTHING,
     SIZE,
     Life,
@@ -26,7 +26,7 @@ from queueing.testing.random_events import (
     some_opening,
     some_step,
 )
-from queueing.testing.random_worlds import MODES, some_settings, some_world
+from tests.lives.random_worlds import MODES, some_settings, some_world
 
 T = TypeVar("T")
 Law = Callable[[Life], None]

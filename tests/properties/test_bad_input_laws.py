@@ -28,10 +28,10 @@ from queueing.core.names import (
     QueueName,
     ResourceName,
 )
-from queueing.testing.happenings import play
-from queueing.testing.living import LivingCluster
-from queueing.testing.random_events import GENTLE, Life
-from queueing.testing.random_worlds import MODES
+from tests.lives.happenings import play
+from tests.lives.living import LivingCluster
+from tests.lives.random_events import GENTLE, Life
+from tests.lives.random_worlds import MODES
 from tests.properties.plain import held_together
 from tests.properties.profiles import Law, hold, hold_at_length
 from tests.properties.test_usage_laws import holders_in, is_told

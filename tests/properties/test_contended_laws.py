@@ -8,11 +8,11 @@ import pytest
 
 from queueing.core.decisions import PreemptionReason
 from queueing.core.quota.node import Node
-from queueing.testing.happenings import play
-from queueing.testing.living import LivingCluster
-from queueing.testing.random_contention import some_contention
-from queueing.testing.random_events import Life
-from queueing.testing.random_worlds import MODES
+from tests.lives.happenings import play
+from tests.lives.living import LivingCluster
+from tests.lives.random_contention import some_contention
+from tests.lives.random_events import Life
+from tests.lives.random_worlds import MODES
 from tests.properties.profiles import QUEUEING, SEEDS, Law, cut_down, named_if_endless
 from tests.properties.test_bad_input_laws import a_broken_object_harms_nobody_else
 from tests.properties.test_promise_laws import (

@@ -5,11 +5,11 @@ from random import Random, SystemRandom
 
 import pytest
 
-from queueing.testing.happenings import play
-from queueing.testing.living import LivingCluster
-from queueing.testing.random_edits import EDITS, some_edits
-from queueing.testing.random_events import Event, Life
-from queueing.testing.random_worlds import MODES
+from tests.lives.happenings import play
+from tests.lives.living import LivingCluster
+from tests.lives.random_edits import EDITS, some_edits
+from tests.lives.random_events import Event, Life
+from tests.lives.random_worlds import MODES
 from tests.properties.profiles import SEEDS, Law
 from tests.properties.test_contended_laws import CASES, try_law
 from tests.properties.test_promise_laws import costs_limits_and_runtimes_leave_nobody_behind

@@ -12,9 +12,9 @@ from queueing.state.intake.joining import isolate
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.stands import Stand
 from queueing.state.scheduler.wake import wake_waiting
-from queueing.testing.happenings import play
-from queueing.testing.living import LivingCluster
-from queueing.testing.random_events import Life
+from tests.lives.happenings import play
+from tests.lives.living import LivingCluster
+from tests.lives.random_events import Life
 from tests.properties.profiles import hold, hold_at_length, seeded
 from tests.properties.test_rebuild_laws import done_in, is_known
 

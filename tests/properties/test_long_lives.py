@@ -8,10 +8,10 @@ import pytest
 from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import Gone, Kind
 from queueing.core.settings import Compatibility
-from queueing.testing.happenings import play
-from queueing.testing.living import LivingCluster
-from queueing.testing.random_events import EVERYTHING, some_step
-from queueing.testing.random_worlds import MODES
+from tests.lives.happenings import play
+from tests.lives.living import LivingCluster
+from tests.lives.random_events import EVERYTHING, some_step
+from tests.lives.random_worlds import MODES
 from tests.properties.profiles import QUEUEING, seeded
 from tests.properties.test_promise_laws import Counting
 

@@ -15,10 +15,10 @@ from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item
 from queueing.state.scheduler.heads import as_head
 from queueing.state.scheduler.wake import wake_waiting
-from queueing.testing.happenings import play
-from queueing.testing.living import LivingCluster
-from queueing.testing.random_events import Life
-from queueing.testing.random_worlds import MODES
+from tests.lives.happenings import play
+from tests.lives.living import LivingCluster
+from tests.lives.random_events import Life
+from tests.lives.random_worlds import MODES
 from tests.properties.profiles import Law, hold, hold_at_length
 
 

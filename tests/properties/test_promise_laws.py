@@ -14,9 +14,9 @@ from queueing.core.names import Key
 from queueing.core.settings import Settings
 from queueing.core.stakes import Stake
 from queueing.state.intake.marks import preemptor_of
-from queueing.testing.happenings import play
-from queueing.testing.living import LivingCluster
-from queueing.testing.random_events import Event, Life
+from tests.lives.happenings import play
+from tests.lives.living import LivingCluster
+from tests.lives.random_events import Event, Life
 from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length
 
 

@@ -6,9 +6,9 @@ from queueing.core.decisions import Admit
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.pending import PendingQueue
 from queueing.state.scheduler.reach import Reach
-from queueing.testing.happenings import play
-from queueing.testing.living import LivingCluster
-from queueing.testing.random_events import Life
+from tests.lives.happenings import play
+from tests.lives.living import LivingCluster
+from tests.lives.random_events import Life
 from tests.properties.profiles import QUEUEING, hold, hold_at_length
 from tests.properties.test_preemption_laws import judged_alone
 

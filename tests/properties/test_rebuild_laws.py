@@ -14,10 +14,10 @@ from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item, peers_of
 from queueing.state.scheduler.begin import take_credits, take_turns
 from queueing.state.scheduler.wake import wake_waiting
-from queueing.testing.happenings import play
-from queueing.testing.living import LivingCluster
-from queueing.testing.random_events import GENTLE, Life
-from queueing.testing.random_worlds import MODES
+from tests.lives.happenings import play
+from tests.lives.living import LivingCluster
+from tests.lives.random_events import GENTLE, Life
+from tests.lives.random_worlds import MODES
 from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length
 
 Done = Admit | Preempt

@@ -10,10 +10,10 @@ from functools import partial
 import pytest
 
 from queueing.core.settings import Compatibility
-from queueing.testing.happenings import play
-from queueing.testing.living import LivingCluster, NeverRestsError
-from queueing.testing.random_events import GENTLE, Life
-from queueing.testing.random_worlds import MODES
+from tests.lives.happenings import play
+from tests.lives.living import LivingCluster, NeverRestsError
+from tests.lives.random_events import GENTLE, Life
+from tests.lives.random_worlds import MODES
 from tests.properties.profiles import Law, hold, hold_at_length
 
 CIRCLES_MIN = 20

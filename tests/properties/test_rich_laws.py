@@ -10,11 +10,11 @@ from typing_extensions import override
 from queueing.core.credits.facts import CreditAccountFact, CreditPolicyFact
 from queueing.core.decisions import Admit, Cycle, Reason, Wait
 from queueing.core.facts import ClusterQueueFact
-from queueing.testing.happenings import play
-from queueing.testing.living import LivingCluster
-from queueing.testing.random_events import Life
-from queueing.testing.random_riches import some_riches
-from queueing.testing.random_worlds import MODES
+from tests.lives.happenings import play
+from tests.lives.living import LivingCluster
+from tests.lives.random_events import Life
+from tests.lives.random_riches import some_riches
+from tests.lives.random_worlds import MODES
 from tests.properties.plain import held_together, quotas_of
 from tests.properties.profiles import QUEUEING, SEEDS, Law
 from tests.properties.test_contended_laws import CASES, try_law

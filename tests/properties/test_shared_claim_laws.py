@@ -10,9 +10,9 @@ from queueing.core.devices import DeviceAsk
 from queueing.core.facts import Admission, WorkloadFact
 from queueing.core.names import QueueName, ResourceName
 from queueing.core.rounds import Ruling
-from queueing.testing.happenings import play
-from queueing.testing.living import LivingCluster
-from queueing.testing.random_events import Event, Life, Step
+from tests.lives.happenings import play
+from tests.lives.living import LivingCluster
+from tests.lives.random_events import Event, Life, Step
 from tests.properties.plain import held_together
 from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length, seeded
 from tests.properties.test_contended_laws import contended

@@ -3,9 +3,9 @@
 import pytest
 
 from queueing.core.decisions import Decision
-from queueing.testing.happenings import play
-from queueing.testing.living import LivingCluster
-from queueing.testing.random_events import Life
+from tests.lives.happenings import play
+from tests.lives.living import LivingCluster
+from tests.lives.random_events import Life
 from tests.properties.profiles import hold, hold_at_length
 
 

@@ -10,10 +10,10 @@ from queueing.core.decisions import Admit, Cycle, Preempt
 from queueing.core.facts import Admission, Condition, WorkloadFact
 from queueing.core.names import CohortName, FlavorResource, Key, QueueName
 from queueing.core.settings import Compatibility
-from queueing.testing.happenings import play
-from queueing.testing.living import LivingCluster
-from queueing.testing.random_events import Life
-from queueing.testing.random_worlds import MODES
+from tests.lives.happenings import play
+from tests.lives.living import LivingCluster
+from tests.lives.random_events import Life
+from tests.lives.random_worlds import MODES
 from tests.properties.plain import Forest, held_together
 from tests.properties.profiles import Law, hold, hold_at_length
 

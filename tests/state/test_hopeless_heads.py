@@ -6,8 +6,8 @@ from queueing.core.decisions import Admit, Cycle
 from queueing.core.facts import Fact
 from queueing.core.settings import Settings
 from queueing.testing.builders import admitted, cluster_queue, pod_set, workload
-from queueing.testing.living import LivingCluster, fresh
 from queueing.testing.worlds import world
+from tests.lives.living import LivingCluster, fresh
 
 LENDER = cluster_queue("lender", {"default": {"cpu": 4}}, cohort="pool")
 BORROWER = cluster_queue("borrower", {"default": {"cpu": 0}}, cohort="pool")

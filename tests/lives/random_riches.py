@@ -21,9 +21,9 @@ from queueing.core.devices import DeviceAsk, DeviceOffer
 from queueing.core.facts import ClusterQueueFact, Fact, FlavorFact, PodSet, WorkloadFact
 from queueing.core.names import ResourceName
 from queueing.core.stakes import Stake
-from queueing.testing.random_contention import some_contention
-from queueing.testing.random_events import Event, Life, Step
-from queueing.testing.random_worlds import COHORTS, MODES, QUEUES, Choose
+from tests.lives.random_contention import some_contention
+from tests.lives.random_events import Event, Life, Step
+from tests.lives.random_worlds import COHORTS, MODES, QUEUES, Choose
 
 CPU = ResourceName("cpu")
 PRICES = Prices({(None, CPU): MICRO})

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from queueing.core.credits.facts import CreditFact
 from queueing.core.facts import Fact, WorkloadFact
 from queueing.core.settings import Settings
-from queueing.testing.random_jobs import DOORS, some_job
-from queueing.testing.random_worlds import (
+from tests.lives.random_jobs import DOORS, some_job
+from tests.lives.random_worlds import (
     COHORTS,
     FUNGIBILITIES,
     LIMITED,

@@ -17,10 +17,10 @@ from queueing.core.selectors import Requirement, Selector
 from queueing.core.settings import Compatibility, QuotaCheck, RequeuingTimestamp, Settings
 from queueing.core.stakes import Stake
 from queueing.testing.builders import EVERY_NAMESPACE, check_rule, groups, pod_set
-from queueing.testing.random_contention import some_contention
-from queueing.testing.random_events import NOTHING, PICKS, Event, Life, Step, Table, some_life
-from queueing.testing.random_riches import some_riches
-from queueing.testing.random_worlds import DEFAULT, GOLD, MODES, SPOT, TAINT, Choose
+from tests.lives.random_contention import some_contention
+from tests.lives.random_events import NOTHING, PICKS, Event, Life, Step, Table, some_life
+from tests.lives.random_riches import some_riches
+from tests.lives.random_worlds import DEFAULT, GOLD, MODES, SPOT, TAINT, Choose
 
 CPU = ResourceName("cpu")
 _GOLD_ONLY = Selector((Requirement(key="tier", operator="In", values=("gold",)),))

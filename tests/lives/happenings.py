@@ -23,9 +23,9 @@ from queueing.core.facts import (
 )
 from queueing.core.names import CohortName, Key, Uid, namespace_of
 from queueing.core.settings import Compatibility
-from queueing.testing.edits import EDITS, Handler
-from queueing.testing.living import LivingCluster
-from queueing.testing.picks import (
+from tests.lives.edits import EDITS, Handler
+from tests.lives.living import LivingCluster
+from tests.lives.picks import (
     any_queue,
     any_waiting,
     any_workload,
@@ -33,7 +33,7 @@ from queueing.testing.picks import (
     pick,
     take_away_or_return,
 )
-from queueing.testing.random_events import Event, Step
+from tests.lives.random_events import Event, Step
 
 
 def play(cluster: LivingCluster, step: Step) -> None:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from queueing.core.facts import ClusterQueueFact, Fact, Gone, Kind, LocalQueueFact, WorkloadFact
-from queueing.testing.living import LivingCluster, place_of
-from queueing.testing.random_events import Event
+from tests.lives.living import LivingCluster, place_of
+from tests.lives.random_events import Event
 
 T = TypeVar("T")
 

@@ -34,8 +34,8 @@ from queueing.core.names import FlavorName, FlavorResource, ResourceName, Uid
 from queueing.core.selectors import Selector
 from queueing.core.stakes import Stake
 from queueing.testing.builders import check
-from queueing.testing.living import LivingCluster
-from queueing.testing.picks import (
+from tests.lives.living import LivingCluster
+from tests.lives.picks import (
     any_queue,
     any_waiting,
     any_workload,
@@ -43,7 +43,7 @@ from queueing.testing.picks import (
     pick,
     take_away_or_return,
 )
-from queueing.testing.random_events import Event
+from tests.lives.random_events import Event
 
 Handler = Callable[[LivingCluster, Event], None]
 

@@ -31,7 +31,7 @@ from queueing.testing.builders import (
     quota,
     workload,
 )
-from queueing.testing.random_events import (
+from tests.lives.random_events import (
     EVERYTHING,
     NOTHING,
     PICKS,
@@ -41,7 +41,7 @@ from queueing.testing.random_events import (
     Table,
     some_step,
 )
-from queueing.testing.random_worlds import (
+from tests.lives.random_worlds import (
     COHORTS,
     DEFAULT,
     MODES,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from queueing.core.facts import PodSet, WorkloadFact
 from queueing.core.selectors import Requirement, Toleration
 from queueing.testing.builders import pod_set, workload
-from queueing.testing.random_worlds import GOLD, QUEUES, SPOT, Choose
+from tests.lives.random_worlds import GOLD, QUEUES, SPOT, Choose
 
 _TOLERATES = (Toleration(key="tier", operator="Exists"),)
 _ON_GOLD = ((Requirement(key="tier", operator="In", values=(GOLD,)),),)

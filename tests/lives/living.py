@@ -31,8 +31,8 @@ from queueing.core.lifecycle.steps import Condemn, ConfirmAdmission, Deactivate,
 from queueing.core.names import Key
 from queueing.core.settings import Settings
 from queueing.state.engine import Engine
-from queueing.testing.random_events import Life
-from queueing.testing.reasons import WaitingReasons
+from tests.lives.random_events import Life
+from tests.lives.reasons import WaitingReasons
 
 RULES = LifeRules(pods_ready=None)
 CYCLES_MAX = 300
