@@ -93,6 +93,13 @@ def test_objects_in_full_stand_beside_lines(tmp_path: Path) -> None:
     assert found["default"]["spec"] == {"nodeLabels": {"a": "b"}}
 
 
+def test_the_example_of_the_page_is_a_scenario(tmp_path: Path) -> None:
+    page = (Path(__file__).parent / "README.md").read_text()
+    example = page.split("```yaml\n")[1].split("```")[0]
+    outcome = run_scenario(scenario(tmp_path, example))
+    assert outcome["rounds"][0][0] == "Preempt team/low in a for team/new: InClusterQueue"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
