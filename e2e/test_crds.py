@@ -20,7 +20,7 @@ from e2e.controlplane.build import Binaries
 from e2e.loopback import control_plane
 from e2e.product import manifests
 from e2e.wire import ApiError, Object
-from queueing_api.crd import WebhookConversion, crds
+from queueing_api.crd.generate import WebhookConversion, crds
 from queueing_api.kueue.convert import convert_review
 
 SERVED_S = 60.0

@@ -9,7 +9,7 @@ from e2e.components import Options
 from e2e.controlplane.build import Binaries
 from e2e.deletions import remove
 from e2e.devices.hardware import H100, rack
-from e2e.devices.injected import assert_as_the_function_says, dry_run
+from e2e.devices.injected import assert_as_the_policy_says, dry_run
 from e2e.devices.shapes import allocated, claims_of, furnish, training
 from e2e.installed import Installation, installation
 from e2e.jobs import running, wait_job
@@ -69,7 +69,7 @@ def test_the_webhook_gives_pods_their_claims_as_the_function_says(
     old: Installation, asked: Object
 ) -> None:
     until(lambda: "resourceClaims" in dry_run(old.api, "default", pod(ONE))["spec"], "asked")
-    assert_as_the_function_says(old.api, "default", asked)
+    assert_as_the_policy_says(old.api, "default", asked)
 
 
 def test_a_job_gets_its_devices_by_claims(old: Installation) -> None:

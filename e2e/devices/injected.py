@@ -1,10 +1,10 @@
-"""Whether pods get their claims as the pure function says, by whatever the server has for it."""
+"""Whether pods get their claims as the policy says, by whatever the server has for it."""
 
 import copy
 
 from e2e.api import Api
 from e2e.wire import Object
-from queueing.webhooks import pods
+from tests.webhooks.pod_cases import rewritten
 
 
 def dry_run(api: Api, namespace: str, asked: Object) -> Object:
@@ -16,9 +16,9 @@ def dry_run(api: Api, namespace: str, asked: Object) -> Object:
     return made
 
 
-def assert_as_the_function_says(api: Api, namespace: str, asked: Object) -> None:
-    """Compare what the server makes of a pod with what the function does."""
-    made, want = dry_run(api, namespace, asked), pods.inject_claims(copy.deepcopy(asked))
+def assert_as_the_policy_says(api: Api, namespace: str, asked: Object) -> None:
+    """Compare what the server makes of a pod with what its policy does, evaluated here."""
+    made, want = dry_run(api, namespace, asked), rewritten(asked)
     for part in ("resourceClaims", "schedulingGates"):
         assert made["spec"].get(part) == want["spec"].get(part)
     for part in ("containers", "initContainers"):

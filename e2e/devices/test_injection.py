@@ -1,4 +1,4 @@
-"""The policy that gives pods their claims, tried on a real server against the pure function."""
+"""The policy that gives pods their claims, tried on a real server against its evaluation here."""
 
 import time
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ import pytest
 
 from e2e.api import Api
 from e2e.cluster import Cluster
-from e2e.devices.injected import assert_as_the_function_says, dry_run
+from e2e.devices.injected import assert_as_the_policy_says, dry_run
 from e2e.wire import Object
 from e2e.world import World
 from queueing.webhooks.policies import claims
@@ -31,5 +31,5 @@ def policy(cluster: Cluster) -> Iterator[Api]:
 
 
 @pytest.mark.parametrize("asked", [*REWRITTEN, *LEFT_ALONE])
-def test_the_policy_does_what_the_function_says(policy: Api, space: World, asked: Object) -> None:
-    assert_as_the_function_says(policy, space.namespace, asked)
+def test_the_policy_does_what_its_evaluation_says(policy: Api, space: World, asked: Object) -> None:
+    assert_as_the_policy_says(policy, space.namespace, asked)

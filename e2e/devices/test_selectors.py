@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from e2e.controlplane import build
-from queueing.translate.devices.cel.selector import Answer, selector
+from queueing.translate.devices.selector import Answer, selector
 from tests.translate.devices.random_selectors import Grammar
 from tests.translate.devices.selector_cases import (
     ANSWERS,

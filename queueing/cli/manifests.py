@@ -49,7 +49,7 @@ def _scope(configuration: Any, minor: int) -> Scope:
 
 
 def _crds(scope: Scope, _configuration: Any) -> list[Wire]:
-    from queueing_api.crd import WebhookConversion, crds  # noqa: PLC0415 - slow to import
+    from queueing_api.crd.generate import WebhookConversion, crds  # noqa: PLC0415 - slow to import
 
     made = crds(WebhookConversion())
     converted = [one for one in made if "conversion" in one["spec"]]

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from queueing.cel.values import Amount, Version
 from queueing.sim.documents import Document
 from queueing.translate.devices.allocations import Holding, holdings
-from queueing.translate.devices.cel.values import Amount, Version
 from queueing.translate.devices.index import Device, Index, index_of, slice_of
 from queueing.translate.inbound.manifests import ManifestError, read
 from queueing.translate.wire import devices as wire

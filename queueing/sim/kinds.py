@@ -1,6 +1,6 @@
 """The kinds that a plan reads, with their schema and the validation of their webhook."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from hashlib import sha256
 from types import MappingProxyType
@@ -12,26 +12,18 @@ from queueing.sim.documents import Document, Step, parse, spell
 from queueing.sim.unknown_fields import did_you_mean, names_at, unknown_field_warnings
 from queueing.sim.yaml_text import ManifestError
 from queueing.translate.devices.names import WORKLOAD_UID
-from queueing.webhooks.checkpoints import check_checkpoint_policy
-from queueing.webhooks.cluster_queues import check_cluster_queue, check_cohort
-from queueing.webhooks.credits import (
-    check_credit_budget,
-    check_credit_grant,
-    check_credit_policy,
-)
-from queueing.webhooks.device_flavors import check_device_flavor
-from queueing.webhooks.findings import Finding
-from queueing.webhooks.flavors import check_flavor, check_topology
-from queueing.webhooks.jobs import check_job
-from queueing.webhooks.workloads import check_workload
+from queueing.webhooks.admission import check
+from queueing.webhooks.rules import RULES_OF
 from queueing_api.batch.v1 import Job
 from queueing_api.config.blanks import without_blanks
 from queueing_api.config.v1beta1 import as_v1beta2
 from queueing_api.config.v1beta2 import Configuration
 from queueing_api.core.cluster import LimitRange, Namespace, Node, PriorityClass, RuntimeClass
 from queueing_api.core.pod import Pod
+from queueing_api.crd.generate import as_stored
 from queueing_api.kueue import v1beta1, v1beta2
 from queueing_api.kueue.convert import ConversionError, convert
+from queueing_api.meta.v1 import KubeObject
 from queueing_api.queueing import v1alpha1
 from queueing_api.queueing.v1alpha1.credit_policy import DURATION_PATTERN
 from queueing_api.resource.v1 import (
@@ -127,22 +119,6 @@ PODS_WITHOUT_EFFECT = (
 UNREAD = ("Configuration", "Pod")
 """Kinds whose unknown fields give no warning: the Configuration has a reader of its own, and of
 Pods only labels matter."""
-
-CHECKS: Mapping[str, Callable[[dict[str, Any]], list[Finding]]] = MappingProxyType(
-    {
-        "CheckpointPolicy": check_checkpoint_policy,
-        "ClusterQueue": check_cluster_queue,
-        "Cohort": check_cohort,
-        "CreditBudget": check_credit_budget,
-        "CreditGrant": check_credit_grant,
-        "CreditPolicy": check_credit_policy,
-        "DeviceFlavor": check_device_flavor,
-        "Job": check_job,
-        "ResourceFlavor": check_flavor,
-        "Topology": check_topology,
-        "Workload": check_workload,
-    }
-)
 
 
 def is_known(document: Document) -> bool:
@@ -347,7 +323,13 @@ def _as_manifest_error(
 
 
 def rule_warnings(document: Document) -> list[str]:
-    """Return as warnings what the webhooks would refuse; the plan uses the object all the same."""
-    check = CHECKS.get(document.kind)
-    findings = check(document.value) if check else []
-    return [f"{document.file}:{document.line}: {document.title}: {one}" for one in findings]
+    """Return as warnings what definitions, policies or webhooks would refuse of a document.
+
+    It is of a stored version; the plan uses the object all the same.
+    """
+    model = MODELS[document.api_version, document.kind]
+    stored = without_blanks(document.value)
+    if issubclass(model, KubeObject) and document.kind in RULES_OF:
+        stored = as_stored(model, stored)
+    found = check(document.kind, stored)
+    return [f"{document.file}:{document.line}: {document.title}: {one}" for one in found]

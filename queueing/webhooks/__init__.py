@@ -1,7 +1,8 @@
 """Defaulting and validation of what users send, as pure functions.
 
-Each rule takes wire objects (dicts as the API server sends them) and returns findings, all at once,
-so that a user mends a manifest in one go. `queueing.serving` calls them for a live API server;
-`plan` calls them to warn. Invariant: nothing here raises on a malformed object; what the schema
-already refuses is simply not judged here.
+Each takes wire objects (dicts as the API server sends them). What is wrong with an object is told
+by `rules`, which evaluates the tables that definitions and policies are rendered from, all at once,
+so that a user mends a manifest in one go. `queueing.serving` asks for a live API server; `plan`
+asks to warn. Invariant: validation never raises; an object that a rule has no answer for is refused
+with the reason.
 """

@@ -6,35 +6,21 @@ a webhook that is asked too much must not stop the cluster; a deletion in progre
 
 import base64
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from queueing.webhooks.checkpoints import check_checkpoint, check_checkpoint_policy
-from queueing.webhooks.cluster_queues import (
-    check_cluster_queue,
-    check_cohort,
-    check_flavors_of_checks,
-)
-from queueing.webhooks.credits import (
-    check_credit_account,
-    check_credit_budget,
-    check_credit_grant,
-    check_credit_policy,
-    check_usage_record,
-)
-from queueing.webhooks.device_flavors import check_device_flavor
+from queueing.webhooks.device_flavors import bad_selectors
 from queueing.webhooks.findings import UNPROCESSABLE, Finding, Wire, code_of, dig
-from queueing.webhooks.flavors import (
-    check_admission_check,
-    check_flavor,
-    check_local_queue,
-    check_topology,
-)
-from queueing.webhooks.jobs import Surroundings, check_job, default_job
+from queueing.webhooks.jobs import Surroundings, default_job
 from queueing.webhooks.patches import difference
-from queueing.webhooks.pods import inject_claims
-from queueing.webhooks.workloads import check_workload, default_workload
+from queueing.webhooks.policies.claims import CLAIMS
+from queueing.webhooks.policies.demand import Policy
+from queueing.webhooks.policies.jobs import JOBS, JOBS_BESIDE_A_DEFAULT_QUEUE
+from queueing.webhooks.policies.quotas import CLUSTER_QUEUES, COHORTS, FLAVORS_OF_CHECKS
+from queueing.webhooks.policies.workloads import WORKLOADS
+from queueing.webhooks.rules import bound, broken_demands, broken_rules, concerns, patches_of
+from queueing.webhooks.workloads import default_workload
 
 IN_USE = "kueue.x-k8s.io/resource-in-use"
 
@@ -55,41 +41,54 @@ class Review:
     new: Wire
     old: Wire | None
     around: Surroundings
+    request: Wire = field(default_factory=dict)
 
 
-Check = Callable[[Review, Rules], list[Finding]]
 Default = Callable[[Review], Wire]
 
 
-def _check_cluster_queue(review: Review, rules: Rules) -> list[Finding]:
-    found = check_cluster_queue(review.new, review.old)
-    if review.old is not None and rules.reject_unknown_flavors_of_checks:
-        found += check_flavors_of_checks(review.new)
-    return found
-
-
-def _check_job(review: Review, _rules: Rules) -> list[Finding]:
-    return check_job(review.new, review.old, default_queue=review.around.default_local_queue)
-
-
-CHECKS: Mapping[str, Check] = {
-    "ClusterQueue": _check_cluster_queue,
-    "Cohort": lambda review, _: check_cohort(review.new),
-    "ResourceFlavor": lambda review, _: check_flavor(review.new, review.old),
-    "Topology": lambda review, _: check_topology(review.new, review.old),
-    "LocalQueue": lambda review, _: check_local_queue(review.new, review.old),
-    "AdmissionCheck": lambda review, _: check_admission_check(review.new, review.old),
-    "CheckpointPolicy": lambda review, _: check_checkpoint_policy(review.new),
-    "Checkpoint": lambda review, _: check_checkpoint(review.new, review.old),
-    "CreditPolicy": lambda review, _: check_credit_policy(review.new),
-    "CreditBudget": lambda review, _: check_credit_budget(review.new, review.old),
-    "CreditGrant": lambda review, _: check_credit_grant(review.new, review.old),
-    "CreditAccount": lambda review, _: check_credit_account(review.new, review.old),
-    "UsageRecord": lambda review, _: check_usage_record(review.new, review.old),
-    "DeviceFlavor": lambda review, _: check_device_flavor(review.new),
-    "Workload": lambda review, _: check_workload(review.new, review.old),
-    "Job": _check_job,
+POLICIES: Mapping[str, Policy] = {
+    policy.kind: policy for policy in (CLUSTER_QUEUES, COHORTS, WORKLOADS, JOBS)
 }
+"""Demands on each kind that are always made."""
+
+
+def check(kind: str, new: Wire, old: Wire | None = None) -> list[Finding]:
+    """Return all that is wrong with an object as it is stored, new or changed from `old`.
+
+    Whether anybody would be asked about such a write does not matter.
+    """
+    policies = [POLICIES[kind]] if kind in POLICIES else []
+    demanded = (broken_demands(one, bound(one.variables, new, old)) for one in policies)
+    return [*(one for found in demanded for one in found), *_beside_demands(kind, new, old)]
+
+
+def _beside_demands(kind: str, new: Wire, old: Wire | None) -> Iterator[Finding]:
+    yield from broken_rules(kind, new, old)
+    if kind == "DeviceFlavor":
+        yield from bad_selectors(new)
+
+
+def findings(review: Review, rules: Rules) -> list[Finding]:
+    """Return why a write is refused: what definitions and policies say, if they are about it."""
+    found: list[Finding] = []
+    for policy in _policies(review, rules):
+        bindings = bound(policy.variables, review.new, review.old, review.request)
+        if concerns(policy.conditions, bindings):
+            found += broken_demands(policy, bindings)
+    return [*found, *_beside_demands(review.kind, review.new, review.old)]
+
+
+def _policies(review: Review, rules: Rules) -> Iterator[Policy]:
+    """Yield the policies that are in force around a write."""
+    if review.kind in POLICIES:
+        yield POLICIES[review.kind]
+    if review.old is None:
+        return
+    if review.kind == "ClusterQueue" and rules.reject_unknown_flavors_of_checks:
+        yield FLAVORS_OF_CHECKS
+    if review.kind == "Job" and review.around.default_local_queue:
+        yield JOBS_BESIDE_A_DEFAULT_QUEUE
 
 
 def with_finalizer(thing: Wire) -> Wire:
@@ -106,7 +105,6 @@ DEFAULTS: Mapping[str, Default] = {
     "ResourceFlavor": lambda review: with_finalizer(review.new),
     "Workload": lambda review: default_workload(review.new),
     "Job": lambda review: default_job(review.new, review.around),
-    "Pod": lambda review: inject_claims(review.new),
 }
 
 
@@ -119,29 +117,33 @@ def read_review(body: Mapping[str, Any], around: Surroundings) -> Review:
         new=request.get("object") or {},
         old=request.get("oldObject") or None,
         around=around,
+        request=request,
     )
 
 
 def validate(body: Mapping[str, Any], around: Surroundings, rules: Rules) -> Wire:
     """Answer a validating review: allowed, or refused with every mistake at once."""
     review = read_review(body, around)
-    check = CHECKS.get(review.kind)
     leaving = dig(review.new, "metadata", "deletionTimestamp") is not None
-    if check is None or review.operation == "DELETE" or leaving:
+    if review.operation == "DELETE" or leaving:
         return _answer(body, {"allowed": True})
-    found = check(review, rules)
+    found = findings(review, rules)
     if not found:
         return _answer(body, {"allowed": True})
     return _answer(body, {"allowed": False, "status": _status(review, found)})
 
 
 def mutate(body: Mapping[str, Any], around: Surroundings) -> Wire:
-    """Answer a mutating review with the patch of what is filled in at creation."""
+    """Answer a mutating review with the patch of what is filled in at creation.
+
+    Raises CelError for a pod that is not as the API server has them.
+    """
     review = read_review(body, around)
-    default = DEFAULTS.get(review.kind)
-    if default is None or review.operation != "CREATE":
-        return _answer(body, {"allowed": True})
-    patch = list(difference(review.new, default(review)))
+    patch: list[Wire] = []
+    if review.operation == "CREATE" and review.kind in DEFAULTS:
+        patch = list(difference(review.new, DEFAULTS[review.kind](review)))
+    elif review.operation == "CREATE" and review.kind == "Pod":
+        patch = patches_of(CLAIMS, review.new)
     if not patch:
         return _answer(body, {"allowed": True})
     encoded = base64.b64encode(json.dumps(patch).encode()).decode()

@@ -1,7 +1,8 @@
 """What is wrong with an object: where, how, and in words a user can act on."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -20,7 +21,6 @@ class Fault(StrEnum):
     DUPLICATE = "FieldValueDuplicate"
     NOT_SUPPORTED = "FieldValueNotSupported"
     FORBIDDEN = "FieldValueForbidden"
-    REQUIRED = "FieldValueRequired"
 
 
 LEADS: dict[Fault, str] = {
@@ -28,7 +28,6 @@ LEADS: dict[Fault, str] = {
     Fault.DUPLICATE: "Duplicate value",
     Fault.NOT_SUPPORTED: "Unsupported value",
     Fault.FORBIDDEN: "Forbidden",
-    Fault.REQUIRED: "Required value",
 }
 
 
@@ -37,7 +36,7 @@ class Finding:
     """One mistake at one path of the object."""
 
     path: str
-    fault: Fault
+    fault: Fault = Fault.INVALID
     message: str = ""
     value: object = None
     of_definition: bool = False
@@ -48,9 +47,11 @@ class Finding:
     def detail(self) -> str:
         """What is wrong, for a place where the path stands already."""
         lead = LEADS[self.fault]
-        if self.fault not in {Fault.FORBIDDEN, Fault.REQUIRED}:
-            lead = f"{lead}: {quoted(self.value)}"
-        return f"{lead}: {self.message}" if self.message else lead
+        told = self.message.removeprefix(f"{lead}: ")
+        if self.fault is Fault.FORBIDDEN:
+            return f"{lead}: {told}"
+        shown = quoted(self.value)
+        return f"{lead}: {shown}" if told == shown else f"{lead}: {shown}: {told}"
 
     @override
     def __str__(self) -> str:
@@ -58,42 +59,18 @@ class Finding:
 
 
 def quoted(value: object) -> str:
-    """Spell a value as it stands in a message: strings in quotes, the rest plain."""
-    return f'"{value}"' if isinstance(value, str) else str(value)
-
-
-def invalid(path: str, value: object, message: str) -> Finding:
-    """Make a finding about a value that breaks a rule."""
-    return Finding(path=path, fault=Fault.INVALID, value=value, message=message)
-
-
-def immutable(path: str, value: object) -> Finding:
-    """Make a finding about a field that may no longer change."""
-    return invalid(path, value, "field is immutable")
-
-
-def duplicate(path: str, value: object) -> Finding:
-    """Make a finding about a value that stands twice."""
-    return Finding(path=path, fault=Fault.DUPLICATE, value=value)
-
-
-def not_supported(path: str, value: object, allowed: Iterable[str]) -> Finding:
-    """Make a finding about a value outside a list of allowed ones."""
-    names = ", ".join(f'"{name}"' for name in allowed)
-    return Finding(
-        path=path, fault=Fault.NOT_SUPPORTED, value=value, message=f"supported values: {names}"
-    )
-
-
-def forbidden(path: str, message: str) -> Finding:
-    """Make a finding about something that may not be done at all."""
-    return Finding(path=path, fault=Fault.FORBIDDEN, message=message)
-
-
-def of_definition(found: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings as those that the definition of the kind makes as well."""
-    for one in found:
-        yield replace(one, of_definition=True)
+    """Spell a value as it stands in a message: texts in quotes, of lists and maps just the kind."""
+    match value:
+        case None:
+            return "null"
+        case dict():
+            return '"object"'
+        case list():
+            return '"array"'
+        case str():
+            return f'"{value}"'
+        case _:
+            return str(value)
 
 
 def code_of(found: Iterable[Finding]) -> int:
@@ -114,3 +91,28 @@ def entries(source: Any, *steps: str) -> Sequence[Wire]:
     """Return the list of objects at a path; empty when absent or of another shape."""
     found = dig(source, *steps)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def located(path: str, place: Iterable[int | str]) -> str:
+    """Fill positions into the brackets of a path that are empty, from left to right."""
+    at = iter(place)
+    return re.sub(r"\[\]", lambda _: f"[{next(at, '')}]", path)
+
+
+_STEP = re.compile(r"\[([^\]]*)\]|([^.\[\]]+)")
+
+
+def value_at(source: Any, path: str) -> Any:
+    """Return what stands at a path such as `spec.podSets[0].name`; None when nothing does."""
+    for step in _steps(path):
+        if isinstance(source, list):
+            at = int(step) if step.isdecimal() else len(source)
+            source = source[at] if at < len(source) else None
+        else:
+            source = dig(source, step)
+    return source
+
+
+def _steps(path: str) -> Iterator[str]:
+    for step in _STEP.finditer(path):
+        yield step[1] if step[2] is None else step[2]

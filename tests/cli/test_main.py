@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 
 from queueing.cli.lazy import LazyGroup
 from queueing.cli.main import COMMANDS, cli
-from queueing_api.crd import crds
+from queueing_api.crd.generate import crds
 
 
 def invoke(*arguments: str, text: str | None = None) -> Result:

@@ -122,6 +122,20 @@ def test_a_job_of_a_cluster_without_a_workload_gets_one(*, suspended: str, warns
     assert bool(told) is warns
 
 
+@pytest.mark.parametrize(
+    ("labels", "warns"),
+    [
+        pytest.param("", False, id="nothing written"),
+        pytest.param("{kueue.x-k8s.io/max-exec-time-seconds: soon}", True, id="a mistake"),
+    ],
+)
+def test_a_rule_is_not_broken_by_a_field_without_a_value(*, labels: str, warns: bool) -> None:
+    metadata = f"metadata:\n  name: train\n  namespace: team\n  annotations:\n  labels: {labels}\n"
+    text = JOB.replace(JOB.splitlines(keepends=True)[2], metadata)
+    found = [one for one in world(*parse(text, file="new.yaml")).warnings if "labels" in one]
+    assert bool(found) is warns
+
+
 def test_what_exists_gets_no_default_any_more() -> None:
     more = "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: WorkloadPriorityClass\n"
     text = JOB + "  suspend: true\n" + more + "metadata: {name: default}\nvalue: 7\n"

@@ -1,12 +1,16 @@
-"""Pods whose devices come by claims: one table for the function, the policy and the webhook."""
+"""Pods whose devices come by claims: one table for the policy and the webhook."""
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
+import jsonpatch
 import pytest
 
 from queueing.webhooks import pods
 from queueing.webhooks.findings import Wire
+from queueing.webhooks.policies.claims import CLAIMS
+from queueing.webhooks.rules import patches_of
 
 GPU, NIC = "nvidia.com/gpu", "example.com/nic"
 BOTH = f"{GPU},{NIC}"
@@ -44,6 +48,13 @@ def pod(
             **spec,
         },
     }
+
+
+def rewritten(asked: Wire) -> Wire:
+    """Return a pod as it is created by whoever patches it; an empty list is none at all."""
+    made: Wire = jsonpatch.apply_patch(copy.deepcopy(asked), patches_of(CLAIMS, asked))
+    gates = {} if made["spec"].get("schedulingGates") else {"schedulingGates"}
+    return {**made, "spec": {key: one for key, one in made["spec"].items() if key not in gates}}
 
 
 def unlabelled() -> Wire:

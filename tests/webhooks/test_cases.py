@@ -1,68 +1,67 @@
-"""The table of what is refused and why, against the pure functions."""
+"""The table of what is refused and why, against the rules as they are evaluated here."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
 
 import pytest
 
-from queueing.webhooks.admission import CHECKS as CHECKS_OF_REVIEWS
-from queueing.webhooks.admission import Review, Rules
-from queueing.webhooks.checkpoints import check_checkpoint, check_checkpoint_policy
-from queueing.webhooks.cluster_queues import check_cohort
-from queueing.webhooks.credits import (
-    check_credit_account,
-    check_credit_budget,
-    check_credit_grant,
-    check_credit_policy,
-    check_usage_record,
-)
-from queueing.webhooks.device_flavors import check_device_flavor
-from queueing.webhooks.findings import Finding, Wire, code_of
-from queueing.webhooks.flavors import (
-    check_admission_check,
-    check_flavor,
-    check_local_queue,
-    check_topology,
-)
-from queueing.webhooks.jobs import Surroundings, check_job
-from queueing.webhooks.workloads import check_workload
+from queueing.webhooks.admission import Review, Rules, check, findings
+from queueing.webhooks.findings import Finding, code_of
+from queueing.webhooks.jobs import Surroundings
+from queueing_api.crd.generate import as_stored
 from queueing_api.crd.rules import RULES
-from tests.webhooks.table import Row, merge_patch, merged, rows
+from queueing_api.kueue import v1beta2
+from queueing_api.queueing import v1alpha1
+from tests.webhooks.table import Row, Wire, merge_patch, merged, rows
 
 
-def check_queue(
-    new: Wire, old: Wire | None, *, reject_unknown_flavors: bool = False
-) -> list[Finding]:
-    rules = Rules(reject_unknown_flavors_of_checks=reject_unknown_flavors)
-    around = Surroundings()
-    operation = "CREATE" if old is None else "UPDATE"
-    review = Review(kind="ClusterQueue", operation=operation, new=new, old=old, around=around)
-    return CHECKS_OF_REVIEWS["ClusterQueue"](review, rules)
+def stored(kind: str, wire: Wire) -> Wire:
+    """Return an object as whoever judges it sees it: with the defaults of its definition."""
+    model = getattr(v1beta2, kind, None) or getattr(v1alpha1, kind, None)
+    return wire if model is None else as_stored(model, wire)
 
 
-CHECKS: dict[str, Callable[..., list[Finding]]] = {
-    "ClusterQueue": check_queue,
-    "Cohort": lambda new, _old: check_cohort(new),
-    "ResourceFlavor": check_flavor,
-    "CheckpointPolicy": lambda new, _old: check_checkpoint_policy(new),
-    "Checkpoint": check_checkpoint,
-    "CreditPolicy": lambda new, _old: check_credit_policy(new),
-    "CreditBudget": check_credit_budget,
-    "CreditGrant": check_credit_grant,
-    "CreditAccount": check_credit_account,
-    "UsageRecord": check_usage_record,
-    "DeviceFlavor": lambda new, _old: check_device_flavor(new),
-    "Topology": check_topology,
-    "LocalQueue": check_local_queue,
-    "AdmissionCheck": check_admission_check,
-    "Workload": check_workload,
-    "Job": check_job,
-}
+def writes(row: Row) -> Iterator[tuple[Wire, Wire | None, Wire]]:
+    """Yield what is written, over what, and the request: status and all else are two writes."""
+    new, old = stored(row.kind, row.new), row.old
+    if old is None:
+        yield new, None, {}
+        return
+    old = stored(row.kind, old)
+    between = {key: one for key, one in old.items() if key != "status"} | (
+        {"status": new["status"]} if "status" in new else {}
+    )
+    if between != old and new.get("spec") != old.get("spec"):
+        yield between, old, {"subResource": "status"}
+        yield new, between, {}
+    else:
+        yield new, old, {"subResource": "status"} if between != old else {}
+
+
+def asked(row: Row) -> list[Finding]:
+    """Return what a webhook finds that is asked about a row."""
+    rules = Rules(reject_unknown_flavors_of_checks=row.around.get("reject_unknown_flavors", False))
+    around = Surroundings(default_local_queue=row.around.get("default_queue", False))
+    return [
+        finding
+        for new, old, request in writes(row)
+        for finding in findings(
+            Review(
+                kind=row.kind,
+                operation="CREATE" if old is None else "UPDATE",
+                new=new,
+                old=old,
+                around=around,
+                request=request,
+            ),
+            rules,
+        )
+    ]
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.id) for row in rows()])
 def test_what_is_refused_says_why(row: Row) -> None:
-    found = CHECKS[row.kind](row.new, row.old, **row.around)
+    found = asked(row)
     told = "\n".join(map(str, found))
     if row.says:
         assert row.says in told
@@ -70,6 +69,11 @@ def test_what_is_refused_says_why(row: Row) -> None:
         assert row.natively or code_of(found) == row.code
     else:
         assert told == ""
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.id) for row in rows() if not row.old])
+def test_a_plan_says_the_same_of_what_is_new(row: Row) -> None:
+    assert check(row.kind, stored(row.kind, row.new)) == asked(row)
 
 
 def test_the_table_is_large_enough_to_be_called_one() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from queueing.webhooks.device_flavors import check_device_flavor
+from queueing.webhooks.device_flavors import bad_selectors
 
 
 def flavor(*selectors: str, **traits: str) -> dict[str, Any]:
@@ -39,6 +39,6 @@ def flavor(*selectors: str, **traits: str) -> dict[str, Any]:
     ],
 )
 def test_a_selector_that_is_no_expression_is_refused(given: dict[str, Any], says: str) -> None:
-    told = "\n".join(map(str, check_device_flavor(given)))
+    told = "\n".join(map(str, bad_selectors(given)))
     assert says in told
     assert bool(says) == bool(told)

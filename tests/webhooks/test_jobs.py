@@ -2,8 +2,9 @@
 
 import pytest
 
+from queueing.webhooks.admission import check
 from queueing.webhooks.findings import Wire
-from queueing.webhooks.jobs import MIN_PARALLELISM, check_job
+from queueing.webhooks.jobs import MIN_PARALLELISM
 
 
 def job(parallelism: int, *, least: str = "2", suspend: bool = True) -> Wire:
@@ -22,7 +23,7 @@ def job(parallelism: int, *, least: str = "2", suspend: bool = True) -> Wire:
     ],
 )
 def test_a_job_that_was_admitted_with_its_fewest_pods_may_be_written(old: Wire, new: Wire) -> None:
-    assert check_job(new, old) == []
+    assert check("Job", new, old) == []
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,7 @@ def test_a_job_that_was_admitted_with_its_fewest_pods_may_be_written(old: Wire, 
     ],
 )
 def test_who_counts_anew_must_leave_room_for_fewer(old: Wire | None) -> None:
-    (found,) = check_job(job(2), old)
+    (found,) = check("Job", job(2), old)
     assert "should be between 0 and 1" in str(found)
 
 
@@ -42,8 +43,8 @@ def test_a_job_that_is_older_than_the_rule_about_names_of_queues_may_be_written(
     """A server that knows the rule has no such Job; one that learned it may."""
     older: Wire = {
         "metadata": {"labels": {"kueue.x-k8s.io/queue-name": "Team_A"}},
-        "spec": {"suspend": True, "parallelism": 4},
+        "spec": {"suspend": True, "parallelism": 4, "template": {}},
     }
-    changed = {**older, "spec": {"suspend": True, "parallelism": 3}}
-    assert check_job(changed, older) == []
-    assert check_job(older) != []
+    changed = {**older, "spec": {**older["spec"], "parallelism": 3}}
+    assert check("Job", changed, older) == []
+    assert check("Job", older) != []

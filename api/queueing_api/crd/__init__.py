@@ -4,7 +4,3 @@ The models say types, limits and defaults; `resources` says how a kind is served
 `rules` says in CEL what types cannot; `kubernetes` holds the full schema of pod templates.
 `python -m queueing_api.crd --write FOLDER` writes the files, `--check FOLDER` compares them.
 """
-
-from queueing_api.crd.generate import WebhookConversion, crds
-
-__all__ = ["WebhookConversion", "crds"]

@@ -6,6 +6,7 @@ from functools import cache
 from types import MappingProxyType, ModuleType
 from typing import Any, Final
 
+from queueing_api.crd.defaulting import with_defaults, without_nulls
 from queueing_api.crd.resources import OWN_RESOURCES, RESOURCES, Column, Resource
 from queueing_api.crd.rules import RULES, Rule
 from queueing_api.crd.structural import Schema, structural
@@ -166,3 +167,15 @@ def _validation(rule: Rule) -> dict[str, str]:
     if rule.field:
         made["fieldPath"] = rule.field
     return made
+
+
+def as_stored(model: type[KubeObject], value: Schema) -> Schema:
+    """Return an object of a kind as the API server would store it."""
+    schema = _without_rules(model)
+    stored: Schema = with_defaults(schema, without_nulls(schema, value))
+    return stored
+
+
+@cache
+def _without_rules(model: type[KubeObject]) -> Schema:
+    return object_schema(model, ())

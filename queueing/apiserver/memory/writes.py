@@ -15,7 +15,7 @@ from queueing.apiserver.memory.store import Store
 from queueing.apiserver.resources.resource import Resource, ServedVersion
 from queueing.apiserver.rules.creation import Moment, check, created, defaulted
 from queueing.apiserver.rules.updating import check_identity, same, updated
-from queueing.apiserver.schema.defaulting import pruned
+from queueing.apiserver.schema.pruning import pruned
 from queueing.apiserver.schema.structure import Structure
 from queueing.apiserver.tree import Object, copied, metadata, name_of, namespace_of
 

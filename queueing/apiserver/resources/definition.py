@@ -4,8 +4,8 @@ from types import MappingProxyType
 from typing import Any
 
 from queueing.apiserver.resources.resource import Column, Generation, Resource, ServedVersion
-from queueing.apiserver.schema.defaulting import has_defaults
 from queueing.apiserver.tree import Object, dig
+from queueing_api.crd.defaulting import has_defaults
 
 _AGE = Column(
     name="Age",

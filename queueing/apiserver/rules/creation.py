@@ -8,9 +8,9 @@ from queueing.apiserver.failures import bad_request, invalid
 from queueing.apiserver.resources.resource import Generation, Resource, ServedVersion
 from queueing.apiserver.rules.kinds import KINDS
 from queueing.apiserver.rules.names import metadata_violations
-from queueing.apiserver.schema.defaulting import with_defaults, without_nulls
 from queueing.apiserver.schema.structural import violations
 from queueing.apiserver.tree import Object, metadata, without
+from queueing_api.crd.defaulting import with_defaults, without_nulls
 
 _SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _SUFFIX_LENGTH = 5

@@ -3,7 +3,7 @@
 from queueing.apiserver.failures import ApiFailure, bad_request
 from queueing.apiserver.resources.fitting import fitted
 from queueing.apiserver.resources.shapes import message_of
-from queueing.apiserver.schema.defaulting import pruned
+from queueing.apiserver.schema.pruning import pruned
 from queueing.apiserver.tree import Object
 from queueing.apiserver.wire.api import Asked
 

@@ -45,11 +45,6 @@ def terms(found: wire.Terms) -> Terms:
     return replace(made, leader=leader) if found.answer_from == _LEADER else made
 
 
-def faults(found: wire.Terms) -> Iterator[Fault]:
-    """Yield the rules that terms break although the schema accepts them. Raises ValueError."""
-    return _faults(found, _asked(found))
-
-
 def _faults(found: wire.Terms, made: Terms) -> Iterator[Fault]:
     if found.answer_from == _LEADER and found.leader is None:
         yield Fault("leader", "answerFrom Leader needs leader, a selector of pods")

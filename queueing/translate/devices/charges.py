@@ -7,9 +7,9 @@ lower the charge later. Nothing is charged 0 because data are missing.
 from collections.abc import Iterable, Mapping
 
 from queueing.translate.devices.catalog import Catalog, ClassRule, Source
-from queueing.translate.devices.cel.selector import Answer, selector
 from queueing.translate.devices.index import Device
 from queueing.translate.devices.requests import DEVICES_MAX, Claim, Way
+from queueing.translate.devices.selector import Answer, selector
 from queueing.translate.wire import devices as wire
 from queueing_api.quantity import NANO_PER_UNIT
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from queueing.cel.values import Amount, RuntimeProblemError, amount, version
 from queueing.core.selectors import Taint, meets
-from queueing.translate.devices.cel.selector import View
-from queueing.translate.devices.cel.values import Amount, RuntimeProblemError, amount, version
+from queueing.translate.devices.selector import View
 from queueing.translate.selectors import requirement
 from queueing.translate.wire import devices as wire
 from queueing.translate.wire.pods import NodeSelector

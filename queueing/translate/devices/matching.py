@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from queueing.core.selectors import untolerated
-from queueing.translate.devices.cel.selector import Answer, Verdict, selector
 from queueing.translate.devices.index import Device
 from queueing.translate.devices.messages import (
     Lack,
@@ -16,6 +15,7 @@ from queueing.translate.devices.messages import (
     none_meets,
 )
 from queueing.translate.devices.requests import Way
+from queueing.translate.devices.selector import Answer, Verdict, selector
 
 Classes = Mapping[str, tuple[str, ...]]
 """Selectors of each DeviceClass."""

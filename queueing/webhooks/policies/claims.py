@@ -1,4 +1,4 @@
-"""The mutating policy that gives pods their resource claims, rendered from `webhooks.pods`.
+"""The mutating policy that gives pods their resource claims; webhooks evaluate it elsewhere.
 
 JSON patches with plain maps: the API server fails a request whose patch holds a list of object
 literals. There is one mutation, because the server spells the pod out, reads it back and defaults
@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from queueing.translate.devices.containers import SIDECAR
 from queueing.webhooks import pods
+from queueing.webhooks.policies.demand import Mutation
 
 Wire = dict[str, Any]
 
@@ -56,15 +57,15 @@ def render() -> list[Wire]:
                     "resources": ["pods"],
                 }
             ],
-            "objectSelector": {"matchExpressions": [{"key": pods.INJECT, "operator": "Exists"}]},
+            "objectSelector": {"matchExpressions": [{"key": CLAIMS.label, "operator": "Exists"}]},
         },
         "matchConditions": [
-            {"name": name, "expression": text} for name, text in _CONDITIONS.items()
+            {"name": name, "expression": text} for name, text in CLAIMS.conditions.items()
         ],
-        "variables": [{"name": name, "expression": text} for name, text in _VARIABLES.items()],
-        "mutations": [
-            {"patchType": "JSONPatch", "jsonPatch": {"expression": " + ".join(_patches())}}
+        "variables": [
+            {"name": name, "expression": text} for name, text in CLAIMS.variables.items()
         ],
+        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": CLAIMS.patches}}],
     }
     return [
         _object("MutatingAdmissionPolicy", spec),
@@ -84,7 +85,7 @@ def _patches() -> Iterator[str]:
     entered = " + ".join((*(_enter(part) for part in _PARTS), _append(entry)))
     yield f"('{pods.CHANNEL}' in {_NOTES} ? {entered} : [])"
     for number in range(pods.SLOTS):
-        name = pods.Slot(number, "", "", "").name
+        name = pods.claim_name(number)
         swapped = (_swap(part, number, name) for part in _PARTS)
         parts = " + ".join((*swapped, _append(_claim(number, name))))
         yield f"(size(variables.resources) > {number} ? {parts} : [])"
@@ -185,3 +186,11 @@ def _request(part: str, resource: str) -> str:
 
 def _object(kind: str, spec: Wire) -> Wire:
     return {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": NAME}, "spec": spec}
+
+
+CLAIMS: Final = Mutation(
+    label=pods.INJECT,
+    conditions=_CONDITIONS,
+    variables=_VARIABLES,
+    patches=" + ".join(_patches()),
+)

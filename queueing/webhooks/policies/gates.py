@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from queueing.webhooks.findings import Fault
 from queueing.webhooks.policies.demand import Demand
 from queueing.webhooks.workloads import GATE_NAME, GATED_BY
 
@@ -21,7 +22,7 @@ _PATH: Final = f"metadata.annotations[{GATED_BY}]"
 GATES_DEMANDS: Final = (
     Demand(
         path=_PATH,
-        expression=f"variables.gates.all(g, g.matches('^{GATE_NAME.pattern}$'))",
+        expression=f"variables.gates.all(g, g.matches('^{GATE_NAME}$'))",
         message="must be a list of names of the form domain/name",
     ),
     Demand(
@@ -29,10 +30,12 @@ GATES_DEMANDS: Final = (
         expression="oldObject == null || size(variables.gates) == 0"
         " || size(variables.oldGates) > 0",
         message="cannot add admission gate after creation",
+        fault=Fault.FORBIDDEN,
     ),
     Demand(
         path=_PATH,
         expression="oldObject == null || variables.gates.all(g, g in variables.oldGates)",
         message="can only remove gates, not add new ones",
+        fault=Fault.FORBIDDEN,
     ),
 )

@@ -6,34 +6,42 @@ such a queue can be: there is nothing else that a demand could find in it.
 
 from typing import Final
 
+from queueing.webhooks.findings import Fault
 from queueing.webhooks.jobs import (
     COMPLETIONS_EQUAL,
     MAX_EXECUTION,
     MIN_PARALLELISM,
     NO_OBJECT_NAME,
-    OBJECT_NAME,
     PREBUILT,
     PRIORITY_CLASS,
     QUEUE,
 )
-from queueing.webhooks.numbers import WHOLE_NUMBER
-from queueing.webhooks.policies.demand import GROUP, Demand, Policy
+from queueing.webhooks.policies.demand import GROUP, WHOLE_NUMBER, Demand, Policy
 from queueing.webhooks.policies.gates import GATES, GATES_DEMANDS
 from queueing.webhooks.policies.topology import JOB_DEMANDS, OF_JOBS
 
-WHOLE: Final = WHOLE_NUMBER.pattern
 _LABELS: Final = "object.metadata.?labels.orValue({})"
 _OLD_LABELS: Final = "(oldObject == null ? {} : oldObject.metadata.?labels.orValue({}))"
 QUEUED: Final = f"'{QUEUE}' in {_LABELS} || '{QUEUE}' in {_OLD_LABELS}"
 """Says in CEL that a Job is, or was, in a queue."""
 NAMES: Final = (QUEUE, PRIORITY_CLASS)
 """Labels of which no demand speaks, but that a queue must have such a name."""
-_NAME: Final = "^(" + OBJECT_NAME.pattern.replace("\\.", "[.]") + ")?$"
+
+
+def _can_be_named(labels: str) -> str:
+    """Say in CEL that a queue can have the name in the labels, if any: a subdomain (RFC 1123)."""
+    queue = f"{labels}[?'{QUEUE}'].orValue('')"
+    return (
+        f"{queue}.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$')"
+        f" && !{queue}.matches('[.-][.]|[.]-')"
+    )
+
+
 _OURS: Final = f"k.startsWith('{GROUP}')"
 _MARKED: Final = " || ".join(
     (
         "oldObject != null",
-        f"!{_LABELS}[?'{QUEUE}'].orValue('').matches('{_NAME}')",
+        f"!({_can_be_named(_LABELS)})",
         f"{_LABELS}.exists(k, {_OURS} && !(k in {list(NAMES)}))",
         f"object.metadata.?annotations.orValue({{}}).exists(k, {_OURS})",
         f"object.spec.template.?metadata.?annotations.orValue({{}}).exists(k, {_OURS})",
@@ -78,13 +86,13 @@ def _given(label: str, of: str) -> str:
 
 _QUEUE: Final = Demand(
     path=f"metadata.labels[{QUEUE}]",
-    expression=f"{_same(QUEUE)} || variables.labels[?'{QUEUE}'].orValue('').matches('{_NAME}')",
+    expression=f"{_same(QUEUE)} || {_can_be_named('variables.labels')}",
     message=NO_OBJECT_NAME,
 )
 _TIME: Final = (
     Demand(
         path=f"metadata.labels[{MAX_EXECUTION}]",
-        expression=f"variables.labels[?'{MAX_EXECUTION}'].orValue('1').matches('^{WHOLE}$')",
+        expression=f"variables.labels[?'{MAX_EXECUTION}'].orValue('1').matches('^{WHOLE_NUMBER}$')",
         message="must be a whole number of seconds",
     ),
     Demand(
@@ -97,12 +105,12 @@ _PARTIAL: Final = (
     Demand(
         path=f"metadata.annotations[{MIN_PARALLELISM}]",
         expression=f"!('{MIN_PARALLELISM}' in variables.annotations)"
-        f" || variables.least.matches('^{WHOLE}$')",
+        f" || variables.least.matches('^{WHOLE_NUMBER}$')",
         message="must be a whole number",
     ),
     Demand(
         path=f"metadata.annotations[{MIN_PARALLELISM}]",
-        expression=f"variables.admitted || !variables.least.matches('^{WHOLE}$')"
+        expression=f"variables.admitted || !variables.least.matches('^{WHOLE_NUMBER}$')"
         " || (int(variables.least) > 0 && int(variables.least) < variables.parallelism)",
         message="should be between 0 and the parallelism less one",
         words="'should be between 0 and ' + string(variables.parallelism - 1)",
@@ -133,12 +141,14 @@ _CHANGES: Final = (
         expression=f"variables.kept || !({_given(PRIORITY_CLASS, 'labels')})"
         f" || {_given(PRIORITY_CLASS, 'oldLabels')}",
         message="WorkloadPriorityClass cannot be added to a non-suspended workload",
+        fault=Fault.FORBIDDEN,
     ),
     Demand(
         path=f"metadata.labels[{PRIORITY_CLASS}]",
         expression=f"{_given(PRIORITY_CLASS, 'labels')}"
         f" || !({_given(PRIORITY_CLASS, 'oldLabels')})",
         message="WorkloadPriorityClass cannot be removed from a workload",
+        fault=Fault.FORBIDDEN,
     ),
     Demand(
         path="spec.parallelism",
@@ -146,12 +156,14 @@ _CHANGES: Final = (
         f" || !('{MIN_PARALLELISM}' in variables.annotations)"
         " || object.spec.?parallelism == oldObject.spec.?parallelism",
         message="cannot change when partial admission is enabled and the job is not suspended",
+        fault=Fault.FORBIDDEN,
     ),
     _stays(QUEUE),
 )
 
 JOBS: Final = Policy(
     name="queueing-validate-jobs",
+    kind="Job",
     group="batch",
     version="v1",
     resources=("jobs",),
@@ -162,6 +174,7 @@ JOBS: Final = Policy(
 )
 JOBS_BESIDE_A_DEFAULT_QUEUE: Final = Policy(
     name="queueing-validate-jobs-beside-a-default-queue",
+    kind="Job",
     group="batch",
     version="v1",
     resources=("jobs",),

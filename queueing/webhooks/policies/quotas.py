@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from queueing.webhooks.findings import Fault
 from queueing.webhooks.policies.demand import Demand, Policy
 
 _GROUPS: Final = {"groups": "object.?spec.?resourceGroups.orValue([])"}
@@ -22,12 +23,17 @@ _RESOURCE_TWICE: Final = (
     "size(variables.groups.filter(h, n in h.coveredResources)) > 1"
     " || size(g.coveredResources.filter(m, m == n)) > 1"
 )
-_FLAVOR_TWICE: Final = "size(variables.groups.filter(h, h.flavors.exists(m, m.name == n.name))) > 1"
+_FLAVOR_TWICE: Final = (
+    "size(variables.groups.filter(h, h.flavors.exists(m, m.name == n.name))) > 1"
+    " || size(g.flavors.filter(m, m.name == n.name)) > 1"
+)
 _UNIQUE: Final = (
     Demand(
         path="spec.resourceGroups",
         expression=f"variables.groups.all(g, g.coveredResources.all(n, !({_RESOURCE_TWICE})))",
         message="Duplicate value in coveredResources",
+        at="spec.resourceGroups[].coveredResources[]",
+        fault=Fault.DUPLICATE,
         words=f"'Duplicate value: \"' + {_duplicates('coveredResources', '', _RESOURCE_TWICE)}"
         " + '\"'",
     ),
@@ -35,6 +41,8 @@ _UNIQUE: Final = (
         path="spec.resourceGroups",
         expression=f"variables.groups.all(g, g.flavors.all(n, !({_FLAVOR_TWICE})))",
         message="Duplicate value among the flavors",
+        at="spec.resourceGroups[].flavors[].name",
+        fault=Fault.DUPLICATE,
         words=f"'Duplicate value: \"' + {_duplicates('flavors', '.name', _FLAVOR_TWICE)} + '\"'",
     ),
 )
@@ -61,6 +69,7 @@ _LENT: Final = Demand(
 
 CLUSTER_QUEUES: Final = Policy(
     name="queueing-validate-clusterqueues",
+    kind="ClusterQueue",
     group="kueue.x-k8s.io",
     version="v1beta2",
     resources=("clusterqueues",),
@@ -69,6 +78,7 @@ CLUSTER_QUEUES: Final = Policy(
 )
 COHORTS: Final = Policy(
     name="queueing-validate-cohorts",
+    kind="Cohort",
     group="kueue.x-k8s.io",
     version="v1beta2",
     resources=("cohorts",),
@@ -77,6 +87,7 @@ COHORTS: Final = Policy(
 )
 FLAVORS_OF_CHECKS: Final = Policy(
     name="queueing-validate-flavors-of-checks",
+    kind="ClusterQueue",
     group="kueue.x-k8s.io",
     version="v1beta2",
     resources=("clusterqueues",),
@@ -91,6 +102,8 @@ FLAVORS_OF_CHECKS: Final = Policy(
             expression="variables.checks.all(c, c.?onFlavors.orValue([]).all(n,"
             " variables.groups.exists(g, g.flavors.exists(f, f.name == n))))",
             message="Unsupported value: it must be a flavor of the ClusterQueue",
+            at="spec.admissionChecksStrategy.admissionChecks[].onFlavors[]",
+            fault=Fault.NOT_SUPPORTED,
         ),
     ),
 )

@@ -2,20 +2,22 @@
 
 from typing import Final
 
-from queueing.webhooks.numbers import WHOLE_NUMBER
-from queueing.webhooks.policies.demand import Demand
-from queueing.webhooks.topology import (
-    CLOSENESS,
-    NOT_ELASTIC,
-    SLICE_REQUIRED,
-    SLICE_SIZE,
-    UNCONSTRAINED,
-)
+from queueing.webhooks.findings import Fault
+from queueing.webhooks.policies.demand import WHOLE_NUMBER, Demand
 from queueing.webhooks.workloads import ELASTIC
+
+PREFIX: Final = "kueue.x-k8s.io/podset-"
+REQUIRED: Final = f"{PREFIX}required-topology"
+PREFERRED: Final = f"{PREFIX}preferred-topology"
+UNCONSTRAINED: Final = f"{PREFIX}unconstrained-topology"
+SLICE_REQUIRED: Final = f"{PREFIX}slice-required-topology"
+SLICE_SIZE: Final = f"{PREFIX}slice-size"
+CLOSENESS: Final = (REQUIRED, PREFERRED, UNCONSTRAINED)
+NOT_ELASTIC: Final = {REQUIRED: "required", PREFERRED: "preferred"}
 
 _PATH: Final = "spec.template.metadata.annotations"
 _SIZE: Final = f"{_PATH}[{SLICE_SIZE}]"
-_WHOLE: Final = f"variables.sliceSize.matches('^{WHOLE_NUMBER.pattern}$')"
+_WHOLE: Final = f"variables.sliceSize.matches('^{WHOLE_NUMBER}$')"
 OF_JOBS: Final = {
     "template": "object.spec.template.?metadata.?annotations.orValue({})",
     "sliceSize": f"variables.template[?'{SLICE_SIZE}'].orValue('')",
@@ -37,6 +39,7 @@ JOB_DEMANDS: Final = (
             path=f"{_PATH}[{name}]",
             expression=f"!variables.elastic || !('{name}' in variables.template)",
             message=f"{word} topology is not supported with elastic jobs",
+            fault=Fault.FORBIDDEN,
         )
         for name, word in NOT_ELASTIC.items()
     ),
@@ -45,12 +48,14 @@ JOB_DEMANDS: Final = (
         expression=f"'{SLICE_SIZE}' in variables.template"
         f" || !('{SLICE_REQUIRED}' in variables.template)",
         message=f"must be set when {SLICE_REQUIRED} is specified",
+        fault=Fault.FORBIDDEN,
     ),
     Demand(
         path=_SIZE,
         expression=f"!('{SLICE_SIZE}' in variables.template)"
         f" || '{SLICE_REQUIRED}' in variables.template",
         message=f"may not be set when {SLICE_REQUIRED} is not specified",
+        fault=Fault.FORBIDDEN,
     ),
     Demand(
         path=_SIZE,
@@ -78,11 +83,13 @@ WORKLOAD_DEMANDS: Final = (
         path=_REQUEST,
         expression=f"variables.podSets.all(p, {_GIVEN} || !({_ASKED}))",
         message="must be set when podSetSliceRequiredTopology is specified",
+        fault=Fault.FORBIDDEN,
     ),
     Demand(
         path=_REQUEST,
         expression=f"variables.podSets.all(p, !{_GIVEN} || {_ASKED})",
         message="may not be set when podSetSliceRequiredTopology is not specified",
+        fault=Fault.FORBIDDEN,
     ),
     Demand(
         path=_REQUEST,

@@ -8,10 +8,11 @@ demand could find: annotations of the group, topology, requests for pods or with
 
 from typing import Final
 
+from queueing.webhooks.findings import Fault
 from queueing.webhooks.policies.demand import GROUP, Demand, Policy
 from queueing.webhooks.policies.gates import GATES, GATES_DEMANDS
 from queueing.webhooks.policies.topology import WORKLOAD_DEMANDS
-from queueing.webhooks.workloads import BOOST, ELASTIC
+from queueing.webhooks.workloads import BOOST, CONTAINER_LISTS, ELASTIC
 
 
 def _is_true(thing: str, condition: str) -> str:
@@ -25,38 +26,50 @@ _RESERVED: Final = _is_true("object", "QuotaReserved")
 _WAS_RESERVED: Final = _is_true("oldObject", "QuotaReserved")
 _VARIABLES: Final = {
     "podSets": "object.spec.?podSets.orValue([])",
-    "containers": "variables.podSets.map(p, p.template.?spec.?containers.orValue([]))"
-    " + variables.podSets.map(p, p.template.?spec.?initContainers.orValue([]))",
-    "requests": "variables.containers.map(l, l.map(c, c.?resources.?requests.orValue({})))",
-    "usages": "object.?status.?admission.?podSetAssignments.orValue([])"
-    ".filter(a, a.?count.orValue(0) > 0)",
+    "usages": "object.?status.?admission.?podSetAssignments.orValue([])",
     "reclaimable": "object.?status.?reclaimablePods.orValue([])",
-    "excess": "variables.reclaimable.filter(r,"
-    " !variables.podSets.exists(p, p.name == r.name && r.count <= p.?count.orValue(1)))",
     "held": f"oldObject != null && {_RESERVED} && {_WAS_RESERVED}",
     "oldReclaimable": "oldObject == null ? [] : oldObject.?status.?reclaimablePods.orValue([])",
     **GATES,
 }
 
-_REQUESTS: Final = (
-    Demand(
-        path="spec.podSets[].template.spec.containers[].resources.requests[pods]",
-        expression="variables.requests.all(l, l.all(r, !('pods' in r)))",
-        message="the key is reserved for internal kueue use",
-    ),
-    Demand(
-        path="spec.podSets[].template.spec.containers[].resources.requests",
-        expression="variables.requests.all(l, l.all(r, r.all(k,"
-        " !quantity(string(r[k])).isLessThan(quantity('0')))))",
-        message="must be non-negative",
-    ),
-)
+_REQUESTS_AT: Final = "spec.podSets[].template.spec.containers[].resources.requests"
+
+
+def _requested(part: str) -> tuple[Demand, ...]:
+    """Demand something of each request, `c.resources.requests[k]`, of a list of containers."""
+
+    def each(holds: str) -> str:
+        return (
+            f"variables.podSets.all(p, p.template.?spec.?{part}.orValue([]).all(c,"
+            f" c.?resources.?requests.orValue({{}}).all(k, {holds})))"
+        )
+
+    at = f"{_REQUESTS_AT.replace('containers', part)}[]"
+    return (
+        Demand(
+            path=f"{_REQUESTS_AT}[pods]",
+            expression=each("k != 'pods'"),
+            message="the key is reserved for internal kueue use",
+            at=at,
+        ),
+        Demand(
+            path=_REQUESTS_AT,
+            expression=each("!quantity(string(c.resources.requests[k])).isLessThan(quantity('0'))"),
+            message="must be non-negative",
+            at=at,
+        ),
+    )
+
+
+_REQUESTS: Final = tuple(demand for part in CONTAINER_LISTS for demand in _requested(part))
 _ANNOTATIONS: Final = (
     Demand(
         path="spec.podSets[].minCount",
         expression=f"object.metadata.?annotations[?'{ELASTIC}'].orValue('') != 'true'"
         " || variables.podSets.all(p, !has(p.minCount))",
         message="partial admission and elastic job cannot be used together",
+        fault=Fault.FORBIDDEN,
     ),
     Demand(
         path=f"metadata.annotations[{BOOST}]",
@@ -64,37 +77,42 @@ _ANNOTATIONS: Final = (
         message='must be a valid signed integer; use "0" explicitly, empty string is not allowed',
     ),
 )
+_ENOUGH: Final = "variables.podSets.exists(p, p.name == r.name && r.count <= p.?count.orValue(1))"
 _UNIT: Final = (
     "quantity(string(a.resourceUsage[k])).asApproximateFloat() * (k == 'cpu' ? 1e3 : 1.0)"
 )
 _INDIVISIBLE: Final = (
-    "variables.usages.filter(a, a.?resourceUsage.orValue({}).exists(k,"
-    f" int({_UNIT} + 0.5) % a.count != 0 && int({_UNIT} + 0.5) >= a.count))"
+    f"a.?count.orValue(0) > 0 && int({_UNIT} + 0.5) % a.count != 0 && int({_UNIT} + 0.5) >= a.count"
 )
 _STATUS: Final = (
     Demand(
         path="status.admission.podSetAssignments[].resourceUsage",
-        expression=f"size({_INDIVISIBLE}) == 0",
+        expression="variables.usages.all(a,"
+        f" a.?resourceUsage.orValue({{}}).all(k, !({_INDIVISIBLE})))",
         message="is not a multiple of the count",
-        words=f"'is not a multiple of ' + string({_INDIVISIBLE}[0].count)",
+        words="'is not a multiple of ' + string(variables.usages.filter(a,"
+        f" a.?resourceUsage.orValue({{}}).exists(k, {_INDIVISIBLE}))[0].count)",
+        at="status.admission.podSetAssignments[].resourceUsage[]",
     ),
     Demand(
         path="status.reclaimablePods[].count",
-        expression="size(variables.excess) == 0",
+        expression=f"variables.reclaimable.all(r, {_ENOUGH})",
         message="should be less or equal to the count of the pod set",
-        words="'should be less or equal to ' + variables.podSets.filter(p,"
-        " p.name == variables.excess[0].name).map(p, string(p.?count.orValue(1))).join('')",
+        words="'should be less or equal to ' + variables.podSets.filter(p, p.name =="
+        f" variables.reclaimable.filter(r, !{_ENOUGH})[0].name)"
+        ".map(p, string(p.?count.orValue(1))).join('')",
     ),
     Demand(
         path="status.reclaimablePods",
         expression="!variables.held || variables.oldReclaimable.all(o,"
         " variables.reclaimable.exists(r, r.name == o.name))",
         message="cannot be removed",
+        fault=Fault.FORBIDDEN,
     ),
     Demand(
         path="status.reclaimablePods[].count",
-        expression="!variables.held || variables.oldReclaimable.all(o,"
-        " variables.reclaimable.all(r, r.name != o.name || r.count >= o.count))",
+        expression="!variables.held || variables.reclaimable.all(r,"
+        " !variables.oldReclaimable.exists(o, r.name == o.name && r.count < o.count))",
         message="cannot be less than it was",
         words="'cannot be less than ' + variables.oldReclaimable.filter(o,"
         " variables.reclaimable.exists(r, r.name == o.name && r.count < o.count))"
@@ -130,6 +148,7 @@ _CONCERNED: Final = (
 
 WORKLOADS: Final = Policy(
     name="queueing-validate-workloads",
+    kind="Workload",
     group="kueue.x-k8s.io",
     version="v1beta2",
     resources=("workloads", "workloads/status"),

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from queueing_api.crd import WebhookConversion, crds
 from queueing_api.crd.__main__ import main, stale
+from queueing_api.crd.generate import WebhookConversion, crds
 from queueing_api.crd.rules import RULES
 
 FOLDER = Path(__file__).parents[3] / "config" / "crd"

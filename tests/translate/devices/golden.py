@@ -14,8 +14,8 @@ from queueing.translate.jobs import batch
 from queueing.translate.jobs.injection import Injection
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
-from queueing.webhooks.pods import inject_claims
 from tests.translate.devices.fleet import Wire, around
+from tests.webhooks.pod_cases import rewritten
 
 GOLDEN = Path(__file__).parent / "manifests"
 
@@ -84,7 +84,7 @@ def made(one: Golden) -> Wire:
     return {
         "objects": list(realised(one).objects),
         "patch": patch_of(one),
-        "pod": inject_claims(template),
+        "pod": rewritten(template),
     }
 
 

@@ -5,7 +5,6 @@ import copy
 import pytest
 
 from queueing.translate.jobs import batch
-from queueing.webhooks.pods import inject_claims
 from tests.translate.devices.golden import (
     Golden,
     admitted,
@@ -16,6 +15,7 @@ from tests.translate.devices.golden import (
     realised,
     started,
 )
+from tests.webhooks.pod_cases import rewritten
 
 ALL = [pytest.param(one, id=one.path.stem) for one in goldens()]
 
@@ -43,7 +43,7 @@ def test_a_started_job_is_still_that_of_its_workload(golden: Golden) -> None:
 
 @pytest.mark.parametrize("golden", ALL)
 def test_a_pod_that_has_its_claim_is_left_alone(golden: Golden) -> None:
-    assert inject_claims(golden.expected["pod"]) == golden.expected["pod"]
+    assert rewritten(golden.expected["pod"]) == golden.expected["pod"]
 
 
 @pytest.mark.parametrize("golden", ALL)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from queueing.translate.devices.cel.selector import Answer, selector
+from queueing.translate.devices.selector import Answer, selector
 from tests.translate.devices.selector_cases import (
     DEVICES,
     EXPRESSIONS,

@@ -3,7 +3,7 @@
 A rule stands at a path of the schema (`[]` steps into the items of a list, `{}` into the values of
 a map) and is given there as `self`. Rules that need more than the API server's cost limit for CRDs
 (comparing quantities of all flavors, comparing pod templates, telling a number in the message) are
-not here: admission policies and webhooks check them, and may import these tables for the rest.
+not here but in admission policies. Webhooks and plans evaluate both.
 """
 
 from collections.abc import Mapping

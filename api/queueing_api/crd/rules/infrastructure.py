@@ -24,31 +24,37 @@ RESOURCE_FLAVOR: Final = (
         "spec.nodeTaints[]",
         f"self.effect in [{_EFFECTS}]",
         f"supported taint effect values: {_EFFECTS}",
+        at=".effect",
     ),
     Rule(
         "spec.tolerations[]",
         "!has(self.operator) || self.operator in ['Equal', 'Exists']",
         "supported toleration values: 'Equal'(default), 'Exists'",
+        at=".operator",
     ),
     Rule(
         "spec.tolerations[]",
         "has(self.key) || (has(self.operator) && self.operator == 'Exists')",
         "operator must be Exists when 'key' is empty, which means 'match all values and all keys'",
+        at=".operator",
     ),
     Rule(
         "spec.tolerations[]",
         "!has(self.operator) || self.operator != 'Exists' || !has(self.value) || self.value == ''",
         "a value must be empty when 'operator' is 'Exists'",
+        at=".value",
     ),
     Rule(
         "spec.tolerations[]",
         "!has(self.tolerationSeconds) || (has(self.effect) && self.effect == 'NoExecute')",
         "effect must be 'NoExecute' when 'tolerationSeconds' is set",
+        at=".effect",
     ),
     Rule(
         "spec.tolerations[]",
         f"!has(self.effect) || self.effect in ['', {_EFFECTS}]",
         f"supported taint effect values: {_EFFECTS}",
+        at=".effect",
     ),
 )
 
@@ -58,6 +64,7 @@ TOPOLOGY: Final = (
         "spec.levels",
         "self.all(level, self.exists_one(other, other.nodeLabel == level.nodeLabel))",
         "Duplicate value: no two levels may have the same nodeLabel",
+        at="[].nodeLabel",
     ),
     Rule(
         "spec.levels",

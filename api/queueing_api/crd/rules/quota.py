@@ -13,6 +13,7 @@ def _without_parent(parent: str, word: str) -> tuple[Rule, ...]:
             f"has(self.{parent}) || !has(self.resourceGroups) || self.resourceGroups.all(g,"
             f" g.flavors.all(f, f.resources.all(r, !has(r.{limit}))))",
             f"{limit} must be nil when {word} is empty",
+            at=f".resourceGroups[].flavors[].resources[].{limit}",
         )
         for limit in ("borrowingLimit", "lendingLimit")
     )
@@ -31,18 +32,20 @@ _GROUPS: Final = (
     _total("coveredResources", "covered resources"),
     Rule(
         "spec.resourceGroups[]",
-        "self.flavors.all(f, size(f.resources) == size(self.coveredResources))",
-        "flavors must have the same number of resources as the coveredResources",
-    ),
-    Rule(
-        "spec.resourceGroups[]",
         "size(self.flavors) * size(self.coveredResources) <= 512",
         "number of flavor-resource combinations in a resourceGroup must be ≤ 512",
     ),
     Rule(
         "spec.resourceGroups[]",
+        "self.flavors.all(f, size(f.resources) == size(self.coveredResources))",
+        "flavors must have the same number of resources as the coveredResources",
+        at=".flavors[].resources",
+    ),
+    Rule(
+        "spec.resourceGroups[]",
         "self.flavors.all(f, f.resources.map(r, r.name) == self.coveredResources)",
         "the names of a flavor's resources must match the name in coveredResources, in its order",
+        at=".flavors[].resources",
     ),
 )
 _WEIGHT: Final = (
@@ -87,17 +90,20 @@ _CLUSTER_QUEUE: Final = (
         "spec",
         f"{_CONCURRENT} || (has(self.resourceGroups) && size(self.resourceGroups) == 1)",
         f"must have exactly one ResourceGroup {_WHEN_CONCURRENT}",
+        at=".resourceGroups",
     ),
     Rule(
         "spec",
         f"{_CONCURRENT} || !has(self.resourceGroups)"
         " || self.resourceGroups.all(g, size(g.flavors) <= 16)",
         f"cannot have more than 16 resource flavors {_WHEN_CONCURRENT}",
+        at=".resourceGroups[].flavors",
     ),
     Rule(
         "spec",
         f"{_CONCURRENT} || self.queueingStrategy != 'StrictFIFO'",
         f"StrictFIFO queueing strategy cannot be used {_WHEN_CONCURRENT}",
+        at=".queueingStrategy",
     ),
     Rule(
         "spec",
@@ -111,6 +117,7 @@ _CLUSTER_QUEUE: Final = (
         " || !has(self.resourceGroups) || self.resourceGroups.exists(g, g.flavors.exists("
         f"f, f.name == {_CONSTRAINTS}.lastAcceptableFlavorName))",
         "lastAcceptableFlavorName must be one of the flavors defined in the ClusterQueue",
+        at=".concurrentAdmissionPolicy.migration.constraints.lastAcceptableFlavorName",
     ),
 )
 CLUSTER_QUEUE: Final = (*_without_parent("cohortName", "cohort"), *_CLUSTER_QUEUE)

@@ -11,7 +11,9 @@ class Rule:
     """A demand on the object at `path`; `expression` is true when it is met.
 
     `message_expression` builds the message from the object; `message` is what is said without it.
-    `field` is the field that the refusal names, below `path`; without it, the path itself.
+    `field` is the field that the refusal names, below `path`; without it, the path itself. `at`
+    is that field to the point, with empty brackets for each `all` of the expression: a definition
+    cannot say it, but whoever evaluates the rule can.
     """
 
     path: str
@@ -19,6 +21,7 @@ class Rule:
     message: str
     message_expression: str = ""
     field: str = ""
+    at: str = ""
 
 
 def holds(condition: str, of: str) -> str:

@@ -1,4 +1,9 @@
-"""An expression held against devices."""
+"""Device selectors: an expression held against devices.
+
+An expression that Kubernetes would refuse, one that fails on a device, and one that is not
+evaluated here are three different answers; the last is never guessed. Invariant: what is answered
+with true or false is what `k8s.io/dynamic-resource-allocation/cel` answers.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,12 +11,13 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-from queueing.translate.devices.cel.program import Program, compiled
-from queueing.translate.devices.cel.syntax import Call, Literal, Name, Node, Select, parse
-from queueing.translate.devices.cel.values import (
+from queueing.cel.program import Program, compiled
+from queueing.cel.syntax import Call, Literal, Name, Node, Select, parse
+from queueing.cel.values import (
     InvalidError,
     MissingKeyError,
     RuntimeProblemError,
+    TooCostlyError,
     UnsupportedError,
     kind_of,
 )
@@ -97,7 +103,7 @@ class Selector:
             return Verdict(Answer.ABORTS, str(error), error.key)
         except RuntimeProblemError as error:
             return Verdict(Answer.ABORTS, str(error))
-        except UnsupportedError as error:
+        except (UnsupportedError, TooCostlyError) as error:
             return Verdict(Answer.UNSUPPORTED, f"{error} is not evaluated here")
 
 
@@ -108,9 +114,8 @@ def selector(expression: str) -> Selector:
         refusal = Verdict(Answer.INVALID, f"must be at most {EXPRESSION_LENGTH_MAX} characters")
         return Selector(expression, refusal=refusal)
     try:
-        tree = parse(expression)
-        _check(tree)
-        return Selector(expression, compiled(tree, frozenset({"device"})))
+        _check(parse(expression))
+        return Selector(expression, compiled(expression, frozenset({"device"})))
     except InvalidError as error:
         return Selector(expression, refusal=Verdict(Answer.INVALID, str(error)))
     except UnsupportedError as error:

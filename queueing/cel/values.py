@@ -1,29 +1,37 @@
-"""What expressions compute with, and the three ways in which they have no answer."""
+"""What expressions compute with, and the four ways in which they have no answer."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import total_ordering
-from typing import Any
+from functools import lru_cache, total_ordering
+from typing import Any, NamedTuple
 
 from queueing_api.quantity import NANO_PER_UNIT, QuantityError, parse
 
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
 
 Value = Any
-"""bool, int, float, str, None, list, dict, Amount, Version, Maybe."""
+"""bool, int, float, str, None, list, dict, Amount, Version, Duration, Maybe."""
 
 
-class InvalidError(ValueError):
+class CelError(ValueError):
+    """An expression that has no answer; the class says why, the text what of it."""
+
+
+class InvalidError(CelError):
     """An expression that the API server would refuse."""
 
 
-class UnsupportedError(ValueError):
+class UnsupportedError(CelError):
     """Something that is not evaluated here although Kubernetes may; the text names it."""
 
 
-class RuntimeProblemError(ValueError):
-    """An expression that fails on this device: the scheduler would abort the pod."""
+class TooCostlyError(CelError):
+    """An evaluation that was given up: it took more steps than one may."""
+
+
+class RuntimeProblemError(CelError):
+    """An expression that fails on what it is evaluated on, in Kubernetes as here."""
 
 
 class MissingKeyError(RuntimeProblemError):
@@ -68,8 +76,18 @@ class Version:
         return self.numbers, 0 if self.early else 1, ranked
 
 
+@total_ordering
 @dataclass(frozen=True, slots=True)
-class Maybe:
+class Duration:
+    """A length of time, in nanoseconds of 64 bits."""
+
+    nano: int
+
+    def __lt__(self, other: "Duration") -> bool:
+        return self.nano < other.nano
+
+
+class Maybe(NamedTuple):
     """An optional value."""
 
     present: bool
@@ -87,8 +105,13 @@ _BITS = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _TENS = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _DIGITS_MAX, _NANO = 18, 9
 _LOOSE = re.compile(r"v?([0-9]+(?:\.[0-9]+){0,2})([-+].*)?", re.DOTALL)
+_LENGTHS = {"ns": 1, "us": 10**3, "\u00b5s": 10**3, "\u03bcs": 10**3, "ms": 10**6, "s": 10**9}
+_LENGTHS |= {"m": 60 * 10**9, "h": 3600 * 10**9}
+_LENGTH = re.compile(r"([0-9]*)(?:\.([0-9]*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)")
+_WHOLE_LENGTH = re.compile(rf"([+-]?)(0|(?:{_LENGTH.pattern})+)")
 
 
+@lru_cache(maxsize=4096)
 def amount(text: str) -> Amount:
     """Read a quantity. Raises RuntimeProblemError."""
     try:
@@ -148,8 +171,24 @@ def version(text: str, *, normalize: bool = False) -> Version:
     return Version((int(found[1]), int(found[2]), int(found[3])), early)
 
 
+def duration(text: str) -> Duration:
+    """Read a duration as Go does. Raises RuntimeProblemError."""
+    found = _WHOLE_LENGTH.fullmatch(text)
+    parts = [] if found is None or found[2] == "0" else list(_LENGTH.finditer(found[2]))
+    if found is None or any(not (part[1] or part[2]) for part in parts):
+        raise RuntimeProblemError(f"{text!r} is no duration")
+    nano = 0
+    for part in parts:
+        unit, behind = _LENGTHS[part[3]], part[2] or ""
+        nano += int(part[1] or "0") * unit + int(behind or "0") * unit // 10 ** len(behind)
+    return Duration(in_range(-nano if found[1] == "-" else nano))
+
+
 def kind_of(value: Value) -> str:
     """Return the name of a value's type."""
+    found = _NAMES.get(type(value))
+    if found is not None:
+        return found
     for kind, name in _KINDS:
         if isinstance(value, kind):
             return name
@@ -165,19 +204,25 @@ _KINDS: tuple[tuple[type, str], ...] = (
     (Mapping, "map"),
     (Amount, "quantity"),
     (Version, "semver"),
+    (Duration, "duration"),
     (Maybe, "optional"),
     (type(None), "null"),
 )
+_NAMES = {kind: name for kind, name in _KINDS if kind is not Mapping} | {dict: "map"}
+_PLAIN = frozenset({str, int, bool, type(None)})
+"""Types of which Python compares values as CEL does."""
 _NUMBERS = frozenset({"int", "double"})
-ORDERED = frozenset({"bool", "int", "double", "string"})
+ORDERED = frozenset({"bool", "int", "double", "string", "duration"})
 
 
 def equal(left: Value, right: Value) -> bool:
     """Compare as CEL does: numbers by value, everything else within its own type."""
-    kinds = {kind_of(left), kind_of(right)}
-    if len(kinds) > 1 and not kinds <= _NUMBERS:
-        if isinstance(left, Amount | Version):
-            raise RuntimeProblemError(f"no such overload: == of {' and '.join(sorted(kinds))}")
+    if type(left) is type(right) and type(left) in _PLAIN:
+        return bool(left == right)
+    kind, other = kind_of(left), kind_of(right)
+    if kind != other and not (kind in _NUMBERS and other in _NUMBERS):
+        if isinstance(left, (Amount, Version)):
+            raise RuntimeProblemError(f"no such overload: == of {kind} and {other}")
         return False
     if isinstance(left, list):
         return len(left) == len(right) and all(map(equal, left, right))
@@ -190,7 +235,7 @@ def equal(left: Value, right: Value) -> bool:
 
 def truth(value: Value) -> bool:
     """Return a bool that has to be one. Raises RuntimeProblemError."""
-    if isinstance(value, bool):
+    if value is True or value is False:
         return value
     raise RuntimeProblemError(f"a {kind_of(value)} is no condition")
 

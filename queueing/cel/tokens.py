@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from queueing.translate.devices.cel.values import InvalidError, UnsupportedError
+from queueing.cel.values import InvalidError, UnsupportedError
 
 _TOKEN = re.compile(
     r"(?P<space>[ \t\r\n\f]+|//[^\n]*)"

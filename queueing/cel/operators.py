@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from math import copysign, inf, isnan
 from types import MappingProxyType
 
-from queueing.translate.devices.cel.values import (
+from queueing.cel.values import (
     INT_MIN,
     ORDERED,
+    Duration,
     MissingKeyError,
     RuntimeProblemError,
     Value,
@@ -25,6 +26,8 @@ def _overload(name: str, *values: Value) -> RuntimeProblemError:
 
 def _plus(left: Value, right: Value) -> Value:
     kind = kind_of(left)
+    if kind == "duration" and isinstance(right, Duration):
+        return Duration(in_range(left.nano + right.nano))
     if kind != kind_of(right) or kind not in ("int", "double", "string", "list"):
         raise _overload("+", left, right)
     return in_range(left + right) if kind == "int" else left + right
@@ -64,6 +67,8 @@ def _rest(left: Value, right: Value) -> Value:
 
 def _ordered(name: str, holds: Callable[[Value, Value], bool]) -> Callable[[Value, Value], Value]:
     def apply(left: Value, right: Value) -> Value:
+        if type(left) is int and type(right) is int:
+            return holds(left, right)
         kinds = {kind_of(left), kind_of(right)}
         if not kinds <= ORDERED or (len(kinds) > 1 and not kinds <= _NUMBERS):
             raise _overload(name, left, right)
@@ -76,6 +81,8 @@ def _ordered(name: str, holds: Callable[[Value, Value], bool]) -> Callable[[Valu
 
 def _is_equal(left: Value, right: Value) -> bool:
     """Say whether two values are equal; those that fail to be compared are not."""
+    if type(left) is str and type(right) is str:
+        return left == right
     try:
         return equal(left, right)
     except RuntimeProblemError:
@@ -83,6 +90,8 @@ def _is_equal(left: Value, right: Value) -> bool:
 
 
 def _within(item: Value, container: Value) -> bool:
+    if type(container) is dict and type(item) is str:
+        return item in container
     if isinstance(container, Mapping):
         return isinstance(item, str | int) and item in container
     if isinstance(container, list):
@@ -92,7 +101,7 @@ def _within(item: Value, container: Value) -> bool:
 
 def at(container: Value, key: Value) -> Value:
     """Return what a list or a map holds. Raises MissingKeyError, RuntimeProblemError."""
-    if isinstance(container, Mapping):
+    if isinstance(container, (dict, Mapping)):
         try:
             return container[key]
         except (KeyError, TypeError) as error:

@@ -1,10 +1,14 @@
-"""Functions and methods of selectors: a table by name and the types of their arguments."""
+"""Functions and methods: a table by name and the types of their arguments."""
 
-import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
+from functools import reduce
+from math import isinf, isnan
 from types import MappingProxyType
 
-from queueing.translate.devices.cel.values import (
+from queueing.cel import patterns
+from queueing.cel.operators import OPERATORS
+from queueing.cel.values import (
     NOTHING,
     Amount,
     Maybe,
@@ -13,6 +17,7 @@ from queueing.translate.devices.cel.values import (
     Value,
     Version,
     amount,
+    duration,
     equal,
     in_range,
     kind_of,
@@ -22,20 +27,11 @@ from queueing.translate.devices.cel.values import (
 )
 from queueing_api.quantity import NANO_PER_UNIT
 
+_PLAIN_MIN, _PLAIN_MAX = -4, 6
+"""Powers of ten between which a double is spelled without an exponent."""
 Function = Callable[..., Value]
 Signature = tuple[str, ...]
-
-_NOT_RE2 = re.compile(r"\\[1-9]|\(\?[=!<#(>]|\(\?P[=>]|[*+?}]\+")
-"""Patterns that Python's engine reads otherwise than RE2, or that RE2 refuses."""
-
-
-def _matches(text: str, pattern: str) -> bool:
-    if _NOT_RE2.search(pattern) or not pattern.isascii() or not text.isascii():
-        raise UnsupportedError(f"the pattern {pattern!r}")
-    try:
-        return re.search(pattern, text) is not None
-    except re.error as error:
-        raise RuntimeProblemError(f"{pattern!r} is no pattern: {error}") from error
+Overloads = Mapping[str, Mapping[Signature, Function]]
 
 
 def _is(read: Callable[[Value], object], value: Value) -> bool:
@@ -83,9 +79,33 @@ def _to_int(value: Value) -> int:
 def _to_text(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float):
-        raise UnsupportedError("the text of a double")
-    return str(value)
+    return _text_of_double(value) if isinstance(value, float) else str(value)
+
+
+def _text_of_double(value: float) -> str:
+    """Spell a number as Go does: as few digits as tell it, far from 1 with an exponent."""
+    if isnan(value) or isinf(value):
+        return "NaN" if isnan(value) else f"{value:+}".replace("inf", "Inf")
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    figures = "".join(map(str, digits))
+    power = len(figures) + int(exponent) - 1
+    if value and not _PLAIN_MIN <= power < _PLAIN_MAX:
+        behind = f".{figures[1:]}" if figures[1:] else ""
+        return f"{'-' * sign}{figures[0]}{behind}e{power:+03d}"
+    return f"{value:.{max(0, -int(exponent))}f}"
+
+
+def _sum(items: list[Value]) -> Value:
+    """Add up; of nothing it is 0."""
+    return reduce(OPERATORS["+"], items[1:], items[0]) if items else 0
+
+
+def _joined_cost(items: list[Value], between: str = "") -> int:
+    return sum(len(one) + len(between) for one in items if isinstance(one, str))
+
+
+def _replaced_cost(text: str, old: str, new: str, times: int = -1) -> int:
+    return len(text) + len(new) * (text.count(old) if times < 0 else times)
 
 
 def _to_bool(text: str) -> bool:
@@ -114,12 +134,12 @@ def _units(number: int) -> Amount:
     return Amount(number * NANO_PER_UNIT)
 
 
-METHODS: Mapping[str, Mapping[Signature, Function]] = MappingProxyType(
+METHODS: Overloads = MappingProxyType(
     {
         "contains": {("string", "string"): lambda a, b: b in a},
         "startsWith": {("string", "string"): str.startswith},
         "endsWith": {("string", "string"): str.endswith},
-        "matches": {("string", "string"): _matches},
+        "matches": {("string", "string"): patterns.matches},
         "size": {("string",): len, ("list",): len, ("map",): len},
         "lowerAscii": {("string",): _ascii(str.lower)},
         "upperAscii": {("string",): _ascii(str.upper)},
@@ -139,11 +159,11 @@ METHODS: Mapping[str, Mapping[Signature, Function]] = MappingProxyType(
         "lastIndexOf": {("string", "string"): str.rfind},
         "compareTo": {("quantity", "quantity"): _compare, ("semver", "semver"): _compare},
         "isGreaterThan": {
-            ("quantity", "quantity"): lambda a, b: a > b,
+            ("quantity", "quantity"): lambda a, b: a.nano > b.nano,
             ("semver", "semver"): lambda a, b: a > b,
         },
         "isLessThan": {
-            ("quantity", "quantity"): lambda a, b: a < b,
+            ("quantity", "quantity"): lambda a, b: a.nano < b.nano,
             ("semver", "semver"): lambda a, b: a < b,
         },
         "asInteger": {("quantity",): whole},
@@ -157,6 +177,7 @@ METHODS: Mapping[str, Mapping[Signature, Function]] = MappingProxyType(
             ("quantity", "quantity"): lambda a, b: sum_of(a, b, -1),
             ("quantity", "int"): lambda a, b: sum_of(a, _units(b), -1),
         },
+        "sum": {("list",): _sum},
         "major": {("semver",): lambda a: a.numbers[0]},
         "minor": {("semver",): lambda a: a.numbers[1]},
         "patch": {("semver",): lambda a: a.numbers[2]},
@@ -166,7 +187,7 @@ METHODS: Mapping[str, Mapping[Signature, Function]] = MappingProxyType(
 )
 """Methods by name, then by the types of target and arguments."""
 
-FUNCTIONS: Mapping[str, Mapping[Signature, Function]] = MappingProxyType(
+FUNCTIONS: Overloads = MappingProxyType(
     {
         "size": METHODS["size"],
         "matches": METHODS["matches"],
@@ -183,31 +204,36 @@ FUNCTIONS: Mapping[str, Mapping[Signature, Function]] = MappingProxyType(
             ),
         },
         "int": {("int",): _to_int, ("double",): _to_int, ("string",): _to_int},
-        "string": {("int",): _to_text, ("string",): _to_text, ("bool",): _to_text},
+        "string": {(kind,): _to_text for kind in ("int", "double", "string", "bool")},
+        "duration": {("string",): duration, ("duration",): lambda one: one},
         "double": {("int",): float, ("double",): float},
         "bool": {("bool",): bool, ("string",): _to_bool},
     }
 )
 """Functions by name, then by the types of their arguments."""
 
-OPTIONALS: Mapping[str, Function] = MappingProxyType(
+COSTS: Mapping[str, Callable[..., int]] = MappingProxyType(
+    {"matches": patterns.cost, "join": _joined_cost, "replace": _replaced_cost}
+)
+"""Steps that a call of some functions takes at most; of all others it takes a few."""
+
+OF_LIBRARIES: Mapping[tuple[str, str], Function] = MappingProxyType(
     {
-        "none": lambda: NOTHING,
-        "of": lambda value: Maybe(present=True, value=value),
+        ("optional", "none"): lambda: NOTHING,
+        ("optional", "of"): lambda value: Maybe(present=True, value=value),
+        ("jsonpatch", "escapeKey"): lambda key: key.replace("~", "~0").replace("/", "~1"),
     }
 )
-"""What follows `optional.`."""
+"""Functions by the name of their library and their own."""
 
 
-def call(
-    table: Mapping[str, Mapping[Signature, Function]], name: str, values: list[Value]
-) -> Value:
-    """Call a function by the types of its arguments.
+def overload(table: Overloads, name: str, values: list[Value]) -> Function:
+    """Return the function of a name for the types of some arguments.
 
     Raises UnsupportedError when none is known for these: Kubernetes may know one.
     """
-    found = table[name].get(tuple(map(kind_of, values)))
+    kinds = tuple(map(kind_of, values))
+    found = table[name].get(kinds)
     if found is None:
-        kinds = ", ".join(map(kind_of, values))
-        raise UnsupportedError(f"{name}({kinds})")
-    return found(*values)
+        raise UnsupportedError(f"{name}({', '.join(kinds)})")
+    return found

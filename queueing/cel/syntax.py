@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from queueing.translate.devices.cel.tokens import Token, tokens
-from queueing.translate.devices.cel.values import InvalidError, UnsupportedError
+from queueing.cel.tokens import Token, tokens
+from queueing.cel.values import InvalidError, UnsupportedError
 
 DEPTH_MAX = 60
 """Nesting at which an expression is given up, long before Python's own limit."""
@@ -55,7 +55,15 @@ class MapOf:
     entries: tuple[tuple["Node", "Node"], ...]
 
 
-Node = Literal | Name | Select | Call | ListOf | MapOf
+@dataclass(frozen=True, slots=True)
+class Message:
+    """`Type{field: value, …}`."""
+
+    name: str
+    fields: tuple[tuple[str, "Node"], ...]
+
+
+Node = Message | Literal | Name | Select | Call | ListOf | MapOf
 
 _LEVELS = (
     ("||",),
@@ -171,6 +179,8 @@ class _Parser:
             return Literal(_WORDS[name])
         if name in _RESERVED:
             raise InvalidError(f"syntax error at position {token.at + 1}: {name} is reserved")
+        if self._take("{"):
+            return Message(name, self._fields())
         return Call(name, self._arguments(")")) if self._take("(") else Name(name)
 
     def _arguments(self, end: str) -> tuple[Node, ...]:
@@ -197,4 +207,14 @@ class _Parser:
             key = self.expression()
             self.expect(":")
             found.append((key, self.expression()))
+        return tuple(found)
+
+    def _fields(self) -> tuple[tuple[str, Node], ...]:
+        found: list[tuple[str, Node]] = []
+        while not self._take("}"):
+            if found:
+                self.expect(",")
+            name = self.expect("name").text
+            self.expect(":")
+            found.append((name, self.expression()))
         return tuple(found)
