@@ -12,6 +12,8 @@ MAPPED = [
     "controller",
     "cli",
     "serving",
+    "kinds",
+    "kinds/builtin",
     *(f"cli/{one}" for one in ("local", "production", "usage")),
     *(f"controller/{one.parent.name}" for one in CONTROLLER.glob("*/__init__.py")),
     *(f"state/{one}" for one in ("answers", "intake", "memory", "queues", "scheduler", "usage")),

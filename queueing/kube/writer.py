@@ -35,7 +35,7 @@ LIMITS: Mapping[WriteClass, int] = MappingProxyType(
 """Writes in flight per class at most.
 
 A decision holds quota from the moment it is made. More writes in flight only lengthen the server's
-queues, and decisions are older, and worse informed, when they are stored: see `docs/decisions/0101`.
+queues, and decisions are older, and worse informed, when they are stored: docs/decisions/0101.
 """
 
 EVENTS_WAITING_MAX = 10_000

@@ -1,0 +1,208 @@
+"""TrainJob: its pods are those of the JobSet that its runtime describes."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from queueing.kinds.frameworks import Framework
+from queueing.kinds.hooks import Hooks, Related, Seen
+from queueing.kinds.paths import ABSENT, put, value_at
+from queueing.kinds.pod_sets import Original, PodSet, UnreadableError
+from queueing.kinds.templates import Document
+from queueing.translate.jobs.injection import ConflictError, Injection
+from queueing_api.queueing.v1alpha1.queueable_kind import (
+    EndRule,
+    KindResource,
+    ManagedByRule,
+    PodIndexes,
+    PodSetRule,
+    QueueableKindSpec,
+    StateRule,
+    Suspension,
+)
+
+GROUP = "trainer.kubeflow.org"
+API_VERSION = f"{GROUP}/v1alpha1"
+MANAGER = "kueue.x-k8s.io/manager"
+_STEP = f"{GROUP}/trainjob-ancestor-step"
+_TRAINER, _NODE = "trainer", "node"
+_STATUSES = "object.?status.jobsStatus.orValue([])"
+_PATCHES, _PATCH_SPEC = ("spec", "runtimePatches"), "trainingRuntimeSpec"
+_JOBS = ("template", "spec", "replicatedJobs")
+_POD = ("template", "spec", "template")
+Values = dict[str, Any]
+
+SPEC = QueueableKindSpec(
+    resource=KindResource(group=GROUP, version="v1alpha1", kind="TrainJob", plural="trainjobs"),
+    suspend=Suspension(field="spec.suspend", additions="BeforeStart", restoration="AfterStop"),
+    pod_sets=[
+        # The hook puts those of the runtime in its place.
+        PodSetRule(
+            name=_NODE,
+            topology=PodIndexes(
+                pod_index_label="batch.kubernetes.io/job-completion-index",
+                sub_group_index_label="jobset.sigs.k8s.io/job-index",
+                sub_group_count="1",
+            ),
+        )
+    ],
+    active=StateRule(expression=f"{_STATUSES}.exists(s, s.?active.orValue(0) > 0)"),
+    ready=StateRule(
+        expression=f"{_STATUSES}.map(s, s.?ready.orValue(0) + s.?succeeded.orValue(0)).sum()"
+        " == size(podSets)"
+    ),
+    finished=[
+        EndRule(condition="Complete", outcome="Succeeded"),
+        EndRule(condition="Failed", outcome="Failed"),
+    ],
+    managed_by=ManagedByRule(
+        field="spec.managedBy", controller="trainer.kubeflow.org/trainjob-controller"
+    ),
+)
+
+
+def runtime(job: Seen) -> Related:
+    """Return the runtime that a TrainJob refers to."""
+    found = job.value("spec.runtimeRef")
+    reference: Values = found if isinstance(found, dict) else {}
+    kind, group = reference.get("kind", "ClusterTrainingRuntime"), reference.get("apiGroup", GROUP)
+    if group != GROUP or kind not in {"ClusterTrainingRuntime", "TrainingRuntime"}:
+        raise _refusal(f"unsupported runtime: {group}/{kind}")
+    namespace = job.metadata.namespace if kind == "TrainingRuntime" else ""
+    return Related(
+        api_version=API_VERSION, kind=kind, name=str(reference.get("name")), namespace=namespace
+    )
+
+
+def pod_sets(job: Seen, found: Sequence[PodSet]) -> Iterator[PodSet]:
+    """Yield a pod set for each replicated job of the runtime, with what the TrainJob changes."""
+    named, described = runtime(job), job.related
+    if described is None:
+        raise _refusal(f"runtime '{named.name}' not found")
+    if value_at(described, ("spec", "mlPolicy", "mpi")) is not ABSENT:
+        raise _refusal(f"runtime '{named.name}' is one of MPI, whose pods are not known here")
+    for one in value_at(described, ("spec", *_JOBS)) or ():
+        template: Values = msgspec.json.decode(msgspec.json.encode(value_at(one, _POD) or {}))
+        is_trainer = value_at(one, ("template", "metadata", "labels", _STEP)) == _TRAINER
+        if is_trainer:
+            _train(job, template)
+        for patch in _patches_of(job, str(one["name"])):
+            _merge(template, patch)
+        yield replace(
+            found[0],
+            name=str(one["name"]).lower(),
+            count=_nodes(job, described) if is_trainer else 1,
+            template=msgspec.Raw(msgspec.json.encode(template)),
+        )
+
+
+def _nodes(job: Seen, described: Any) -> int:
+    """Return the number of nodes: of the TrainJob, else of the runtime's policy, else 1."""
+    for found in (
+        _trainer(job).get("numNodes"),
+        value_at(described, ("spec", "mlPolicy", "numNodes")),
+    ):
+        if isinstance(found, int):
+            return found
+    return 1
+
+
+def _trainer(job: Seen) -> Values:
+    found = job.value("spec.trainer")
+    return found if isinstance(found, dict) else {}
+
+
+def _train(job: Seen, template: Values) -> None:
+    """Write what the TrainJob says of its trainer into the container that trains."""
+    trainer = _trainer(job)
+    for container in value_at(template, ("spec", "containers")) or ():
+        if container.get("name") != _NODE:
+            continue
+        container |= {k: trainer[k] for k in ("image", "command", "args") if trainer.get(k)}
+        if trainer.get("resourcesPerNode"):
+            container["resources"] = trainer["resourcesPerNode"]
+        if trainer.get("env"):
+            container["env"] = [*container.get("env", ()), *trainer["env"]]
+
+
+def _patches_of(job: Seen, name: str) -> Iterator[Values]:
+    """Yield what patches of others than us change of one replicated job's pods."""
+    for patch in job.value("spec.runtimePatches") or ():
+        if patch.get("manager") == MANAGER:
+            continue
+        for one in value_at(patch, (_PATCH_SPEC, *_JOBS)) or ():
+            if one.get("name") == name and (pod := value_at(one, _POD)):
+                yield pod
+
+
+def _merge(into: Values, more: Values) -> None:
+    """Merge as the trainer does: maps by key, lists of named objects by name, others by adding."""
+    for key, value in more.items():
+        found = into.get(key)
+        if isinstance(found, dict) and isinstance(value, dict):
+            _merge(found, value)
+        elif isinstance(found, list) and isinstance(value, list):
+            _merge_lists(found, value)
+        else:
+            into[key] = value
+
+
+def _merge_lists(into: list[Any], more: list[Any]) -> None:
+    named = {one["name"]: one for one in into if isinstance(one, dict) and "name" in one}
+    for one in more:
+        if isinstance(one, dict) and one.get("name") in named:
+            _merge(named[one["name"]], one)
+        else:
+            into.append(one)
+
+
+def start(job: Seen, document: Document, added: Sequence[Injection]) -> None:
+    """Write what each pod set gets into our runtime patch, which the webhook has made."""
+    put(
+        _our_patch(document),
+        (_PATCH_SPEC, *_JOBS),
+        [_job_patch(one.name, more) for one, more in zip(job.pod_sets, added, strict=True)],
+    )
+
+
+def _our_patch(document: Document) -> Values:
+    for patch in value_at(document, _PATCHES) or ():
+        if patch.get("manager") == MANAGER:
+            found: Values = patch
+            return found
+    raise ConflictError("kueue runtime patch not found")
+
+
+def _job_patch(name: str, added: Injection) -> Values:
+    metadata = {"labels": dict(added.labels), "annotations": dict(added.annotations)}
+    spec = {
+        "nodeSelector": dict(added.node_selector),
+        "tolerations": msgspec.to_builtins(list(added.tolerations)),
+        "schedulingGates": [{"name": one} for one in added.scheduling_gates],
+    }
+    pod = {
+        part: {key: value for key, value in fields.items() if value}
+        for part, fields in (("metadata", metadata), ("spec", spec))
+    }
+    return {"name": name, "template": {"spec": {"template": pod}}}
+
+
+def undo(_job: Seen, document: Document, _originals: Sequence[Original]) -> None:
+    """Empty our runtime patch."""
+    _our_patch(document).pop(_PATCH_SPEC, None)
+
+
+def _refusal(problem: str) -> UnreadableError:
+    return UnreadableError(("spec", "podSets", 0), problem, ("spec", "runtimeRef"))
+
+
+HOOKS = Hooks(
+    reads=("spec.runtimeRef", "spec.trainer", "spec.runtimePatches"),
+    related=runtime,
+    pod_sets=lambda job, found: list(pod_sets(job, found)),
+    start=start,
+    undo=undo,
+)
+FRAMEWORKS = (Framework(name="trainer.kubeflow.org/trainjob", spec=SPEC, hooks=HOOKS),)

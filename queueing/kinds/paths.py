@@ -1,0 +1,98 @@
+"""Fields of an object by the names that lead to them."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import msgspec
+from typing_extensions import override
+
+Step = str | int
+Steps = tuple[Step, ...]
+Names = tuple[str, ...]
+
+
+class _Absent:
+    """The type of `ABSENT`."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return False
+
+    @override
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT = _Absent()
+"""What is where no value is. A null counts as absent, as in Kubernetes."""
+
+
+@cache
+def steps(path: str) -> Names:
+    """Take a path apart; an empty one leads to the object itself."""
+    return tuple(path.split(".")) if path else ()
+
+
+def spelled(path: Sequence[Step]) -> str:
+    """Write a path as Kubernetes does: `spec.podSets[0].count`."""
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text
+
+
+@cache
+def attributes(shape: type[msgspec.Struct]) -> Mapping[str, str]:
+    """Return the attributes of a struct by the names that the wire has for them."""
+    return dict(zip(shape.__struct_encode_fields__, shape.__struct_fields__, strict=True))
+
+
+def child(value: Any, step: Step) -> Any:
+    """Return a field of a struct or map, or an item of a list; ABSENT where there is none."""
+    if isinstance(value, msgspec.Struct):
+        name = attributes(type(value)).get(str(step))
+        found = ABSENT if name is None else getattr(value, name)
+    elif isinstance(value, Mapping):
+        found = value.get(step, ABSENT)
+    elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+        found = value[step]
+    else:
+        return ABSENT
+    return ABSENT if found is None or found is msgspec.UNSET else found
+
+
+def value_at(value: Any, path: Sequence[Step]) -> Any:
+    """Return what is at a path of structs, maps and lists; ABSENT where nothing is."""
+    for step in path:
+        value = child(value, step)
+        if value is ABSENT:
+            return ABSENT
+    return value
+
+
+def put(document: Any, path: Sequence[Step], value: Any) -> None:
+    """Write a value into a document of dicts and lists, and the maps on the way that it lacks.
+
+    ABSENT removes the field, but not what is around it. Lists must have the items on the way.
+    """
+    *above, last = path
+    for step in above:
+        if isinstance(document, dict) and document.get(str(step)) is None:
+            if value is ABSENT:
+                return
+            document[str(step)] = {}
+        document = document[step]
+    if value is not ABSENT:
+        document[last] = value
+    elif isinstance(document, dict):
+        document.pop(str(last), None)
+
+
+def clear(document: Any, path: Steps) -> None:
+    """Remove a field from a document, and the maps around it that are empty then."""
+    put(document, path, ABSENT)
+    while len(path) > 1 and value_at(document, path[:-1]) == {}:
+        path = path[:-1]
+        put(document, path, ABSENT)

@@ -1,0 +1,148 @@
+"""Which fields of an object are decoded, and the struct that is made for them.
+
+Paths are collected in a tree. A field that an expression reads is decoded whole, as plain values; a
+pod template stays encoded, because a Workload copies it; everything else is skipped.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from keyword import iskeyword
+from typing import Any
+
+import msgspec
+
+from queueing.kinds.reads import EACH
+from queueing.translate.wire.meta import Meta
+
+METADATA = "metadata"
+
+
+def attribute(name: str) -> str:
+    """Return the attribute that a field of this name has in a struct."""
+    plain = name.isidentifier() and not iskeyword(name) and not name.startswith("_")
+    return name if plain else f"field_{name.encode().hex()}"
+
+
+@dataclass(slots=True)
+class Shape:
+    """What is decoded at one place of an object. With nothing set, a map with the children."""
+
+    children: dict[str, "Shape"] = field(default_factory=dict)
+    items: "Shape | None" = None
+    """What each entry is, of a list, or of a map with any keys."""
+    keyed: bool = False
+    """Whether the entries are those of a map."""
+    whole: bool = False
+    """Whether everything below is decoded to plain values."""
+    encoded: bool = False
+    """Whether the value stays as it was sent."""
+
+    def at(self, path: Sequence[str]) -> "Shape":
+        """Return the place at a path, which from now on is decoded."""
+        here = self
+        for name in path:
+            if here.encoded or (name == EACH and here.items is None):
+                here.encoded, here.whole = False, True
+            if here.whole:
+                return here
+            here = here.items if name == EACH and here.items else here.child(name)
+        return here
+
+    def child(self, name: str) -> "Shape":
+        """Return the place of a field; each entry of a map may be meant by its key."""
+        if self.items is not None and self.keyed:
+            return self.items
+        return self.children.setdefault(name, Shape())
+
+    def each(self, path: Sequence[str], *, keyed: bool) -> "Shape":
+        """Return what each entry of a list or map at a path is."""
+        place = self.at(path)
+        place.keyed = keyed
+        place.items = place.items or Shape()
+        return place.items
+
+    def read(self, path: Sequence[str]) -> None:
+        """Decode what is at a path to plain values."""
+        place = self.at(path)
+        if path[-1:] != (EACH,):
+            place.encoded, place.whole = False, True
+
+    def keep(self, path: Sequence[str]) -> None:
+        """Keep what is at a path as it was sent, unless something of it is read."""
+        place = self.at(path)
+        place.encoded = not place.whole and not place.children
+
+    def decoded_as(self, name: str) -> Any:
+        """Return the type to decode it to."""
+        if self.whole:
+            return Any
+        if self.encoded:
+            return msgspec.Raw
+        if self.items is not None:
+            item: Any = self.items.decoded_as(f"{name}_entry")
+            return (
+                dict.__class_getitem__((str, item)) if self.keyed else list.__class_getitem__(item)
+            )
+        return self._struct(name)
+
+    def _struct(self, name: str) -> type[msgspec.Struct]:
+        fields = [
+            (attribute(key), inner.decoded_as(f"{name}_{key}") | msgspec.UnsetType, msgspec.UNSET)
+            for key, inner in self.children.items()
+        ]
+        spelled = {attribute(key): key for key in self.children}
+        return msgspec.defstruct(name, fields, rename=spelled, frozen=True, kw_only=True, gc=False)
+
+
+def struct_of(shape: Shape, name: str) -> type[msgspec.Struct]:
+    """Return the struct of an object of a kind: its metadata, and what the shape has."""
+    inner = [
+        (attribute(key), one.decoded_as(f"{name}_{key}") | msgspec.UnsetType, msgspec.UNSET)
+        for key, one in shape.children.items()
+        if key != METADATA
+    ]
+    spelled = {attribute(key): key for key in shape.children}
+    fields: list[Any] = [(METADATA, Meta), *inner]
+    return msgspec.defstruct(name, fields, rename=spelled, frozen=True, kw_only=True, gc=False)
+
+
+Detach = Callable[[Any], Any]
+
+
+def detacher(shape: Shape) -> Detach | None:
+    """Return what takes a decoded value's hold on the message that it came in; None if it has none.
+
+    Values that are kept are detached: else each would keep a whole list of objects in memory.
+    """
+    if shape.whole:
+        return None
+    if shape.encoded:
+        return lambda value: value if value is msgspec.UNSET else value.copy()
+    if shape.items is not None:
+        return _of_entries(detacher(shape.items), keyed=shape.keyed)
+    inner = [
+        (attribute(key), one) for key, place in shape.children.items() if (one := detacher(place))
+    ]
+    return _of_fields(inner) if inner else None
+
+
+def _of_entries(each: Detach | None, *, keyed: bool) -> Detach | None:
+    if each is None:
+        return None
+
+    def detach(value: Any) -> Any:
+        if value is msgspec.UNSET:
+            return value
+        return {k: each(v) for k, v in value.items()} if keyed else [each(one) for one in value]
+
+    return detach
+
+
+def _of_fields(inner: Sequence[tuple[str, Detach]]) -> Detach:
+    def detach(value: Any) -> Any:
+        if value is msgspec.UNSET:
+            return value
+        changed = {name: one(getattr(value, name)) for name, one in inner}
+        return msgspec.structs.replace(value, **changed)
+
+    return detach

@@ -1,0 +1,123 @@
+"""What a start adds to an object, and its exact inverse, as patches.
+
+Invariant: for every object, what `start` and then `undo` change of it is nothing, to the byte; only
+an empty map at a place outside a template, which a start found, is left out afterwards.
+"""
+
+from collections.abc import Sequence
+
+from queueing.kinds.changes import Patch, changes, patch_of
+from queueing.kinds.compiler import Kind
+from queueing.kinds.expressions import NoValueError
+from queueing.kinds.paths import ABSENT, put, steps, value_at
+from queueing.kinds.pod_sets import Original, PodSet, UnreadableError
+from queueing.kinds.rules import OBJECT
+from queueing.kinds.templates import Document, inject, restore
+from queueing.kinds.view import View
+from queueing.translate.jobs.injection import ConflictError, Injection
+
+
+class NeverSuspendedError(ValueError):
+    """An object of a kind whose pods are deleted, in place of a suspension that is undone."""
+
+
+def start(view: View, added: Sequence[Injection]) -> list[Patch]:
+    """Return the patches that let an object run with what its admission adds to each pod set.
+
+    Two where the additions must be written first; none for an object that is queued through its
+    pods. Raises ConflictError when the object contradicts the admission.
+    """
+    wanted = len(view.pod_sets)
+    if len(added) != wanted:
+        raise ConflictError(f"invalid podset infos: expecting {wanted} podset, got {len(added)}")
+    rule = view.kind.spec.suspend
+    if rule.through_pods is not None:
+        return []
+    before, after = view.document(), view.document()
+    if view.kind.hooks.start is not None:
+        view.kind.hooks.start(view, after, added)
+    else:
+        for pod_set, one in zip(view.pod_sets, added, strict=True):
+            inject(after, pod_set.places, one)
+    for pod_set, one in zip(view.pod_sets, added, strict=True):
+        _write_count(view, after, pod_set, one.count)
+    first = list(changes(before, after)) if rule.additions == "BeforeStart" else []
+    _release(view.kind, after)
+    then = [one for one in changes(before, after) if one not in first]
+    return [found for found in (patch_of(first), patch_of(then)) if found is not None]
+
+
+def undo(view: View, originals: Sequence[Original]) -> Patch | None:
+    """Return the patch that suspends an object and restores what a start changed.
+
+    None when it is as it was. With another number of pod sets than the object has, which nobody can
+    tell apart, it is only suspended. Raises NeverSuspendedError.
+    """
+    field = view.kind.spec.suspend.field
+    if field is None:
+        raise NeverSuspendedError(f"a {view.kind.name} is not suspended: its pods are deleted")
+    before, after = view.document(), view.document()
+    put(after, steps(field), value=True)
+    if len(originals) == len(view.pod_sets):
+        if view.kind.hooks.undo is not None:
+            view.kind.hooks.undo(view, after, originals)
+        else:
+            for pod_set, one in zip(view.pod_sets, originals, strict=True):
+                restore(after, pod_set, one)
+        for pod_set, one in zip(view.pod_sets, originals, strict=True):
+            _write_count(view, after, pod_set, one.count)
+    return patch_of(list(changes(before, after)))
+
+
+def suspend(view: View) -> Patch | None:
+    """Return the patch that only suspends an object; None when it is.
+
+    Raises NeverSuspendedError.
+    """
+    return undo(view, ())
+
+
+def mark(view: View) -> Patch | None:
+    """Return the patch that marks the templates of an object that is queued through its pods.
+
+    Its pods are gated when they are created by these marks. None for other kinds, and when all
+    templates have them.
+    """
+    rule = view.kind.spec.suspend.through_pods
+    if rule is None:
+        return None
+    mine = view.metadata.labels
+    labels = {**rule.labels, **{key: mine[key] for key in rule.copied_labels if key in mine}}
+    before, after = view.document(), view.document()
+    for template in map(steps, rule.templates):
+        if value_at(after, template) is ABSENT:
+            continue
+        for name, marks in (("labels", labels), ("annotations", rule.annotations)):
+            place = (*template, "metadata", name)
+            if marks:
+                put(after, place, {**(value_at(after, place) or {}), **marks})
+    return patch_of(list(changes(before, after)))
+
+
+def _release(kind: Kind, document: Document) -> None:
+    rule = kind.spec.suspend
+    if rule.field is not None:
+        put(document, steps(rule.field), value=False)
+    elif rule.gate is not None:
+        spec = document["spec"]
+        kept = [one for one in spec.get("schedulingGates") or () if one["name"] != rule.gate]
+        put(spec, ("schedulingGates",), kept or ABSENT)
+
+
+def _write_count(view: View, document: Document, pod_set: PodSet, count: int) -> None:
+    """Set the fields that follow the count of a pod set which may be admitted with fewer pods."""
+    if pod_set.min_count is None or count == pod_set.count:
+        return
+    for index, (path, when) in enumerate(pod_set.rule.count_fields):
+        try:
+            holds = True if when is None else when.value({OBJECT: view.values})
+        except NoValueError as error:
+            field = (*pod_set.rule.at, "countFields", index, "when")
+            raise UnreadableError(field, str(error)) from error
+        if holds is True:
+            put(document, path, count)

@@ -1,0 +1,280 @@
+"""One object of any kind, as everything above kinds sees it.
+
+A view is a frozen value. What it tells is worked out when it is first asked for, so that an event
+that nobody looks at costs no more than its decoding.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from queueing.core.names import Key
+from queueing.kinds.compiler import Kind
+from queueing.kinds.expressions import Expression, NoValueError
+from queueing.kinds.paths import ABSENT, Steps, steps, value_at
+from queueing.kinds.pod_sets import PodSet, UnreadableError, checked, read_pod_sets
+from queueing.kinds.rules import CONDITIONS, OBJECT, POD_SETS, CompiledState
+from queueing.kinds.templates import Document
+from queueing.translate.wire.meta import Meta, OwnerReference, Wire
+from queueing_api.queueing.v1alpha1.queueable_kind import EndRule
+
+GROUPS_MAX = 1_000_000
+"""Most groups that one object may have."""
+
+_TERMINATED = frozenset({"Succeeded", "Failed"})
+
+_encode = msgspec.json.encode
+_document = msgspec.json.Decoder(dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How an object ended."""
+
+    succeeded: bool
+    message: str
+
+
+class _PrioritySpec(Wire, frozen=True):
+    priority_class_name: str = ""
+
+
+class _Priority(Wire, frozen=True):
+    spec: _PrioritySpec = _PrioritySpec()
+
+
+_priority = msgspec.json.Decoder(_Priority)
+
+
+class View:
+    """What an object says of its pods and of its state.
+
+    What cannot be told of this object raises UnreadableError, which names the field.
+    """
+
+    def __init__(self, kind: Kind, struct: Any, related: Mapping[str, Any] | None = None) -> None:
+        self.kind, self._struct, self._related = kind, struct, related
+
+    @property
+    def related(self) -> Mapping[str, Any] | None:
+        """The object that the kind's hook names, as plain values; None when it does not exist."""
+        return self._related
+
+    @property
+    def metadata(self) -> Meta:
+        """Name, labels and bookkeeping."""
+        found: Meta = self._struct.metadata
+        return found
+
+    @property
+    def key(self) -> Key:
+        """`namespace/name`."""
+        return self.metadata.key
+
+    @property
+    def uid(self) -> str:
+        """Identity in time and space."""
+        return self.metadata.uid
+
+    @property
+    def owner(self) -> OwnerReference | None:
+        """The controlling owner; None without one."""
+        return next((one for one in self.metadata.owner_references if one.controller), None)
+
+    def value(self, path: str) -> Any:
+        """Return what is at a path that the kind reads; ABSENT where nothing is."""
+        return value_at(self._struct, steps(path))
+
+    @cached_property
+    def values(self) -> dict[str, Any]:
+        """The object as expressions see it: plain values, without templates and nulls."""
+        found: dict[str, Any] = _pruned(msgspec.to_builtins(self._struct, enc_hook=_left_out))
+        return found
+
+    def document(self) -> Document:
+        """Return the object as plain values, as far as its kind reads it; each time a new one."""
+        return _document.decode(_encode(self._struct))
+
+    @cached_property
+    def suspended(self) -> bool:
+        """Whether its pods may not run; a pod that has ended counts, too."""
+        suspend = self.kind.spec.suspend
+        if suspend.field is not None:
+            return self._flag(suspend.field)
+        if suspend.gate is not None:
+            return self._is_gated(suspend.gate) or self.value("status.phase") in _TERMINATED
+        stopped = self.kind.stopped
+        return stopped is not None and self._holds(stopped)
+
+    @cached_property
+    def pod_sets(self) -> tuple[PodSet, ...]:
+        """The pods that it asks for; empty for kinds whose pods are queued one by one."""
+        kind = self.kind
+        hooked = kind.hooks.pod_sets is not None
+        found = read_pod_sets(self._struct, self.values, kind.pod_sets, hooked=hooked)
+        if kind.hooks.pod_sets is not None:
+            found = tuple(kind.hooks.pod_sets(self, found))
+        elif not kind.pod_sets:
+            return ()
+        return checked(found)
+
+    @cached_property
+    def active(self) -> bool:
+        """Whether pods run or end, so that its quota must be kept."""
+        return self._holds(self.kind.active)
+
+    @cached_property
+    def ready(self) -> bool:
+        """Whether all pods are ready or have succeeded."""
+        return self.kind.ready is not None and self._holds(self.kind.ready)
+
+    @cached_property
+    def ended(self) -> Ended | None:
+        """How it ended; None while it has not."""
+        for rule in self.kind.finished:
+            if self._holds(rule):
+                return self._end(rule)
+        return None
+
+    @cached_property
+    def reclaimable(self) -> Mapping[str, int]:
+        """How many pods of each set will never be needed again; sets without any are left out."""
+        found = {one.name: one.reclaimable for one in self.pod_sets}
+        if self.kind.hooks.reclaimable is not None:
+            found |= self.kind.hooks.reclaimable(self)
+        return {name: count for name, count in found.items() if count > 0}
+
+    @cached_property
+    def ignored(self) -> bool:
+        """Whether it is not to be queued at all."""
+        return self.kind.ignored is not None and self._holds(self.kind.ignored)
+
+    @cached_property
+    def on_hold(self) -> bool:
+        """Whether it shall keep no quota although it has not ended."""
+        return self.kind.on_hold is not None and self._holds(self.kind.on_hold)
+
+    @cached_property
+    def groups(self) -> int:
+        """Number of Workloads that it has, each with all of its pod sets."""
+        program = self.kind.groups
+        if program is None:
+            return 1
+        found = self._asked(program, ("spec", "groups"))
+        if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found <= GROUPS_MAX:
+            problem = f"{found!r} is no number of groups: a whole number from 0 to {GROUPS_MAX}"
+            raise UnreadableError(("spec", "groups"), problem)
+        return found
+
+    @cached_property
+    def priority_class(self) -> str:
+        """Name of the PriorityClass of its pods; empty without one."""
+        path = self.kind.spec.priority_class
+        named = self.value(path) if path is not None else ABSENT
+        if isinstance(named, str) and named:
+            return named
+        classes = (_priority.decode(one.template).spec.priority_class_name for one in self.pod_sets)
+        return next(filter(None, classes), "")
+
+    @property
+    def managed_by(self) -> str:
+        """The controller that runs it, the kind's own when no other is named; else empty."""
+        rule = self.kind.spec.managed_by
+        if rule is None:
+            return ""
+        named = self.value(rule.field)
+        return named if isinstance(named, str) and named else rule.controller
+
+    def _flag(self, path: str) -> bool:
+        found = self.value(path)
+        if found is not ABSENT and not isinstance(found, bool):
+            problem = f"{path} is {found!r}, neither true nor false"
+            raise UnreadableError(("spec", "suspend", "field"), problem, steps(path))
+        return found is True
+
+    def _is_gated(self, gate: str) -> bool:
+        spec = self.document().get("spec") or {}
+        return any(one.get("name") == gate for one in spec.get("schedulingGates") or ())
+
+    def _condition(self, kind: str) -> dict[str, Any] | None:
+        """Return a condition that is True; None when it is not."""
+        conditions = value_at(self._struct, CONDITIONS)
+        for one in conditions if isinstance(conditions, list) else ():
+            if isinstance(one, dict) and one.get("type") == kind:
+                return one if one.get("status") == "True" else None
+        return None
+
+    def _holds(self, state: CompiledState) -> bool:
+        if state.rule.condition is not None:
+            return self._condition(state.rule.condition) is not None
+        at = state.at if state.bare else (*state.at, "expression")
+        found = self._asked(state.programs["expression"], at)
+        if not isinstance(found, bool):
+            problem = f"{state.rule.expression} is {found!r}, neither true nor false"
+            raise UnreadableError(at, problem)
+        return found
+
+    def _asked(self, program: Expression, at: Steps) -> Any:
+        variables: dict[str, Any] = {OBJECT: self.values}
+        if POD_SETS in program.roots:
+            variables[POD_SETS] = [{"name": one.name, "count": one.count} for one in self.pod_sets]
+        try:
+            return program.value(variables)
+        except NoValueError as error:
+            problem = f"{program.text} fails on the object: {error}"
+            raise UnreadableError(at, problem) from error
+
+    def _end(self, state: CompiledState) -> Ended:
+        rule = state.rule
+        succeeded = isinstance(rule, EndRule) and rule.outcome == "Succeeded"
+        if "succeeded" in state.programs:
+            succeeded = self._asked(state.programs["succeeded"], (*state.at, "succeeded")) is True
+        message: Any = None
+        if "message" in state.programs:
+            message = self._asked(state.programs["message"], (*state.at, "message"))
+            return Ended(succeeded, message if isinstance(message, str) else "")
+        if rule.condition is not None:
+            message = (self._condition(rule.condition) or {}).get("message")
+        default = f"{self.kind.name} {'finished successfully' if succeeded else 'failed'}"
+        return Ended(succeeded, message if isinstance(message, str) and message else default)
+
+
+def read(
+    kind: Kind,
+    data: bytes | msgspec.Raw,
+    *,
+    kept: bool = False,
+    related: Mapping[str, Any] | None = None,
+) -> View:
+    """Decode an object of a kind, `kept` if it outlives the message that it came in.
+
+    `related` is the object that the kind's hook names. Raises UnreadableError when a field that is
+    read has another type than its path supposes.
+    """
+    try:
+        struct = kind.decoder.decode(data)
+    except msgspec.ValidationError:
+        struct = _without_nulls(kind, data)
+    detach = kind.detach if kept else None
+    return View(kind, struct if detach is None else detach(struct), related)
+
+
+def _without_nulls(kind: Kind, data: bytes | msgspec.Raw) -> msgspec.Struct:
+    """Decode an object in which a field may be null, which counts as absent."""
+    try:
+        return kind.decoder.decode(_encode(_pruned(_document.decode(data))))
+    except msgspec.ValidationError as error:
+        raise UnreadableError(("spec",), f"the object cannot be read: {error}") from error
+
+
+def _left_out(_: object) -> None:
+    """Stand for a pod template, which stays encoded: no expression reads it."""
+
+
+def _pruned(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _pruned(one) for key, one in value.items() if one is not None}
+    return [_pruned(one) for one in value] if isinstance(value, list) else value
