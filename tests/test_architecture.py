@@ -14,7 +14,7 @@ MAPPED = [
     "serving",
     "kinds",
     "kinds/builtin",
-    *(f"cli/{one}" for one in ("local", "production", "usage")),
+    *(f"cli/{one}" for one in ("kind", "local", "production", "usage")),
     *(f"controller/{one.parent.name}" for one in CONTROLLER.glob("*/__init__.py")),
     *(f"state/{one}" for one in ("answers", "intake", "memory", "queues", "scheduler", "usage")),
 ]

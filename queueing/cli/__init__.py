@@ -6,12 +6,12 @@ are plain columns that awk can read; colours appear on a terminal only; an error
 line or the field, and the way out.
 
 `entry` is what installed programs run first (`interrupts`: Ctrl-C is never a traceback); `main` has
-the table of commands (`lazy`). A command has the module of its
-name, or a package: `production` (`run`, `serve`), `local` (`demo`, `dev`), `usage`. Commands that
-ask: `plan` (laid out by `plan_tables`), `credits` (with `credit_surroundings`), `budgets`,
-`devices`; they read files, or a cluster by `live` (which of them, says `reading`). Commands that
-write: `suspend` and `resume` (`activity`), `hand_over`, `uninstall`; which cluster, says
-`reaching`. Commands that print: `crds`, `manifests`, `completion`, `version`. All print by
-`output`, and what several of them are asked is spelt in `options`; `reference` writes pages of the
-documentation from the code.
+the table of commands (`lazy`). A command has the module of its name, or a package: `production`
+(`run`, `serve`), `local` (`demo`, `dev`), `usage`, `kind` (`check`, `list`). Commands that ask:
+`plan` (laid out by `plan_tables`), `credits` (with `credit_surroundings`), `budgets`, `devices`;
+they read files, or a cluster by `live` (which of them, says `reading`). Commands that write:
+`suspend` and `resume` (`activity`), `hand_over`, `uninstall`; which cluster, says `reaching`.
+Commands that print: `crds`, `manifests`, `completion`, `version`. All print by `output`, and what
+several of them are asked is spelt in `options`; `reference` writes pages of the documentation from
+the code.
 """

@@ -30,6 +30,9 @@ COMMANDS: Mapping[str, Entry] = MappingProxyType(
         "devices": Entry(
             "queueing.cli.devices", "Show the devices of flavors, and who holds them."
         ),
+        "kind": Entry(
+            "queueing.cli.kind.command", "Show kinds of jobs, and try a description of another."
+        ),
         "run": Entry("queueing.cli.production.run", "Run the controller on a cluster."),
         "suspend": Entry("queueing.cli.suspend", "Stop a workload, after it has saved its work."),
         "resume": Entry("queueing.cli.resume", "Queue a suspended workload again."),

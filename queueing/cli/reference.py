@@ -116,14 +116,26 @@ def cli_page() -> str:
     for name, entry in COMMANDS.items():
         if not entry.hidden:
             parts += [f"## queueing {name}\n", _help([name])]
+            parts += [
+                part
+                for inner in _commands_of(name)
+                for part in (f"### queueing {name} {inner}\n", _help([name, inner]))
+            ]
     return "\n".join(parts)
+
+
+def _commands_of(name: str) -> list[str]:
+    """Return the commands of a command that is a group; of others nothing."""
+    context = _context(cli, "queueing", None)
+    found = cli.get_command(context, name)
+    return found.list_commands(context) if isinstance(found, click.Group) else []
 
 
 def _help(path: list[str]) -> str:
     command: click.Command = cli
     context = _context(cli, "queueing", None)
     for name in path:
-        found = cli.get_command(context, name)
+        found = command.get_command(context, name) if isinstance(command, click.Group) else None
         if found is None:
             raise KeyError(name)
         command = found

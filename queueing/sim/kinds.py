@@ -26,6 +26,7 @@ from queueing_api.kueue.convert import ConversionError, convert
 from queueing_api.meta.v1 import KubeObject
 from queueing_api.queueing import v1alpha1
 from queueing_api.queueing.v1alpha1.credit_policy import DURATION_PATTERN
+from queueing_api.queueing.v1alpha1.queueable_kind import PATH_PATTERN
 from queueing_api.resource.v1 import (
     DeviceClass,
     ResourceClaim,
@@ -221,7 +222,7 @@ def _mended(
     problems: list[ManifestError] = []
     for found in error.errors(include_url=False):
         path, fault = found["loc"], found["type"]
-        problem = _as_manifest_error(document, path, fault, found["msg"])
+        problem = manifest_error(document, path, fault, found["msg"])
         if _is_odd_name(path, fault, found["input"]):
             shape = _renamed(shape, path)
             warnings.append(str(problem))
@@ -285,6 +286,7 @@ _FORMS: Mapping[str, str] = MappingProxyType(
         DURATION_PATTERN: "must be a duration such as 30s, 5m or 1h30m",
         DNS_SUBDOMAIN_PATTERN: "must be of lower-case letters, digits, '-' and '.', with a letter"
         " or a digit at both ends",
+        PATH_PATTERN: "must be names of fields with dots between them, such as spec.template",
     }
 )
 """What a pattern asks for, in words."""
@@ -302,9 +304,10 @@ _OF_THE_OLDER_VERSION: Mapping[str, str] = MappingProxyType(
 """Fields of a Configuration that went with v1beta1, and how the same is said now."""
 
 
-def _as_manifest_error(
+def manifest_error(
     document: Document, path: tuple[Step, ...], fault: str, message: str
 ) -> ManifestError:
+    """Tell a fault that a schema found in a document in the words of this program."""
     shown = document.value_at(path)
     what = message.removeprefix("Value error, ").removeprefix("Input ")
     if fault == "missing":
