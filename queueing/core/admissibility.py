@@ -84,17 +84,20 @@ def refusal(
     """
     blocks = queue.strategy is Strategy.STRICT_FIFO
     retry = Requeue.IMMEDIATE if blocks else Requeue.INADMISSIBLE
-    if any(one.state in (CheckPhase.RETRY, CheckPhase.REJECTED) for one in workload.checks):
+    failed = (CheckPhase.RETRY, CheckPhase.REJECTED)
+    if workload.checks and any(one.state in failed for one in workload.checks):
         text = "The workload has failed admission checks"
         return Refusal(Reason.PENDING_EVALUATION, text, retry)
     if queue_inactive:
         text = f"ClusterQueue {queue.name} is inactive"
         return Refusal(Reason.SUSPENDED, text, Requeue.INADMISSIBLE)
-    name = namespace_of(workload.key)
-    labels = {"kubernetes.io/metadata.name": name} if namespace is None else namespace.labels
-    if not selects(queue.namespace_selector, labels):
-        text = "workload namespace doesn't match ClusterQueue selector"
-        return Refusal(Reason.MISCONFIGURED, text, Requeue.INADMISSIBLE)
+    selector = queue.namespace_selector
+    if selector is None or selector.requirements:
+        name = namespace_of(workload.key)
+        labels = {"kubernetes.io/metadata.name": name} if namespace is None else namespace.labels
+        if not selects(selector, labels):
+            text = "workload namespace doesn't match ClusterQueue selector"
+            return Refusal(Reason.MISCONFIGURED, text, Requeue.INADMISSIBLE)
     if workload.misconfigured:
         return Refusal(Reason.MISCONFIGURED, workload.misconfigured, retry)
     return None

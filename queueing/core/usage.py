@@ -87,17 +87,6 @@ def assigned_usage(pod_sets: Iterable[PodSetAssignment]) -> dict[FlavorResource,
     return total
 
 
-def is_charged(pod_sets: Sequence[PodSetAssignment], usage: Mapping[FlavorResource, int]) -> bool:
-    """Say whether assignments charge exactly this usage. Faster than sums for a single pod set."""
-    if len(pod_sets) != 1 or len(pod_sets[0].usage) != len(usage):
-        return assigned_usage(pod_sets) == usage
-    one = pod_sets[0]
-    for (flavor, resource), amount in usage.items():
-        if one.usage.get(resource) != amount or one.flavors.get(resource) != flavor:
-            return False
-    return True
-
-
 def held_usage(workload: WorkloadFact) -> dict[FlavorResource, int]:
     """Return what a workload's admission charges, without its reclaimable pods.
 

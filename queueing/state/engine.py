@@ -235,10 +235,6 @@ class Engine:
         """Return the names of objects whose views may have changed since the last call."""
         return reports.changed(self._memory)
 
-    def story(self, workload: Key) -> tuple[str, ...]:
-        """Return the last events of a workload as sentences, oldest first."""
-        return self._memory.stories.read(workload)
-
     def check(self) -> None:
         """Raise AssertionError unless every invariant holds."""
         invariants.check(self._memory)

@@ -1,11 +1,11 @@
 """The invariants that hold between two calls of the engine; tests assert them."""
 
 from queueing.core.holders import exposed_by
-from queueing.core.names import FlavorResource, Key, QueueName
+from queueing.core.names import FlavorResource, QueueName
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.pending import PendingQueue
 from queueing.state.queues.stands import Stand
-from queueing.state.usage.charges import Tally
+from queueing.state.usage.charges import tally_of
 from queueing.state.usage.ledger import Ledger
 from queueing.state.usage.ranks import Rank
 from queueing.state.usage.turns import Turns
@@ -30,38 +30,32 @@ def _expect(holds: object, wrong: str) -> None:
 
 
 def _check_sums(memory: Memory) -> None:
-    """Check that usage in the tree, tallies and ranks are the sums over the charges."""
+    """Check that usage in the tree, ranks and memos follow from the charges."""
     ledger = memory.ledger
-    tallies: dict[QueueName, Tally] = {}
-    by_local_queue: dict[Key, Tally] = {}
-    for charge in ledger.charges.values():
-        holder = charge.holder
+    for holder in (one.holder for one in ledger.charges.values()):
         fair = ledger.users.priced(holder) is holder
         _expect(fair, f"{holder.key} is charged wrongly for claims that others use")
-        tallies.setdefault(holder.queue, Tally()).add(charge, 1)
-        if holder.local_queue is not None:
-            by_local_queue.setdefault(holder.local_queue, Tally()).add(charge, 1)
-    _expect(tallies == ledger.rolls.tallies(), "counts of ClusterQueues drifted from their charges")
-    _expect(
-        by_local_queue == ledger.rolls.tallies_behind(),
-        "counts of LocalQueues drifted from their charges",
-    )
+    evicted = {key for key, one in ledger.charges.items() if one.holder.evicted}
+    _expect(evicted == ledger.leaving.keys(), "those that are leaving drifted")
     if ledger.turns is not None:
         _check_turns_of_local_queues(ledger, ledger.turns)
     for queue, rank in ledger.ranks.items():
-        plain = Rank(rank.plain)
-        plain.count(ledger.rolls.held_in(queue))
+        plain = Rank()
+        plain.count(one.holder for one in ledger.charges_of(queue))
         _expect(plain.sums() == rank.sums(), f"{queue}: what namespaces hold drifted")
     for name in memory.objects.queues:
-        node = memory.tree.queue(name)
-        want = tallies.get(name, Tally()).reserved
-        got: dict[FlavorResource, int] = {
-            one: node.held(one) for one in node.resources() if node.held(one)
-        }
+        node, charges = memory.tree.queue(name), list(ledger.charges_of(name))
+        want = tally_of(charges).reserved
+        got = {one: node.held(one) for one in node.resources() if node.held(one)}
         _expect(got == want, f"{name}: the tree has {got}, its workloads hold {want}")
         later = _later(memory, name)
         got = {one: node.usage(one) for one in node.resources() if node.usage(one)}
         _expect(got == later, f"{name}: {got} is counted as held later, it is {later}")
+    for name, roll in ledger.rolls.items():
+        mine = {key: one for key, one in ledger.charges.items() if one.holder.queue == name}
+        _expect(mine == roll.charges, f"{name}: its charges drifted")
+        fresh = roll.victims in (None, ledger.victims_of(roll))
+        _expect(fresh, f"{name}: who may be preempted drifted")
         exposed = exposed_by(ledger.holders(name))
         _expect(exposed == ledger.exposed(name), f"{name}: what may be preempted drifted")
 
@@ -69,9 +63,8 @@ def _check_sums(memory: Memory) -> None:
 def _later(memory: Memory, name: QueueName) -> dict[FlavorResource, int]:
     """Return what is held of a queue, less what victims give back, plus what is promised."""
     ledger, found = memory.ledger, dict[FlavorResource, int]()
-    stays = (
-        one for one in ledger.rolls.held_in(name) if not (one.evicted and memory.rules.promises)
-    )
+    held = (one.holder for one in ledger.charges_of(name))
+    stays = [one for one in held if not (one.evicted and memory.rules.promises)]
     for holder in (*stays, *(one for one in ledger.promised.values() if one.queue == name)):
         for resource, amount in holder.usage.items():
             found[resource] = found.get(resource, 0) + amount
@@ -84,8 +77,7 @@ def _check_turns_of_local_queues(ledger: Ledger, turns: Turns) -> None:
     for charge in ledger.charges.values():
         holder = charge.holder
         if holder.local_queue is not None:
-            runs = charge.admitted and charge.decision is None
-            plain.charge(holder.local_queue, holder.usage, runs=runs, sign=1)
+            plain.charge(holder.local_queue, holder.usage, runs=charge.runs, sign=1)
     _expect(plain.sums() == turns.sums(), "usage of LocalQueues drifted from their charges")
 
 
@@ -112,45 +104,28 @@ def _check_places(memory: Memory) -> None:
 
 
 def _check_queue(memory: Memory, queue: PendingQueue) -> None:
-    """Check that counts are the sizes of peers, and that all that compete are in a lane."""
-    size = inadmissible = 0
-    offered = {id(order) for lane in queue.lanes.heaps.values() for order, _ in lane}
+    """Check that each item is in one group, and each group in its rows and no other."""
+    rows = {**queue.lanes, **queue.shelves}
+    _expect(all(row.entries for row in rows.values()), f"{queue.name}: a row is empty")
+    entries = sum(len(row.entries) for row in rows.values())
+    filed = sum(len(peers.asked) for peers in queue.peers.values())
+    _expect(filed == entries, f"{queue.name}: {entries} in rows, {filed} know of it")
     for peers in queue.peers.values():
-        items = list(peers.items())
-        _expect(len(items) == peers.size > 0, f"{queue.name}: peers of a wrong size")
-        size += peers.size
-        inadmissible += peers.size if peers.stand is Stand.PARKED else 0
-        waits = peers.stand is not Stand.READY
-        _expect((peers in queue.waiting) == waits, f"{queue.name}: waiting and READY, or neither")
         top = peers.top()
-        if top is not None and peers.stand in (Stand.READY, Stand.BLOCKING):
-            _expect(id(top.order) in offered, f"{top.fact.key} is not in the heap of its queue")
-        for item in items:
-            mine = memory.items.get(item.fact.key) is item
+        if top is None:
+            raise AssertionError(f"{queue.name}: nobody is among some peers")
+        name, waits = top.fact.key, peers.stand is not Stand.READY
+        _expect((peers in queue.waiting) == waits, f"{name}: waiting and READY, or neither")
+        in_rows = all((top.order, peers) in rows[slot].entries for slot in peers.asked)
+        _expect(in_rows, f"{name} is not in its rows, at the place of the first")
+        lanes = [slot for slot in peers.asked if slot.resource is None]
+        _expect(len(lanes) == peers.competes, f"{name} competes and is in no lane, or not")
+        shelved = len(peers.asked) > len(lanes)
+        _expect(not shelved or peers.stand is Stand.PARKED, f"{name}: on a shelf, and not PARKED")
+        _expect(not (shelved and peers in queue.hopeful), f"{name} is hopeful and on a shelf")
+        for item in peers.items():
+            mine = memory.items.get(item.fact.key) is item and item.peers is peers
             _expect(mine, f"{item.fact.key} is queued twice")
-    _check_shelves(queue)
-    _expect(queue.size == size, f"{queue.name}: {queue.size} counted, {size} there")
-    _expect(queue.inadmissible == inadmissible, f"{queue.name}: inadmissible ones miscounted")
-    counted = sum(count.size for count in queue.by_local_queue.values())
-    _expect(counted == size, f"{queue.name}: counts of LocalQueues drifted")
-
-
-def _check_shelves(queue: PendingQueue) -> None:
-    """Check that peers on shelves wait, and have the place of their first item there."""
-    filed = 0
-    for peers in queue.peers.values():
-        top, filing = peers.top(), queue.shelves.filing(peers)
-        if filing is None or top is None:
-            continue
-        name = top.fact.key
-        _expect(peers in queue.waiting, f"{name} does not wait and is on a shelf")
-        _expect(peers not in queue.hopeful, f"{name} is hopeful and on a shelf")
-        _expect(filing.place is top.order, f"{name} is on a shelf at another's place")
-        filed += len(filing.asked)
-    there = queue.shelves.entries()
-    _expect(filed == there, f"{queue.name}: {there} on shelves, {filed} know of it")
-    ready = {peers for peers in queue.peers.values() if peers.stand is Stand.READY}
-    _expect(ready == set(queue.competing), f"{queue.name}: those that compete drifted")
 
 
 def _check_turns(memory: Memory) -> None:

@@ -210,8 +210,8 @@ FAULTS = [
     ),
     Fault(
         "Released quota is not taken off the tree",
-        "queueing.state.usage.ledger:Ledger._withdraw",
-        lambda _: lambda self, charge: self._take(charge),
+        "queueing.state.usage.ledger:Ledger._weigh",
+        lambda right: lambda self, holder, sign: right(self, holder, 1) if sign > 0 else None,
         kueue.who_waits_is_all_that_a_new_engine_must_know,
         KUEUE,
         seed=2,

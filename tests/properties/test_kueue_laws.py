@@ -43,7 +43,8 @@ def who_waits_is_all_that_a_new_engine_must_know(life: Life) -> None:
 
 def carry_over(old: Memory, new: Memory) -> None:
     """Let everybody who waits in one memory wait in the same way in another."""
-    new.releases.update(old.releases)
+    for name, queue in old.queues.items():
+        new.queue(name).releases = queue.releases
     for key, known in old.items.items():
         item = new.items[key]
         peers = known.peers

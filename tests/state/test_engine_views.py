@@ -102,16 +102,6 @@ def test_changed_names_what_to_look_at_again_and_is_drained() -> None:
     assert engine.changed().cluster_queues == ()
 
 
-def test_the_story_of_a_workload_is_told_in_order() -> None:
-    engine = engine_with(*world(cluster_queue(), workload("large", {"cpu": 11_000})))
-    engine.cycle(1.0)
-    engine.observe(cluster_queue(quotas={"default": {"cpu": 11_000}}))
-    engine.cycle(2.0)
-    first, second = engine.story(Key("team/large"))
-    assert first.startswith("1.000 waits (Inadmissible), ExceedsMaxQuota")
-    assert second == "2.000 admitted by main"
-
-
 def test_usage_appears_when_the_queue_does() -> None:
     engine = engine_with(admitted("running", {"cpu": 4_000}))
     for fact in world(cluster_queue(), FlavorFact(name=FlavorName("default"))):

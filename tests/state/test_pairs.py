@@ -17,10 +17,9 @@ ONE, TWO, THREE = Uid("one"), Uid("two"), Uid("three")
 
 def test_a_pair_is_known_from_its_first_preemption_on() -> None:
     pairs = Pairs()
-    assert pairs.note(ONE, TWO)
-    assert not pairs.note(ONE, TWO)
-    assert pairs.note(TWO, ONE), "the other way round it is another pair"
+    pairs.note(ONE, TWO)
     assert pairs.victims_of(ONE) == {TWO}
+    assert pairs.victims_of(TWO) == frozenset(), "the other way round it is another pair"
 
 
 def test_a_preemption_that_was_not_carried_out_is_no_pair() -> None:

@@ -103,9 +103,7 @@ def test_a_local_queue_does_not_borrow() -> None:
 
 
 def test_a_cohort_shows_its_share() -> None:
-    share = CohortView(
-        name=CohortName("c"), parent=None, quota={}, nominal={}, usage={}, weighted_share=3
-    )
+    share = CohortView(name=CohortName("c"), quota={}, usage={}, weighted_share=3)
     found = read(wire.Cohort, {"metadata": {"name": "c"}})
     assert written(cohort_status(found, share)) == {"fairSharing": {"weightedShare": 3}}
     known = read(

@@ -18,12 +18,11 @@ def exceeds(memory: Memory, key: Key, aside: Iterable[Key]) -> bool:
     if charge is None or not tree.has_queue(charge.holder.queue):
         return False
     holder = charge.holder
-    others = {one: charges[one].holder for one in aside if one in charges}
-    leaving = {one: found.holder for one, found in charges.items() if found.holder.evicted}
     with tree.attempt():
-        for one in {**others, **leaving, key: holder}.values():
-            if one.runs or not memory.rules.promises:
-                _remove(memory, one)
+        for other in dict.fromkeys((key, *aside, *memory.ledger.leaving)):
+            found = charges.get(other)
+            if found is not None and (found.holder.runs or not memory.rules.promises):
+                _remove(memory, found.holder)
         for one in memory.ledger.promised.values():
             _remove(memory, one)
         node = tree.queue(holder.queue)
@@ -37,8 +36,7 @@ def is_needed(memory: Memory, victim: Key) -> bool:
         return False
     if not memory.rules.promises:
         return False
-    named = memory.uids.get(memory.marks.preemptor.get(victim, Uid("")))
-    item = None if named is None else memory.items.get(named)
+    item = memory.items.get(memory.workloads.uids.get(memory.marks.get(victim, Uid("")), Key("")))
     if item is not None and item.wait is None:
         return True  # this leader has not judged the preemptor yet
     holder = charge.holder

@@ -1,17 +1,15 @@
 """Views of the memory, computed when they are asked for."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from queueing.core.names import CohortName, FlavorResource, Key, QueueName
 from queueing.core.quota.node import Node
 from queueing.state.memory.memory import Memory
 from queueing.state.memory.views import Active, Changed, Charged, CohortView, PendingItem, QueueView
 from queueing.state.queues.peers import peers_of
-from queueing.state.queues.stands import Count, Stand
-from queueing.state.usage.turns import UsageHistory
-
-NOBODY = Count()
-GONE = Active(status=False, reason="Unknown", message="Can't admit new workloads")
+from queueing.state.queues.stands import Stand
+from queueing.state.usage.charges import tally_of
 
 
 def cluster_queue(memory: Memory, name: QueueName) -> QueueView | None:
@@ -19,55 +17,43 @@ def cluster_queue(memory: Memory, name: QueueName) -> QueueView | None:
     active = memory.objects.activity(name)
     if active is None:
         return None
-    node = memory.tree.queue(name)
-    queue = memory.queues.get(name)
-    tally = memory.ledger.rolls.tally(name)
-    held = sum(
-        memory.aside.counted.get(key, 0) for key in memory.objects.local_queues_of.get(name, {})
-    )
-    return QueueView(
-        name=name,
-        pending_active=0 if queue is None else queue.active,
-        pending_inadmissible=held + (0 if queue is None else queue.inadmissible),
-        reserving=tally.reserving,
-        admitted=tally.admitted,
-        reservation=_charged(node, tally.reserved, borrowing=True),
-        usage=_charged(node, tally.used, borrowing=True),
-        active=active,
-        weighted_share=memory.share(node),
-    )
+    made = _view(memory, name, None, active)
+    return replace(made, weighted_share=memory.share(memory.tree.queue(name)))
 
 
 def local_queue(memory: Memory, key: Key) -> QueueView | None:
-    """Return the counts and usage of a LocalQueue, None when there is no such queue."""
+    """Return the counts and usage of a LocalQueue, None when there is no such queue.
+
+    What its workloads still hold of another ClusterQueue, that it named before, does not count.
+    """
     active = memory.objects.local_queue_activity(key)
     if active is None:
         return None
-    name = memory.objects.local_queues[key].cluster_queue
-    queue = memory.queues.get(name)
-    count = NOBODY if queue is None else queue.by_local_queue.get(key, NOBODY)
-    tally = memory.ledger.rolls.tally_behind(key)
+    name, turns = memory.objects.local_queues[key].cluster_queue, memory.ledger.turns
+    made = _view(memory, name, key, active)
+    if turns is None or memory.plain_turns(name) is None:
+        return made
+    return replace(made, history=turns.history(key))
+
+
+def _view(memory: Memory, name: QueueName, only: Key | None, active: Active) -> QueueView:
+    """Return the view of a ClusterQueue, or of `only` one LocalQueue of it."""
     node = memory.tree.queue(name) if memory.tree.has_queue(name) else None
+    charges = memory.ledger.charges_of(name)
+    tally = tally_of(one for one in charges if only in (None, one.holder.local_queue))
+    pending, inadmissible = memory.queue(name).pending(only)
+    doors = memory.objects.local_queues_of.get(name, ()) if only is None else (only,)
+    lends = only is None and node is not None and node.parent is not None
     return QueueView(
-        name=key,
-        pending_active=count.size - count.inadmissible,
-        pending_inadmissible=count.inadmissible + memory.aside.counted.get(key, 0),
+        name=only or name,
+        pending_active=pending,
+        pending_inadmissible=inadmissible + sum(memory.aside.counted[key] for key in doors),
         reserving=tally.reserving,
         admitted=tally.admitted,
-        reservation=_charged(node, tally.reserved, borrowing=False),
-        usage=_charged(node, tally.used, borrowing=False),
+        reservation=_charged(node, tally.reserved, lends=lends),
+        usage=_charged(node, tally.used, lends=lends),
         active=active,
-        history=_history(memory, key),
     )
-
-
-def _history(memory: Memory, key: Key) -> UsageHistory | None:
-    """Return the usage history of a LocalQueue; None without admission fair sharing."""
-    queue = memory.objects.queues.get(memory.objects.local_queues[key].cluster_queue)
-    turns = memory.ledger.turns
-    if turns is None or queue is None or not queue.admission_fair_sharing:
-        return None
-    return turns.history(key)
 
 
 def cohort(memory: Memory, name: CohortName) -> CohortView | None:
@@ -79,23 +65,13 @@ def cohort(memory: Memory, name: CohortName) -> CohortView | None:
     if node is None:
         return None
     resources = sorted(node.resources())
+    held = {one: node.held(one) for one in resources}
     return CohortView(
         name=name,
-        parent=None if node.parent is None else CohortName(node.parent.name),
         quota={one: node.quota(one) for one in resources},
-        nominal={one: node.nominal(one) for one in resources},
-        usage={
-            one: Charged(total=node.held(one), borrowed=_beyond(node, one)) for one in resources
-        },
+        usage=_charged(node, held, lends=node.parent is not None),
         weighted_share=memory.share(node),
     )
-
-
-def _beyond(node: Node, resource: FlavorResource) -> int:
-    """Return what a cohort holds above its quota; 0 for a root, which cannot borrow."""
-    if node.parent is None:
-        return 0
-    return max(0, node.held(resource) - node.quota(resource))
 
 
 def pending(memory: Memory, name: QueueName, only: Key | None = None) -> Iterator[PendingItem]:
@@ -108,7 +84,7 @@ def pending(memory: Memory, name: QueueName, only: Key | None = None) -> Iterato
     if queue is None:
         return
     known = [item for peers in queue.peers.values() for item in peers.items()]
-    items = sorted((queue.lanes.place(item), item) for item in known)
+    items = sorted((queue.place(item), item) for item in known)
     behind: dict[Key | None, int] = {}
     for position, (_, item) in enumerate(items):
         local_queue = item.fact.local_queue
@@ -156,22 +132,15 @@ def changed(memory: Memory) -> Changed:
 
 
 def _charged(
-    node: Node | None, sums: Mapping[FlavorResource, int], *, borrowing: bool
+    node: Node | None, sums: Mapping[FlavorResource, int], *, lends: bool
 ) -> dict[FlavorResource, Charged]:
     """Return what is charged, for every flavor-resource that has a quota or a charge.
 
-    `borrowed` is 0 without `borrowing`, and in a ClusterQueue without a cohort.
+    Unless the cohort `lends`, nothing is borrowed.
     """
-    named: Iterable[FlavorResource] = sums if node is None else {**_quotas(node), **sums}
-    lends = borrowing and node is not None and node.parent is not None
+    if node is None:
+        return {one: Charged(total=sums[one], borrowed=0) for one in sorted(sums)}
     return {
-        one: Charged(
-            total=sums.get(one, 0),
-            borrowed=max(0, sums.get(one, 0) - node.quota(one)) if node and lends else 0,
-        )
-        for one in sorted(named)
+        one: Charged(total=total, borrowed=max(0, total - node.quota(one)) if lends else 0)
+        for one, total in ((one, sums.get(one, 0)) for one in sorted(node.resources()))
     }
-
-
-def _quotas(node: Node) -> dict[FlavorResource, None]:
-    return dict.fromkeys(node.resources())

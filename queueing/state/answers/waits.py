@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from queueing.core.decisions import Reason, Requeue, Wait
-from queueing.core.names import Key, QueueName
+from queueing.core.names import Key
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item, peers_of
 from queueing.state.queues.stands import Stand
@@ -35,14 +35,12 @@ def current_wait(memory: Memory, item: Item) -> Wait:
     The wait of its peers comes first: a wait of the item alone is older.
     """
     peers = peers_of(item)
-    name = peers.queue
     if not memory.objects.is_active(peers.queue):
-        return suspended(item, name)
-    if peers.stand is Stand.READY:
-        return _not_head(item, name) if item.wait is None else item.wait
-    found = peers.wait or item.wait
+        return suspended(item)
+    found = item.wait if peers.stand is Stand.READY else peers.wait or item.wait
     if found is None:
-        return _not_head(item, name)
+        text = "Waiting for its turn in the queue"
+        return item.waits(Requeue.NOT_HEAD, Reason.PENDING_EVALUATION, text)
     if found.workload == item.fact.key and found.uid == item.fact.uid:
         return found
     return replace(found, workload=item.fact.key, uid=item.fact.uid)
@@ -53,30 +51,13 @@ def standing_wait(memory: Memory, item: Item) -> Wait:
 
     One that is not parked keeps the reason and message of its last judgement, if it had one.
     """
-    found, peers = current_wait(memory, item), item.peers
-    if peers is None or peers.stand is Stand.PARKED or not memory.objects.is_active(peers.queue):
+    found, peers = current_wait(memory, item), peers_of(item)
+    if peers.stand is Stand.PARKED or not memory.objects.is_active(peers.queue):
         return found
     return replace(found, requeue=Requeue.NOT_HEAD, mode=None, nominated=(), targets=())
 
 
-def suspended(item: Item, name: QueueName) -> Wait:
+def suspended(item: Item) -> Wait:
     """Return the wait of an item whose ClusterQueue is inactive."""
-    return Wait(
-        workload=item.fact.key,
-        uid=item.fact.uid,
-        cluster_queue=name,
-        requeue=Requeue.INADMISSIBLE,
-        reason=Reason.SUSPENDED,
-        message=f"ClusterQueue {name} is inactive",
-    )
-
-
-def _not_head(item: Item, name: QueueName) -> Wait:
-    return Wait(
-        workload=item.fact.key,
-        uid=item.fact.uid,
-        cluster_queue=name,
-        requeue=Requeue.NOT_HEAD,
-        reason=Reason.PENDING_EVALUATION,
-        message="Waiting for its turn in the queue",
-    )
+    text = f"ClusterQueue {peers_of(item).queue} is inactive"
+    return item.waits(Requeue.INADMISSIBLE, Reason.SUSPENDED, text)

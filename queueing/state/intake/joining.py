@@ -3,13 +3,13 @@
 Invariant: a workload is in at most one queue, and is not held back while it is in one.
 """
 
-from collections.abc import Hashable
-from heapq import heappush
+from collections.abc import Hashable, Iterable
 
 from queueing.core.credits.allowance import seconds_of
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, QueueName
 from queueing.core.ordering import queue_key, queue_timestamp
+from queueing.core.usage import demand_of
 from queueing.state.intake.hindrances import why_held
 from queueing.state.memory.memory import Held, Memory
 from queueing.state.queues.peers import Item, peers_of
@@ -43,12 +43,11 @@ def is_over(fact: WorkloadFact) -> bool:
 def leave(memory: Memory, key: Key) -> None:
     """Remove a workload from its queue, or from those that are held back."""
     _unhold(memory, key)
-    item = memory.items.get(key)
-    if item is None or item.peers is None:
+    item = memory.items.pop(key, None)
+    if item is None:
         return
     memory.ledger.break_promise(key, releases=True)
-    del memory.items[key]
-    peers = item.peers
+    peers = peers_of(item)
     memory.queues[peers.queue].remove(item)
     memory.ready.add(peers.queue)
     memory.touch(peers.queue, peers.local_queue)
@@ -70,46 +69,41 @@ def isolate(memory: Memory, item: Item, *, sticky: bool = False) -> None:
     queue.add(item, token, peers.demand)
 
 
+def rejoin(memory: Memory, keys: Iterable[Key]) -> None:
+    """Queue workloads anew, because what groups them changed."""
+    for key in list(keys):
+        leave(memory, key)
+        enqueue(memory, memory.workloads[key])
+
+
 def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
     timestamp = queue_timestamp(fact, memory.settings)
-    known = memory.items.get(fact.key)
-    goes_on = False
-    if known is not None and known.peers is not None:
-        goes_on = memory.settings.preserve_scan_progress and known.peers.queue == name
-        if known.peers.queue == name and _material(known.fact) == _material(fact):
-            known.fact = fact
-            if not memory.settings.preserve_scan_progress:
-                known.progress = None
-            return
-        leave(memory, fact.key)
+    known, preserves = memory.items.get(fact.key), memory.settings.preserve_scan_progress
+    stays = known is not None and peers_of(known).queue == name
+    if known is not None and stays and _material(known.fact) == _material(fact):
+        known.fact = fact
+        if not preserves:
+            known.progress = None
+        return
+    leave(memory, fact.key)
     item = Item(fact, queue_key(fact, timestamp), timestamp)
     memory.items[fact.key] = item
-    demand = memory.demand(fact)
-    if known is not None and goes_on:
-        _go_on_with(item, known)
-    queue = memory.queue(name)
+    if known is not None and stays and preserves and known.fact.priority == fact.priority:
+        # Progress names the demand that it is valid for, so a changed demand needs no check here.
+        item.progress, item.progress_at = known.progress, known.progress_at
+        item.progress_in = known.progress_in
+    demand = demand_of(fact)
     length = seconds_of(fact) if memory.credits.has_budgets else None
     token: Hashable = (demand.shape, fact.priority, fact.local_queue, length)
     if not has_peers(memory, name):
         token = ("alone", fact.uid)
-    first = queue.add(item, token, demand)
+    is_first = memory.queue(name).add(item, token, demand)
     memory.ready.add(name)
     memory.touch(name, fact.local_queue)
-    active = memory.active.get(name)
-    if active is not None and not active.status:
-        memory.announcements[fact.key] = None
-    if first and memory.rules.waits_for_lacks:
+    if not memory.objects.is_active(name):
+        memory.aside.untold[fact.key] = None
+    if is_first and memory.rules.waits_for_lacks:
         memory.wake(item)
-
-
-def _go_on_with(item: Item, before: Item) -> None:
-    """Keep the search progress of a changed workload, unless its priority changed.
-
-    Progress names the demand that it is valid for, so a changed demand needs no check here.
-    """
-    if before.fact.priority == item.fact.priority:
-        item.progress, item.progress_at = before.progress, before.progress_at
-        item.progress_in = before.progress_in
 
 
 def _material(fact: WorkloadFact) -> tuple[object, ...]:
@@ -141,28 +135,17 @@ def has_peers(memory: Memory, name: QueueName) -> bool:
 
 
 def _hold_back(memory: Memory, fact: WorkloadFact, held: Held) -> None:
-    known = memory.aside.held.get(fact.key)
-    untold = fact.key in memory.announcements
+    known, is_untold = memory.aside.held.get(fact.key), fact.key in memory.aside.untold
     leave(memory, fact.key)
-    memory.aside.held[fact.key] = held
+    memory.aside.put(fact.key, held)
     if held.until is not None:
-        heappush(memory.aside.timers, (held.until, fact.key))
-    if held.counted and held.local_queue is not None:
-        memory.aside.counted[held.local_queue] = memory.aside.counted.get(held.local_queue, 0) + 1
+        memory.timers.set(held.until, fact.key)
     memory.touch(held.wait.cluster_queue, held.local_queue)
-    if known is None or untold or known.wait != held.wait:
-        memory.announcements[fact.key] = None
+    if known is None or is_untold or known.wait != held.wait:
+        memory.aside.untold[fact.key] = None
 
 
 def _unhold(memory: Memory, key: Key) -> None:
-    held = memory.aside.held.pop(key, None)
-    if memory.announcements:
-        memory.announcements.pop(key, None)
-    if held is None:
-        return
-    local_queue = held.local_queue
-    if held.counted and local_queue is not None:
-        memory.aside.counted[local_queue] -= 1
-        if not memory.aside.counted[local_queue]:
-            del memory.aside.counted[local_queue]
-    memory.touch(held.wait.cluster_queue, local_queue)
+    held = memory.aside.take(key)
+    if held is not None:
+        memory.touch(held.wait.cluster_queue, held.local_queue)

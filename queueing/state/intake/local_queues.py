@@ -1,9 +1,8 @@
 """The order of LocalQueues within a ClusterQueue whose namespaces have credit balances."""
 
 from queueing.core.credits.facts import Member
-from queueing.core.names import Key, QueueName
 from queueing.state.memory.memory import Memory
-from queueing.state.usage.ranks import Plain, Rank
+from queueing.state.usage.ranks import Rank
 
 
 def rank_local_queues(memory: Memory) -> None:
@@ -14,38 +13,21 @@ def rank_local_queues(memory: Memory) -> None:
     ledger, books = memory.ledger, memory.credits.queue_books
     for name in books.moved:
         book = books.by_queue.get(name)
-        queue = memory.queues.get(name)
         if book is None:
             ledger.ranks.pop(name, None)
         else:
             rank = ledger.ranks.get(name)
             if rank is None:
-                rank = ledger.ranks[name] = Rank(_plain(memory, name))
-                rank.count(ledger.rolls.held_in(name))
-            rank.plain = _plain(memory, name)
+                rank = ledger.ranks[name] = Rank()
+                rank.count(one.holder for one in ledger.charges_of(name))
+            rank.plain = memory.plain_turns(name)
             rank.follow(book.policy.prices, _by_name(book.parts), _by_name(book.exponents))
-        if queue is not None:
-            memory.divide(queue)
+        memory.divide(memory.queue(name))
         memory.ready.add(name)
-        for key in memory.objects.local_queues_of.get(name, {}):
-            memory.touch(None, key)
+        memory.touched.local_queues.update(memory.objects.local_queues_of.get(name, ()))
     books.moved.clear()
     memory.ready.update(ledger.unranked)
     ledger.unranked.clear()
-
-
-def credited(memory: Memory) -> frozenset[QueueName]:
-    """Return the ClusterQueues in which a balance bends the weight of any namespace."""
-    ranks = memory.ledger.ranks
-    return frozenset(name for name, rank in ranks.items() if rank.bends) if ranks else frozenset()
-
-
-def _plain(memory: Memory, queue: QueueName) -> Plain:
-    return memory.plain_turns(queue) or _none
-
-
-def _none(_local_queue: Key | None) -> float:
-    return 0.0
 
 
 def _by_name(found: dict[Member, int]) -> dict[str, int]:

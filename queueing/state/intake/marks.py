@@ -27,29 +27,14 @@ def preemptor_of(message: str) -> Uid | None:
 
 
 def note_mark(memory: Memory, fact: WorkloadFact) -> None:
-    """Store the mark of a workload: the preemptor that its status names, if it is still valid."""
-    key, marks = fact.key, memory.marks
+    """Store the preemptor that the status of a workload names, if it is still valid."""
     preempted, uid = fact.conditions.get("Preempted"), None
-    if preempted is None and key not in marks.preemptor:
-        return
     if preempted is not None and preempted.status and fact.is_true("Evicted"):
         uid = None if fact.is_true("Finished") else preemptor_of(preempted.message)
-    if marks.preemptor.get(key) == uid:
-        return
-    unmark(memory, key)
-    if uid is not None:
-        marks.preemptor[key] = uid
-        marks.victims.setdefault(uid, {})[key] = None
-
-
-def unmark(memory: Memory, key: Key) -> None:
-    """Remove the mark of a workload that is spared or deleted, or names another preemptor now."""
-    marks = memory.marks
-    uid = marks.preemptor.pop(key, None)
-    if uid is not None:
-        marks.victims[uid].pop(key)
-        if not marks.victims[uid]:
-            del marks.victims[uid]
+    if uid is None:
+        memory.marks.pop(fact.key, None)
+    else:
+        memory.marks[fact.key] = uid
 
 
 def unjudged(memory: Memory) -> Iterator[Item]:
@@ -57,13 +42,14 @@ def unjudged(memory: Memory) -> Iterator[Item]:
 
     One that was evicted itself after its victims is none of them: it had got what they left.
     """
-    for uid, victims in memory.marks.victims.items():
-        item = memory.items.get(memory.uids.get(uid, Key("")))
-        if item is None or item.wait is not None:
-            continue
-        left_at = _evicted_at(item.fact)
-        if any(_evicted_at(memory.workloads[key]) >= left_at for key in victims):
-            yield item
+    found: dict[Key, Item] = {}
+    for victim, uid in memory.marks.items():
+        item = memory.items.get(memory.workloads.uids.get(uid, Key("")))
+        if item is not None and item.wait is None:
+            since = _evicted_at(memory.workloads[victim])
+            if since >= _evicted_at(item.fact):
+                found[item.fact.key] = item
+    return iter(found.values())
 
 
 def _evicted_at(fact: WorkloadFact) -> float:

@@ -6,8 +6,6 @@ from queueing.state.intake.holding import give_back, take_back_eviction
 from queueing.state.intake.joining import enqueue
 from queueing.state.memory.memory import Memory
 
-UNKNOWN, REFUSED = Verdict.UNKNOWN, Verdict.REFUSED
-"""For hot paths: see `READY` in `queues.stands`."""
 RETRY_DELAY_S_MAX = 60.0
 """The longest time for which a workload is held back whose decisions are refused repeatedly."""
 
@@ -21,23 +19,22 @@ def take_outcome(memory: Memory, outcome: Outcome) -> None:
     decision = outcome.decision
     key = decision.workload
     fact = memory.workloads.get(key)
-    memory.stories.add(key, memory.clock, outcome)
     if fact is None or fact.uid != decision.uid:
         return
     if isinstance(decision, Admit):
         charge = memory.ledger.charges.get(key)
         if charge is None or (charge.decision is not decision and charge.decision != decision):
             return
-        if outcome.verdict is UNKNOWN:
+        if outcome.verdict is Verdict.UNKNOWN:
             memory.writes.unknown.add(key)
-        elif outcome.verdict is REFUSED:
+        elif outcome.verdict is Verdict.REFUSED:
             give_back(memory, key)
             enqueue(memory, fact)
             _count_refusal(memory, key, key)
-    elif outcome.verdict is REFUSED:
+    elif outcome.verdict is Verdict.REFUSED:
         take_back_eviction(memory, fact)
         _count_refusal(memory, key, decision.preemptor)
-    elif outcome.verdict is UNKNOWN and key in memory.ledger.evicting:
+    elif outcome.verdict is Verdict.UNKNOWN and key in memory.ledger.evicting:
         memory.writes.unknown.add(key)
 
 

@@ -5,7 +5,7 @@ It decides which workloads a change of such an object may affect.
 
 from queueing.core.facts import ClusterQueueFact, Gone, Kind, LocalQueueFact
 from queueing.core.names import Key, QueueName
-from queueing.state.intake.joining import enqueue, leave
+from queueing.state.intake.joining import enqueue, rejoin
 from queueing.state.memory.memory import Memory
 from queueing.state.memory.objects import STILL, ObjectFact, Ripple
 
@@ -28,7 +28,8 @@ def put_object(memory: Memory, fact: ObjectFact) -> None:
             memory.ledger.open_queue(fact.name)
             _replace_behind_queue(memory, fact.name)
         elif old.strategy is not fact.strategy:
-            _requeue_all(memory, fact.name)
+            groups = memory.queue(fact.name).peers.values()
+            rejoin(memory, [item.fact.key for peers in groups for item in peers.items()])
     _spread(memory, ripple)
 
 
@@ -48,22 +49,22 @@ def drop_object(memory: Memory, gone: Gone) -> None:
 
 
 def _spread(memory: Memory, ripple: Ripple) -> None:
-    memory.open_local_queues.clear()
-    memory.edits.reshaped |= ripple.structure
-    if ripple.structure:
-        memory.credits.reshape()
+    objects, touched = memory.objects, memory.touched
     memory.edits.refitted.update(dict.fromkeys(ripple.queues))
+    if ripple.structure:
+        memory.edits.reshaped = True
+        memory.credits.reshape()
+        touched.charged.update(objects.queues)
+        touched.queues.update(memory.ledger.asleep)  # why they are inactive
     for name in ripple.queues:
-        memory.touch(name, None)
-        memory.touched.charged.add(name)
-        memory.touched.local_queues.update(memory.objects.local_queues_of.get(name, {}))
+        touched.queues.add(name)
+        touched.charged.add(name)
+        touched.local_queues.update(objects.local_queues_of.get(name, {}))
     for key in ripple.local_queues:
         memory.touch(None, key)
         _replace_behind(memory, key)
     if ripple.namespace is not None:
         memory.edits.relabelled[ripple.namespace] = None
-    if ripple.structure:
-        memory.touched.charged.update(memory.objects.queues)
 
 
 def _replace_behind_queue(memory: Memory, name: QueueName) -> None:
@@ -73,17 +74,6 @@ def _replace_behind_queue(memory: Memory, name: QueueName) -> None:
 
 def _replace_behind(memory: Memory, local_queue: Key) -> None:
     """Queue anew all workloads of a LocalQueue that hold no quota."""
-    for key in list(memory.behind.get(local_queue, {})):
+    for key in list(memory.workloads.behind.get(local_queue, {})):
         if key not in memory.ledger.charges:
             enqueue(memory, memory.workloads[key])
-
-
-def _requeue_all(memory: Memory, name: QueueName) -> None:
-    """Queue all workloads of a ClusterQueue anew, because its queueing strategy changed.
-
-    The strategy determines which of them are peers.
-    """
-    for peers in list(memory.queue(name).peers.values()):
-        for item in list(peers.items()):
-            leave(memory, item.fact.key)
-            enqueue(memory, item.fact)

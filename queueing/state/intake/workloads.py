@@ -8,7 +8,7 @@ from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
 from queueing.state.intake.holding import give_back, hold_quota
 from queueing.state.intake.joining import enqueue, is_over, leave
-from queueing.state.intake.marks import note_mark, unmark
+from queueing.state.intake.marks import note_mark
 from queueing.state.memory.memory import Memory
 
 
@@ -25,33 +25,25 @@ def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
     if old is not None and old.uid != fact.uid:
         forget_workload(memory, key)
         old = None
-    if old is None:
-        memory.uids[fact.uid] = key
-    if old is None or old.local_queue != fact.local_queue:
-        _index(memory, key, old, fact)
-    if memory.pairs and old is not None and _is_another_ask(old, fact):
-        for pairs in memory.pairs.values():
-            pairs.forget(fact.uid)
+    before = old if memory.pairs else None
+    if before and (before.priority, before.pod_sets) != (fact.priority, fact.pod_sets):
+        memory.forget_pairs(fact.uid)
     if not same:
         memory.writes.refusals.pop(key, None)
         memory.writes.punished.pop(key, None)
-    memory.workloads[key] = fact
+    memory.workloads.put(fact)
     place(memory, fact)
 
 
 def forget_workload(memory: Memory, key: Key) -> None:
     """Take in the deletion of a workload."""
-    old = memory.workloads.pop(key, None)
-    if old is None:
+    if memory.workloads.drop(key) is None:
         return
-    memory.uids.pop(old.uid, None)
-    _index(memory, key, old, None)
     leave(memory, key)
     give_back(memory, key)
-    unmark(memory, key)
+    memory.marks.pop(key, None)
     memory.writes.refusals.pop(key, None)
     memory.writes.punished.pop(key, None)
-    memory.stories.forget(key)
 
 
 def place(memory: Memory, fact: WorkloadFact) -> None:
@@ -87,17 +79,3 @@ def _may_be_older(memory: Memory, fact: WorkloadFact) -> bool:
         fact.conditions.get("Evicted") == before.conditions.get("Evicted")
         and fact.requeue_count == before.requeue_count
     )
-
-
-def _is_another_ask(old: WorkloadFact, new: WorkloadFact) -> bool:
-    return (old.priority, old.pod_sets) != (new.priority, new.pod_sets)
-
-
-def _index(memory: Memory, key: Key, old: WorkloadFact | None, new: WorkloadFact | None) -> None:
-    if old is not None and old.local_queue is not None:
-        behind = memory.behind.get(old.local_queue, {})
-        behind.pop(key, None)
-        if not behind:
-            memory.behind.pop(old.local_queue, None)
-    if new is not None and new.local_queue is not None:
-        memory.behind.setdefault(new.local_queue, {})[key] = None

@@ -1,9 +1,11 @@
 """All that the engine remembers, in one place; the modules beside this one work on it."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
-from queueing.core.decisions import Wait
+from queueing.core.decisions import Requeue, Wait
 from queueing.core.facts import WorkloadFact
 from queueing.core.fair_sharing.shares import weighted_share
 from queueing.core.holders import Holder
@@ -11,20 +13,14 @@ from queueing.core.names import Key, QueueName, Uid
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import Rules, Settings
-from queueing.core.usage import Demand, Shape, demand_of
 from queueing.state.credits.credits import Credits
 from queueing.state.memory.objects import Objects
 from queueing.state.memory.pairs import Pairs
-from queueing.state.memory.story import Stories
-from queueing.state.memory.views import Active
 from queueing.state.queues.peers import Item, Peers
 from queueing.state.queues.pending import PendingQueue
 from queueing.state.queues.stands import ASIDE, BLOCKING
 from queueing.state.usage.ledger import Ledger
 from queueing.state.usage.turns import Turns
-
-SHAPES_MAX = 65_536
-"""How many shapes of workloads the memo `demands` holds; it is emptied when it is full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +29,13 @@ class Held:
 
     wait: Wait
     local_queue: Key | None
-    counted: bool
-    """Whether it counts as pending and inadmissible all the same, as a workload in backoff does."""
     until: float | None = None
     """When it may be tried again without a new fact; None if only a fact can change that."""
+
+    @property
+    def counts_in(self) -> Key | None:
+        """The LocalQueue in which it is pending and inadmissible all the same, as in backoff."""
+        return self.local_queue if self.wait.requeue is Requeue.INADMISSIBLE else None
 
 
 @dataclass(slots=True)
@@ -67,24 +66,52 @@ class Writes:
 
 
 @dataclass(slots=True)
-class Marks:
-    """What the `Preempted` conditions of evicted workloads say of their preemptors."""
-
-    victims: dict[Uid, dict[Key, None]] = field(default_factory=dict)
-    """Preemptor → evicted workloads whose conditions name it."""
-    preemptor: dict[Key, Uid] = field(default_factory=dict)
-    """The same by victim."""
-
-
-@dataclass(slots=True)
 class Aside:
     """Workloads that must not be tried yet, and so are in no queue."""
 
     held: dict[Key, Held] = field(default_factory=dict)
-    counted: dict[Key, int] = field(default_factory=dict)
+    counted: Counter[Key | None] = field(default_factory=Counter)
     """LocalQueue → how many held workloads of it count as pending."""
-    timers: list[tuple[float, Key]] = field(default_factory=list)
-    """A heap: when held workloads may be tried again."""
+    untold: dict[Key, None] = field(default_factory=dict)
+    """Workloads, also of inactive queues, of which the next cycle is to tell why they wait."""
+
+    def put(self, key: Key, held: Held) -> None:
+        """Hold a workload back that is not held back yet."""
+        self.held[key] = held
+        self.counted[held.counts_in] += 1
+
+    def take(self, key: Key) -> Held | None:
+        """Hold a workload back no more; return why it was, None if it was not."""
+        self.untold.pop(key, None)
+        held = self.held.pop(key, None)
+        if held is not None:
+            self.counted[held.counts_in] -= 1
+        return held
+
+
+class Timers:
+    """When workloads that are held back may be tried again, and minimum runtimes end."""
+
+    __slots__ = ("_heap",)
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, Key]] = []
+
+    def set(self, at: float, key: Key) -> None:
+        heappush(self._heap, (at, key))
+
+    def take(self, now: float) -> list[Key]:
+        """Return the workloads whose time has come, and forget these times."""
+        due = []
+        while self._heap and self._heap[0][0] <= now:
+            due.append(heappop(self._heap)[1])
+        return due
+
+    def next(self, matters: Callable[[Key], bool]) -> float | None:
+        """Return the first time of a workload that still matters; None if there is none."""
+        while self._heap and not matters(self._heap[0][1]):
+            heappop(self._heap)
+        return self._heap[0][0] if self._heap else None
 
 
 @dataclass(slots=True)
@@ -103,13 +130,51 @@ class Edits:
 
 @dataclass(slots=True)
 class Trees:
-    """Which ClusterQueues share a quota tree."""
+    """Which ClusterQueues share a quota tree, and which tree has the next turn."""
 
     roots: dict[QueueName, Node] = field(default_factory=dict)
     members: dict[Node, list[QueueName]] = field(default_factory=dict)
     """Root → the queues of its tree."""
     generations: dict[Node, int] = field(default_factory=dict)
     """Root → the generation of its tree when `roots` was worked out."""
+    limits: dict[Node, int] = field(default_factory=dict)
+    """Queues and cohorts that limit how many victims are leaving at a time, with that limit."""
+    cursor: str = ""
+    """Path of the root after which the next round begins."""
+    swept: str = ""
+    """The queue after which the next sweep begins."""
+
+
+class Workloads(dict[Key, WorkloadFact]):
+    """Every known workload, whatever its state, by key; and keys by uid and LocalQueue."""
+
+    __slots__ = ("behind", "uids")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.uids: dict[Uid, Key] = {}
+        self.behind: dict[Key | None, dict[Key, None]] = {}
+        """LocalQueue → the workloads that name it."""
+
+    def put(self, fact: WorkloadFact) -> None:
+        """Store the current fact of a workload."""
+        old = self.get(fact.key)
+        if old is None or (old.uid, old.local_queue) != (fact.uid, fact.local_queue):
+            self.drop(fact.key)
+            self.uids[fact.uid] = fact.key
+            self.behind.setdefault(fact.local_queue, {})[fact.key] = None
+        self[fact.key] = fact
+
+    def drop(self, key: Key) -> WorkloadFact | None:
+        """Forget a workload; return its last fact, None if there was none."""
+        old = self.pop(key, None)
+        if old is not None:
+            self.uids.pop(old.uid, None)
+            behind = self.behind[old.local_queue]
+            del behind[key]
+            if not behind:
+                del self.behind[old.local_queue]
+        return old
 
 
 @dataclass(slots=True)
@@ -117,20 +182,10 @@ class Memory:
     """The engine's memory. Times are seconds since the epoch."""
 
     settings: Settings
-    rules: Rules
-    tree: QuotaTree
     objects: Objects
     ledger: Ledger
     credits: Credits = field(default_factory=Credits)
-    stories: Stories = field(default_factory=Stories)
-
-    # Every workload, whatever its state.
-    workloads: dict[Key, WorkloadFact] = field(default_factory=dict)
-    uids: dict[Uid, Key] = field(default_factory=dict)
-    behind: dict[Key, dict[Key, None]] = field(default_factory=dict)
-    """LocalQueue → the workloads that name it, in any state."""
-    demands: dict[Shape, Demand] = field(default_factory=dict)
-    """A memo: workloads of equal shape share one `Demand` object."""
+    workloads: Workloads = field(default_factory=Workloads)
 
     # Workloads that wait.
     queues: dict[QueueName, PendingQueue] = field(default_factory=dict)
@@ -138,54 +193,45 @@ class Memory:
     ready: set[QueueName] = field(default_factory=set)
     """Queues that may have a head to judge; only ever iterated sorted."""
     aside: Aside = field(default_factory=Aside)
-    announcements: dict[Key, None] = field(default_factory=dict)
-    """Workloads whose reason for not being queued is to be returned by the next cycle."""
     writes: Writes = field(default_factory=Writes)
 
     # Preemption that takes more than one cycle.
     pairs: dict[Node, Pairs] = field(default_factory=dict)
     """Root of a tree → its pairs since the tree last changed from outside."""
-    marks: Marks = field(default_factory=Marks)
-    protected: list[tuple[float, Key]] = field(default_factory=list)
-    """A heap of (time, workload): when the minimum runtime of workloads that hold quota ends."""
+    marks: dict[Key, Uid] = field(default_factory=dict)
+    """Evicted workload → the preemptor that its `Preempted` condition names."""
     unready: set[Key] = field(default_factory=set)
     """Admitted workloads whose pods are not ready; in Kueue mode all that hold quota."""
-    releases: dict[QueueName, int] = field(default_factory=dict)
-    """ClusterQueue → how often one of its workloads gave quota back, or budgets were loosened. A
-    search over flavors begins anew when that number has changed."""
-
-    judged: dict[QueueName, int] = field(default_factory=dict)
-    """Kueue mode: ClusterQueue → in how many rounds one of its workloads was judged."""
 
     clock: float = float("-inf")
     """The time of the current cycle: the latest `now`."""
     cycles: int = 0
-    cursor: str = ""
-    """Path of the root at which the next round begins: trees take turns."""
-    swept: str = ""
-    """The queue after which the next sweep begins."""
+    timers: Timers = field(default_factory=Timers)
 
-    # Derived from queues, cohorts, flavors and namespaces; what changed of these.
+    # What changed, and what follows from the objects.
     trees: Trees = field(default_factory=Trees)
     edits: Edits = field(default_factory=Edits)
-    open_local_queues: set[tuple[QueueName, Key | None]] = field(default_factory=set)
-    """A memo: LocalQueues whose namespace matches the selector of the ClusterQueue."""
-    active: dict[QueueName, Active] = field(default_factory=dict)
-    """Whether each ClusterQueue was active when last looked at, and if not, why."""
     touched: Touched = field(default_factory=Touched)
 
     @classmethod
     def empty(cls, settings: Settings) -> "Memory":
         """Return the memory of a new engine, to which no fact is known."""
-        tree, rules = QuotaTree(), settings.rules
-        shared = settings.admission_fair_sharing
+        tree, shared = QuotaTree(), settings.admission_fair_sharing
         turns = None if shared is None else Turns(shared)
-        ledger = Ledger(tree, turns, promises=rules.promises)
-        made = cls(settings=settings, rules=rules, tree=tree, objects=Objects(tree), ledger=ledger)
+        ledger = Ledger(tree, turns, promises=settings.rules.promises)
+        made = cls(settings=settings, objects=Objects(tree), ledger=ledger)
         made.credits.queue_books.sharers = made.objects.sharers
         made.credits.find_queues_by(made.objects.queue_behind)
-        ledger.on_price = made.note_price
+        ledger.on_price = made.note_charge
         return made
+
+    @property
+    def rules(self) -> Rules:
+        return self.settings.rules
+
+    @property
+    def tree(self) -> QuotaTree:
+        return self.objects.tree
 
     def queue(self, name: QueueName) -> PendingQueue:
         """Return the pending workloads of a ClusterQueue, which need not exist (yet)."""
@@ -198,13 +244,6 @@ class Memory:
     def root_of(self, queue: QueueName) -> Node | None:
         """Return the root of a queue's tree; None if there is no such queue."""
         return self.trees.roots.get(queue)
-
-    def demand(self, fact: WorkloadFact) -> Demand:
-        """Return what a workload requests; workloads of equal shape share one object."""
-        made = demand_of(fact)
-        if len(self.demands) >= SHAPES_MAX:
-            self.demands.clear()
-        return self.demands.setdefault(made.shape, made)
 
     def divide(self, queue: PendingQueue) -> None:
         """Set how the LocalQueues of a queue take turns: by credits, usage histories or not."""
@@ -228,8 +267,9 @@ class Memory:
         if local_queue is not None:
             self.touched.local_queues.add(local_queue)
 
-    def note_price(self, holder: Holder) -> None:
-        """Note that a workload's charge changed because of others that use its ResourceClaims."""
+    def note_charge(self, holder: Holder) -> None:
+        """Note that a workload is charged differently: views, and what budgets hold, changed."""
+        self.touched.charged.add(holder.queue)
         self.touch(holder.queue, holder.local_queue)
         if self.credits.any:
             self.credits.stir(holder.key)
@@ -269,6 +309,11 @@ class Memory:
             for item, _, _ in promised:
                 self.wake(item)
 
+    def forget_pairs(self, uid: Uid) -> None:
+        """Forget the pairs of a workload that is not what it was."""
+        for pairs in self.pairs.values():
+            pairs.forget(uid)
+
     def change_from_outside(self, queue: QueueName) -> None:
         """Forget the pairs of a queue's tree: something changed from outside."""
         root = self.root_of(queue)
@@ -277,5 +322,4 @@ class Memory:
 
     def is_leaving(self, uid: Uid) -> bool:
         """Say whether a workload was evicted and still holds quota."""
-        charge = self.ledger.charges.get(self.uids.get(uid, Key("")))
-        return charge is not None and charge.holder.evicted
+        return self.workloads.uids.get(uid) in self.ledger.leaving

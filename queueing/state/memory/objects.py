@@ -5,8 +5,7 @@ Invariant: a fact that equals the known one changes nothing.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any
 
 from queueing.core.admissibility import inactivity
 from queueing.core.credits.part import weights_of
@@ -27,8 +26,6 @@ from queueing.core.names import CheckName, CohortName, FlavorName, Key, QueueNam
 from queueing.core.queue_rules import Catalog, QueueRules, compile_rules
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.memory.views import Active
-
-_Name = TypeVar("_Name", QueueName, CohortName)
 
 ObjectFact = (
     ClusterQueueFact
@@ -73,26 +70,17 @@ class Objects:
     rules: dict[QueueName, QueueRules] = field(default_factory=dict)
     local_queues_of: dict[QueueName, dict[Key, None]] = field(default_factory=dict)
     """LocalQueues by the ClusterQueue that they name."""
-    limited_queues: dict[QueueName, int] = field(default_factory=dict)
-    limited_cohorts: dict[CohortName, int] = field(default_factory=dict)
-    """Queues and cohorts that limit how many victims are leaving at a time, with that limit."""
     _activity: dict[QueueName, Active] = field(default_factory=dict)
     _catalog: Catalog = field(default_factory=Catalog)
 
     def put(self, fact: ObjectFact) -> Ripple:
         """Store an object; return what the change may affect."""
-        table, name = self._place(fact)
-        if table.get(name) == fact:
-            return STILL
-        old = table.get(name)
-        table[name] = fact
-        return self._changed(old, fact)
+        name = fact.key if isinstance(fact, LocalQueueFact) else fact.name
+        return self._set(_KINDS[type(fact)], name, fact)
 
     def drop(self, gone: Gone) -> Ripple:
         """Remove an object; return what the change may affect."""
-        table = self._tables()[gone.kind]
-        old = table.pop(gone.name, None)
-        return STILL if old is None else self._changed(old, None)
+        return self._set(gone.kind, gone.name, None)
 
     def is_strict(self, name: QueueName) -> bool:
         """Say whether a queue is StrictFIFO: no workload passes its head."""
@@ -154,8 +142,8 @@ class Objects:
             if fact.admission_fair_sharing
         }
 
-    def _tables(self) -> dict[Kind, dict[Any, Any]]:
-        return {
+    def _set(self, kind: Kind, name: str, new: ObjectFact | None) -> Ripple:
+        tables: dict[Kind, dict[Any, Any]] = {
             Kind.CLUSTER_QUEUE: self.queues,
             Kind.COHORT: self.cohorts,
             Kind.LOCAL_QUEUE: self.local_queues,
@@ -164,10 +152,12 @@ class Objects:
             Kind.TOPOLOGY: self.topologies,
             Kind.NAMESPACE: self.namespaces,
         }
-
-    def _place(self, fact: ObjectFact) -> tuple[dict[Any, Any], str]:
-        kind, name = _PLACES[type(fact)]
-        return self._tables()[kind], name(fact)
+        old = tables[kind].pop(name, None) if new is None else tables[kind].get(name)
+        if old == new:
+            return STILL
+        if new is not None:
+            tables[kind][name] = new
+        return self._changed(old, new)
 
     def _changed(self, old: ObjectFact | None, new: ObjectFact | None) -> Ripple:
         match new if new is not None else old:
@@ -175,10 +165,11 @@ class Objects:
                 return self._queue_changed(name)
             case CohortFact(name=name):
                 return self._cohort_changed(name)
-            case LocalQueueFact():
-                return self._local_queue_changed(old, new)
+            case LocalQueueFact(key=key):
+                self._index(old, new)
+                return Ripple(local_queues=(key,))
             case FlavorFact(name=name):
-                return self._reach(lambda queue: _names_flavor(queue, name), recompile=True)
+                return self._reach(lambda queue: _names_flavor(queue, name))
             case CheckFact(name=check):
                 return self._reach(lambda queue: any(one.name == check for one in queue.checks))
             case TopologyFact(name=topology):
@@ -191,7 +182,6 @@ class Objects:
 
     def _queue_changed(self, name: QueueName) -> Ripple:
         fact = self.queues.get(name)
-        _limit(self.limited_queues, name, fact)
         if fact is None:
             self.rules.pop(name, None)
             self.tree.drop_queue(name)
@@ -203,7 +193,6 @@ class Objects:
 
     def _cohort_changed(self, name: CohortName) -> Ripple:
         fact = self.cohorts.get(name)
-        _limit(self.limited_cohorts, name, fact)
         if fact is None:
             self.tree.drop_cohort(name)
         else:
@@ -211,46 +200,30 @@ class Objects:
         self._activity.clear()
         return Ripple(structure=True)
 
-    def _local_queue_changed(self, old: ObjectFact | None, new: ObjectFact | None) -> Ripple:
-        reached: dict[Key, None] = {}
-        for fact in (old, new):
-            if isinstance(fact, LocalQueueFact):
-                self.local_queues_of.get(fact.cluster_queue, {}).pop(fact.key, None)
-                reached[fact.key] = None
+    def _index(self, old: ObjectFact | None, new: ObjectFact | None) -> None:
+        if isinstance(old, LocalQueueFact):
+            del self.local_queues_of[old.cluster_queue][old.key]
         if isinstance(new, LocalQueueFact):
             self.local_queues_of.setdefault(new.cluster_queue, {})[new.key] = None
-        return Ripple(local_queues=tuple(reached))
 
-    def _reach(
-        self, concerns: Callable[[ClusterQueueFact], bool], *, recompile: bool = False
-    ) -> Ripple:
+    def _reach(self, concerns: Callable[[ClusterQueueFact], bool]) -> Ripple:
         reached = [name for name, queue in self.queues.items() if concerns(queue)]
         for name in reached:
             self._activity.pop(name, None)
-            if recompile:
-                self.rules[name] = compile_rules(self.queues[name], self.flavors, self._catalog)
+            self.rules[name] = compile_rules(self.queues[name], self.flavors, self._catalog)
         return Ripple(queues=tuple(reached))
-
-
-def _limit(
-    limits: dict[_Name, int], name: _Name, fact: ClusterQueueFact | CohortFact | None
-) -> None:
-    """Store or remove the limit of concurrent preemptions of a ClusterQueue or cohort."""
-    limits.pop(name, None)
-    if fact is not None and fact.preemptions_max is not None:
-        limits[name] = fact.preemptions_max
 
 
 def _names_flavor(queue: ClusterQueueFact, flavor: FlavorName) -> bool:
     return any(one.flavor == flavor for group in queue.groups for one in group.flavors)
 
 
-_PLACES: dict[type[ObjectFact], tuple[Kind, Callable[[Any], str]]] = {
-    ClusterQueueFact: (Kind.CLUSTER_QUEUE, attrgetter("name")),
-    CohortFact: (Kind.COHORT, attrgetter("name")),
-    LocalQueueFact: (Kind.LOCAL_QUEUE, attrgetter("key")),
-    FlavorFact: (Kind.FLAVOR, attrgetter("name")),
-    CheckFact: (Kind.CHECK, attrgetter("name")),
-    TopologyFact: (Kind.TOPOLOGY, attrgetter("name")),
-    NamespaceFact: (Kind.NAMESPACE, attrgetter("name")),
+_KINDS: dict[type[ObjectFact], Kind] = {
+    ClusterQueueFact: Kind.CLUSTER_QUEUE,
+    CohortFact: Kind.COHORT,
+    LocalQueueFact: Kind.LOCAL_QUEUE,
+    FlavorFact: Kind.FLAVOR,
+    CheckFact: Kind.CHECK,
+    TopologyFact: Kind.TOPOLOGY,
+    NamespaceFact: Kind.NAMESPACE,
 }

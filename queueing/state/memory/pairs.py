@@ -15,18 +15,16 @@ class Pairs:
     __slots__ = ("_victims",)
 
     def __init__(self) -> None:
-        self._victims: dict[Uid, dict[Uid, None]] = {}
+        self._victims: dict[Uid, set[Uid]] = {}
 
-    def note(self, preemptor: Uid, victim: Uid) -> bool:
-        """Remember a preemption; say whether it is the first of this pair."""
-        victims = self._victims.setdefault(preemptor, {})
-        first = victim not in victims
-        victims[victim] = None
-        return first
+    def note(self, preemptor: Uid, victim: Uid) -> None:
+        """Remember a preemption."""
+        self._victims.setdefault(preemptor, set()).add(victim)
 
-    def retract(self, preemptor: Uid, victim: Uid) -> None:
+    def retract(self, preemptor: Uid | None, victim: Uid) -> None:
         """Forget a preemption that was decided and not carried out."""
-        self._victims.get(preemptor, {}).pop(victim, None)
+        if preemptor in self._victims:
+            self._victims[preemptor].discard(victim)
 
     def victims_of(self, preemptor: Uid) -> frozenset[Uid]:
         return frozenset(self._victims.get(preemptor, ()))
@@ -35,4 +33,4 @@ class Pairs:
         """Forget all pairs of a workload whose demand or priority changed."""
         self._victims.pop(uid, None)
         for victims in self._victims.values():
-            victims.pop(uid, None)
+            victims.discard(uid)

@@ -55,10 +55,8 @@ class CohortView:
     """Quota and usage of a cohort with all below it."""
 
     name: CohortName
-    parent: CohortName | None
     quota: Mapping[FlavorResource, int]
     """Quota of the subtree: without what its members do not lend."""
-    nominal: Mapping[FlavorResource, int]
     usage: Mapping[FlavorResource, Charged]
     weighted_share: int = 0
 

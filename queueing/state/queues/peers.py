@@ -1,130 +1,131 @@
 """A pending workload (`Item`), and groups of equivalent ones (`Peers`).
 
 Peers have the same LocalQueue, requests and priority, so every rule judges them alike: one of them
-is judged, and the result holds for all. They are a heap of items in the order of the queue. Removed
-items stay in the heap until they come to its top: an entry is valid while its item points to these
-peers and has the order of the entry.
+is judged, and the result holds for all.
 
 Invariant: an item is in exactly one `Peers`.
 """
 
-from collections.abc import Hashable, Iterator, Mapping
-from heapq import heappop
+from __future__ import annotations
 
-from queueing.core.decisions import Wait
+from bisect import bisect_left, insort
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.facts import WorkloadFact
-from queueing.core.names import FlavorResource, QueueName, ResourceName
+from queueing.core.names import FlavorResource, Key, QueueName, ResourceName
 from queueing.core.ordering import QueueKey
 from queueing.core.rounds import Progress
 from queueing.core.usage import Demand
 from queueing.state.queues.stands import BLOCKING, READY, Stand
 
-Order = QueueKey
-
 Lacks = tuple[tuple[FlavorResource, int], ...]
 """Amounts of flavor-resources. Another attempt is worthwhile once one of them is available."""
 
 
+class Slot(NamedTuple):
+    """What identifies a row of a queue: see `rows`."""
+
+    local_queue: Key | None = None
+    """None unless LocalQueues take turns."""
+    resource: FlavorResource | None = None
+    """None for a lane."""
+    priority: int | None = None
+    """None if only free quota counts; else the priority of waiters that may preempt, for which also
+    what their possible victims hold counts."""
+
+
+@dataclass(slots=True, eq=False)
 class Item:
     """One pending workload. Its `order` is unique, because it ends with the uid."""
 
-    __slots__ = (
-        "fact",
-        "order",
-        "peers",
-        "preempting",
-        "progress",
-        "progress_at",
-        "progress_in",
-        "timestamp",
-        "tries",
-        "wait",
-    )
+    fact: WorkloadFact
+    order: QueueKey
+    timestamp: float
+    peers: Peers | None = None
+    progress: Progress | None = None
+    progress_at: int = 0
+    """`releases` of its queue when `progress` was stored."""
+    progress_in: int = 0
+    """`judged` of its queue when `progress` was stored."""
+    preempting: bool = False
+    """Whether its last judgement preempted others."""
+    tries: int = 0
+    """How often in a row it was judged and kept its turn, to try its remaining flavors."""
+    wait: Wait | None = None
+    """Why it waits, by its own last judgement; `Peers.wait` holds for all of its peers."""
 
-    def __init__(self, fact: WorkloadFact, order: Order, timestamp: float) -> None:
-        self.fact = fact
-        self.order = order
-        self.timestamp = timestamp
-        self.peers: Peers | None = None
-        self.progress: Progress | None = None
-        self.progress_at = 0
-        """`Memory.releases` of its queue when `progress` was stored."""
-        self.progress_in = 0
-        """`Memory.judged` of its queue when `progress` was stored."""
-        self.preempting = False
-        """Whether its last judgement preempted others."""
-        self.tries = 0
-        """How often in a row it was judged and kept its turn, to try its remaining flavors."""
-        self.wait: Wait | None = None
-        """Why it waits, by its own last judgement; `Peers.wait` holds for all of its peers."""
-
-    def __lt__(self, other: "Item") -> bool:
+    def __lt__(self, other: Item) -> bool:
         return self.fact.key < other.fact.key
 
+    def waits(self, requeue: Requeue, reason: Reason, message: str) -> Wait:
+        """Return a wait of this item that no judgement gave."""
+        return Wait(
+            workload=self.fact.key,
+            uid=self.fact.uid,
+            cluster_queue=peers_of(self).queue,
+            requeue=requeue,
+            reason=reason,
+            message=message,
+        )
 
+
+@dataclass(slots=True, eq=False)
 class Peers:
     """Equivalent pending workloads of one LocalQueue, in the order of the queue.
 
     `token` is what they are grouped by.
     """
 
-    __slots__ = (
-        "demand",
-        "heap",
-        "is_limited",
-        "lacks",
-        "local_queue",
-        "priority",
-        "queue",
-        "requests",
-        "size",
-        "stand",
-        "token",
-        "wait",
-    )
+    queue: QueueName
+    token: Hashable
+    demand: Demand
+    local_queue: Key | None
+    priority: int
+    asked: Mapping[Slot, int]
+    """The rows in which they are, with the amount that they wait for in each: 0 in a lane."""
+    requests: Mapping[ResourceName, int] = field(init=False)
+    line: list[tuple[QueueKey, Item]] = field(default_factory=list)
+    """Sorted."""
+    place: QueueKey | None = None
+    """Their place there: the order of their first item when they were put there."""
+    stand: Stand = READY
+    wait: Wait | None = None
+    lacks: Lacks = ()
+    """The amounts of free quota that they wait for, by their last judgement; empty if other things
+    may help, too."""
+    is_limited: bool = False
+    """Whether budgets or restraints bore on the judgement by which they wait."""
 
-    def __init__(
-        self, queue: QueueName, token: Hashable, demand: Demand, first: WorkloadFact
-    ) -> None:
-        self.queue = queue
-        self.token = token
-        self.demand = demand
-        self.requests = requests_of(demand)
-        self.local_queue = first.local_queue
-        self.priority = first.priority
-        self.heap: list[tuple[Order, Item]] = []
-        self.size = 0
-        self.stand: Stand = READY
-        self.wait: Wait | None = None
-        self.lacks: Lacks = ()
-        """The amounts of free quota that they wait for, by their last judgement; empty if other
-        things may help, too."""
-        self.is_limited = False
-        """Whether budgets or restraints bore on the judgement by which they wait."""
+    def __post_init__(self) -> None:
+        self.requests = requests_of(self.demand)
 
-    def __lt__(self, other: "Peers") -> bool:
-        return id(self) < id(other)
+    @property
+    def size(self) -> int:
+        return len(self.line)
 
     @property
     def competes(self) -> bool:
-        """Whether their first item is in a lane: they are READY or BLOCKING."""
+        """Whether they are in a lane: they are READY or BLOCKING."""
         return self.stand is READY or self.stand is BLOCKING
 
+    def add(self, item: Item) -> None:
+        item.peers = self
+        insort(self.line, (item.order, item))
+
+    def remove(self, item: Item) -> None:
+        item.peers = None
+        del self.line[bisect_left(self.line, (item.order, item))]
+
     def top(self) -> Item | None:
-        """Return the first item, None if there is none; drop removed entries before it."""
-        heap = self.heap
-        while heap:
-            order, item = heap[0]
-            if item.peers is self and item.order is order:
-                return item
-            heappop(heap)
-        return None
+        """Return the first item, None if there is none."""
+        return self.line[0][1] if self.line else None
 
     def items(self) -> Iterator[Item]:
-        """Yield the items in no particular order."""
-        for order, item in self.heap:
-            if item.peers is self and item.order is order:
-                yield item
+        """Yield the items in the order of the queue."""
+        return (item for _, item in self.line)
 
 
 def peers_of(item: Item) -> Peers:

@@ -1,121 +1,126 @@
 """The pending workloads of one ClusterQueue, and which of them is worth judging.
 
-They are grouped into `Peers`. A group competes for the queue's turn (`Lanes`), or it waits: on a
-shelf for an amount that its last judgement lacked (`Shelves`), or for any event that may help it.
+They are grouped into `Peers`. A group competes for the queue's turn, in a lane, or it waits: on
+shelves for an amount that its last judgement lacked, or for any event that may help it.
 
-Invariant: a `Peers` is in exactly one queue, and the counts of a queue are the sizes of its peers.
-Only peers that are PARKED are on a shelf, at the place of their first item.
+Invariant: a `Peers` is in exactly one queue. Those that are READY or BLOCKING are in one lane,
+those that are PARKED on any number of shelves, others in no row; all at their first item's place.
 """
 
-from collections.abc import Callable, Hashable, Iterable
-from heapq import heappush
-from itertools import islice
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from operator import itemgetter
 
 from queueing.core.names import FlavorResource, Key, QueueName, ResourceName
+from queueing.core.ordering import QueueKey
 from queueing.core.usage import Demand
-from queueing.state.queues.lanes import Lanes
-from queueing.state.queues.peers import Item, Peers, peers_of
-from queueing.state.queues.shelf import Bound, Shelves, Slot
-from queueing.state.queues.stands import ASIDE, PARKED, READY, Count, Stand
+from queueing.state.queues.peers import Item, Peers, Slot, peers_of
+from queueing.state.queues.rows import Bound, Row
+from queueing.state.queues.stands import ASIDE, PARKED, READY, Stand
 
 LOOKED_AT = 64
-"""How many groups of equals are asked at most what they may take of a queue's quota."""
+"""How many groups of a lane are asked at most what they may take of a queue's quota."""
+LANE = Slot()
+"""The lane of all, where LocalQueues take no turns."""
+IN_LANE: Mapping[Slot, int] = {LANE: 0}
+NOWHERE: Mapping[Slot, int] = {}
 
 
+@dataclass(slots=True, eq=False)
 class PendingQueue:
     """The pending workloads of one ClusterQueue."""
 
-    __slots__ = (
-        "by_local_queue",
-        "competing",
-        "hopeful",
-        "inadmissible",
-        "lanes",
-        "name",
-        "peers",
-        "shelves",
-        "size",
-        "waiting",
-    )
-
-    def __init__(self, name: QueueName) -> None:
-        self.name = name
-        self.peers: dict[Hashable, Peers] = {}
-        self.lanes = Lanes(self.peers)
-        """The peers that compete for the turn of the queue."""
-        self.size = 0
-        self.inadmissible = 0
-        self.competing: dict[Peers, None] = {}
-        """Peers that are READY."""
-        self.by_local_queue: dict[Key | None, Count] = {}
-        self.waiting: dict[Peers, None] = {}
-        """Peers that are not READY, in the order in which they were judged."""
-        self.hopeful: dict[Peers, None] = {}
-        """The part of `waiting` that any event of its tree may help: on no shelf, not ASIDE."""
-        self.shelves: Shelves[Peers] = Shelves()
-        """The part of `waiting` for which an amount of a flavor-resource must be had first."""
-
-    @property
-    def active(self) -> int:
-        return self.size - self.inadmissible
+    name: QueueName
+    peers: dict[Hashable, Peers] = field(default_factory=dict)
+    lanes: dict[Slot, Row] = field(default_factory=dict)
+    """One, or one for each LocalQueue if these take turns; none of them is empty."""
+    shelves: dict[Slot, Row] = field(default_factory=dict)
+    """None of them is empty."""
+    usage_of: Callable[[Key | None], float] | None = None
+    """The usage by which LocalQueues take turns, the least first; None if they do not."""
+    waiting: dict[Peers, None] = field(default_factory=dict)
+    """Peers that are not READY, in the order in which they were judged."""
+    hopeful: dict[Peers, None] = field(default_factory=dict)
+    """The part of `waiting` that any event of its tree may help: on no shelf, not ASIDE."""
+    releases: int = 0
+    """How often one of its workloads gave quota back, or budgets were loosened. A search over
+    flavors begins anew when that number has changed."""
+    judged: int = 0
+    """Kueue mode: in how many rounds one of its workloads was judged."""
 
     def add(self, item: Item, token: Hashable, demand: Demand) -> bool:
         """Add an item to the peers of this token; say whether it is now their first."""
         peers = self.peers.get(token)
         if peers is None:
-            peers = self.peers[token] = Peers(self.name, token, demand, item.fact)
-            self.competing[peers] = None
-        before = peers.top()
-        item.peers = peers
-        heappush(peers.heap, (item.order, item))
-        peers.size += 1
-        self._count(peers, 1)
-        if before is not None and before.order < item.order:
+            local_queue = item.fact.local_queue
+            in_lane = self._in_lane(local_queue)
+            peers = Peers(self.name, token, demand, local_queue, item.fact.priority, in_lane)
+            self.peers[token] = peers
+        peers.add(item)
+        if peers.top() is not item:
             return False
-        self._offer(peers)
+        self._put(peers, peers.asked)
         return True
 
     def remove(self, item: Item) -> None:
         """Remove an item, and its peers if they are empty then."""
         peers = peers_of(item)
-        was_top = peers.top() is item
-        item.peers = None
-        peers.size -= 1
-        self._count(peers, -1)
-        if not peers.size:
+        peers.remove(item)
+        if not peers.line:
             del self.peers[peers.token]
-            self.competing.pop(peers, None)
+            self._take(peers)
             self._stop_waiting(peers)
-        elif was_top:
-            self._offer(peers)
+        elif peers.place is item.order:
+            self._put(peers, peers.asked)
+
+    def front(self) -> Item | None:
+        """Return the first item that competes: the head of the queue, or the one that blocks it."""
+        lanes, usage_of = self.lanes, self.usage_of
+        if not lanes:
+            return None
+        if usage_of is None:
+            return lanes[LANE].entries[0][1].top()
+        firsts = ((usage_of(slot.local_queue), *row.entries[0]) for slot, row in lanes.items())
+        return min(firsts, key=itemgetter(0, 1))[2].top()
 
     def head(self) -> Item | None:
         """Return the first READY item; None if there is none, or a BLOCKING one comes before it."""
-        first = self.lanes.front()
-        if first is None or first.peers is None or first.peers.stand is not READY:
-            return None
-        return first
+        first = self.front()
+        return first if first is not None and peers_of(first).stand is READY else None
+
+    def place(self, item: Item) -> tuple[float, QueueKey]:
+        """Return what the queue sorts an item by."""
+        usage_of = self.usage_of
+        return (0.0 if usage_of is None else usage_of(item.fact.local_queue)), item.order
+
+    def pending(self, only: Key | None = None) -> tuple[int, int]:
+        """Count the items, or `only` those of a LocalQueue: those not PARKED, and the others."""
+        counts = [0, 0]
+        for peers in self.peers.values():
+            if only in (None, peers.local_queue):
+                counts[peers.stand is PARKED] += peers.size
+        return counts[0], counts[1]
 
     def divide(self, usage_of: Callable[[Key | None], float] | None) -> None:
         """Let LocalQueues take turns by `usage_of`, the least first; None: one order for all."""
-        if usage_of != self.lanes.usage_of:
-            self.lanes.divide(usage_of)
-            for peers in self.waiting:
-                self._move(peers)
+        if usage_of == self.usage_of:
+            return
+        self.usage_of = usage_of
+        for peers in self.peers.values():
+            local_queue, before = self._turns_of(peers), peers.asked.items()
+            asked = {one._replace(local_queue=local_queue): amount for one, amount in before}
+            self._put(peers, asked)
 
     def set_aside(self, peers: Peers, stand: Stand) -> None:
         """Set the state of peers that were judged; they are on no shelf then."""
-        self.shelves.take(peers)
-        competed = peers.competes
-        self._stand(peers, stand)
+        peers.stand = stand
+        self._put(peers, self._in_lane(peers.local_queue) if peers.competes else NOWHERE)
         self.waiting.pop(peers, None)
         self.waiting[peers] = None
         if stand is ASIDE:
             self.hopeful.pop(peers, None)
         else:
             self.hopeful[peers] = None
-        if not competed:
-            self._offer(peers)
 
     def shelve(
         self,
@@ -127,95 +132,86 @@ class PendingQueue:
 
         With a priority, what possible victims hold counts as well as free quota: see `Slot`.
         """
-        top = peers.top()
-        if top is None:
-            raise AssertionError(f"{self.name}: nobody is there to wait")
-        local_queue = self.lanes.lane_of(peers)
-        slots = [(Slot(local_queue, resource, priority), amount) for resource, amount in amounts]
         self.hopeful.pop(peers, None)
-        self.shelves.take(peers)
-        self.shelves.put(peers, slots, top.order)
+        local_queue, asked = self._turns_of(peers), dict[Slot, int]()
+        for resource, amount in amounts:
+            slot = Slot(local_queue, resource, priority)
+            asked[slot] = min(amount, asked.get(slot, amount))
+        self._put(peers, asked)
 
     def covered(self, bound: Bound) -> Peers | None:
         """Return the first peers on a shelf for which there is enough, by `bound`.
 
         None also if peers that are READY or BLOCKING come before them.
         """
-        best = self.shelves.first(bound, self.lanes.usage_of)
+        best: tuple[float, QueueKey, Peers] | None = None
+        for slot, shelf in self.shelves.items():
+            if slot.resource is None:
+                continue
+            found = shelf.first(bound(slot.resource, slot.priority))
+            if found is not None:
+                usage = 0.0 if self.usage_of is None else self.usage_of(slot.local_queue)
+                if best is None or (usage, found[0]) < best[:2]:
+                    best = usage, *found
         if best is None:
             return None
-        first = self.lanes.front() if self.lanes.heaps else None
-        return best[2] if first is None or best[:2] < self.lanes.place(first) else None
+        first = self.front()
+        return best[2] if first is None or best[:2] < self.place(first) else None
 
     def may_take(self, resource: ResourceName, left: int) -> int:
         """Return how much of `left` READY workloads may take that request no more than it.
 
-        Only the first `LOOKED_AT` groups of equals are asked.
+        Only the first `LOOKED_AT` groups of each lane are asked.
         """
         found = 0
-        for peers in islice(self.competing, LOOKED_AT):
-            amount = peers.requests.get(resource, 0)
-            if amount <= left:
-                found += amount * peers.size
-                if found >= left:
-                    return left
+        for lane in self.lanes.values():
+            for _, peers in lane.entries[:LOOKED_AT]:
+                amount = peers.requests.get(resource, 0)
+                if amount <= left and peers.stand is READY:
+                    found += amount * len(peers.line)
+                    if found >= left:
+                        return left
         return found
 
     def wake(self, peers: Peers) -> bool:
         """Make peers READY; say whether they were not READY before."""
         if peers.stand is READY:
             return False
-        self._stand(peers, READY)
+        peers.stand = READY
         self._stop_waiting(peers)
-        self._offer(peers)
+        self._put(peers, self._in_lane(peers.local_queue))
         return True
-
-    def _count(self, peers: Peers, number: int) -> None:
-        count = self.by_local_queue.get(peers.local_queue)
-        if count is None:
-            count = self.by_local_queue[peers.local_queue] = Count()
-        count.size += number
-        self.size += number
-        if peers.stand is PARKED:
-            count.inadmissible += number
-            self.inadmissible += number
-        if not count.size:
-            del self.by_local_queue[peers.local_queue]
-
-    def _stand(self, peers: Peers, stand: Stand) -> None:
-        number = (stand is PARKED) - (peers.stand is PARKED)
-        if number:
-            self.inadmissible += number * peers.size
-            self.by_local_queue[peers.local_queue].inadmissible += number * peers.size
-        if stand is READY:
-            self.competing[peers] = None
-        else:
-            self.competing.pop(peers, None)
-        peers.stand = stand
 
     def _stop_waiting(self, peers: Peers) -> None:
         self.waiting.pop(peers, None)
         self.hopeful.pop(peers, None)
-        self.shelves.take(peers)
 
-    def _move(self, peers: Peers) -> None:
-        """Correct the place of peers on their shelves: their first item changed."""
-        filing, top = self.shelves.filing(peers), peers.top()
-        if filing is not None and top is not None:
-            local_queue = self.lanes.lane_of(peers)
-            slots = [
-                (one.slot._replace(local_queue=local_queue), asked) for one, asked in filing.asked
-            ]
-            self.shelves.take(peers)
-            self.shelves.put(peers, slots, top.order)
+    def _turns_of(self, peers: Peers) -> Key | None:
+        """Return the LocalQueue in whose rows peers are; None where LocalQueues take no turns."""
+        return None if self.usage_of is None else peers.local_queue
 
-    def _offer(self, peers: Peers) -> None:
-        """Put peers in their lane, or at their new place on shelves.
+    def _in_lane(self, local_queue: Key | None) -> Mapping[Slot, int]:
+        return IN_LANE if self.usage_of is None else {Slot(local_queue): 0}
 
-        Called when their first item changed, or when they may have begun to compete.
-        """
-        top, filing = peers.top(), self.shelves.filing(peers)
-        if filing is not None and top is not None and filing.place is not top.order:
-            self._move(peers)
-        if top is not None and peers.competes:
-            self.lanes.enter(peers, top)
+    def _put(self, peers: Peers, asked: Mapping[Slot, int]) -> None:
+        """Put peers in rows, at the place of their first item, and in no other."""
+        self._take(peers)
+        place = peers.line[0][0]
+        for slot, amount in asked.items():
+            rows = self.lanes if slot.resource is None else self.shelves
+            row = rows.get(slot)
+            if row is None:
+                row = rows[slot] = Row()
+            row.add(place, peers, amount)
+        peers.asked, peers.place = asked, place
+
+    def _take(self, peers: Peers) -> None:
+        """Take peers out of all rows."""
+        if peers.place is None:
+            return
+        for slot in peers.asked:
+            rows = self.lanes if slot.resource is None else self.shelves
+            row = rows[slot]
+            row.discard(peers.place, peers)
+            if not row.entries:
+                del rows[slot]

@@ -19,13 +19,3 @@ class Stand(Enum):
 READY, BLOCKING, ASIDE, PARKED = Stand.READY, Stand.BLOCKING, Stand.ASIDE, Stand.PARKED
 """For hot paths: up to Python 3.11, reading a member of an enumeration from its class costs as much
 as several function calls."""
-
-
-class Count:
-    """How many workloads are pending, and how many of them are inadmissible."""
-
-    __slots__ = ("inadmissible", "size")
-
-    def __init__(self) -> None:
-        self.size = 0
-        self.inadmissible = 0

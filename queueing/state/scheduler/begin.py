@@ -4,10 +4,8 @@ Backoffs and minimum runtimes end, usage histories and credit balances decay, pe
 end. Each is noted with its consequences, so that the rounds of the cycle need not ask for the time.
 """
 
-from heapq import heappop
-
 from queueing.core.names import Key
-from queueing.state.intake.joining import enqueue, leave
+from queueing.state.intake.joining import enqueue, rejoin
 from queueing.state.intake.local_queues import rank_local_queues
 from queueing.state.intake.workloads import place
 from queueing.state.memory.memory import Memory
@@ -17,21 +15,18 @@ def begin(memory: Memory, now: float) -> None:
     """Set the clock, and note what has come due since the last cycle."""
     memory.cycles += 1
     memory.clock = max(memory.clock, now)
-    aside, writes = memory.aside, memory.writes
-    while aside.timers and aside.timers[0][0] <= memory.clock:
-        _, key = heappop(aside.timers)
-        fact = memory.workloads.get(key)
-        if fact is not None and key in aside.held:
-            enqueue(memory, fact)
-    for key, delay in writes.delays.items():
+    for key in memory.timers.take(memory.clock):
+        if key in memory.aside.held:
+            enqueue(memory, memory.workloads[key])
+        _expose(memory, key)
+    for key, delay in memory.writes.delays.items():
         fact = memory.workloads.get(key)
         if fact is not None:
-            writes.punished[key] = memory.clock + delay
+            memory.writes.punished[key] = memory.clock + delay
             place(memory, fact)
-    writes.delays.clear()
+    memory.writes.delays.clear()
     take_turns(memory)
     take_credits(memory)
-    _end_protection(memory)
 
 
 def take_credits(memory: Memory) -> None:
@@ -49,18 +44,11 @@ def take_credits(memory: Memory) -> None:
         _expose(memory, key)
 
 
-def _end_protection(memory: Memory) -> None:
-    """Note the workloads whose minimum runtime is over as new possible victims."""
-    protected = memory.protected
-    while protected and protected[0][0] <= memory.clock:
-        _expose(memory, heappop(protected)[1])
-
-
 def _expose(memory: Memory, key: Key) -> None:
     """Note a workload that is no longer protected as a new possible victim, if it holds quota."""
     charge = memory.ledger.charges.get(key)
     if charge is not None:
-        memory.ledger.changes.welcome(charge.holder)
+        memory.ledger.changes.newcomers.add(charge.holder.queue)
 
 
 def _take_budgets(memory: Memory) -> None:
@@ -75,15 +63,12 @@ def _take_budgets(memory: Memory) -> None:
         if fact is not None and fact.holds_quota:
             place(memory, fact)
     if news.regrouped:
-        for key in list(memory.items):
-            fact = memory.workloads[key]
-            leave(memory, key)
-            enqueue(memory, fact)
+        rejoin(memory, memory.items)
     loosened = memory.credits.restrain(memory.tree, memory.ledger.charges)
     if loosened or news.loosened:
         for queue in memory.queues.values():
             # A search in progress has passed over the barred flavors: this makes it begin anew.
-            memory.releases[queue.name] = memory.releases.get(queue.name, 0) + 1
+            queue.releases += 1
             for peers in list(queue.waiting):
                 if peers.is_limited:
                     memory.wake_peers(peers)

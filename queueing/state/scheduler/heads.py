@@ -35,7 +35,7 @@ def queues_in_turn(memory: Memory) -> list[list[QueueName]]:
         else:
             trees.setdefault(root, []).append(name)
     ordered = sorted((root.path(), root, names) for root, names in trees.items())
-    start = sum(path <= memory.cursor for path, _, _ in ordered)
+    start = sum(path <= memory.trees.cursor for path, _, _ in ordered)
     return [names for _, _, names in ordered[start:] + ordered[:start]]
 
 
@@ -51,7 +51,7 @@ def heads_of(memory: Memory, names: Iterable[QueueName], refused: list[Wait]) ->
         head = None if queue is None else head_of(memory, queue, reaches, refused)
         if head is not None:
             found.append(head)
-        elif queue is None or not queue.lanes.heaps or not has_turn(memory, queue):
+        elif queue is None or not has_turn(memory, queue):
             memory.ready.discard(name)
     return found
 
@@ -90,17 +90,6 @@ def _first_of(memory: Memory, queue: PendingQueue, reaches: dict[Node, Reach]) -
 
     Who waits for free quota only is judged where it is, and stays there if others are faster.
     """
-    only = queue.shelves.only
-    if only is not None and queue.lanes.usage_of is None:
-        resource, shelf = only
-        free = memory.tree.queue(queue.name).cell(resource).available()
-        found = None if free < shelf.least else shelf.first(free)
-        if not queue.lanes.heaps:
-            return None if found is None else found[1].top()
-        front = queue.lanes.front()
-        if found is None or (front is not None and front.order < found[0]):
-            return queue.head()
-        return found[1].top()
     root = memory.trees.roots[queue.name]
     reach = reaches.get(root)
     if reach is None:
@@ -132,7 +121,7 @@ def blockers_beside(memory: Memory, items: Iterable[Item]) -> list[Item]:
     roots = dict.fromkeys(memory.trees.roots[peers_of(one).queue] for one in items)
     for name in (name for root in roots for name in memory.trees.members[root]):
         queue = memory.queues.get(name)
-        front = None if queue is None else queue.lanes.front()
+        front = None if queue is None else queue.front()
         if front is None or not memory.objects.is_active(name):
             continue
         keeps = front.preempting or (front.wait is not None and front.wait.mode in KEEPS_QUOTA)
@@ -183,42 +172,29 @@ def _still_valid(memory: Memory, item: Item) -> Progress | None:
     It is while its queue releases nothing and no quota of its tree changes. As Kueue counts, it
     also is, whatever has changed, in the next round that judges a workload of its queue.
     """
-    queue, progress = peers_of(item).queue, item.progress
+    queue, progress = memory.queues[peers_of(item).queue], item.progress
     if progress is None:
         return None
     preserves = not memory.rules.waits_for_lacks and memory.settings.preserve_scan_progress
-    if preserves and item.progress_in == memory.judged.get(queue, 0) - 1:
-        return replace(progress, generation=memory.trees.roots[queue].generation)
-    return progress if item.progress_at == memory.releases.get(queue, 0) else None
+    if preserves and item.progress_in == queue.judged - 1:
+        return replace(progress, generation=memory.trees.roots[queue.name].generation)
+    return progress if item.progress_at == queue.releases else None
 
 
 def refusal_of(memory: Memory, item: Item) -> Wait | None:
     """Set an item aside that must not be judged, apart from its peers; return its wait.
 
-    None if it may be judged; then its LocalQueue is noted as open.
+    None if it may be judged.
     """
     fact, peers = item.fact, peers_of(item)
-    plain = not fact.checks and not fact.misconfigured
-    door = (peers.queue, fact.local_queue)
-    if plain and door in memory.open_local_queues:
-        return None
     namespace = memory.objects.namespaces.get(namespace_of(fact.key))
     queue = memory.objects.queues[peers.queue]
     found = refusal(fact, queue, queue_inactive=False, namespace=namespace)
     if found is None:
-        if plain:
-            memory.open_local_queues.add(door)
         return None
     isolate(memory, item)
     peers = peers_of(item)
-    wait = Wait(
-        workload=fact.key,
-        uid=fact.uid,
-        cluster_queue=peers.queue,
-        requeue=found.requeue,
-        reason=found.reason,
-        message=found.message,
-    )
+    wait = item.waits(found.requeue, found.reason, found.message)
     item.wait = peers.wait = wait
     peers.lacks = ()
     inadmissible = wait.requeue is not Requeue.IMMEDIATE
@@ -233,7 +209,7 @@ def oldest_waiting(memory: Memory, most: int) -> list[Peers]:
     The next call begins at the queue after the last one, so that each has its turn.
     """
     names = sorted(name for name, queue in memory.queues.items() if queue.waiting)
-    start = sum(name <= memory.swept for name in names)
+    start = sum(name <= memory.trees.swept for name in names)
     found: list[Peers] = []
     for name in names[start:] + names[:start]:
         for peers in memory.queues[name].waiting:
@@ -241,5 +217,5 @@ def oldest_waiting(memory: Memory, most: int) -> list[Peers]:
                 return found
             if peers.stand is PARKED:
                 found.append(peers)
-                memory.swept = name
+                memory.trees.swept = name
     return found

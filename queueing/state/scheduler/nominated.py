@@ -58,7 +58,7 @@ def _has_turn(memory: Memory, item: Item) -> bool:
     queue = memory.queues[name]
     if not memory.objects.is_strict(name):
         return True
-    front = queue.lanes.front()
+    front = queue.front()
     is_first = front is None or front.order >= item.order  # whoever's turn it is
     return is_first and may_lead(memory, queue, item)
 

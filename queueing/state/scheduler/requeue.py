@@ -121,14 +121,13 @@ def go_on_from(memory: Memory, item: Item, ruling: Ruling) -> None:
     As Kueue counts, one whose quota others of the round just took goes on there, too, if progress
     is preserved.
     """
-    queue, decision = ruling.entry.head.queue, ruling.decision
+    queue, decision = memory.queues[ruling.entry.head.queue], ruling.decision
     item.progress = ruling.progress
     if ruling.mode is Mode.SKIPPED and not memory.rules.waits_for_lacks:
         lost = isinstance(decision, Wait) and decision.message == NO_LONGER_FITS
         if lost and memory.settings.preserve_scan_progress:
             item.progress = ruling.entry.assignment.progress
-    item.progress_at = memory.releases.get(queue, 0)
-    item.progress_in = memory.judged.get(queue, 0)
+    item.progress_at, item.progress_in = queue.releases, queue.judged
 
 
 def unstick(memory: Memory, item: Item) -> None:
@@ -152,11 +151,9 @@ def _evict(memory: Memory, ruling: Ruling) -> None:
     if not ruling.preemptions:
         return
     pairs = memory.pairs.setdefault(ruling.entry.node.root(), Pairs())
-    evicting = memory.ledger.evicting
     for one in ruling.preemptions:
-        memory.ledger.evict(one.workload)
-        if pairs.note(one.preemptor_uid, one.uid) and one.workload in evicting:
-            evicting[one.workload][one.preemptor_uid] = None
+        memory.ledger.evict(one.workload, one.preemptor_uid)
+        pairs.note(one.preemptor_uid, one.uid)
 
 
 def take_promises(memory: Memory, ruling: Ruling) -> None:

@@ -7,7 +7,6 @@ not lose it to the same workload again.
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
-from heapq import heappop
 
 from queueing.core.decisions import Cycle, Decision, Preempt, Wait
 from queueing.core.rounds import Round, Ruling, process_round
@@ -56,7 +55,7 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause) -> St
             items = heads_of(memory, names, refused)
             run.tell(refused)
             if items:
-                memory.cursor = memory.trees.roots[peers_of(items[0]).queue].path()
+                memory.trees.cursor = memory.trees.roots[peers_of(items[0]).queue].path()
                 yield from run.round([*items, *blockers_beside(memory, items)])
             if items or refused:
                 finished = False
@@ -88,7 +87,7 @@ def run_round(memory: Memory, now: float) -> Cycle:
         for peers in list(queue.waiting):
             if peers.stand is not PARKED:
                 memory.wake_peers(peers)
-    memory.announcements.clear()
+    memory.aside.untold.clear()
     run, refused = _Run(memory, lambda: False), list[Wait]()
     for _ in run.serve(promised) if promised else ():
         pass
@@ -104,7 +103,7 @@ def run_round(memory: Memory, now: float) -> Cycle:
         waiting = [item for peers in queue.peers.values() for item in peers.items()]
         decided += [
             standing_wait(memory, item)
-            for item in sorted(waiting, key=queue.lanes.place)
+            for item in sorted(waiting, key=queue.place)
             if item.fact.key not in seen
         ]
     decided += [memory.aside.held[key].wait for key in sorted(memory.aside.held)]
@@ -142,7 +141,7 @@ class _Run:
         memory = self._memory
         if not memory.rules.waits_for_lacks:
             for name in (one.queue for one in map(peers_of, items) if one.stand is READY):
-                memory.judged[name] = memory.judged.get(name, 0) + 1
+                memory.queues[name].judged += 1
         heads = [as_head(memory, item) for item in items]
         self.judged += len(heads)
         world = world_of(memory, heads)
@@ -177,11 +176,6 @@ class _Run:
 
 def _cycle(memory: Memory, run: _Run, *, finished: bool) -> Cycle:
     run.close()
-    timers, protected = memory.aside.timers, memory.protected
-    while timers and timers[0][1] not in memory.aside.held:
-        heappop(timers)
-    while protected and protected[0][1] not in memory.ledger.charges:
-        heappop(protected)
     return Cycle(
         number=memory.cycles,
         now=memory.clock,
@@ -199,15 +193,14 @@ def _has_heads(memory: Memory) -> bool:
 
 def _wake_at(memory: Memory) -> float | None:
     """Return the earliest time at which a decision may change without any event; None for never."""
-    turns = memory.ledger.turns
-    times = [memory.aside.timers[0][0]] if memory.aside.timers else []
+    held, charges, turns = memory.aside.held, memory.ledger.charges, memory.ledger.turns
+    timer = memory.timers.next(lambda key: key in held or key in charges)
+    times = [timer] if timer is not None and (memory.items or held) else []
     if turns is not None and turns.next_at is not None:
         times.append(turns.next_at)
     credited = memory.credits.next_at()
     if credited is not None and memory.items:
         times.append(credited)
-    if memory.protected and memory.items:
-        times.append(memory.protected[0][0])
     return min(times, default=None)
 
 
@@ -217,15 +210,11 @@ def _announce(memory: Memory) -> list[Decision]:
     These are held workloads and those in inactive ClusterQueues.
     """
     told: list[Decision] = []
-    for key in memory.announcements:
+    for key in memory.aside.untold:
         item = memory.items.get(key)
         if key in memory.aside.held:
             told.append(memory.aside.held[key].wait)
-        elif item is not None and item.peers is not None:
-            name = item.peers.queue
-            if not memory.objects.is_active(name):
-                told.append(suspended(item, name))
-    memory.announcements.clear()
-    for decision in told:
-        memory.stories.add(decision.workload, memory.clock, decision)
+        elif item is not None and not memory.objects.is_active(peers_of(item).queue):
+            told.append(suspended(item))
+    memory.aside.untold.clear()
     return told

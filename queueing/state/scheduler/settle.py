@@ -10,7 +10,6 @@ from queueing.core.names import FlavorResource
 from queueing.core.quota.node import Node
 from queueing.core.sharing import beside_claims, parts_of, shared_by
 from queueing.core.usage import assigned_usage
-from queueing.state.intake.holding import touch_charged
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item, peers_of
 from queueing.state.queues.stands import READY
@@ -38,9 +37,7 @@ def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
         item = memory.items[decision.workload]
         if not memory.rules.waits_for_lacks and _says_nothing_new(item, ruling):
             continue
-        for told in (*ruling.preemptions, decision):
-            decided.append(told)
-            memory.stories.add(told.workload, memory.clock, told)
+        decided += (*ruling.preemptions, decision)
         memory.ready.add(ruling.entry.head.queue)  # whoever is next there may have a turn now
         if isinstance(decision, Admit):
             _admit(memory, item, ruling, decision)
@@ -83,12 +80,10 @@ def _admit(memory: Memory, item: Item, ruling: Ruling, decision: Admit) -> None:
     memory.queues[peers.queue].remove(item)
     del memory.items[item.fact.key]
     memory.writes.assumed_from[item.fact.key] = item.fact
-    if memory.credits.any:
-        memory.credits.stir(item.fact.key)
     memory.ledger.assume(charge)
     if memory.settings.expects_pods(admitted=charge.admitted):
         memory.unready.add(item.fact.key)
-    touch_charged(memory, charge)
+    memory.note_charge(charge.holder)
 
 
 def _holder(

@@ -18,7 +18,7 @@ from queueing.core.names import QueueName, namespace_of
 from queueing.core.quota.node import Node
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Peers
-from queueing.state.usage.changes import UsageChanges
+from queueing.state.usage.charges import UsageChanges
 
 
 def wake_waiting(memory: Memory) -> None:
@@ -83,13 +83,22 @@ def _wake_tree(memory: Memory, root: Node, *, released: bool) -> None:
 
 def _reshape(memory: Memory) -> None:
     """Work out anew which queues share a tree; wake all workloads of trees that changed."""
-    trees = memory.trees
+    trees, objects, tree = memory.trees, memory.objects, memory.tree
     trees.roots, trees.members = {}, {}
-    for name in sorted(memory.objects.queues):
-        root = memory.tree.queue(name).root()
+    for name in sorted(objects.queues):
+        root = tree.queue(name).root()
         trees.roots[name] = root
         trees.members.setdefault(root, []).append(name)
         _note_activity(memory, name)
+    limited: list[tuple[Node | None, int | None]] = [
+        *((tree.queue(name), one.preemptions_max) for name, one in objects.queues.items()),
+        *((tree.cohort(name), one.preemptions_max) for name, one in objects.cohorts.items()),
+    ]
+    trees.limits = {
+        node: most
+        for node, most in limited
+        if node is not None and most is not None and not tree.in_cycle(node)
+    }
     before, trees.generations = trees.generations, {}
     memory.pairs = {root: one for root, one in memory.pairs.items() if root in trees.members}
     for root, names in trees.members.items():
@@ -108,27 +117,25 @@ def _note_activity(memory: Memory, name: QueueName) -> None:
 
     If that changed, the views of the queue and of its LocalQueues are reported as changed.
     """
-    active, before = memory.objects.activity(name), memory.active.pop(name, None)
-    if active is not None:
-        memory.active[name] = active
-    if before is not None and active is not before and active != before:
-        memory.touch(name, None)
-        memory.touched.local_queues.update(memory.objects.local_queues_of.get(name, {}))
-    if active is not None and active.status:
+    asleep, slept = memory.ledger.asleep, name in memory.ledger.asleep
+    asleep.discard(name)
+    if memory.objects.is_active(name):
         memory.ready.add(name)
-    elif before is None or before.status:
-        _deactivate(memory, name)
-    if active is None or active.status:
-        memory.ledger.asleep.discard(name)
     else:
-        memory.ledger.asleep.add(name)
+        if name in memory.objects.queues:
+            asleep.add(name)
+        if not slept:
+            _deactivate(memory, name)
+    if slept != (name in asleep):
+        memory.touch(name, None)
+        memory.touched.local_queues.update(memory.objects.local_queues_of.get(name, ()))
 
 
 def _deactivate(memory: Memory, name: QueueName) -> None:
     """Tell the workloads of a queue that it is inactive; what they were promised is free."""
     for peers in memory.queue(name).peers.values():
         for item in peers.items():
-            memory.announcements[item.fact.key] = None
+            memory.aside.untold[item.fact.key] = None
             if item.fact.key in memory.ledger.promised:
                 memory.ledger.break_promise(item.fact.key, releases=True)
                 memory.wake(item)

@@ -6,14 +6,13 @@ from queueing.core.names import QueueName, ResourceName
 from queueing.core.preemption.limits import Bound
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Head, World
-from queueing.state.intake.local_queues import credited
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import requests_of
 
 
 def world_of(memory: Memory, heads: Sequence[Head]) -> World:
     """Return the world in which some heads are judged."""
-    on_shelves = {one.queue: one for one in heads if not memory.queues[one.queue].competing}
+    on_shelves = {one.queue: one for one in heads if not memory.queues[one.queue].lanes}
 
     def pending(name: QueueName, resource: ResourceName, left: int) -> int:
         queue = memory.queues.get(name)
@@ -34,7 +33,7 @@ def world_of(memory: Memory, heads: Sequence[Head]) -> World:
         patience=memory.credits.patience,
         followed=_followed(memory, heads),
         allowance=memory.credits.allowance,
-        credited=credited(memory),
+        credited=frozenset(name for name, rank in memory.ledger.ranks.items() if rank.bends),
         pending=pending,
         leaving=bool(memory.ledger.leaving),
     )
@@ -44,7 +43,7 @@ def _followed(memory: Memory, heads: Iterable[Head]) -> frozenset[QueueName]:
     """Return the queues with more than one active workload; empty unless credits bend a weight."""
     if not memory.credits.bends:
         return frozenset()
-    return frozenset(one.queue for one in heads if memory.queues[one.queue].active > 1)
+    return frozenset(one.queue for one in heads if memory.queues[one.queue].pending()[0] > 1)
 
 
 def _bounds(memory: Memory) -> dict[Node, Bound]:
@@ -52,21 +51,13 @@ def _bounds(memory: Memory) -> dict[Node, Bound]:
 
     Empty in Kueue mode.
     """
-    objects, tree = memory.objects, memory.tree
-    if not memory.rules.weighs_work or not (objects.limited_queues or objects.limited_cohorts):
-        return {}
-    limited = [(tree.queue(name), most) for name, most in objects.limited_queues.items()]
-    for cohort, most in objects.limited_cohorts.items():
-        node = tree.cohort(cohort)
-        if node is not None and not tree.in_cycle(node):
-            limited.append((node, most))
-    return {node: Bound(most, _leaving(memory, node)) for node, most in limited}
+    limits = memory.trees.limits if memory.rules.weighs_work else {}
+    return {node: Bound(most, _leaving(memory, node)) for node, most in limits.items()}
 
 
 def _leaving(memory: Memory, node: Node) -> int:
-    leaving = memory.ledger.leaving
-    below = (node,) if node.is_queue else memory.tree.queues_of(node)
-    return sum(leaving.get(QueueName(one.name), 0) for one in below) if leaving else 0
+    below = {one.name for one in ((node,) if node.is_queue else memory.tree.queues_of(node))}
+    return sum(name in below for name in memory.ledger.leaving.values())
 
 
 def _unready(memory: Memory) -> frozenset[Node]:

@@ -2,8 +2,7 @@
 
 Invariant: usage at each node of the quota tree is the sum over the workloads that hold quota, by a
 fact or by assumption. `ledger` keeps the charge of each workload (`charges`) and mirrors them in
-the tree; `rolls` lists them by ClusterQueue; `sharing` divides the charge for ResourceClaims among
-the workloads that use them. `turns` keeps the usage histories of LocalQueues (admission fair
-sharing), `ranks` their order where credits bend it. `changes` collects the usage changes since
-pending workloads were last checked against them.
+the tree; `sharing` divides the charge for ResourceClaims among the workloads that use them. `turns`
+keeps the usage histories of LocalQueues (admission fair sharing), `ranks` their order where credits
+bend it.
 """

@@ -1,11 +1,11 @@
-"""The quota that one workload holds, and sums over the workloads of a queue."""
+"""The quota that one workload holds, the charges of a ClusterQueue, and sums over charges."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from queueing.core.decisions import Admit
-from queueing.core.holders import Holder
-from queueing.core.names import FlavorResource
+from queueing.core.holders import ByPriority, Holder, Ranked
+from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.values import value
 
 
@@ -17,74 +17,91 @@ class Charge:
     admitted: bool
     decision: Admit | None = None
 
+    @property
+    def runs(self) -> bool:
+        """Whether the workload is admitted by a fact, not only by assumption."""
+        return self.admitted and self.decision is None
+
+
+@dataclass(slots=True)
+class Roll:
+    """Who holds quota of one ClusterQueue or was promised some, with memos of what follows."""
+
+    charges: dict[Key, Charge] = field(default_factory=dict)
+    promised: dict[Key, Holder] = field(default_factory=dict)
+    victims: Mapping[Key, Holder] | None = None
+    """Those that preemption may choose; None until that is worked out, as with the next two."""
+    ranked: Ranked | None = None
+    """The same in the order of `rank`."""
+    exposed: ByPriority | None = None
+    """What they hold."""
+
+    def forget(self) -> None:
+        """Forget what follows, because it may be others that preemption may choose."""
+        self.victims = self.ranked = self.exposed = None
+
 
 @dataclass(slots=True)
 class Tally:
-    """Counts and sums over the charges of a ClusterQueue, or over those of one LocalQueue only."""
+    """Counts and sums over charges, for views."""
 
     reserving: int = 0
     """Workloads that hold quota, admitted ones included."""
     admitted: int = 0
+    reserved: dict[FlavorResource, int] = field(default_factory=dict)
+    """Held by all of them."""
     used: dict[FlavorResource, int] = field(default_factory=dict)
-    """Held by admitted workloads."""
-    only_reserved: dict[FlavorResource, int] = field(default_factory=dict)
-    """Held by workloads that are not admitted yet."""
-
-    @property
-    def reserved(self) -> dict[FlavorResource, int]:
-        """Held by all workloads."""
-        sums = dict(self.used)
-        for resource, amount in self.only_reserved.items():
-            sums[resource] = sums.get(resource, 0) + amount
-        return sums
-
-    def add(self, charge: Charge, sign: int) -> None:
-        """Count a charge in, or with sign -1 out."""
-        self.reserving += sign
-        if charge.admitted:
-            self.admitted += sign
-        total = self.used if charge.admitted else self.only_reserved
-        for resource, amount in charge.holder.usage.items():
-            left = total.get(resource, 0) + sign * amount
-            if left:
-                total[resource] = left
-            else:
-                total.pop(resource, None)
+    """Held by admitted ones."""
 
 
-def together(tallies: Iterable[Tally]) -> Tally:
-    """Return the counts and sums of several tallies."""
-    total = Tally()
-    for one in tallies:
-        total.reserving += one.reserving
-        total.admitted += one.admitted
-        for sums, amounts in (total.used, one.used), (total.only_reserved, one.only_reserved):
-            for resource, amount in amounts.items():
-                sums[resource] = sums.get(resource, 0) + amount
-    return total
+def tally_of(charges: Iterable[Charge]) -> Tally:
+    """Count some charges and sum them up."""
+    found = Tally()
+    for one in charges:
+        found.reserving += 1
+        found.admitted += one.admitted
+        for sums in (found.reserved, found.used) if one.admitted else (found.reserved,):
+            for resource, amount in one.holder.usage.items():
+                if amount:
+                    sums[resource] = sums.get(resource, 0) + amount
+    return found
 
 
-def is_running(charge: Charge) -> bool:
-    """Say whether a workload is admitted by a fact, not only by assumption."""
-    return charge.admitted and charge.decision is None
+@dataclass(slots=True)
+class UsageChanges:
+    """What changed in the usage of quota since pending workloads were last woken for it."""
+
+    released: dict[QueueName, set[FlavorResource]] = field(default_factory=dict)
+    """ClusterQueue → flavor-resources of which it released some; empty if only the priority of a
+    holder changed."""
+    newcomers: set[QueueName] = field(default_factory=set)
+    """ClusterQueues in which a workload became a possible victim."""
+    joined: dict[QueueName, set[str]] = field(default_factory=dict)
+    """ClusterQueue → ResourceClaims that a holder in it uses, and whose charge may have changed."""
+
+    def release(self, queue: QueueName, resources: Iterable[FlavorResource]) -> None:
+        self.released.setdefault(queue, set()).update(resources)
 
 
 def is_same(old: Charge, new: Charge) -> bool:
-    """Say whether two charges of one workload are equal in all that decisions and views use.
+    """Say whether a fact charges what was charged before, in all that decisions and views use.
 
-    Whether they are assumed is not compared, nor is the time of an assumed reservation.
+    The time of a reservation that was assumed is not compared.
     """
-    one, other = old.holder, new.holder
+    known, told = old.holder, new.holder
+    at_once = old.decision is not None or known.reserved_at == told.reserved_at
+    return at_once and old.admitted == new.admitted and _said(known) == _said(told)
+
+
+def _said(holder: Holder) -> tuple[object, ...]:
     return (
-        old.admitted == new.admitted
-        and one.uid == other.uid
-        and one.queue == other.queue
-        and one.local_queue == other.local_queue
-        and one.priority == other.priority
-        and one.timestamp == other.timestamp
-        and one.evicted == other.evicted
-        and one.usage == other.usage
-        and one.parts == other.parts
-        and one.stake == other.stake
-        and (old.decision is not None or one.reserved_at == other.reserved_at)
+        holder.uid,
+        holder.queue,
+        holder.local_queue,
+        holder.priority,
+        holder.timestamp,
+        holder.evicted,
+        holder.usage,
+        holder.parts,
+        holder.stake,
     )

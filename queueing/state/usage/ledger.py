@@ -4,111 +4,97 @@ Invariants: a workload is charged at most once, to one ClusterQueue; the usage o
 tree is the sum over its charges; quota is released only by a fact or a refused write.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from queueing.core.holders import ByPriority, Holder, Ranked, exposed_by, rank
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.sharing import Commons
-from queueing.state.usage.changes import UsageChanges
-from queueing.state.usage.charges import Charge, is_running, is_same
+from queueing.state.usage.charges import Charge, Roll, UsageChanges, is_same
 from queueing.state.usage.ranks import Rank
-from queueing.state.usage.rolls import Rolls
 from queueing.state.usage.sharing import Users
 from queueing.state.usage.turns import Turns
 
-NOBODY = rank(())
-NOTHING = exposed_by(())
+NOBODY = Roll()
 
 
+@dataclass(slots=True, eq=False)
 class Ledger:
     """The charges by workload, mirrored in the quota tree.
 
     It implements `Holders` of `queueing.core.holders`, through which preemption finds candidates.
     """
 
-    __slots__ = (
-        "asleep",
-        "changes",
-        "charges",
-        "evicting",
-        "leaving",
-        "on_price",
-        "promised",
-        "promises",
-        "ranks",
-        "rolls",
-        "tree",
-        "turns",
-        "unranked",
-        "users",
-    )
+    tree: QuotaTree
+    turns: Turns | None = None
+    """The usage histories of LocalQueues; None without admission fair sharing."""
+    promises: bool = True
+    """Whether victims are gone from the usage, and from the candidates, once they are evicted: what
+    they give back may be promised to others."""
+    charges: dict[Key, Charge] = field(default_factory=dict)
+    promised: dict[Key, Holder] = field(default_factory=dict)
+    """Pending workloads to which quota is promised that others have not given back yet."""
+    rolls: defaultdict[QueueName, Roll] = field(default_factory=lambda: defaultdict(Roll))
+    """The same charges and promises by queue."""
+    users: Users = field(init=False)
+    """The users of ResourceClaims that several workloads may use."""
+    evicting: dict[Key, Uid] = field(default_factory=dict)
+    """Victims whose eviction was decided and that no fact shows as Evicted yet, each with its
+    preemptor."""
+    leaving: dict[Key, QueueName] = field(default_factory=dict)
+    """Workloads that are evicted and still hold quota, with their ClusterQueue."""
+    ranks: dict[QueueName, Rank] = field(default_factory=dict)
+    """The order of LocalQueues of ClusterQueues in which credits determine it."""
+    unranked: dict[QueueName, None] = field(default_factory=dict)
+    """Queues whose order of LocalQueues may have changed; `rank_local_queues` empties this."""
+    changes: UsageChanges = field(default_factory=UsageChanges)
+    on_price: Callable[[Holder], None] | None = None
+    """Called with each holder whose charge changed because of other users of its claims."""
+    asleep: set[QueueName] = field(default_factory=set)
+    """Inactive queues: their quota and usage count, but their workloads are no candidates."""
 
-    def __init__(
-        self, tree: QuotaTree, turns: Turns | None = None, *, promises: bool = True
-    ) -> None:
-        self.tree = tree
-        self.promises = promises
-        """Whether victims are gone from the usage, and from the candidates, once they are evicted:
-        what they give back may be promised to others."""
-        self.promised: dict[Key, Holder] = {}
-        """Pending workloads to which quota is promised that others have not given back yet."""
-        self.turns = turns
-        """The usage histories of LocalQueues; None without admission fair sharing."""
-        self.charges: dict[Key, Charge] = {}
-        self.rolls = Rolls()
-        """The same charges by queue."""
+    def __post_init__(self) -> None:
         self.users = Users(self.charges)
-        """The users of ResourceClaims that several workloads may use."""
-        self.evicting: dict[Key, dict[Uid, None]] = {}
-        """Victims whose eviction was decided and that no fact shows as Evicted yet, each with the
-        preemptors for which this is the first preemption of the victim (see `pairs`)."""
-        self.leaving: dict[QueueName, int] = {}
-        """ClusterQueue → how many of its workloads are evicted and still hold quota."""
-        self.ranks: dict[QueueName, Rank] = {}
-        """The order of LocalQueues of ClusterQueues in which credits determine it."""
-        self.unranked: dict[QueueName, None] = {}
-        """Queues whose order of LocalQueues may have changed; `rank_local_queues` empties this."""
-        self.changes = UsageChanges()
-        self.on_price: Callable[[Holder], None] | None = None
-        """Called with each holder whose charge changed because of other users of its claims."""
-        self.asleep: set[QueueName] = set()
-        """Inactive queues: their quota and usage count, but their workloads are no candidates."""
 
     # What preemption asks (core.holders.Holders).
 
     def holders(self, queue: QueueName) -> Iterable[Holder]:
         """Return the workloads of a queue that may be preempted; none if it is inactive."""
-        if queue in self.asleep:
-            return ()
-        roll = self.rolls.by_queue.get(queue)
-        if roll is None:
-            return ()
-        victims = roll.victims
-        return list(self.users.jointly(victims)) if queue in self.users else victims.values()
+        roll = self._roll(queue)
+        if roll.victims is None:
+            roll.victims = self.victims_of(roll)
+        return self.users.jointly(roll.victims) if queue in self.users else roll.victims.values()
 
     def ranked(self, queue: QueueName) -> Ranked:
-        """Return the same in the order of `rank`; memoized."""
-        if queue in self.asleep:
-            return NOBODY
-        roll = self.rolls.by_queue.get(queue)
-        if roll is None:
-            return NOBODY
+        """Return the same in the order of `rank`."""
+        roll = self._roll(queue)
         if roll.ranked is None:
             roll.ranked = rank(self.holders(queue))
         return roll.ranked
 
     def exposed(self, queue: QueueName) -> ByPriority:
-        """Return what workloads that may be preempted hold, by priority; memoized."""
-        if queue in self.asleep:
-            return NOTHING
-        roll = self.rolls.by_queue.get(queue)
-        if roll is None:
-            return NOTHING
+        """Return what workloads that may be preempted hold, by priority."""
+        roll = self._roll(queue)
         if roll.exposed is None:
             roll.exposed = exposed_by(self.holders(queue))
         return roll.exposed
+
+    def victims_of(self, roll: Roll) -> Mapping[Key, Holder]:
+        """Return those of a roll that preemption may choose; holders of promises are among them."""
+        held = {key: one.holder for key, one in roll.charges.items() if self._may_be_victim(one)}
+        return held | roll.promised
+
+    def _roll(self, queue: QueueName) -> Roll:
+        return NOBODY if queue in self.asleep else self.rolls.get(queue, NOBODY)
+
+    def _may_be_victim(self, charge: Charge) -> bool:
+        """Say whether a workload may be preempted: it is not leaving, nor only assumed to hold it.
+
+        In Kueue mode every one may.
+        """
+        return not self.promises or (charge.decision is None and not charge.holder.evicted)
 
     def local_usage(self, queue: QueueName, local_queue: Key) -> float:
         """Return the usage by which LocalQueues of a queue take turns; 0 if they do not."""
@@ -121,24 +107,25 @@ class Ledger:
         """Return those of the claims that workloads of a queue, not evicted, use; None if none."""
         return self.users.commons(queue, claims)
 
+    def charges_of(self, queue: QueueName) -> Iterable[Charge]:
+        """Return all charges of a ClusterQueue."""
+        return self.rolls.get(queue, NOBODY).charges.values()
+
     # Changes.
 
     def assume(self, charge: Charge) -> None:
-        """Charge an admission by assumption.
-
-        Only as Kueue counts it may be a victim before its status says that it was admitted.
-        """
-        holder = charge.holder
-        if holder.parts:
-            charge = replace(charge, holder=self.users.priced(holder))
-        self._enter(charge, may_be_victim=not self.promises)
-        if holder.parts:
-            self._price_others(charge)
+        """Charge an admission by assumption."""
+        if charge.holder.parts:
+            charge = replace(charge, holder=self.users.priced(charge.holder))
+        self._enter(charge)
+        self._price_others(charge)
 
     def promise(self, holder: Holder) -> None:
         """Promise quota to a pending workload that has no promise."""
         self.promised[holder.key] = holder
-        self.rolls.offer(holder)
+        roll = self.rolls[holder.queue]
+        roll.promised[holder.key] = holder
+        roll.forget()
         if self.tree.has_queue(holder.queue):
             self.tree.add_usage(holder.queue, holder.usage)
 
@@ -150,7 +137,9 @@ class Ledger:
         holder = self.promised.pop(key, None)
         if holder is None:
             return
-        self.rolls.retract(holder)
+        roll = self.rolls[holder.queue]
+        del roll.promised[key]
+        roll.forget()
         if self.tree.has_queue(holder.queue):
             self.tree.remove_usage(holder.queue, holder.usage)
         if releases:
@@ -162,29 +151,28 @@ class Ledger:
         new = self._marked(charge)
         if new.holder.parts:
             new = replace(new, holder=self.users.priced(new.holder))
-        self._note_arrival(old, new)
-        if old is not None and is_same(old, new):
-            if old.decision is None:
-                return
-            self._confirm(old, new)
-            self._price_others(new)
-            self.changes.welcome(new.holder)
-            return
         if old is not None:
+            same = is_same(old, new)
+            if same and old.decision is None:
+                return
+            if same and self.turns is None and not new.holder.parts:
+                self._confirm(new)
+                return
+            self._note_arrival(old, new)
             self._withdraw(old)
         self._enter(new)
-        self.changes.welcome(new.holder)
+        self.changes.newcomers.add(new.holder.queue)
         if old is not None:
             self._price_others(old)
             self._note_change(old, new)
         self._price_others(new)
 
-    def confirm(self, old: Charge, new: Charge) -> None:
-        """Replace an assumed charge by a fact with the same usage."""
-        if self.turns is not None:
-            self._note_arrival(old, new)
-        self._confirm(old, new)
-        self.changes.welcome(new.holder)
+    def _confirm(self, charge: Charge) -> None:
+        """Replace an assumed charge by a fact that says the same: no sums change."""
+        roll, key = self.rolls[charge.holder.queue], charge.holder.key
+        self.charges[key] = roll.charges[key] = charge
+        roll.forget()
+        self.changes.newcomers.add(charge.holder.queue)
 
     def discharge(self, key: Key) -> Charge | None:
         """Release what a workload holds; return its charge, None if it held nothing."""
@@ -199,35 +187,32 @@ class Ledger:
             self._price_others(charge)
         return charge
 
-    def evict(self, key: Key) -> bool:
-        """Mark a victim as evicted; say whether it was not before.
+    def evict(self, key: Key, preemptor: Uid) -> None:
+        """Mark a victim as evicted, if it is not yet.
 
         It stays charged until a fact says that it holds no quota.
         """
         charge = self.charges.get(key)
         if charge is None or charge.holder.evicted:
-            return False
-        self.evicting[key] = {}
+            return
+        self.evicting[key] = preemptor
         self._mark(charge, evicted=True)
         if self.promises:
             self.changes.release(charge.holder.queue, charge.holder.usage)
-        return True
 
-    def spare(self, key: Key) -> Iterable[Uid]:
-        """Undo `evict`, because it was not written; return the preemptors in `evicting`."""
-        charge = self.charges.get(key)
-        preemptors = self.evicting.pop(key, None)
-        if preemptors is not None and charge is not None:
+    def spare(self, key: Key) -> Uid | None:
+        """Undo `evict`, because it was not written; return the preemptor, None if there is none."""
+        charge, preemptor = self.charges.get(key), self.evicting.pop(key, None)
+        if preemptor is not None and charge is not None:
             self._mark(charge, evicted=False)
-        return preemptors or ()
+        return preemptor
 
     def open_queue(self, name: QueueName) -> None:
         """Charge the tree for the workloads that hold quota of a queue that is new in it."""
-        for charge in self.rolls.charges_of(name):
-            self._count(charge.holder, 1)
-        for holder in self.promised.values():
-            if holder.queue == name:
-                self.tree.add_usage(name, holder.usage)
+        for charge in self.charges_of(name):
+            self._weigh(charge.holder, 1)
+        for holder in self.rolls.get(name, NOBODY).promised.values():
+            self.tree.add_usage(name, holder.usage)
 
     def take_changes(self) -> UsageChanges:
         """Return the usage changes since the last call."""
@@ -263,8 +248,8 @@ class Ledger:
         for key in self.users.beside(holder):
             self._price(key)
             if not stays and key != holder.key:  # it need not be preempted together any more
-                self.changes.welcome(self.charges[key].holder)
-        self.rolls.forget_sums(holder.queue)
+                self.changes.newcomers.add(holder.queue)
+        self.rolls[holder.queue].forget()
 
     def _still_uses(self, before: Holder) -> bool:
         """Say whether a holder, perhaps an earlier version of it, still uses all of its claims."""
@@ -279,35 +264,53 @@ class Ledger:
         priced = self.users.priced(charge.holder)
         if priced is charge.holder:
             return
-        may_be_victim = self.rolls.may_be_victim(priced)
         self._withdraw(charge)
-        self._enter(replace(charge, holder=priced), may_be_victim=may_be_victim)
+        self._enter(replace(charge, holder=priced))
         if self.on_price is not None:
             self.on_price(priced)
 
-    def _enter(self, charge: Charge, *, may_be_victim: bool = True) -> None:
-        self._put(charge, may_be_victim=may_be_victim and not self._is_gone(charge.holder))
-        self._count(charge.holder, 1)
+    def _enter(self, charge: Charge) -> None:
+        roll = self.rolls[charge.holder.queue]
+        self.charges[charge.holder.key] = roll.charges[charge.holder.key] = charge
+        self._count(charge, 1)
 
     def _withdraw(self, charge: Charge) -> None:
-        self._take(charge)
-        self._count(charge.holder, -1)
+        key, queue = charge.holder.key, charge.holder.queue
+        del self.charges[key], self.rolls[queue].charges[key]
+        self._count(charge, -1)
 
-    def _count(self, holder: Holder, sign: int) -> None:
+    def _count(self, charge: Charge, sign: int) -> None:
+        """Add a charge to all that is kept of charges, or with sign -1 take it out."""
+        holder = charge.holder
+        self._weigh(holder, sign)
+        if self._may_be_victim(charge):
+            self.rolls[holder.queue].forget()
+        if holder.parts:
+            self.users.note(holder, sign)
+        if holder.evicted and sign > 0:
+            self.leaving[holder.key] = holder.queue
+        elif holder.evicted:
+            del self.leaving[holder.key]
+        if holder.local_queue is None:
+            return
+        if self.turns is not None:
+            self.turns.charge(holder.local_queue, holder.usage, runs=charge.runs, sign=sign)
+        rank = self.ranks.get(holder.queue) if self.ranks else None
+        if rank is not None:
+            rank.charge(holder.local_queue, holder.usage, sign)
+            self.unranked[holder.queue] = None
+
+    def _weigh(self, holder: Holder, sign: int) -> None:
         """Charge the tree for a holder, or with sign -1 stop to."""
         if not self.tree.has_queue(holder.queue):
             return
         self.tree.hold(holder.queue, holder.usage, sign)
-        if self._is_gone(holder):
-            return
+        if holder.evicted and self.promises:
+            return  # it counts only in what is held now, because it is leaving
         if sign > 0:
             self.tree.add_usage(holder.queue, holder.usage)
         else:
             self.tree.remove_usage(holder.queue, holder.usage)
-
-    def _is_gone(self, holder: Holder) -> bool:
-        """Say whether a holder counts only in what is held now, because it is leaving."""
-        return holder.evicted and self.promises
 
     def _note_change(self, old: Charge, new: Charge) -> None:
         kept: Mapping[FlavorResource, int] = {}
@@ -317,65 +320,9 @@ class Ledger:
         if less or old.holder.priority != new.holder.priority:
             self.changes.release(old.holder.queue, less)
 
-    def _note_arrival(self, old: Charge | None, new: Charge) -> None:
+    def _note_arrival(self, old: Charge, new: Charge) -> None:
         """Turn a workload's entry penalty into history, if it became admitted by this fact."""
-        local_queue = new.holder.local_queue
-        if (
-            self.turns is None
-            or local_queue is None
-            or old is None
-            or is_running(old)
-            or not is_running(new)
-        ):
-            return
-        if old.holder.local_queue == local_queue:
+        local_queue, arrives = new.holder.local_queue, new.runs and not old.runs
+        same = local_queue is not None and old.holder.local_queue == local_queue
+        if self.turns is not None and local_queue is not None and arrives and same:
             self.turns.arrive(local_queue, new.holder.usage)
-
-    def _confirm(self, old: Charge, new: Charge) -> None:
-        """Replace an assumed charge by the fact that confirms it; no sums change."""
-        holder = new.holder
-        self.charges[holder.key] = new
-        self.rolls.confirm(new, may_be_victim=not self._is_gone(holder))
-        if self.turns is not None and holder.local_queue is not None:
-            for one, sign in ((old, -1), (new, 1)):
-                runs = is_running(one)
-                self.turns.charge(holder.local_queue, holder.usage, runs=runs, sign=sign)
-
-    def _put(self, charge: Charge, *, may_be_victim: bool = True) -> None:
-        """Add a charge to the roll of its queue; the caller charges the tree."""
-        holder = charge.holder
-        self.charges[holder.key] = charge
-        self.rolls.enter(charge, may_be_victim=may_be_victim)
-        if self._counts_more(holder):
-            self._follow(charge, 1)
-
-    def _take(self, charge: Charge) -> None:
-        """Remove a charge from the roll of its queue; the caller updates the tree."""
-        holder = charge.holder
-        del self.charges[holder.key]
-        self.rolls.leave(charge)
-        if self._counts_more(holder):
-            self._follow(charge, -1)
-
-    def _counts_more(self, holder: Holder) -> bool:
-        """Say whether a holder also counts for claims, departures or turns; most do not."""
-        return bool(holder.parts or holder.evicted or self.ranks) or self.turns is not None
-
-    def _follow(self, charge: Charge, sign: int) -> None:
-        """Add a charge, or with sign -1 remove it, for claims, departures and turns."""
-        holder = charge.holder
-        if holder.parts:
-            self.users.note(holder, sign)
-        if holder.evicted:
-            self.leaving[holder.queue] = self.leaving.get(holder.queue, 0) + sign
-            if not self.leaving[holder.queue]:
-                del self.leaving[holder.queue]
-        if holder.local_queue is None:
-            return
-        if self.turns is not None:
-            runs = is_running(charge)
-            self.turns.charge(holder.local_queue, holder.usage, runs=runs, sign=sign)
-        rank = self.ranks.get(holder.queue)
-        if rank is not None:
-            rank.charge(holder.local_queue, holder.usage, sign)
-            self.unranked[holder.queue] = None

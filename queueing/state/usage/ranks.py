@@ -17,17 +17,15 @@ from queueing.core.credits.prices import Prices
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key, namespace_of
 
-Plain = Callable[[Key | None], float]
-"""Returns the usage by which LocalQueues take turns without credits, the least first."""
-
 
 class Rank:
     """The order of the LocalQueues of one ClusterQueue."""
 
     __slots__ = ("_held", "_keys", "bends", "exponents", "parts", "plain", "prices")
 
-    def __init__(self, plain: Plain) -> None:
-        self.plain = plain
+    def __init__(self) -> None:
+        self.plain: Callable[[Key | None], float] | None = None
+        """The usage by which LocalQueues take turns without credits; None if they do not."""
         self.prices = Prices({})
         self.parts: Mapping[str, int] = {}
         """What each namespace is entitled to, in micro-credits per second."""
@@ -69,7 +67,7 @@ class Rank:
     def key(self, local_queue: Key | None) -> float:
         """Return the number that LocalQueues are ordered by, the smallest first."""
         if not self.bends or local_queue is None:
-            return self.plain(local_queue)
+            return 0.0 if self.plain is None else self.plain(local_queue)
         name = namespace_of(local_queue)
         found = self._keys.get(name)
         if found is None:
