@@ -10,7 +10,6 @@ import click
 from queueing.cli.main import COMMANDS, HELP_FLAGS, cli
 from queueing.core.checkpoints import phases as checkpoints
 from queueing.core.decisions import PreemptionReason, Reason
-from queueing.core.lifecycle.phases import TRANSITIONS
 from queueing.translate import gates
 
 HEADER = (
@@ -185,32 +184,6 @@ preemptor.
 """
 
 
-def lifecycle_page() -> str:
-    """Draw the life of a Workload from the table that the controller goes by."""
-    arrows = "\n".join(
-        f"    {before} --> {after}: {event}" for (before, event), after in TRANSITIONS.items()
-    )
-    return f"""{HEADER}
-# Life of a Workload
-
-```mermaid
-stateDiagram-v2
-    [*] --> Pending
-{arrows}
-    Finished --> [*]
-```
-
-- *Pending*: waits for quota.
-- *Reserved*: has quota, and waits for admission checks.
-- *Admitted*: may run.
-- *Evicted*: has to stop; keeps its quota until its pods are gone.
-- *OnHold*: has no quota, and is not queued until the cause is over, such as a stopped queue or a
-  backoff.
-- *Inactive*: was deactivated.
-- *Finished*: is done.
-"""
-
-
 def checkpoints_page() -> str:
     """Draw the life of a request to save from the table that the controller goes by."""
     arrows = "\n".join(
@@ -257,7 +230,6 @@ PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
         "cli.md": cli_page,
         "../gates.md": gates_page,
         "checkpoints.md": checkpoints_page,
-        "lifecycle.md": lifecycle_page,
         "reasons.md": reasons_page,
     }
 )

@@ -341,15 +341,8 @@ class WorkloadFact:
     @property
     def holds_quota(self) -> bool:
         """Whether it holds quota of a ClusterQueue, by its status."""
-        if self.admission is None:
-            return False
-        reserved = self.conditions.get("QuotaReserved")
-        finished = self.conditions.get("Finished")
-        return (
-            reserved is not None
-            and reserved.status
-            and not (finished is not None and finished.status)
-        )
+        reserved = self.admission is not None and self.is_true("QuotaReserved")
+        return reserved and not self.is_true("Finished")
 
 
 class Kind(StrEnum):

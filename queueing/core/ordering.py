@@ -8,9 +8,6 @@ from queueing.core.settings import RequeuingTimestamp, Settings
 QueueKey = tuple[float, int, int, float, str]
 """Sorts ascending: usage of the LocalQueue, sticky, priority, timestamp, uid."""
 
-EntryKey = tuple[int, int, float, Uid]
-"""Sorts ascending: borrowing level, priority, timestamp, uid."""
-
 
 def queue_timestamp(workload: WorkloadFact, settings: Settings) -> float:
     """Return since when a workload is queued, in seconds since the epoch.
@@ -21,12 +18,9 @@ def queue_timestamp(workload: WorkloadFact, settings: Settings) -> float:
     """
     evicted = workload.conditions.get("Evicted")
     if evicted is not None and evicted.status:
-        if (
-            evicted.reason == "PodsReadyTimeout"
-            and settings.requeuing_timestamp is RequeuingTimestamp.EVICTION
-        ):
-            return evicted.changed
-        if evicted.reason == "AdmissionCheck":
+        by_eviction = settings.requeuing_timestamp is RequeuingTimestamp.EVICTION
+        unready = evicted.reason == "PodsReadyTimeout" and by_eviction
+        if unready or evicted.reason == "AdmissionCheck":
             return evicted.changed
     if not settings.priority_sorting_within_cohort:
         preempted = workload.conditions.get("Preempted")
@@ -52,7 +46,7 @@ def queue_key(
 
 def entry_key(
     workload: WorkloadFact, borrow: int, timestamp: float, settings: Settings
-) -> EntryKey:
+) -> tuple[int, int, float, Uid]:
     """Return the place of a head among those of its round, without fair sharing.
 
     Order: least borrowing, highest priority (if `priority_sorting_within_cohort`), longest queued,

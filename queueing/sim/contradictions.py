@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from queueing.core.admissibility import inactivity
-from queueing.core.contradictions import contradictions as contradicted
-from queueing.core.contradictions import offered_by
 from queueing.core.facts import (
     Admission,
     CheckFact,
@@ -21,6 +19,8 @@ from queueing.core.facts import (
     WorkloadFact,
 )
 from queueing.core.names import CohortName, QueueName
+from queueing.translate.contradictions import contradictions as contradicted
+from queueing.translate.contradictions import offered_by
 
 Queues = Mapping[QueueName, ClusterQueueFact]
 

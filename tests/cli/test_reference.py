@@ -6,6 +6,7 @@ from click.testing import CliRunner
 from queueing.cli.main import COMMANDS
 from queueing.cli.reference import PAGES, PREEMPTIONS, REASONS, main
 from queueing.core.decisions import PreemptionReason, Reason
+from tests.phases import Phase
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference"
 
@@ -18,6 +19,14 @@ def test_the_page_in_the_repository_is_fresh(name: str) -> None:
 def test_every_reason_is_explained() -> None:
     assert set(REASONS) == set(Reason)
     assert set(PREEMPTIONS) == set(PreemptionReason)
+
+
+def test_every_phase_of_a_workload_is_drawn_and_explained() -> None:
+    page = (DOCS / "lifecycle.md").read_text()
+    for phase in Phase:
+        assert f"    {phase} --> " in page
+        assert f" --> {phase}" in page
+        assert f"- *{phase}*: " in page
 
 
 def test_every_command_for_people_has_its_section() -> None:

@@ -2,7 +2,6 @@ from typing import Any
 
 import pytest
 
-from queueing.core.backoff import Backoff
 from queueing.core.facts import (
     Admission,
     CheckPhase,
@@ -11,8 +10,14 @@ from queueing.core.facts import (
     StopPolicy,
     WorkloadFact,
 )
-from queueing.core.lifecycle.phases import TRANSITIONS, Phase, phase_of
-from queueing.core.lifecycle.rules import Life, LifeRules, PodsReadyRules, StopPolicies, judge
+from queueing.core.lifecycle.rules import (
+    Backoff,
+    Life,
+    LifeRules,
+    PodsReadyRules,
+    StopPolicies,
+    judge,
+)
 from queueing.core.lifecycle.steps import (
     Cause,
     Condemn,
@@ -27,6 +32,7 @@ from queueing.core.lifecycle.steps import (
     SetAside,
 )
 from queueing.core.names import CheckName, Key, QueueName, Uid
+from tests.phases import Phase, phase_of
 
 OPEN = StopPolicies(local=StopPolicy.NONE, cluster=StopPolicy.NONE)
 NOW = 10_000.0
@@ -376,26 +382,6 @@ def test_nothing_is_removed_whose_pods_may_run() -> None:
 def test_only_what_the_controller_deactivated_is_removed() -> None:
     evicted = yes("Evicted", "Deactivated", at=0.0)
     assert live(workload(evicted, active=False), rules=LifeRules(keep_deactivated_s=1)) == Life()
-
-
-@pytest.mark.parametrize(
-    ("fact", "want"),
-    [
-        pytest.param(workload(), Phase.PENDING, id="pending"),
-        pytest.param(reserved(), Phase.RESERVED, id="reserved"),
-        pytest.param(running(), Phase.ADMITTED, id="admitted"),
-        pytest.param(running(yes("Evicted")), Phase.EVICTED, id="evicted"),
-        pytest.param(running(yes("Finished")), Phase.FINISHED, id="finished"),
-        pytest.param(workload(active=False), Phase.INACTIVE, id="inactive"),
-    ],
-)
-def test_the_phase_is_read_from_the_object(fact: WorkloadFact, want: Phase) -> None:
-    assert phase_of(fact) is want
-
-
-def test_every_phase_but_the_last_leads_somewhere() -> None:
-    assert {phase for phase, _ in TRANSITIONS} == set(Phase) - {Phase.FINISHED}
-    assert set(TRANSITIONS.values()) == set(Phase)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import pytest
 
 from queueing.core.decisions import Admit, Reason, Requeue, Wait
 from queueing.core.facts import PodSetAssignment, WorkloadFact
-from queueing.core.lifecycle.phases import Phase, phase_of
 from queueing.core.lifecycle.steps import (
     Cause,
     Condemn,
@@ -21,6 +20,7 @@ from queueing.translate.inbound.manifests import read
 from queueing.translate.inbound.workloads import workload as to_fact
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.workloads import Workload
+from tests.phases import Phase, phase_of
 
 NOW = 1_767_225_600.0  # 2026-01-01T00:00:00Z
 

@@ -18,7 +18,7 @@ from queueing.controller.jobs.workload_writer import WorkloadWriter
 from queueing.controller.stores.objects import Objects
 from queueing.controller.workloads.departing_pods import AGAIN_S, PodSetPods
 from queueing.controller.writing.leader_writes import LeaderWrites
-from queueing.core.backoff import Backoff
+from queueing.core.lifecycle.rules import Backoff
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
 from queueing.kube.deletion import this_life

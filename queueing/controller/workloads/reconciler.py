@@ -20,7 +20,6 @@ from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.admissibility import applying_checks
 from queueing.core.decisions import Reason
 from queueing.core.facts import StopPolicy, WorkloadFact
-from queueing.core.lifecycle.phases import Phase, phase_of
 from queueing.core.lifecycle.rules import LifeRules, StopPolicies, judge
 from queueing.core.lifecycle.steps import (
     Cause,
@@ -226,7 +225,9 @@ class WorkloadReconciler:
 
     def _wanted_checks(self, fact: WorkloadFact) -> Sequence[str] | None:
         """Return the admission checks of a Workload with a reservation; None for all others."""
-        if phase_of(fact) is not Phase.RESERVED or fact.admission is None:
+        if fact.admission is None or not fact.holds_quota:
+            return None
+        if fact.is_true("Admitted") or fact.is_true("Evicted"):
             return None
         queue = self._objects.cluster_queues.get(fact.admission.cluster_queue)
         if queue is None:

@@ -6,8 +6,8 @@ is restored.
 """
 
 from queueing.controller.stores.objects import Objects
-from queueing.core.contradictions import Offered, contradictions, indivisible, offered_by
 from queueing.core.facts import Admission, WorkloadFact
+from queueing.translate.contradictions import Offered, contradictions, indivisible, offered_by
 from queueing.translate.inbound.queues import cluster_queue
 from queueing.translate.wire.queues import ClusterQueueSpec
 

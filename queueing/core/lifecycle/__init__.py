@@ -1,6 +1,6 @@
 """The life of a Workload besides quota: checks, stops, timeouts, deactivation, requeuing, deletion.
 
-`phases` is the table of phases and transitions, `steps` are the possible writes, and `rules` says
-which one is due. Invariant: steps are idempotent, and each is one write, so that a crash between
-two of them only delays the second. Called by `controller.workloads`, and by all code that evicts.
+`steps` are the possible writes, and `rules` says which one is due. Invariant: steps are idempotent,
+and each is one write, so that a crash between two of them only delays the second. Called by
+`controller.workloads`, and by all code that evicts.
 """

@@ -7,9 +7,7 @@ next step that is due or, if none is, when to call it again.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from queueing.core.backoff import Backoff
 from queueing.core.facts import CheckPhase, StopPolicy, WorkloadFact
-from queueing.core.lifecycle.phases import INADMISSIBLE, held_by
 from queueing.core.lifecycle.steps import (
     Cause,
     Condemn,
@@ -25,6 +23,15 @@ from queueing.core.lifecycle.steps import (
     Step,
 )
 
+INADMISSIBLE = "Inadmissible"
+"""The reason of `Requeued=False` of a Workload for which the cluster has too few devices."""
+
+
+def held_by(workload: WorkloadFact) -> str:
+    """Return the reason of the condition `Requeued=False`; empty if there is none."""
+    requeued = workload.conditions.get("Requeued")
+    return requeued.reason if requeued is not None and not requeued.status else ""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopPolicies:
@@ -35,12 +42,34 @@ class StopPolicies:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Backoff:
+    """`base · 2^(attempt-1)` seconds, at most `max_s`; `limit` is the largest number of attempts.
+
+    It is Kueue's `waitForPodsReady.requeuingStrategy` without the jitter of a ten-thousandth, so
+    that the same facts give the same times.
+    """
+
+    base_s: float = 60.0
+    max_s: float = 3600.0
+    limit: int | None = None
+
+    def delay_s(self, attempt: int) -> float:
+        """Return the wait after the given attempt, the first being 1."""
+        exponent = min(attempt - 1, 62)  # beyond that the maximum is reached anyway
+        return min(self.base_s * float(2**exponent), self.max_s)
+
+    def exhausted(self, attempt: int) -> bool:
+        """Say whether an attempt exceeds the limit."""
+        return self.limit is not None and attempt > self.limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PodsReadyRules:
     """How long pods may take to become ready, and the backoff after that (`waitForPodsReady`)."""
 
     timeout_s: float = 1800.0
     recovery_timeout_s: float | None = None
-    backoff: Backoff = Backoff()  # noqa: RUF009 - frozen, so all may share it
+    backoff: Backoff = Backoff()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,17 +161,10 @@ def _inactive(workload: WorkloadFact, rules: LifeRules, now: float) -> Life:
     condemned = workload.conditions.get("DeactivationTarget")
     evicted = workload.conditions.get("Evicted")
     if evicted is None or not evicted.status or not evicted.reason.startswith("Deactivated"):
-        if condemned is None or not condemned.status:
-            return Life(
-                step=Evict(reason=EvictionReason.DEACTIVATED, message="The workload is deactivated")
-            )
-        return Life(
-            step=Evict(
-                reason=EvictionReason.DEACTIVATED,
-                cause=condemned.reason,
-                message=f"The workload is deactivated due to {condemned.message}",
-            )
-        )
+        cause, message = "", "The workload is deactivated"
+        if condemned is not None and condemned.status:
+            cause, message = condemned.reason, f"{message} due to {condemned.message}"
+        return Life(step=Evict(reason=EvictionReason.DEACTIVATED, cause=cause, message=message))
     by_controller = evicted.reason != EvictionReason.DEACTIVATED
     if by_controller and not workload.holds_quota:
         return _retire(evicted.changed, rules.keep_deactivated_s, now, with_owner=True)

@@ -6,7 +6,7 @@ queue, as in Kueue. The others count nowhere.
 
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.facts import LocalQueueFact, StopPolicy, WorkloadFact
-from queueing.core.lifecycle.phases import INADMISSIBLE
+from queueing.core.lifecycle.rules import INADMISSIBLE
 from queueing.core.names import name_of
 from queueing.state.memory.memory import Held, Memory
 

@@ -7,7 +7,7 @@ import msgspec
 
 from queueing.core.decisions import Admit, Reason, Wait
 from queueing.core.facts import PodSetAssignment
-from queueing.core.lifecycle.phases import INADMISSIBLE
+from queueing.core.lifecycle.rules import INADMISSIBLE
 from queueing.core.lifecycle.steps import (
     Cause,
     Condemn,

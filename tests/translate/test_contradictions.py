@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import pytest
 
-from queueing.core.contradictions import contradictions, indivisible, offered_by
 from queueing.core.facts import Admission, PodSetAssignment
 from queueing.core.names import FlavorName, PodSetName, QueueName, ResourceName
 from queueing.testing.builders import cluster_queue, pod_set, workload
+from queueing.translate.contradictions import contradictions, indivisible, offered_by
 
 CPU = ResourceName("cpu")
 OFFERED = offered_by(cluster_queue("a", [{"default": {"cpu": 4}}]))
