@@ -19,14 +19,6 @@ from queueing.core.facts import (
 from queueing.core.names import CheckName, FlavorName, namespace_of
 from queueing.core.selectors import selects
 
-__all__ = [
-    "Refusal",
-    "applying_checks",
-    "inactivity",
-    "refusal",
-    "selects",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -63,8 +55,19 @@ def inactivity(
     if missing:
         text = f"references missing ResourceFlavor(s): {','.join(missing)}"
         found.append(("FlavorNotFound", text))
-    found += _check_troubles(queue, checks)
-    found += _topology_troubles(named, flavors, topologies)
+    asked = [rule.name for rule in queue.checks]
+    unknown = sorted(name for name in asked if name not in checks)
+    if unknown:
+        text = f"references missing AdmissionCheck(s): {','.join(unknown)}"
+        found.append(("AdmissionCheckNotFound", text))
+    inactive = sorted(name for name in asked if name in checks and not checks[name].active)
+    if inactive:
+        text = f"references inactive AdmissionCheck(s): {','.join(inactive)}"
+        found.append(("AdmissionCheckInactive", text))
+    for flavor in (flavors[name] for name in named if name in flavors):
+        if flavor.topology and flavor.topology not in topologies:
+            text = f'there is no Topology "{flavor.topology}" for TAS flavor "{flavor.name}"'
+            found.append(("TopologyNotFound", text))
     if not found:
         return None
     messages = ", ".join(message for _, message in found)
@@ -115,33 +118,3 @@ def applying_checks(
         for rule in queue.checks
         if not rule.on_flavors or not assigned.isdisjoint(rule.on_flavors)
     )
-
-
-def _check_troubles(
-    queue: ClusterQueueFact, checks: Mapping[CheckName, CheckFact]
-) -> list[tuple[str, str]]:
-    names = [rule.name for rule in queue.checks]
-    missing = sorted(name for name in names if name not in checks)
-    inactive = sorted(name for name in names if name in checks and not checks[name].active)
-    troubles = []
-    if missing:
-        text = f"references missing AdmissionCheck(s): {','.join(missing)}"
-        troubles.append(("AdmissionCheckNotFound", text))
-    if inactive:
-        text = f"references inactive AdmissionCheck(s): {','.join(inactive)}"
-        troubles.append(("AdmissionCheckInactive", text))
-    return troubles
-
-
-def _topology_troubles(
-    named: Iterable[FlavorName],
-    flavors: Mapping[FlavorName, FlavorFact],
-    topologies: Mapping[str, TopologyFact],
-) -> list[tuple[str, str]]:
-    troubles = []
-    for name in named:
-        flavor = flavors.get(name)
-        if flavor is not None and flavor.topology and flavor.topology not in topologies:
-            text = f'there is no Topology "{flavor.topology}" for TAS flavor "{name}"'
-            troubles.append(("TopologyNotFound", text))
-    return troubles

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from queueing.core.devices import DeviceAsk, DeviceOffer
+from queueing.core.devices import DeviceAsk
 from queueing.core.facts import FlavorFact, PodSet, ResourceGroup
 from queueing.core.lifecycle.steps import Cause
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
@@ -99,22 +99,17 @@ def _why_not_served(flavor: FlavorFact, ask: DeviceAsk, pods: int) -> str | None
     """Return why a flavor's devices cannot serve a request of so many pods; None if they can."""
     offer = flavor.devices.get(ask.shape)
     if offer is None:
-        if ask.needs_offer:
-            return f"flavor {flavor.name} has no DeviceFlavor for the devices asked for"
-        return None
+        missing = f"flavor {flavor.name} has no DeviceFlavor for the devices asked for"
+        return missing if ask.needs_offer else None
     if offer.problem:
         return offer.problem
-    if offer.pods_max is not None and offer.pods_max < pods:
-        return f"flavor {flavor.name}: {_too_many_pods(offer, pods)}"
-    return None
-
-
-def _too_many_pods(offer: DeviceOffer, count: int) -> str:
-    """Return the message for devices that serve fewer pods than `count`, or by one claim only."""
-    if not offer.together:
-        return f"its devices serve {offer.pods_max} of {count} pods"
-    reason = Cause.UNSUPPORTED_DEVICE_REQUEST
-    return f"{reason}: {count} pods: one claim can be used by {offer.pods_max}"
+    if offer.pods_max is None or offer.pods_max >= pods:
+        return None
+    told = f"its devices serve {offer.pods_max} of {pods} pods"
+    if offer.together:
+        reason = Cause.UNSUPPORTED_DEVICE_REQUEST
+        told = f"{reason}: {pods} pods: one claim can be used by {offer.pods_max}"
+    return f"flavor {flavor.name}: {told}"
 
 
 def _mismatch(pod_set: PodSet, flavor: FlavorFact) -> Obstacle | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
+from functools import lru_cache
 from typing import Any
 
 from queueing.core.devices import DeviceOffer
@@ -9,12 +10,12 @@ from queueing.core.eligibility import Group, ineligibility, out_of_devices
 from queueing.core.facts import PodSet, PodSetAssignment
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
 from queueing.core.reasons import Obstacle, Unreadable
-from queueing.core.resource_order import search_place
 from queueing.core.settings import QuotaCheck
 from queueing.core.usage import Demand, PodSetDemand
 from queueing.core.values import value
 
 PODS = ResourceName("pods")
+_OFFSET_BASIS, _PRIME, _UINT64_MAX = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
 
 Amounts = tuple[tuple[ResourceName, int], ...]
 
@@ -65,14 +66,9 @@ class Outline:
     """A memo: assignments in their final form, by the flavors chosen."""
     wanted: tuple[tuple[FlavorResource, int], ...] | None = field(default=None, compare=False)
     """The amounts needed of the first flavors that the pods may use; None with several parts."""
-    first_is_last: bool = field(default=False, compare=False)
-    """Whether no flavors are left to try after those of `wanted`."""
-    usage: Mapping[FlavorResource, int] = field(default_factory=dict, compare=False)
-    """The same as `wanted`, by flavor-resource."""
-    only_way: tuple[FlavorName, ...] | None = field(default=None, compare=False)
-    """The flavor of each group, if a single pod set of fixed size has no choice; else None."""
     fits: dict[tuple[int, ...], Any] = field(default_factory=dict, compare=False)
-    """A memo: the assignments for which these flavors have enough (see `flavors.plain`)."""
+    """A memo: the assignments for which these flavors have enough, by the borrowing level of each
+    (see `flavors.plain`)."""
 
     def total(self, number: int, resource: FlavorResource) -> int:
         """Return what the pod set with this index is charged of a flavor-resource."""
@@ -98,20 +94,7 @@ def outline_of(demand: Demand, groups: Sequence[Group], quota_check: QuotaCheck)
         for index, numbers in enumerate(together.values())
     )
     kept = tuple({r: v for r, v in one.items() if r in group_of} for one in totals)
-    wanted = _wanted(parts)
-    last = wanted is not None and all(
-        all(obstacle is not None for obstacle in one.obstacles[:-1]) for one in parts[0].asks
-    )
-    only_way = None if wanted is None else _only_way(parts[0], demand)
-    return Outline(
-        parts,
-        kept,
-        prices,
-        wanted=wanted,
-        first_is_last=last,
-        usage=dict(wanted or ()),
-        only_way=only_way,
-    )
+    return Outline(parts, kept, prices, wanted=_wanted(parts))
 
 
 def _wanted(parts: Sequence[Part]) -> tuple[tuple[FlavorResource, int], ...] | None:
@@ -133,13 +116,17 @@ def _passes_on(obstacle: Obstacle | None) -> bool:
     return obstacle is not None and not isinstance(obstacle, Unreadable)
 
 
-def _only_way(part: Part, demand: Demand) -> tuple[FlavorName, ...] | None:
-    """Return the flavor of each group, if each has only one, and the pods may use it; else None."""
-    if len(demand.pod_sets) > 1 or demand.may_shrink:
-        return None
-    if any(one.obstacles != (None,) for one in part.asks):
-        return None
-    return tuple(one.group.options[0].name for one in part.asks)
+@lru_cache(maxsize=4096)
+def search_place(resource: ResourceName) -> int:
+    """Return the place of a resource in the search: as in Kueue, the FNV-1a hash of its name.
+
+    It decides which resource group is searched first, so which one a refusal names: the search ends
+    at the first that has no flavor.
+    """
+    place = _OFFSET_BASIS
+    for byte in resource.encode():
+        place = (place ^ byte) * _PRIME & _UINT64_MAX
+    return place
 
 
 Again = frozenset[tuple[int, ResourceName]]
@@ -245,16 +232,14 @@ def _prices(
 
 
 def _charge(offer: DeviceOffer, pods: int) -> int:
-    """Return what a number of pods is charged for the devices of an offer."""
-    return _shared(offer.amount, pods) if offer.together else offer.amount * pods
+    """Return what a number of pods is charged for the devices of an offer.
 
-
-def _shared(amount: int, count: int) -> int:
-    """Return what pods that share an amount are charged: less than one each, or a multiple of them.
-
-    A status must contain nothing else, so that finished pods can be subtracted in equal parts.
+    Those that share them are charged less than one each, or a multiple of their number. A status
+    must contain nothing else, so that finished pods can be subtracted in equal parts.
     """
-    return amount if amount < count else -(-amount // count) * count
+    if not offer.together:
+        return offer.amount * pods
+    return offer.amount if offer.amount < pods else -(-offer.amount // pods) * pods
 
 
 def _priced(
@@ -263,18 +248,16 @@ def _priced(
     pod_sets: tuple[Sequence[int], Sequence[Mapping[ResourceName, int]]],
     prices: Prices,
 ) -> dict[FlavorName, Amounts] | None:
+    """Return the amounts in each flavor of a group, as the devices there count."""
     numbers, totals = pod_sets
-    found = {}
-    for option in group.options:
-        sums = tuple(
-            (
-                resource,
-                sum(
-                    prices.get((number, resource, option.name), totals[number].get(resource, 0))
-                    for number in numbers
-                ),
-            )
-            for resource, _ in amounts
+
+    def total(resource: ResourceName, flavor: FlavorName) -> int:
+        return sum(
+            prices.get((number, resource, flavor), totals[number].get(resource, 0))
+            for number in numbers
         )
-        found[option.name] = sums
-    return found
+
+    return {
+        option.name: tuple((resource, total(resource, option.name)) for resource, _ in amounts)
+        for option in group.options
+    }

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from types import MappingProxyType
+from typing import ClassVar
 
 from queueing.core.decisions import Reason
 from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
@@ -31,15 +31,10 @@ class Severity(IntEnum):
     EXCEEDS_MAX_QUOTA = 2
     NO_MATCHING_FLAVOR = 3
 
-
-REASONS = MappingProxyType(
-    {
-        Severity.TOPOLOGY_PLACEMENT_FAILED: Reason.TOPOLOGY_PLACEMENT_FAILED,
-        Severity.WAITING_FOR_QUOTA: Reason.WAITING_FOR_QUOTA,
-        Severity.EXCEEDS_MAX_QUOTA: Reason.EXCEEDS_MAX_QUOTA,
-        Severity.NO_MATCHING_FLAVOR: Reason.NO_MATCHING_FLAVOR,
-    }
-)
+    @property
+    def condition_reason(self) -> Reason:
+        """The reason of `QuotaReserved=False`, which has the same name."""
+        return Reason[self.name]
 
 
 @value()
@@ -59,37 +54,24 @@ class Unsuitable:
 
     text: str
 
-    severity = Severity.NO_MATCHING_FLAVOR
+    severity: ClassVar[Severity] = Severity.NO_MATCHING_FLAVOR
 
     def lack(self) -> Lack | None:
         """No quota is missing here."""
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Unplaced:
+class Unplaced(Unsuitable):
     """A flavor whose pods would have to be placed by topology, which is not supported."""
 
-    text: str
-
-    severity = Severity.TOPOLOGY_PLACEMENT_FAILED
-
-    def lack(self) -> Lack | None:
-        """No quota is missing here."""
-        return None
+    __slots__ = ()
+    severity: ClassVar[Severity] = Severity.TOPOLOGY_PLACEMENT_FAILED
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(Unsuitable):
     """The node affinity of the pods is invalid, so no further flavor is tried."""
 
-    text: str
-
-    severity = Severity.NO_MATCHING_FLAVOR
-
-    def lack(self) -> Lack | None:
-        """No quota is missing here."""
-        return None
+    __slots__ = ()
 
 
 @value(kw_only=False)
@@ -105,7 +87,9 @@ class Shortage:
     @property
     def text(self) -> str:
         """The message for the status."""
-        return _too_little(self.resource, self.missing)
+        flavor, name = self.resource
+        more = quantity(name, self.missing)
+        return f"insufficient unused quota for {name} in flavor {flavor}, {more} more needed"
 
     def lack(self) -> Lack | None:
         """Return the amount that a release must make available."""
@@ -140,7 +124,7 @@ class Excess:
         return Lack(resource=self.resource, asked=asked, missing=missing, capacity=True)
 
 
-Obstacle = Unsuitable | Unplaced | Unreadable | Shortage | Excess
+Obstacle = Unsuitable | Shortage | Excess
 
 
 def uncovered(resource: ResourceName) -> Unsuitable:
@@ -164,18 +148,9 @@ def describe(troubles: Iterable[tuple[PodSetName, Sequence[Obstacle]]]) -> str:
             if isinstance(one, Unreadable):
                 return f"failed to assign flavors to pod set {name}: {one.text}"
         if obstacles:
-            told.append(_cannot_assign(name, [obstacle.text for obstacle in obstacles]))
+            listed = ", ".join(sorted(obstacle.text for obstacle in obstacles))
+            told.append(f"couldn't assign flavors to pod set {name}: {listed}")
     return "; ".join(told)
-
-
-def _cannot_assign(name: PodSetName, obstacles: list[str]) -> str:
-    return f"couldn't assign flavors to pod set {name}: {', '.join(sorted(obstacles))}"
-
-
-def _too_little(resource: FlavorResource, missing: int) -> str:
-    flavor, name = resource
-    more = quantity(name, missing)
-    return f"insufficient unused quota for {name} in flavor {flavor}, {more} more needed"
 
 
 def pending_preemption(message: str, victims: int) -> str:

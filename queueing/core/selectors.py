@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from operator import gt, lt
 from types import MappingProxyType
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,63}")
@@ -49,37 +50,11 @@ class Toleration:
     toleration_seconds: int | None = None
 
 
-def _is_in(value: str | None, values: tuple[str, ...]) -> bool:
-    return value is not None and value in values
-
-
-def _is_not_in(value: str | None, values: tuple[str, ...]) -> bool:
-    return value is None or value not in values
-
-
-def _exists(value: str | None, _: tuple[str, ...]) -> bool:
-    return value is not None
-
-
-def _is_absent(value: str | None, _: tuple[str, ...]) -> bool:
-    return value is None
-
-
-def _is_greater(value: str | None, values: tuple[str, ...]) -> bool:
-    pair = _numbers(value, values)
-    return pair is not None and pair[0] > pair[1]
-
-
-def _is_less(value: str | None, values: tuple[str, ...]) -> bool:
-    pair = _numbers(value, values)
-    return pair is not None and pair[0] < pair[1]
-
-
-def _numbers(value: str | None, values: tuple[str, ...]) -> tuple[int, int] | None:
+def _compares(test: Callable[[int, int], bool], value: str | None, values: tuple[str, ...]) -> bool:
     if value is None or len(values) != 1:
-        return None
+        return False
     label, bound = _integer(value), _integer(values[0])
-    return None if label is None or bound is None else (label, bound)
+    return label is not None and bound is not None and test(label, bound)
 
 
 def _integer(text: str) -> int | None:
@@ -92,24 +67,12 @@ def _integer(text: str) -> int | None:
 
 OPERATORS: Mapping[str, Callable[[str | None, tuple[str, ...]], bool]] = MappingProxyType(
     {
-        "In": _is_in,
-        "NotIn": _is_not_in,
-        "Exists": _exists,
-        "DoesNotExist": _is_absent,
-        "Gt": _is_greater,
-        "Lt": _is_less,
-    }
-)
-
-
-_VALUES_OF = MappingProxyType(
-    {
-        "In": "for 'in', 'notin' operators, values set can't be empty",
-        "NotIn": "for 'in', 'notin' operators, values set can't be empty",
-        "Exists": "values set must be empty for exists and does not exist",
-        "DoesNotExist": "values set must be empty for exists and does not exist",
-        "Gt": "for 'Gt', 'Lt' operators, exactly one value is required",
-        "Lt": "for 'Gt', 'Lt' operators, exactly one value is required",
+        "In": lambda value, values: value in values,
+        "NotIn": lambda value, values: value not in values,
+        "Exists": lambda value, _: value is not None,
+        "DoesNotExist": lambda value, _: value is None,
+        "Gt": lambda value, values: _compares(gt, value, values),
+        "Lt": lambda value, values: _compares(lt, value, values),
     }
 )
 
@@ -123,10 +86,16 @@ def fault(requirement: Requirement) -> tuple[str, str] | None:
     if operator not in OPERATORS:
         known = ", ".join(f'"{one}"' for one in sorted(OPERATORS))
         return "operator", f'Unsupported value: "{operator}": supported values: {known}'
-    compares, counts = operator in ("Gt", "Lt"), operator in ("In", "NotIn")
-    if (not values) if counts else len(values) != compares:
+    compares = operator in ("Gt", "Lt")
+    if compares:
+        wrong, told = len(values) != 1, "for 'Gt', 'Lt' operators, exactly one value is required"
+    elif operator in ("In", "NotIn"):
+        wrong, told = not values, "for 'in', 'notin' operators, values set can't be empty"
+    else:
+        wrong, told = bool(values), "values set must be empty for exists and does not exist"
+    if wrong:
         shown = ",".join(f'"{one}"' for one in values)
-        return "values", f"Invalid value: [{shown}]: {_VALUES_OF[operator]}"
+        return "values", f"Invalid value: [{shown}]: {told}"
     if compares and _integer(values[0]) is None:
         told = "for 'Gt', 'Lt' operators, the value must be an integer"
         return "values[0]", f'Invalid value: "{values[0]}": {told}'

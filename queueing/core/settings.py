@@ -44,17 +44,7 @@ class Rules:
     """States of checks that do not apply any more do not delay an admission."""
 
 
-KUEUE_RULES = Rules(
-    promises=False,
-    lends_last=False,
-    waits_for_lacks=False,
-    nominates_anew=False,
-    keeps_pairs=False,
-    spares=False,
-    weighs_work=False,
-    waits_for_own_tree=False,
-    drops_stale_checks=False,
-)
+KUEUE_RULES = Rules(**dict.fromkeys(Rules.__dataclass_fields__, False))
 OWN_RULES = Rules()
 
 

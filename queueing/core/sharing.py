@@ -79,11 +79,6 @@ class Together:
         return added(use.own, tuple(more))
 
 
-def claims_of(pod_sets: Iterable[PodSet]) -> frozenset[str]:
-    """Return the claims of pod sets that other workloads may use, too."""
-    return frozenset(ask.claim for one in pod_sets for ask in one.devices if ask.claim)
-
-
 def shared_by(pod_sets: Iterable[PodSet]) -> dict[tuple[PodSetName, ResourceName], str]:
     """Return, for each request of a pod set that is by such a claim, that claim."""
     return {

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing_extensions import override
 
 from queueing.core.facts import PodSet, PodSetAssignment, WorkloadFact
-from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
-from queueing.core.sharing import ClaimCharge, added, beside_claims, claims_of, parts_of, shared_by
+from queueing.core.names import FlavorResource, ResourceName
+from queueing.core.sharing import ClaimCharge, added, beside_claims, parts_of, shared_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,8 @@ def demand_of(workload: WorkloadFact) -> Demand:
         for one in workload.pod_sets
     )
     shape = _shape_of(pod_sets)
-    return Demand(pod_sets, shape, shape, claims_of(workload.pod_sets))
+    asks = (ask for one in workload.pod_sets for ask in one.devices)
+    return Demand(pod_sets, shape, shape, frozenset(ask.claim for ask in asks if ask.claim))
 
 
 def assigned_usage(pod_sets: Iterable[PodSetAssignment]) -> dict[FlavorResource, int]:
@@ -107,33 +108,30 @@ def held_parts(workload: WorkloadFact) -> tuple[dict[FlavorResource, int], tuple
     """
     if workload.admission is None:
         return {}, ()
-    claims = shared_by(workload.pod_sets)
-    parts: tuple[ClaimCharge, ...] = ()
-    if claims:
-        parts = _held_claims(workload, claims)
-        alone = beside_claims(claims, workload.admission.pod_sets)
-        workload = replace(workload, admission=replace(workload.admission, pod_sets=alone))
-    return _held_alone(workload), parts
+    assigned, claims = workload.admission.pod_sets, shared_by(workload.pod_sets)
+    if not claims:
+        return _held_alone(workload, assigned), ()
+    # a claim is in use while any pod that uses it is still to run
+    done = workload.reclaimable
+    alive = {one.name for one in workload.pod_sets if done.get(one.name, 0) < one.count}
+    used = {claim for (name, _), claim in claims.items() if name in alive}
+    parts = parts_of(
+        {key: claim for key, claim in claims.items() if claim in used},
+        (_lowered(one, workload.given.get(one.name, {})) for one in assigned),
+    )
+    return _held_alone(workload, beside_claims(claims, assigned)), parts
 
 
-def _held_alone(workload: WorkloadFact) -> dict[FlavorResource, int]:
-    if workload.admission is None:
-        return {}
-    pod_sets, reclaimable, given = workload.admission.pod_sets, workload.reclaimable, workload.given
+def _held_alone(
+    workload: WorkloadFact, pod_sets: Sequence[PodSetAssignment]
+) -> dict[FlavorResource, int]:
+    """Return what assignments without such claims charge now."""
+    reclaimable, given = workload.reclaimable, workload.given
     if reclaimable:
-        remaining = {
-            one.name: max(0, one.count - reclaimable[one.name])
-            for one in workload.pod_sets
-            if one.name in reclaimable
-        }
-        whole = {
-            (one.name, ask.resource): ask.undivided
-            for one in workload.pod_sets
-            for ask in one.devices
-            if ask.undivided
-        }
+        spec = {one.name: one for one in workload.pod_sets if one.name in reclaimable}
         pod_sets = tuple(
-            _scaled(one, remaining.get(one.name, one.count), whole) for one in pod_sets
+            _scaled(one, spec[one.name], reclaimable[one.name]) if one.name in spec else one
+            for one in pod_sets
         )
     if given:
         pod_sets = tuple(_lowered(one, given.get(one.name, {})) for one in pod_sets)
@@ -141,20 +139,6 @@ def _held_alone(workload: WorkloadFact) -> dict[FlavorResource, int]:
     for one, amount in workload.beside.items():
         usage[one] = usage.get(one, 0) + amount
     return usage
-
-
-def _held_claims(
-    workload: WorkloadFact, claims: Mapping[tuple[PodSetName, ResourceName], str]
-) -> tuple[ClaimCharge, ...]:
-    """Return what is charged for claims that any pod which is still to run uses."""
-    if workload.admission is None:
-        return ()
-    done, given = workload.reclaimable, workload.given
-    alive = {one.name for one in workload.pod_sets if done.get(one.name, 0) < one.count}
-    used = {claim for (name, _), claim in claims.items() if name in alive}
-    kept = {key: claim for key, claim in claims.items() if claim in used}
-    lowered = (_lowered(one, given.get(one.name, {})) for one in workload.admission.pod_sets)
-    return parts_of(kept, lowered)
 
 
 def _lowered(assignment: PodSetAssignment, to: Mapping[ResourceName, int]) -> PodSetAssignment:
@@ -166,26 +150,19 @@ def _lowered(assignment: PodSetAssignment, to: Mapping[ResourceName, int]) -> Po
     return replace(assignment, usage=usage)
 
 
-Whole = Mapping[tuple[PodSetName, ResourceName], frozenset[FlavorName]]
-"""(Pod set, resource) → flavors in which one claim of all its pods is charged for that."""
-
-
-def _scaled(assignment: PodSetAssignment, remaining: int, whole: Whole) -> PodSetAssignment:
+def _scaled(assignment: PodSetAssignment, pod_set: PodSet, done: int) -> PodSetAssignment:
     """Reduce the usage of an assignment to the remaining pods; a pod's share is rounded up."""
-    count, flavors = assignment.count, assignment.flavors
+    count, remaining = assignment.count, max(0, pod_set.count - done)
     if remaining >= count:
         return assignment
-    return PodSetAssignment(
-        name=assignment.name,
-        count=remaining,
-        flavors=assignment.flavors,
-        usage={
-            resource: amount
-            if remaining and flavors.get(resource) in whole.get((assignment.name, resource), ())
-            else min(amount, -(-amount // count) * remaining)
-            for resource, amount in assignment.usage.items()
-        },
-    )
+    whole = {ask.resource: ask.undivided for ask in pod_set.devices}
+    usage = {
+        resource: amount
+        if remaining and assignment.flavors.get(resource) in whole.get(resource, ())
+        else min(amount, -(-amount // count) * remaining)
+        for resource, amount in assignment.usage.items()
+    }
+    return replace(assignment, count=remaining, usage=usage)
 
 
 def _shape_of(pod_sets: Sequence[PodSetDemand]) -> Shape:

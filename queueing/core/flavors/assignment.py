@@ -9,7 +9,7 @@ from queueing.core.facts import PodSetAssignment
 from queueing.core.flavors.grades import Grade
 from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
 from queueing.core.outline import Outline
-from queueing.core.reasons import REASONS, Lack, Obstacle, Severity, describe
+from queueing.core.reasons import Lack, Obstacle, Severity, describe
 from queueing.core.sharing import Use, beside_claims, less, parts_of, shared_by
 from queueing.core.usage import Demand, Shape, assigned_usage
 
@@ -95,8 +95,8 @@ class Assignment:
         Where preemption is allowed it is never worse than waiting for quota.
         """
         if self.needs_preemption:
-            return REASONS[min(self.severity, Severity.WAITING_FOR_QUOTA)]
-        return REASONS[self.severity]
+            return min(self.severity, Severity.WAITING_FOR_QUOTA).condition_reason
+        return self.severity.condition_reason
 
     @property
     def message(self) -> str:
@@ -122,27 +122,24 @@ class Assignment:
         return found
 
     def _spell(self) -> tuple[PodSetAssignment, ...]:
-        flavors: dict[int, Mapping[ResourceName, Choice]] = {}
-        for part, choices in zip(self.outline.parts, self.choices, strict=False):
-            flavors.update(dict.fromkeys(part.pod_sets, choices))
+        outline, flavors = self.outline, dict[int, dict[ResourceName, FlavorName]]()
+        for part, choices in zip(outline.parts, self.choices, strict=False):
+            for number in part.pod_sets:
+                asked = outline.totals[number]
+                flavors[number] = {one: choices[one].flavor for one in asked if one in choices}
         return tuple(
-            _pod_set(one.pod_set.name, one.count, self._totals(number, flavors), flavors[number])
+            PodSetAssignment(
+                name=one.pod_set.name,
+                count=one.count,
+                flavors=flavors[number],
+                usage={
+                    resource: outline.total(number, FlavorResource(flavor, resource))
+                    for resource, flavor in flavors[number].items()
+                },
+            )
             for number, one in enumerate(self.demand.pod_sets)
             if number in flavors
         )
-
-    def _totals(
-        self, number: int, flavors: Mapping[int, Mapping[ResourceName, Choice]]
-    ) -> Mapping[ResourceName, int]:
-        """Return what a pod set is charged; devices as the flavor that it got counts them."""
-        totals, prices = self.outline.totals[number], self.outline.prices
-        if not prices:
-            return totals
-        chosen = flavors[number]
-        return {
-            one: prices.get((number, one, chosen[one].flavor), amount) if one in chosen else amount
-            for one, amount in totals.items()
-        }
 
 
 def _helpful(obstacles: Sequence[Obstacle]) -> Sequence[Lack]:
@@ -151,17 +148,3 @@ def _helpful(obstacles: Sequence[Obstacle]) -> Sequence[Lack]:
     if not too_small:
         return lacks
     return [one for one in lacks if one.capacity or one.resource.flavor not in too_small]
-
-
-def _pod_set(
-    name: PodSetName,
-    count: int,
-    totals: Mapping[ResourceName, int],
-    choices: Mapping[ResourceName, Choice],
-) -> PodSetAssignment:
-    return PodSetAssignment(
-        name=name,
-        count=count,
-        flavors={one: choices[one].flavor for one in totals if one in choices},
-        usage={one: amount for one, amount in totals.items() if one in choices},
-    )

@@ -1,14 +1,13 @@
 """The search over flavors (see `grades` for the rules, `reasons` for the messages)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from queueing.core.facts import FlavorPreference
 from queueing.core.flavors.assignment import Assignment, Choice, Choices, Progress
 from queueing.core.flavors.grades import Grade, Rank, rank, tries_next
 from queueing.core.names import FlavorResource, PodSetName, ResourceName
-from queueing.core.outline import Ask, Part
+from queueing.core.outline import Ask, Part, search_place
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
 from queueing.core.reasons import (
@@ -21,7 +20,6 @@ from queueing.core.reasons import (
     not_nominated,
     uncovered,
 )
-from queueing.core.resource_order import search_place
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.sharing import Commons, shared_by
 from queueing.core.usage import Demand
@@ -129,7 +127,8 @@ class Search:
         saved = answer.saved if self._commons is None else savings(part, answer, self._commons)
         before = Before(answer.usage, saved)
         for ask in part.asks:
-            if _comes_first(part.uncovered, ask):
+            first_asked = search_place(ask.amounts[0][0])
+            if part.uncovered is not None and search_place(part.uncovered) < first_asked:
                 break
             place = (part.index, ask.group.index)
             first = start.get(place, -1) + 1
@@ -219,7 +218,7 @@ class Search:
                 break
             obstacles += found
             if found and grade is not Grade.FIT:
-                severities.append(_severity(found))
+                severities.append(max(one.severity for one in found))
             if grade is not Grade.NO_FIT:
                 ranked = rank(grade, borrow, rules.preference) if fungible else (int(grade),)
                 stops = fungible and not tries_next(grade, borrow, rules)
@@ -273,8 +272,9 @@ class Search:
             for resource, added in short:
                 found = self._oracle.simulate(option.resources[resource], added)
                 choices[resource] = Choice(option.name, *found)
-        grade, level = _worst(choices.values(), self._rules.fact.fungibility.preference)
-        return choices, grade, level, obstacles
+        preference = self._rules.fact.fungibility.preference
+        served = ((grade, borrow) for _, grade, borrow in choices.values())
+        return choices, *min(served, key=lambda one: rank(one[0], one[1], preference)), obstacles
 
     def _fit(
         self, key: FlavorResource, before: Before, amount: int, obstacles: list[Obstacle]
@@ -304,28 +304,6 @@ class Search:
         borrow, may_reclaim = cell.height_of_fit(added)
         may_preempt = cell.limits.nominal >= total or may_reclaim or self._preempts_borrowing
         return Grade.NO_CANDIDATES if may_preempt else Grade.NO_FIT, borrow, added
-
-
-def _severity(obstacles: Sequence[Obstacle]) -> Severity:
-    """Return the severity of a flavor: of the obstacle that is hardest to help."""
-    if len(obstacles) == 1:
-        return obstacles[0].severity
-    return max(one.severity for one in obstacles)
-
-
-def _worst(choices: Iterable[Choice], preference: FlavorPreference) -> tuple[Grade, int]:
-    """Return grade and borrowing level of the resource that is served worst."""
-    worst, level = Grade.FIT, 0
-    for _, grade, borrow in choices:
-        is_best = grade is Grade.FIT and not borrow
-        if not is_best and rank(grade, borrow, preference) < rank(worst, level, preference):
-            worst, level = grade, borrow
-    return worst, level
-
-
-def _comes_first(uncovered: ResourceName | None, ask: Ask) -> bool:
-    """Say whether a resource that the queue does not cover is looked at before those of `ask`."""
-    return uncovered is not None and search_place(uncovered) < search_place(ask.amounts[0][0])
 
 
 def kept_to(part: Part, choices: Mapping[ResourceName, Choice]) -> Part:

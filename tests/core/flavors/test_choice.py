@@ -14,7 +14,7 @@ from queueing.core.names import (
     QueueName,
     ResourceName,
 )
-from queueing.core.resource_order import search_place
+from queueing.core.outline import search_place
 from queueing.core.selectors import Requirement, Taint, Toleration
 from queueing.core.settings import QuotaCheck, Settings
 from queueing.testing.arena import Arena
