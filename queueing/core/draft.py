@@ -5,8 +5,6 @@ Invariant: what is charged here is undone when the round ends; the engine charge
 
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Self
 
 from queueing.core.entries import Entry
 from queueing.core.holders import Holder
@@ -17,13 +15,13 @@ from queueing.core.quota.node import Node
 
 
 class Draft:
-    """What a round has taken so far; a context manager that undoes it.
+    """What a round has taken so far, to be made within `QuotaTree.attempt`.
 
     With promises, victims are gone from the usage as soon as they are chosen. As Kueue counts, they
     are gone only where it is asked whether somebody fits.
     """
 
-    __slots__ = ("_admitted", "_departures", "_leaving", "_undo", "admitted_in", "victims", "world")
+    __slots__ = ("_admitted", "_departures", "_leaving", "admitted_in", "victims", "world")
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -35,23 +33,6 @@ class Draft:
         self._leaving: list[Holder] = []
         """Victims that still count as using their quota; none with promises."""
         self._admitted: list[tuple[QueueName, Mapping[FlavorResource, int]]] = []
-        self._undo = world.tree.attempt()
-
-    def __enter__(self) -> Self:
-        self._undo.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._undo.__exit__(kind, error, trace)
-
-    def keep(self, entry: Entry, usage: Mapping[FlavorResource, int]) -> None:
-        """Charge quota that an entry keeps from later ones without being admitted."""
-        self.world.tree.add_usage(entry.head.queue, usage)
 
     def admit(self, entry: Entry, *, has_checks: bool) -> None:
         """Charge an admission, or a reservation that waits for checks."""
@@ -118,7 +99,4 @@ class Draft:
 
 def _fits(entry: Entry) -> bool:
     cell = entry.node.cell
-    for resource, amount in entry.usage.items():
-        if amount > max(0, cell(resource).available()):
-            return False
-    return True
+    return all(amount <= max(0, cell(one).available()) for one, amount in entry.usage.items())

@@ -14,10 +14,10 @@ from queueing.core.flavors.plain import plain_fit
 from queueing.core.flavors.search import Search
 from queueing.core.holders import Holders
 from queueing.core.names import QueueName, ResourceName, Uid
-from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.preemption.classical import classical_targets
 from queueing.core.preemption.limits import Bounds
 from queueing.core.preemption.query import Preemptor, Target
+from queueing.core.preemption.reach import Reach
 from queueing.core.preemption.search import Strategy, VictimSearch
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
@@ -62,22 +62,26 @@ class World:
     credited: frozenset[QueueName] = frozenset()
     """Queues in which credits order the LocalQueues, also for the choice of victims."""
 
+    def reach(self) -> Reach:
+        """Return a new reach, for the usage as it is now."""
+        return Reach(by_shares=self.settings.fair_sharing is not None)
+
 
 def nominate(
-    head: Head, world: World, borrowers: Borrowers, *, spared: frozenset[Uid] = frozenset()
+    head: Head, world: World, reach: Reach, *, spared: frozenset[Uid] = frozenset()
 ) -> Entry:
     """Assign flavors to a head and, if it needs preemption, find victims other than the `spared`.
 
     With partial admission, the number of pods is reduced as little as makes the workload fit, by
     preemption if need be. If nothing helps, the full assignment is returned without targets. Heads
-    that are nominated on the same usage share `borrowers`. An assignment that budgets bar counts as
-    not fitting; one that they demote has no victims.
+    that are nominated on the same usage share `reach`. An assignment that budgets bar counts as not
+    fitting; one that they demote has no victims.
     """
     allowance = world.allowance
     refusals = 0 if allowance is None else allowance.refusals
     claims = head.demand.claims
     commons = world.holders.commons(head.queue, sorted(claims)) if claims else None
-    entry = _nominate(head, world, borrowers, spared=spared, commons=commons)
+    entry = _nominate(head, world, reach, spared=spared, commons=commons)
     if commons is not None:
         entry.partners = commons.users
     if allowance is None:
@@ -111,12 +115,7 @@ def _is_covered(head: Head, world: World, assignment: Assignment) -> bool:
 
 
 def _nominate(
-    head: Head,
-    world: World,
-    borrowers: Borrowers,
-    *,
-    spared: frozenset[Uid],
-    commons: Commons | None,
+    head: Head, world: World, reach: Reach, *, spared: frozenset[Uid], commons: Commons | None
 ) -> Entry:
     """Nominate a head, before budgets are noted in the entry.
 
@@ -130,11 +129,9 @@ def _nominate(
         plain = plain_fit(rules, node, head.demand, world.settings)
         if plain is not None and _is_covered(head, world, plain):
             return Entry(head, rules, node, plain)
-    preemption = (
-        None
-        if rules.never_preempts
-        else _preemption(head, world, borrowers, spared=spared | head.spared)
-    )
+    preemption = None
+    if not rules.never_preempts:
+        preemption = _preemption(head, world, reach, spared=spared | head.spared)
     search = Search(rules, node, oracle=preemption, settings=world.settings, commons=commons)
     full = search.assign(head.demand, head.progress, head.nominated)
     if full.fits and _is_covered(head, world, full):
@@ -165,35 +162,29 @@ def _targets(preemption: VictimSearch | None, assignment: Assignment) -> list[Ta
     return preemption.targets(assignment.charged, assignment.contested)
 
 
-def _preemption(
-    head: Head, world: World, borrowers: Borrowers, *, spared: frozenset[Uid]
-) -> VictimSearch:
-    rules, settings = world.rules[head.queue], world.settings
-
-    by_history = settings.admission_fair_sharing is not None
+def _preemption(head: Head, world: World, reach: Reach, *, spared: frozenset[Uid]) -> VictimSearch:
+    settings, by_history = world.settings, world.settings.admission_fair_sharing is not None
 
     def takes_turns(queue: QueueName) -> bool:
         scoped = by_history and world.rules[queue].fact.admission_fair_sharing
         return scoped or queue in world.credited
 
-    def introduce() -> Preemptor:
-        return Preemptor(
-            priority=head.workload.priority,
-            timestamp=head.timestamp,
-            node=world.tree.queue(head.queue),
-            policies=rules.fact.preemption,
-            takes_turns=takes_turns if by_history or world.credited else None,
-            borrowers=borrowers,
-            spared=spared,
-            now=world.now,
-            weighs_work=settings.rules.weighs_work,
-            thorough=settings.rules.spares,
-        )
-
+    preemptor = Preemptor(
+        priority=head.workload.priority,
+        timestamp=head.timestamp,
+        node=world.tree.queue(head.queue),
+        policies=world.rules[head.queue].fact.preemption,
+        takes_turns=takes_turns,
+        reach=reach,
+        spared=spared,
+        now=world.now,
+        weighs_work=settings.rules.weighs_work,
+        thorough=settings.rules.spares,
+    )
     strategy: Strategy = classical_targets
     if settings.fair_sharing is not None:
         patience = NO_PATIENCE
         if world.patience:
-            patience = world.patience.get(world.tree.queue(head.queue).root(), NO_PATIENCE)
+            patience = world.patience.get(preemptor.node.root(), NO_PATIENCE)
         strategy = partial(fair_targets, settings=settings.fair_sharing, patience=patience)
-    return VictimSearch(introduce, world.tree, holders=world.holders, strategy=strategy)
+    return VictimSearch(preemptor, world.tree, holders=world.holders, strategy=strategy)

@@ -9,7 +9,6 @@ from queueing.core.entries import Entry, Ruling
 from queueing.core.facts import CheckPhase, PreemptionPolicy, Strategy
 from queueing.core.names import CheckName, FlavorResource, Key
 from queueing.core.nomination import nominate
-from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.preemption.query import Target
 from queueing.core.reasons import (
     AWAITS_RELEASE,
@@ -30,7 +29,7 @@ def process(entry: Entry, draft: Draft) -> Ruling:
     if ruling.preemptions or ruling.taken:
         draft.free(ruling.entry)
     if ruling.kept:
-        draft.keep(ruling.entry, ruling.kept)
+        draft.world.tree.add_usage(ruling.head.queue, ruling.kept)
     if isinstance(ruling.decision, Admit):
         draft.admit(ruling.entry, has_checks=bool(ruling.decision.checks))
     return ruling
@@ -45,7 +44,7 @@ def _process(entry: Entry, draft: Draft) -> Ruling:
         taken, head = frozenset(draft.victims), entry.head
         if not draft.world.settings.rules.nominates_anew:
             head = replace(head, nominated=entry.assignment.choices)
-        entry = nominate(head, draft.world, Borrowers(), spared=taken)
+        entry = nominate(head, draft.world, draft.world.reach(), spared=taken)
     promises = draft.world.settings.rules.promises
     ruling = _rule(entry, draft, overlaps=False, deferred=entry.assignment.fits and not promises)
     if isinstance(ruling.decision, Wait):
@@ -56,7 +55,7 @@ def _process(entry: Entry, draft: Draft) -> Ruling:
 def _rule(entry: Entry, draft: Draft, *, overlaps: bool, deferred: bool) -> Ruling:
     assignment = entry.assignment
     if entry.barred is not None:
-        return _barred(entry, entry.barred)
+        return _wait(entry, Mode.NO_FIT, *entry.barred)
     if entry.partners and not entry.partners.isdisjoint(draft.victims):
         # workloads that share a ResourceClaim have to leave together, and the others leave now
         return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, NO_LONGER_FITS)
@@ -82,11 +81,6 @@ def _rule(entry: Entry, draft: Draft, *, overlaps: bool, deferred: bool) -> Ruli
     if entry.targets and any(not one.holder.promised for one in entry.targets):
         return _preempt(entry, draft)
     return _admit(entry, draft)
-
-
-def _barred(entry: Entry, why: Bar) -> Ruling:
-    """Return the wait of an entry that a budget does not cover, or that may not borrow."""
-    return _wait(entry, Mode.NO_FIT, *why)
 
 
 def _would_be_barred(entry: Entry, draft: Draft) -> bool:
@@ -222,7 +216,8 @@ def _wait(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:
 
     It is inadmissible, unless its queue is StrictFIFO or flavors are left to try.
     """
-    again = entry.rules.strategy is Strategy.STRICT_FIFO or entry.assignment.progress is not None
+    strict = entry.rules.fact.strategy is Strategy.STRICT_FIFO
+    again = strict or entry.assignment.progress is not None
     requeue = Requeue.IMMEDIATE if again else Requeue.INADMISSIBLE
     return _rule_wait(entry, mode, (reason, message), requeue)
 

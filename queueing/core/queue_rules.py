@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from queueing.core.eligibility import Group, compile_group
-from queueing.core.facts import ClusterQueueFact, FlavorFact, PreemptionPolicy, Strategy
-from queueing.core.names import FlavorName, QueueName, ResourceName
+from queueing.core.facts import ClusterQueueFact, FlavorFact, PreemptionPolicy
+from queueing.core.names import FlavorName, ResourceName
 from queueing.core.outline import Outline, outline_of
 from queueing.core.settings import QuotaCheck, Settings
 from queueing.core.usage import Demand, Shape
@@ -39,17 +39,14 @@ class Offer:
 class QueueRules:
     """The immutable rules of one ClusterQueue."""
 
-    __slots__ = ("fact", "name", "never_preempts", "offer", "strategy")
+    __slots__ = ("fact", "never_preempts", "offer")
 
     def __init__(self, fact: ClusterQueueFact, offer: Offer) -> None:
-        policies = fact.preemption
         self.fact = fact
-        self.name: QueueName = fact.name
-        self.strategy: Strategy = fact.strategy
         self.offer = offer
         self.never_preempts = (
-            policies.within_cluster_queue is PreemptionPolicy.NEVER
-            and policies.reclaim_within_cohort is PreemptionPolicy.NEVER
+            fact.preemption.within_cluster_queue is PreemptionPolicy.NEVER
+            and fact.preemption.reclaim_within_cohort is PreemptionPolicy.NEVER
         )
 
     def preempts_while_borrowing(self, settings: Settings) -> bool:
@@ -69,8 +66,8 @@ class Catalog:
     def __init__(self) -> None:
         self._offers: dict[tuple[object, ...], Offer] = {}
 
-    def offer(self, fact: ClusterQueueFact, flavors: Mapping[FlavorName, FlavorFact]) -> Offer:
-        """Return the offer of a queue; a new one if one of its flavors has changed."""
+    def rules(self, fact: ClusterQueueFact, flavors: Mapping[FlavorName, FlavorFact]) -> QueueRules:
+        """Join a queue with its flavors; to be called again when either changes."""
         layout: tuple[tuple[tuple[ResourceName, ...], tuple[FlavorName, ...]], ...] = tuple(
             (group.covered, tuple(one.flavor for one in group.flavors)) for group in fact.groups
         )
@@ -83,13 +80,4 @@ class Catalog:
                 for at, one in enumerate(fact.groups)
             )
             found = self._offers[layout] = Offer(tuple(groups), named)
-        return found
-
-
-def compile_rules(
-    fact: ClusterQueueFact,
-    flavors: Mapping[FlavorName, FlavorFact],
-    catalog: Catalog | None = None,
-) -> QueueRules:
-    """Join a queue with its flavors; to be called again when either changes."""
-    return QueueRules(fact, (catalog or Catalog()).offer(fact, flavors))
+        return QueueRules(fact, found)

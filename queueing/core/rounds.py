@@ -16,7 +16,6 @@ from queueing.core.flavors.assignment import Progress
 from queueing.core.lending import LendLast
 from queueing.core.nomination import World, nominate
 from queueing.core.ordering import entry_key
-from queueing.core.preemption.borrowers import Borrowers
 from queueing.core.processing import process
 from queueing.core.reasons import Lack
 from queueing.core.settings import FairSharing, Settings
@@ -30,7 +29,6 @@ __all__ = [
     "Ruling",
     "World",
     "process_round",
-    "whole_round",
 ]
 
 _GIVES_WAY = frozenset((Mode.NO_FIT, Mode.NO_CANDIDATES))
@@ -52,14 +50,15 @@ def process_round(heads: Iterable[Head], world: World, *, in_order: bool = False
     The tree is as it was when the round ends. Raises KeyError for the head of a queue that is not
     in the tree or the rules.
     """
-    borrowers = Borrowers()
+    reach = world.reach()
     entries: list[Entry] = []
     for head in heads:
-        entries.append(nominate(head, world, borrowers))
+        entries.append(nominate(head, world, reach))
         yield
     rulings: list[Ruling] = []
     precedence, lending = Precedence(world.tree), LendLast(world)
-    with Draft(world) as draft:
+    draft = Draft(world)
+    with world.tree.attempt():
         for entry in entries if in_order else _borrowers_last(entries, world, lending):
             borrows = entry.assignment.fits and entry.assignment.borrow > 0
             if borrows and precedence.stands_back(entry.node, entry.usage):
@@ -72,17 +71,6 @@ def process_round(heads: Iterable[Head], world: World, *, in_order: bool = False
                 precedence.served(entry.node, entry.usage)
             yield
     return rulings
-
-
-def whole_round(heads: Iterable[Head], world: World) -> list[Ruling]:
-    """Run a round without a pause; for callers that have nothing else to do."""
-    steps = process_round(heads, world)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            found: list[Ruling] = end.value
-            return found
 
 
 def _borrowers_last(entries: Sequence[Entry], world: World, lending: LendLast) -> Iterator[Entry]:

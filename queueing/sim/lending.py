@@ -76,13 +76,19 @@ def _balances(
 ) -> dict[FlavorResource, Balance]:
     return {
         resource: Balance(
-            nominal=node.quota(resource),
-            used=node.usage(resource),
-            borrowed=node.borrowed(resource),
+            nominal=node.cell(resource).quota,
+            used=node.cell(resource).usage,
+            borrowed=_borrowed(node, resource),
             lent=lent.get((node, resource), 0),
         )
         for resource in sorted(set(node.resources()) | _declared(node))
     }
+
+
+def _borrowed(node: Node, resource: FlavorResource) -> int:
+    """Return the usage above the subtree's quota; 0 for a root, which cannot borrow."""
+    cell = node.cell(resource)
+    return 0 if node.parent is None else max(0, cell.usage - cell.quota)
 
 
 def _declared(node: Node) -> set[FlavorResource]:
@@ -100,7 +106,7 @@ def _charge(
 ) -> None:
     """Charge what members borrow, and what was taken from above, to who has something left."""
     children = list(_in_order(node))
-    wanted = sum(child.borrowed(resource) for child in children)
+    wanted = sum(_borrowed(child, resource) for child in children)
     wanted += lent.get((node, resource), 0)
     left = [child.cell(resource) for child in children]
     supply = [max(0, cell.quota - max(cell.usage, cell.local)) for cell in left]

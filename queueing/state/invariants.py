@@ -46,10 +46,10 @@ def _check_sums(memory: Memory) -> None:
     for name in memory.objects.queues:
         node, charges = memory.tree.queue(name), list(ledger.charges_of(name))
         want = tally_of(charges).reserved
-        got = {one: node.held(one) for one in node.resources() if node.held(one)}
+        got = {one: node.cell(one).held for one in node.resources() if node.cell(one).held}
         _expect(got == want, f"{name}: the tree has {got}, its workloads hold {want}")
         later = _later(memory, name)
-        got = {one: node.usage(one) for one in node.resources() if node.usage(one)}
+        got = {one: node.cell(one).usage for one in node.resources() if node.cell(one).usage}
         _expect(got == later, f"{name}: {got} is counted as held later, it is {later}")
     for name, roll in ledger.rolls.items():
         mine = {key: one for key, one in ledger.charges.items() if one.holder.queue == name}

@@ -8,10 +8,10 @@ from queueing.core.flavors.assignment import Progress
 from queueing.core.holders import ByPriority, Holder, Ranked, exposed_by, holder_of, rank
 from queueing.core.names import FlavorName, Key, QueueName, name_of
 from queueing.core.ordering import queue_timestamp
-from queueing.core.queue_rules import QueueRules, compile_rules
+from queueing.core.queue_rules import Catalog, QueueRules
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
-from queueing.core.rounds import Head, Ruling, World, whole_round
+from queueing.core.rounds import Head, Ruling, World, process_round
 from queueing.core.settings import Settings
 from queueing.core.usage import demand_of
 from queueing.testing.builders import LOCAL_QUEUE
@@ -43,7 +43,7 @@ class Arena:
                 self.tree.put_cohort(fact)
         for queue in queues:
             self.tree.put_queue(queue)
-            self.rules[queue.name] = compile_rules(queue, flavors)
+            self.rules[queue.name] = Catalog().rules(queue, flavors)
         for fact in facts:
             if isinstance(fact, WorkloadFact):
                 self.hold(holder_of(fact, self.settings))
@@ -126,6 +126,17 @@ class Arena:
             usage=judgement.usage,
         )
         self.hold(holder)
+
+
+def whole_round(heads: Iterable[Head], world: World) -> list[Ruling]:
+    """Run a round without a pause."""
+    steps = process_round(heads, world)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: list[Ruling] = end.value
+            return found
 
 
 def _flavors(

@@ -73,7 +73,7 @@ def test_a_head_that_fits_is_admitted_and_charged() -> None:
     assert isinstance(judgement.decision, Admit)
     [pod_set] = judgement.decision.pod_sets
     assert (pod_set.flavors, pod_set.usage) == ({"cpu": "default"}, {"cpu": 4})
-    assert arena.tree.queue(QueueName("a")).usage(CPU) == 4
+    assert arena.tree.queue(QueueName("a")).cell(CPU).usage == 4
 
 
 def test_a_head_that_does_not_fit_says_how_much_is_missing() -> None:
@@ -163,7 +163,7 @@ def test_heads_of_one_cohort_share_what_is_there() -> None:
     judgements = arena.round(job("one", "a", 7), job("two", "b", 8), job("three", "d", 1))
     assert names(judgements, Admit) == ["three", "one"]
     root = arena.tree.queue(QueueName("a")).root()
-    assert root.usage(CPU) == 8
+    assert root.cell(CPU).usage == 8
 
 
 def test_a_head_without_candidates_keeps_its_nominal_quota_from_others() -> None:
@@ -175,7 +175,7 @@ def test_a_head_without_candidates_keeps_its_nominal_quota_from_others() -> None
     )
     judgements = arena.round(job("big", "a", 8, priority=9), job("thief", "b", 5))
     assert names(judgements, Admit) == []
-    assert arena.tree.queue(QueueName("a")).usage(CPU) == 4
+    assert arena.tree.queue(QueueName("a")).cell(CPU).usage == 4
 
 
 @pytest.mark.parametrize("compatibility", Compatibility)
@@ -190,7 +190,7 @@ def test_an_owner_without_candidates_keeps_its_nominal_quota_from_borrowers(
     )
     judgements = arena.round(job("big", "a", 8), job("thief", "b", 5, priority=9))
     assert names(judgements, Admit) == []
-    assert arena.tree.queue(QueueName("a")).usage(CPU) == 0
+    assert arena.tree.queue(QueueName("a")).cell(CPU).usage == 0
 
 
 def test_a_head_that_can_always_reclaim_keeps_nothing_from_others() -> None:

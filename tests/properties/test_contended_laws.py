@@ -152,7 +152,7 @@ def _reached(life: Life) -> Counter[str]:
         play(cluster, step)
         inner = [node for path in _paths(cluster).values() for node in path[:-1]]
         seen["borrowed by a cohort"] += any(
-            node.borrowed(one) for node in inner for one in node.resources()
+            node.parent is not None and node.borrows(node.cells) for node in inner
         )
     paths = _paths(cluster)
     for fact in cluster.workloads.values():

@@ -9,12 +9,12 @@ from queueing.core.decisions import Preempt
 from queueing.core.facts import Admission, Condition, Fact, WorkloadFact
 from queueing.core.names import Key
 from queueing.core.nomination import World, nominate
-from queueing.core.preemption.borrowers import Borrowers
-from queueing.core.rounds import Ruling, whole_round
+from queueing.core.rounds import Ruling
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item
 from queueing.state.scheduler.heads import as_head
 from queueing.state.scheduler.wake import wake_waiting
+from queueing.testing.arena import whole_round
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Life
@@ -107,7 +107,8 @@ def answer(memory: Memory, key: Key) -> object:
     item = memory.items[key]
     if item.peers is None or not memory.objects.is_active(item.peers.queue):
         return None
-    entry = nominate(as_head(memory, item), world_of(memory), Borrowers())
+    world = world_of(memory)
+    entry = nominate(as_head(memory, item), world, world.reach())
     targets = [(target.holder.key, target.reason) for target in entry.targets]
     return targets, entry.assignment.pod_sets(), entry.assignment.message
 

@@ -53,6 +53,6 @@ def test_every_number_of_a_queue_equals_its_formula(
         assert cell.height_of_fit(amount) == want.height_of_fit(amount)
         for node in tree.queue(QueueName(name)).ancestors():
             above = plain[node.name]
-            assert (node.quota(CPU), node.usage(CPU)) == (above.subtree(), above.usage())
+            assert (node.cell(CPU).quota, node.cell(CPU).usage) == (above.subtree(), above.usage())
             assert node.available(CPU) == above.available()
             assert node.height == above.height()

@@ -65,7 +65,7 @@ def play(steps: Steps) -> QuotaTree:
                 name, amount = QueueName(how[0]), how[1]
                 if not tree.has_queue(name):
                     continue
-                held = tree.queue(name).usage(CPU)
+                held = tree.queue(name).cell(CPU).usage
                 change = amount if what == "use" else -min(amount, held)
                 tree.add_usage(name, {CPU: change})
     return tree
@@ -89,8 +89,8 @@ def test_usage_is_conserved_at_every_cohort(steps: Steps) -> None:
     for node in nodes(play(steps)):
         children = list(node.children())
         if children:
-            usage, held = zip(*(child.cell(CPU).spill() for child in children), strict=True)
-            assert (node.usage(CPU), node.held(CPU)) == (sum(usage), sum(held))
+            usage, held = zip(*(child.cell(CPU).gives()[1:3] for child in children), strict=True)
+            assert (node.cell(CPU).usage, node.cell(CPU).held) == (sum(usage), sum(held))
 
 
 @FEW
@@ -116,9 +116,9 @@ def test_taking_what_is_available_never_overspends_a_tree(steps: Steps, takers: 
             if tree.has_queue(QueueName(name)):
                 node = tree.queue(QueueName(name))
                 root = node.root()
-                before = root.quota(CPU) - root.usage(CPU)
+                before = root.cell(CPU).quota - root.cell(CPU).usage
                 tree.add_usage(QueueName(name), {CPU: node.available(CPU)})
-                assert root.quota(CPU) - root.usage(CPU) >= min(0, before)
+                assert root.cell(CPU).quota - root.cell(CPU).usage >= min(0, before)
                 assert node.available(CPU) == 0
 
 
@@ -127,7 +127,7 @@ def test_taking_what_is_available_never_overspends_a_tree(steps: Steps, takers: 
 def test_what_is_available_never_exceeds_what_could_ever_be(steps: Steps) -> None:
     for node in nodes(play(steps)):
         if node.is_queue:
-            assert node.available(CPU) <= node.potential(CPU)
+            assert node.available(CPU) <= node.cell(CPU).potential()
 
 
 @FEW

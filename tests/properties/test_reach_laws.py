@@ -14,7 +14,7 @@ from tests.properties.test_preemption_laws import judged_alone
 
 
 def assert_who_is_out_of_reach_gets_nothing(memory: Memory, queue: PendingQueue) -> None:
-    reach = Reach(memory, memory.trees.roots[queue.name])
+    reach = Reach(memory)
     for peers in queue.peers.values():
         item = peers.top()
         if item is not None and reach.missing(peers) is not None:

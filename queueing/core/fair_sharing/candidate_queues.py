@@ -9,14 +9,14 @@ from queueing.core.fair_sharing.shares import Share, Shares
 from queueing.core.holders import Holder
 from queueing.core.quota.node import Node
 
-Place = tuple[int, float, bool, int, str]
+Place = tuple[int, float, bool, tuple[object, ...], str]
 """Sorts ascending: larger share first, a cohort before a queue, the better candidate, name."""
 
 
 class RankedCandidate(NamedTuple):
     """A possible victim: its place among those of other queues, and its queue."""
 
-    place: int
+    place: tuple[object, ...]
     node: Node
     holder: Holder
 
@@ -85,10 +85,6 @@ class CandidateQueues:
         queue = self._queues.get(node)
         return queue if queue is not None and queue.candidates else None
 
-    def drop(self, queue: CandidateQueue) -> None:
-        """Remove the rest of a queue's candidates."""
-        queue.candidates.clear()
-
     def changed(self, queue: Node) -> None:
         """Forget the shares of all nodes on the path of a queue, because its usage changed."""
         path = [queue, *queue.ancestors()]
@@ -145,5 +141,5 @@ class CandidateQueues:
     def _place(self, child: Node) -> Place:
         """Return the place of a child in the heap of its cohort."""
         infinite, value = self.share(child)
-        first = self._queues[child].candidates[0].place if child.is_queue else 0
+        first = self._queues[child].candidates[0].place if child.is_queue else ()
         return -infinite, -value, child.is_queue, first, child.name

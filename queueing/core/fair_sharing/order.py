@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from queueing.core.fair_sharing.shares import Share, Shares, is_borrowing
+from queueing.core.fair_sharing.shares import Share, Shares
 from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
@@ -113,7 +113,7 @@ class _Tournament:
         else:
             with self._tree.attempt():
                 self._tree.add_usage(QueueName(contender.node.name), usage)
-                borrows = is_borrowing(child, usage)
+                borrows = child.borrows(usage)
                 share = self._shares.of(child)
         return _score(contender, share, borrows=borrows and self._prefers_non_borrowing)
 

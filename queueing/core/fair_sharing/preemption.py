@@ -1,6 +1,7 @@
 """Preemption by shares (KEP-1714): the rules with fair sharing."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from types import MappingProxyType
 
 from queueing.core.decisions import PreemptionReason
@@ -11,12 +12,10 @@ from queueing.core.fair_sharing.candidate_queues import (
     RankedCandidate,
 )
 from queueing.core.fair_sharing.patience import NO_PATIENCE, Patience
-from queueing.core.fair_sharing.reach import may_help
 from queueing.core.fair_sharing.shares import Share, Shares
 from queueing.core.fair_sharing.sparing import Balance, Rules, below_common, spare_fairly
-from queueing.core.holders import Holder, Holders
-from queueing.core.names import Uid
-from queueing.core.preemption.borrowers import within_quota
+from queueing.core.holders import Holders
+from queueing.core.names import QueueName, Uid
 from queueing.core.preemption.candidates import eligible, takes_turns, turn
 from queueing.core.preemption.cost import cost, is_protected, weighs
 from queueing.core.preemption.query import Query, Target
@@ -52,7 +51,7 @@ def fair_targets(
     patience: Patience = NO_PATIENCE,
 ) -> list[Target]:
     """Return victims by the configured strategies without which the preemptor fits, if any."""
-    if not settings.strategies or not may_help(query, tree, holders, settings):
+    if not settings.strategies or not query.may_succeed(holders):
         return []
     found = _candidates(query, holders)
     for _ in range(SEARCHES_MAX if found else 0):
@@ -87,7 +86,7 @@ class _Search:
             initial=INITIAL_SHARE in settings.strategies,
             within_nominal=settings.preempt_within_nominal,
             by_right=settings.preempt_within_nominal
-            and within_quota(query.preemptor.node, query.contested),
+            and not query.preemptor.node.borrows(query.contested),
             patience=patience,
         )
         self.fits = False
@@ -116,7 +115,7 @@ class _Search:
             demanded = self._patience.demanded(queues.share(mine), mine, theirs)
             if demanded < queues.share(theirs) and self._skip_protected(queue):
                 self._take(queues, queue.pop(), PreemptionReason.IN_COHORT_FAIR_SHARING)
-            queues.drop(queue)
+            queue.candidates.clear()
 
     def result(self) -> tuple[list[Target], frozenset[Uid]]:
         """Return the victims that are needed, and the uids of those that could reclaim their quota.
@@ -156,12 +155,12 @@ class _Search:
 
     def _skip_protected(self, queue: CandidateQueue) -> bool:
         """Drop protected candidates at the front of a queue; say whether any is left."""
-        while queue.candidates and self._is_protected(queue.candidates[0].holder):
+        while queue.candidates:
+            holder = queue.candidates[0].holder
+            if not self._patience.protects(holder) and not is_protected(holder, self._query):
+                return True
             queue.pop()
-        return bool(queue.candidates)
-
-    def _is_protected(self, holder: Holder) -> bool:
-        return self._patience.protects(holder) or is_protected(holder, self._query)
+        return False
 
     def _take(
         self, queues: CandidateQueues, one: RankedCandidate, reason: PreemptionReason
@@ -184,13 +183,13 @@ def _candidates(query: Query, holders: Holders) -> list[RankedCandidate]:
     exposed = [
         (node, holder)
         for node, policy in queues
-        for holder in eligible(node, policy, query, holders)
+        for holder in eligible(holders.holders(QueueName(node.name)), policy, query)
         if node is not own or not is_protected(holder, query)
     ]
     weighed = weighs(query, (holder for _, holder in exposed))
-    found: list[tuple[tuple[object, ...], Node, Holder]] = []
+    found: list[RankedCandidate] = []
     for node, holder in exposed:
-        key = (
+        place = (
             holder.runs,
             node is own,
             holder.priority,
@@ -198,15 +197,14 @@ def _candidates(query: Query, holders: Holders) -> list[RankedCandidate]:
             -holder.reserved_at,
             holder.uid,
         )
-        found.append((key, node, holder))
-    found.sort(key=_key)
-    ranked = [RankedCandidate(place, node, holder) for place, (_, node, holder) in enumerate(found)]
+        found.append(RankedCandidate(place, node, holder))
+    found.sort(key=itemgetter(0))
     turning = {node for node, _ in queues if takes_turns(query, node)}
     if turning:  # of each queue only the order within counts from here on
-        ranked.sort(
+        found.sort(
             key=lambda one: turn(one.holder, holders) if one.node in turning else (False, 0.0)
         )
-    return ranked
+    return found
 
 
 def _exposed(query: Query) -> Iterator[tuple[Node, PreemptionPolicy]]:
@@ -214,10 +212,6 @@ def _exposed(query: Query) -> Iterator[tuple[Node, PreemptionPolicy]]:
     if policies.within_cluster_queue is not PreemptionPolicy.NEVER:
         yield own, policies.within_cluster_queue
     if own.parent is not None and policies.reclaim_within_cohort is not PreemptionPolicy.NEVER:
-        for node in query.preemptor.borrowers.queues(own.root(), query.contested):
-            if node is not own:
+        for node in query.preemptor.reach.borrowing(own.root()):
+            if node is not own and node.borrows(query.contested):
                 yield node, policies.reclaim_within_cohort
-
-
-def _key(one: tuple[tuple[object, ...], Node, Holder]) -> tuple[object, ...]:
-    return one[0]

@@ -1,6 +1,6 @@
 """Dominant resource shares of queues and cohorts (KEP-1714)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from math import ceil
 from types import MappingProxyType
 
@@ -50,29 +50,17 @@ class Shares:
                 borrowed[name] = borrowed.get(name, 0) + over
         if not borrowed:
             return NO_SHARE
-        if len(borrowed) == 1:
-            ((name, amount),) = borrowed.items()
-            return self.by_one(node, parent, name, amount)
-        lendable = self._lendable_of(parent)
-        ratios = [
-            float(amount) * 1000.0 / lendable[name]
-            for name, amount in borrowed.items()
-            if lendable.get(name, 0) > 0
-        ]
-        return _weighed(node, max(ratios, default=0.0))
-
-    def by_one(self, node: Node, parent: Node, name: ResourceName, borrowed: int) -> Share:
-        """Return the share of a node that borrows this much of one resource and of no other."""
-        lendable = self._lendable.get(parent)  # hot path: spares a call
-        if lendable is None:
-            lendable = self._lendable_of(parent)
-        whole = lendable.get(name, 0)
-        if whole <= 0:
-            return NO_SHARE
-        ratio = float(borrowed) * 1000.0 / whole
-        if node.divisor == 1.0 and node.bend is None:
-            return 0, ratio
-        return _weighed(node, ratio)
+        lendable, largest = self._lendable.get(parent) or self._lendable_of(parent), 0.0
+        for name, amount in borrowed.items():
+            whole = lendable.get(name, 0)
+            if whole > 0:
+                ratio = float(amount) * 1000.0 / whole
+                if ratio > largest:  # noqa: PLR1730 - hot path; max() costs twice as much
+                    largest = ratio
+        divisor = node.bent_divisor
+        if divisor != 1.0 and not node.weight:
+            return (1, largest) if largest else NO_SHARE
+        return 0, largest / divisor
 
     def _lendable_of(self, parent: Node) -> dict[ResourceName, int]:
         """Return what a parent could use of each resource, summed over all flavors of its tree."""
@@ -85,18 +73,7 @@ class Shares:
         return found
 
 
-def _weighed(node: Node, ratio: float) -> Share:
-    if not node.weight:
-        return (1, ratio) if ratio else NO_SHARE
-    return 0, ratio / (node.divisor if node.bend is None else node.bent_divisor)
-
-
 def weighted_share(node: Node) -> int:
     """Return `status.fairSharing.weightedShare` of a queue or cohort."""
     infinite, value = Shares().of(node)
     return MAX_SHARE if infinite else ceil(value)
-
-
-def is_borrowing(node: Node, resources: Iterable[FlavorResource]) -> bool:
-    """Say whether a node uses more than its quota of any of the resources."""
-    return any(cell.usage > cell.quota for cell in map(node.cell, resources))

@@ -14,7 +14,6 @@ from queueing.core.fair_sharing.patience import NO_PATIENCE, Patience
 from queueing.core.fair_sharing.shares import Share, Shares
 from queueing.core.holders import Holder
 from queueing.core.names import Uid
-from queueing.core.preemption.borrowers import within_quota
 from queueing.core.preemption.query import Query, Target
 from queueing.core.preemption.room import Room
 from queueing.core.quota.node import Node
@@ -144,7 +143,7 @@ class Balance:
     def lets_return(self, target: Target) -> bool:
         """Say whether a victim could reclaim its quota, because its queue would not borrow then."""
         if target.reason is not PreemptionReason.IN_COHORT_FAIR_SHARING or (
-            not self._rules.within_nominal or within_quota(self._own, self._query.contested)
+            not self._rules.within_nominal or not self._own.borrows(self._query.contested)
         ):
             return False
         queue, usage = self._tree.queue(target.holder.queue), target.holder.usage

@@ -28,12 +28,7 @@ def is_protected(holder: Holder, query: Query) -> bool:
 
 def weighs(query: Query, holders: Iterable[Holder]) -> bool:
     """Say whether the cost of any candidate is known, so that costs decide between equals."""
-    if not query.preemptor.weighs_work:
-        return False
-    for one in holders:  # noqa: SIM110 - asked in each search; a generator costs twice as much
-        if one.stake is not None:
-            return True
-    return False
+    return query.preemptor.weighs_work and any(one.stake is not None for one in holders)
 
 
 def cost(holder: Holder, query: Query) -> float:

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 
 from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import Preemption, PreemptionPolicy
-from queueing.core.holders import Holder
+from queueing.core.holders import Holder, Holders
 from queueing.core.names import FlavorResource, QueueName, Uid
-from queueing.core.preemption.borrowers import Borrowers
+from queueing.core.preemption.reach import Reach
 from queueing.core.quota.node import Node
+from queueing.core.values import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(eq=False)
 class Preemptor:
     """The workload that needs quota, and the preemption rules of its queue."""
 
@@ -19,11 +20,11 @@ class Preemptor:
     timestamp: float
     node: Node
     policies: Preemption
-    takes_turns: Callable[[QueueName], bool] | None = None
+    takes_turns: Callable[[QueueName], bool] = lambda _: False
     """Says whether LocalQueues take turns in a queue: its candidates are sorted by their usage
-    first. None if they do in no queue."""
-    borrowers: Borrowers = field(default_factory=Borrowers)
-    """Which nodes borrow now; shared by preemptors that see the same usage."""
+    first."""
+    reach: Reach = field(default_factory=Reach)
+    """Shared by preemptors that see the same usage."""
     spared: frozenset[Uid] = frozenset()
     """Workloads that are no candidates: victims of another preemptor, pairs, users of its claims.
     """
@@ -43,6 +44,14 @@ class Query:
     preemptor: Preemptor
     requests: Mapping[FlavorResource, int]
     contested: Sequence[FlavorResource]
+
+    def may_succeed(self, holders: Holders) -> bool:
+        """Say whether all possible victims together might be enough; False is certain."""
+        who = self.preemptor
+        return all(
+            amount <= who.reach.most(who.node, resource, who.priority, who.policies, holders)
+            for resource, amount in self.requests.items()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +78,4 @@ def allows(policy: PreemptionPolicy, preemptor: Preemptor, holder: Holder) -> bo
 
 def uses(holder: Holder, contested: Sequence[FlavorResource]) -> bool:
     """Say whether a workload uses any of the contested flavor-resources."""
-    usage = holder.usage
-    for one in contested:  # noqa: SIM110 - asked of every candidate; a generator costs thrice as much
-        if one in usage:
-            return True
-    return False
+    return not holder.usage.keys().isdisjoint(contested)

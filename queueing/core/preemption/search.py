@@ -16,18 +16,12 @@ Strategy = Callable[[Query, QuotaTree, Holders], list[Target]]
 class VictimSearch:
     """Finds victims for one preemptor while usage stays the same; answers are memoized."""
 
-    __slots__ = ("_answers", "_holders", "_introduce", "_preemptor", "_strategy", "_tree")
+    __slots__ = ("_answers", "_holders", "_preemptor", "_strategy", "_tree")
 
     def __init__(
-        self,
-        introduce: Callable[[], Preemptor],
-        tree: QuotaTree,
-        *,
-        holders: Holders,
-        strategy: Strategy,
+        self, preemptor: Preemptor, tree: QuotaTree, *, holders: Holders, strategy: Strategy
     ) -> None:
-        self._introduce = introduce
-        self._preemptor: Preemptor | None = None
+        self._preemptor = preemptor
         self._tree = tree
         self._holders = holders
         self._strategy = strategy
@@ -40,7 +34,7 @@ class VictimSearch:
         key = (*requests.items(), *contested)
         found = self._answers.get(key)
         if found is None:
-            query = Query(self._who(), requests, contested)
+            query = Query(self._preemptor, requests, contested)
             targets = self._strategy(query, self._tree, self._holders)
             found = self._answers[key] = _expanded(targets)
         return found
@@ -48,7 +42,7 @@ class VictimSearch:
     def simulate(self, resource: FlavorResource, amount: int) -> tuple[Grade, int]:
         """Return the grade of one flavor-resource by preemption, and the borrowing level then."""
         targets = self.targets({resource: amount}, [resource])
-        cell = self._who().node.cell(resource)
+        cell = self._preemptor.node.cell(resource)
         if not targets:
             return Grade.NO_CANDIDATES, cell.height_of_fit(amount)[0]
         with self._tree.attempt():
@@ -58,12 +52,6 @@ class VictimSearch:
         if any(target.reason is PreemptionReason.IN_CLUSTER_QUEUE for target in targets):
             return Grade.PREEMPT, borrow
         return Grade.RECLAIM, borrow
-
-    def _who(self) -> Preemptor:
-        """Return the preemptor, made at the first call: most searches need none."""
-        if self._preemptor is None:
-            self._preemptor = self._introduce()
-        return self._preemptor
 
 
 def _expanded(targets: list[Target]) -> list[Target]:

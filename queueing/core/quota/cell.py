@@ -9,6 +9,10 @@ from queueing.core.facts import Quota
 NO_QUOTA = Quota(nominal=0)
 
 
+Change = tuple[int, int, int, int]
+"""Of a child: the quota that it lends, usage and held beyond its `local`, and its entries."""
+
+
 class Place(Protocol):
     """What a cell needs to know about its node."""
 
@@ -52,9 +56,10 @@ class Cell:
         self.usage = 0
         self.held = 0
 
-    def spill(self) -> tuple[int, int]:
-        """Return usage and held beyond `local`, which count as usage and held of the parent."""
-        return max(self.usage - self.local, 0), max(self.held - self.local, 0)
+    def gives(self) -> Change:
+        """Return what of it counts at the parent: see `Change`."""
+        usage, held = max(self.usage - self.local, 0), max(self.held - self.local, 0)
+        return self.quota - self.local, usage, held, self.entries
 
     def local_available(self) -> int:
         """Return the unused part of `local`."""
@@ -116,46 +121,42 @@ class Cell:
 
         None means that the object does not list this flavor-resource.
         """
-        lent, spill, entries = self.quota - self.local, self.spill(), self.entries
-        old, self.limits = self.limits, NO_QUOTA if limits is None else limits
+        old, before = self.limits, self.gives()
+        self.limits = NO_QUOTA if limits is None else limits
         self.entries += (limits is not None) - self.is_listed
         self.is_listed = limits is not None
         self.quota += self.limits.nominal - old.nominal
-        self._keep()
-        if self.parent is not None:
-            lent = self.quota - self.local - lent
-            self.parent.receive(lent, _less(self.spill(), spill), self.entries - entries)
+        self._pass_on(before)
 
-    def receive(self, quota: int, usage: tuple[int, int], entries: int) -> None:
-        """Add the changes of a child's lendable quota, spill and entries, up to the root."""
-        cell: Cell | None = self
-        while cell is not None and (quota or any(usage) or entries):
-            lent_before, spill_before = cell.quota - cell.local, cell.spill()
-            cell.quota += quota
-            cell.usage += usage[0]
-            cell.held += usage[1]
-            cell.entries += entries
-            cell._keep()  # noqa: SLF001 - a cell of the same path
-            quota = cell.quota - cell.local - lent_before
-            usage = _less(cell.spill(), spill_before)
-            cell = cell.parent
+    def receive(self, change: Change) -> None:
+        """Add a change of what a child gives, and update the sums up to the root."""
+        before = self.gives()
+        quota, usage, held, entries = change
+        self.quota += quota
+        self.usage += usage
+        self.held += held
+        self.entries += entries
+        self._pass_on(before)
 
     def attach(self, parent: Cell) -> None:
         """Make this a child of a cell of the new parent node."""
         self.parent = parent
-        parent.receive(self.quota - self.local, self.spill(), self.entries)
+        parent.receive(self.gives())
 
     def detach(self) -> None:
         """Remove this cell from its parent and from the sums above."""
         if self.parent is not None:
-            spill = _less((0, 0), self.spill())
-            self.parent.receive(self.local - self.quota, spill, -self.entries)
+            self.parent.receive(_less((0, 0, 0, 0), self.gives()))
             self.parent = None
 
-    def _keep(self) -> None:
+    def _pass_on(self, before: Change) -> None:
         lending = self.limits.lending_limit
         self.local = 0 if lending is None else max(0, self.quota - lending)
+        change = _less(self.gives(), before)
+        if self.parent is not None and any(change):
+            self.parent.receive(change)
 
 
-def _less(these: tuple[int, int], those: tuple[int, int]) -> tuple[int, int]:
-    return these[0] - those[0], these[1] - those[1]
+def _less(these: Change, those: Change) -> Change:
+    quota, usage, held, entries = (this - that for this, that in zip(these, those, strict=True))
+    return quota, usage, held, entries

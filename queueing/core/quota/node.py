@@ -89,15 +89,8 @@ class Node:
             yield from child.subtree()
 
     def queues(self) -> Iterator[Node]:
-        """Yield the queues of the subtree, in no defined order."""
-        if self.is_queue:
-            yield self
-            return
-        for child in self.children():
-            if child.is_queue:
-                yield child
-            else:
-                yield from child.queues()
+        """Return the queues of the subtree, in no defined order."""
+        return (one for one in self.subtree() if one.is_queue)
 
     def path(self) -> str:
         """Return `/root cohort/…/name`, as preemption messages print it."""
@@ -121,35 +114,18 @@ class Node:
         found = self.cells.get(resource)
         return 0 if found is None else found.limits.nominal
 
-    def quota(self, resource: FlavorResource) -> int:
-        """Return the quota of the subtree: its own, and what its children lend."""
-        found = self.cells.get(resource)
-        return 0 if found is None else found.quota
-
-    def usage(self, resource: FlavorResource) -> int:
-        """Return the usage of a queue, or the sum that a cohort's children spill: see `Cell`."""
-        found = self.cells.get(resource)
-        return 0 if found is None else found.usage
-
-    def held(self, resource: FlavorResource) -> int:
-        """Return what is held now: see `Cell`."""
-        found = self.cells.get(resource)
-        return 0 if found is None else found.held
-
-    def borrowed(self, resource: FlavorResource) -> int:
-        """Return the usage above the subtree's quota; 0 for a root, which cannot borrow."""
-        if self.parent is None:
-            return 0
-        return max(0, self.usage(resource) - self.quota(resource))
-
     def available(self, resource: FlavorResource) -> int:
         """Return how much more may be used now; never negative for a queue."""
         free = self.cell(resource).available()
         return max(0, free) if self.is_queue else free
 
-    def potential(self, resource: FlavorResource) -> int:
-        """Return how much could be used if nothing was used in the whole tree."""
-        return self.cell(resource).potential()
+    def borrows(self, resources: Iterable[FlavorResource]) -> bool:
+        """Say whether more than the subtree's quota of any of the resources is used."""
+        for one in resources:
+            cell = self.cells.get(one)
+            if cell is not None and cell.usage > cell.quota:
+                return True
+        return False
 
     def borrowing_with(self, resource: FlavorResource, amount: int) -> bool:
         """Say whether using `amount` more would exceed the subtree's quota."""

@@ -7,7 +7,6 @@ from fractions import Fraction
 from queueing.core.facts import ClusterQueueFact, CohortFact, Quota, ResourceGroup
 from queueing.core.names import CohortName, FlavorResource, QueueName
 from queueing.core.quota.cell import Cell
-from queueing.core.quota.journal import Journal
 from queueing.core.quota.node import Node
 
 
@@ -21,6 +20,28 @@ def quotas_of(groups: tuple[ResourceGroup, ...]) -> dict[FlavorResource, Quota]:
     }
 
 
+class _Journal:
+    """The undo log of usage: a context manager that may be nested.
+
+    While it has `marks`, a cell and its usage are added to `entries` before that usage is changed.
+    """
+
+    __slots__ = ("entries", "marks")
+
+    def __init__(self) -> None:
+        self.entries: list[tuple[Cell, int]] = []
+        self.marks: list[int] = []
+
+    def __enter__(self) -> None:
+        self.marks.append(len(self.entries))
+
+    def __exit__(self, *_: object) -> None:
+        mark, entries = self.marks.pop(), self.entries
+        while len(entries) > mark:
+            cell, usage = entries.pop()
+            cell.usage = usage
+
+
 class QuotaTree:
     """All queues and cohorts of a cluster: one tree per root cohort, or queue without a cohort."""
 
@@ -29,7 +50,7 @@ class QuotaTree:
     def __init__(self) -> None:
         self._queues: dict[QueueName, Node] = {}
         self._cohorts: dict[CohortName, Node] = {}
-        self._journal = Journal()
+        self._journal = _Journal()
         self._generation = 0
 
     # Structure.
@@ -39,11 +60,7 @@ class QuotaTree:
         node = self._queues.get(fact.name)
         if node is None:
             node = self._queues[fact.name] = Node(fact.name, is_queue=True)
-        self._set_quotas(node, quotas_of(fact.groups))
-        node.fact = fact
-        node.weigh(fact.fair_weight, fact.fair_divisor)
-        self._declare(node, fact.cohort)
-        self._touch(node)
+        self._put(node, fact, fact.cohort)
 
     def drop_queue(self, name: QueueName) -> None:
         """Remove a queue and its usage."""
@@ -53,12 +70,7 @@ class QuotaTree:
 
     def put_cohort(self, fact: CohortFact) -> None:
         """Create a cohort, or change its quotas, weight and parent."""
-        node = self._cohort(fact.name)
-        self._set_quotas(node, quotas_of(fact.groups))
-        node.fact = fact
-        node.weigh(fact.fair_weight, fact.fair_divisor)
-        self._declare(node, fact.parent)
-        self._touch(node)
+        self._put(self._cohort(fact.name), fact, fact.parent)
 
     def drop_cohort(self, name: CohortName) -> None:
         """Remove a cohort object. The node stays, without quota, while anything names it."""
@@ -191,6 +203,15 @@ class QuotaTree:
         if node is None:
             node = self._cohorts[name] = Node(name, is_queue=False)
         return node
+
+    def _put(
+        self, node: Node, fact: ClusterQueueFact | CohortFact, parent: CohortName | None
+    ) -> None:
+        self._set_quotas(node, quotas_of(fact.groups))
+        node.fact = fact
+        node.weigh(fact.fair_weight, fact.fair_divisor)
+        self._declare(node, parent)
+        self._touch(node)
 
     def _touch(self, node: Node) -> None:
         self._generation += 1

@@ -65,10 +65,10 @@ def cohort(memory: Memory, name: CohortName) -> CohortView | None:
     if node is None:
         return None
     resources = sorted(node.resources())
-    held = {one: node.held(one) for one in resources}
+    held = {one: node.cell(one).held for one in resources}
     return CohortView(
         name=name,
-        quota={one: node.quota(one) for one in resources},
+        quota={one: node.cell(one).quota for one in resources},
         usage=_charged(node, held, lends=node.parent is not None),
         weighted_share=memory.share(node),
     )
@@ -141,6 +141,6 @@ def _charged(
     if node is None:
         return {one: Charged(total=sums[one], borrowed=0) for one in sorted(sums)}
     return {
-        one: Charged(total=total, borrowed=max(0, total - node.quota(one)) if lends else 0)
+        one: Charged(total=total, borrowed=max(0, total - node.cell(one).quota) if lends else 0)
         for one, total in ((one, sums.get(one, 0)) for one in sorted(node.resources()))
     }

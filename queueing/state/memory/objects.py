@@ -23,7 +23,7 @@ from queueing.core.facts import (
     TopologyFact,
 )
 from queueing.core.names import CheckName, CohortName, FlavorName, Key, QueueName
-from queueing.core.queue_rules import Catalog, QueueRules, compile_rules
+from queueing.core.queue_rules import Catalog, QueueRules
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.memory.views import Active
 
@@ -187,7 +187,7 @@ class Objects:
             self.tree.drop_queue(name)
         else:
             self.tree.put_queue(fact)
-            self.rules[name] = compile_rules(fact, self.flavors, self._catalog)
+            self.rules[name] = self._catalog.rules(fact, self.flavors)
         self._activity.clear()
         return Ripple(queues=(name,), structure=True)
 
@@ -210,7 +210,7 @@ class Objects:
         reached = [name for name, queue in self.queues.items() if concerns(queue)]
         for name in reached:
             self._activity.pop(name, None)
-            self.rules[name] = compile_rules(self.queues[name], self.flavors, self._catalog)
+            self.rules[name] = self._catalog.rules(self.queues[name], self.flavors)
         return Ripple(queues=tuple(reached))
 
 

@@ -93,7 +93,7 @@ def _first_of(memory: Memory, queue: PendingQueue, reaches: dict[Node, Reach]) -
     root = memory.trees.roots[queue.name]
     reach = reaches.get(root)
     if reach is None:
-        reach = reaches[root] = Reach(memory, root)
+        reach = reaches[root] = Reach(memory)
 
     def bound(resource: FlavorResource, priority: int | None) -> int:
         return reach.most(queue.name, resource, priority)

@@ -94,7 +94,7 @@ def shelve(memory: Memory, item: Item, ruling: Ruling, reaches: dict[Node, Reach
     root = node.root()
     reach = reaches.get(root)
     if reach is None:
-        reach = reaches[root] = Reach(memory, root)
+        reach = reaches[root] = Reach(memory)
     missing = reach.missing(peers)
     if missing is not None:
         queue.shelve(peers, missing, peers.priority)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from queueing.core.facts import ClusterQueueFact, CohortFact
 from queueing.core.fair_sharing.order import Contender, fair_order
-from queueing.core.fair_sharing.shares import Shares, is_borrowing
+from queueing.core.fair_sharing.shares import Shares
 from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName, Uid
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
@@ -62,7 +62,7 @@ def letter(left: list[Contender], tree: QuotaTree, *, prefers: bool) -> Iterator
     def key(child: Node, one: Contender) -> tuple[object, ...]:
         with tree.attempt():
             tree.add_usage(QueueName(one.node.name), one.usage)
-            borrows = prefers and is_borrowing(child, one.usage)
+            borrows = prefers and child.borrows(one.usage)
             share = Shares().of(child)
         return borrows, share, -one.priority, one.timestamp, one.uid
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from queueing.core.facts import PreemptionPolicy, WorkloadFact
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
-from queueing.core.preemption.candidates import candidates
+from queueing.core.preemption.candidates import Candidates
 from queueing.core.preemption.query import Preemptor, Query
 from queueing.core.settings import Compatibility, FairSharing, Settings
 from queueing.core.stakes import Stake
@@ -172,7 +172,7 @@ def ordered(held: Sequence[WorkloadFact], *, weighs_work: bool) -> list[tuple[in
         now=NOW,
         weighs_work=weighs_work,
     )
-    found = candidates(Query(preemptor, {CPU: 1}, [CPU]), arena)
+    found = Candidates(Query(preemptor, {CPU: 1}, [CPU]), arena)
     return [(one.holder.priority, one.holder.uid) for one in found]
 
 

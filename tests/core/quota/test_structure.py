@@ -27,7 +27,7 @@ def test_a_dropped_cohort_object_leaves_its_members_together() -> None:
     tree.drop_cohort(CohortName("c"))
     found = tree.cohort(CohortName("c"))
     assert found is not None
-    assert (found.quota(CPU), found.parent) == (3, None)
+    assert (found.cell(CPU).quota, found.parent) == (3, None)
     assert tree.cohort(CohortName("top")) is None
 
 
@@ -40,8 +40,8 @@ def test_a_moved_queue_takes_its_quota_and_usage_along() -> None:
     left, right = tree.cohort(CohortName("left")), tree.cohort(CohortName("right"))
     assert left is not None
     assert right is not None
-    assert (left.quota(CPU), left.usage(CPU)) == (3, 0)
-    assert (right.quota(CPU), right.usage(CPU)) == (6, 5)
+    assert (left.cell(CPU).quota, left.cell(CPU).usage) == (3, 0)
+    assert (right.cell(CPU).quota, right.cell(CPU).usage) == (6, 5)
     tree.check()
 
 
