@@ -59,7 +59,7 @@ bench-virtual: setup ## Run loads with priorities in virtual time, in both modes
 	$(BIN)/python -m bench.virtual $(ARGS)
 
 .PHONY: bench-credits
-bench-credits: setup ## Simulate what credits do, and write table and picture of docs/credits.md
+bench-credits: setup ## Simulate what credits do, and write table and picture of docs/credits-simulated.md
 	$(BIN)/python -m bench.credits_page $(ARGS)
 
 .PHONY: demo-picture

@@ -1,6 +1,6 @@
 """`credits`: what is told of the stories of `bench.credits`: numbers, a table, a picture.
 
-`python -m bench.credits_page` runs them all and writes the table into docs/credits.md.
+`python -m bench.credits_page` runs them all and writes the table into docs/credits-simulated.md.
 """
 
 import json
@@ -31,7 +31,7 @@ from queueing.core.credits.facts import Mode
 SLOTS, SEEDS, DRAWS = 1200, 3, 100
 """Three whole cycles of the rarest tenants, so that all ask for as much as each other."""
 IN_ORDER = (Mode.OFF, Mode.BALANCED, Mode.KARMA, Mode.GENTLE)
-PAGE = Path("docs/credits.md")
+PAGE = Path("docs/credits-simulated.md")
 
 Task = tuple[str, str, Story]
 """Who simulates, which way, and what."""
@@ -67,7 +67,7 @@ def measure(story: Story) -> dict[str, float]:
 )
 @click.option("--again", is_flag=True, help="Write the page from the raw numbers of the last run.")
 def main(slots: int, processes: int, raw: Path, only: str | None, *, again: bool) -> None:
-    """Simulate all modes on engine and model, and write tables and picture of docs/credits.md."""
+    """Simulate all modes on engine and model, and write tables and picture of the page."""
     ways = {"regular": REGULAR, "random": RANDOM, None: (*REGULAR, *RANDOM)}[only]
     if not again:
         raw.parent.mkdir(parents=True, exist_ok=True)

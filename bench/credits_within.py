@@ -1,7 +1,7 @@
 """`credits`, within one queue: the tenants of `bench.credits` as namespaces of one ClusterQueue.
 
 They share its quota by nothing but the order of their LocalQueues, so nobody is preempted. Virtual
-time, the real engine. `python -m bench.credits_within` writes the table into docs/credits.md.
+time, the real engine. `python -m bench.credits_within` writes the table into docs/credits-simulated.md.
 """
 
 import random
@@ -32,7 +32,7 @@ from queueing.sim.world import World
 from queueing.testing.builders import cluster_queue, flavor, local_queue, namespace, workload
 
 SLOTS, SEEDS = 1200, (1, 2)
-PAGE = Path("docs/credits.md")
+PAGE = Path("docs/credits-simulated.md")
 MARKED = re.compile(r"(?<=<!-- within: begin -->\n).*?(?=<!-- within: end -->)", re.DOTALL)
 
 
@@ -122,7 +122,7 @@ def _world(order: Order) -> World:
         facts += [namespace(f"n{owner}"), local_queue(f"n{owner}/main", "all")]
     made = World(facts, settings=settings)
     if order is Order.CREDITS:
-        made.engine.observe_credit(
+        made.engine.observe(
             CreditPolicyFact(
                 name="default",
                 prices=Prices({(None, ResourceName("cpu")): MICRO}),
