@@ -118,7 +118,7 @@ def simulate(story: Story) -> list[Tenant]:
     jobs = Jobs(random.Random(story.seed), story.lasts)
     world = World(_facts(), settings=SETTINGS)
     if story.mode is not Mode.OFF:
-        world.engine.observe_credit(_policy(story))
+        world.engine.observe(_policy(story))
     for slot in range(story.slots):
         _end(world, jobs, slot, keep_waiting=story.waits)
         running = _held(world)

@@ -101,7 +101,7 @@ def lockstep(world: Deep, settings: Settings, first: int) -> dict[str, Side]:
     with postponed():
         for name, policy in KINDS.items():
             if policy is not None:
-                sides[name].run.engine.observe_credit(policy)
+                sides[name].run.engine.observe(policy)
             sides[name].run.observe(world.objects())
             sides[name].run.observe(world.workloads())
             sides[name].run.counts.engine = Stopwatch()

@@ -1,7 +1,8 @@
 """`credits`, within one queue: the tenants of `bench.credits` as namespaces of one ClusterQueue.
 
 They share its quota by nothing but the order of their LocalQueues, so nobody is preempted. Virtual
-time, the real engine. `python -m bench.credits_within` writes the table into docs/credits-simulated.md.
+time, the real engine. `python -m bench.credits_within` writes the table into the page of
+docs/credits-simulated.md.
 """
 
 import random

@@ -183,7 +183,7 @@ class Parts:
                 traces=self._around.reporter.traces,
                 claimed=self.engine.is_claimed,
                 evicted=self._around.reporter.evicted,
-                saved=self.engine.observe_credit,
+                saved=self.engine.observe,
                 weigh_anew=self.pump.weigh_anew,
                 charge_anew=self.pump.charge_anew,
             )

@@ -3,17 +3,7 @@
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from queueing.core.credits.facts import (
-    BudgetAccountFact,
-    BudgetFact,
-    CreditAccountFact,
-    CreditFact,
-    CreditGone,
-    CreditGrantFact,
-    CreditPolicyFact,
-    SavedFact,
-    UsageRecordFact,
-)
+from queueing.core.credits.facts import CreditFact
 from queueing.core.decisions import Admit, Cycle, Outcome, Preempt, Verdict, Wait
 from queueing.core.facts import (
     ClusterQueueFact,
@@ -30,17 +20,6 @@ from queueing.core.settings import Settings
 from queueing.sim import transitions
 from queueing.state.engine import Engine
 
-CREDIT_FACTS = (
-    CreditPolicyFact,
-    CreditGrantFact,
-    CreditAccountFact,
-    BudgetFact,
-    BudgetAccountFact,
-    SavedFact,
-    UsageRecordFact,
-    CreditGone,
-)
-
 
 class World:
     """Facts that do not change by themselves; only `round` and `drain` change workloads."""
@@ -54,8 +33,8 @@ class World:
         self._doors: dict[Key, LocalQueueFact] = {}
         self._workloads: dict[Key, WorkloadFact] = {}
         for fact in facts:
-            if isinstance(fact, CREDIT_FACTS):
-                self.engine.observe_credit(fact)
+            if isinstance(fact, CreditFact):
+                self.engine.observe(fact)
             else:
                 self.observe(fact)
 

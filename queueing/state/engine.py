@@ -8,12 +8,7 @@ and the next `observe` of the workload replaces the assumption by a fact.
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from queueing.core.credits.facts import (
-    BudgetAccountFact,
-    CreditAccountFact,
-    CreditFact,
-    UsageRecordFact,
-)
+from queueing.core.credits.facts import CreditFact
 from queueing.core.decisions import Cycle, Outcome, Wait
 from queueing.core.facts import (
     Fact,
@@ -27,6 +22,7 @@ from queueing.state import invariants
 from queueing.state.answers import reports
 from queueing.state.answers.excess import exceeds, is_needed
 from queueing.state.answers.waits import settled_wait, wait_of
+from queueing.state.credits.records import Records
 from queueing.state.intake.outcomes import take_outcome
 from queueing.state.intake.surroundings import drop_object, put_object
 from queueing.state.intake.workloads import forget_workload, observe_workload
@@ -47,10 +43,12 @@ class Engine:
     read with quorum, and no older one of the watch before it.
     """
 
-    __slots__ = ("_inbox", "_memory", "_pause", "_steps")
+    __slots__ = ("_inbox", "_memory", "_pause", "_steps", "credits")
 
     def __init__(self, settings: Settings | None = None) -> None:
         self._memory = Memory.empty(settings or Settings())
+        self.credits: Records = self._memory.credits.records
+        """What is to be stored of credits, and what the stored objects include."""
         self._steps: Steps | None = None
         """The cycle that paused within a round; None if none did."""
         self._pause: Pause = _never
@@ -58,16 +56,12 @@ class Engine:
         self._inbox: list[Callable[[], None]] = []
         """What came while a round paused: it is taken in when the round has ended."""
 
-    def observe(self, fact: Fact) -> None:
+    def observe(self, fact: Fact | CreditFact) -> None:
         """Take in an observed fact. One that equals the known fact changes nothing."""
         if self._steps is None:
             self._observe(fact)
         else:
             self._inbox.append(partial(self._observe, fact))
-
-    def observe_credit(self, fact: CreditFact) -> None:
-        """Take in an object of the credit system: a policy, a grant, a budget, a stored account."""
-        self._take(partial(self._memory.credits.observe, fact))
 
     def settle(self, outcome: Outcome) -> None:
         """Take in how the write of a decision ended.
@@ -76,7 +70,10 @@ class Engine:
         growing delay if that repeats. If it was done, or its outcome is unknown, the decision stays
         assumed until the next fact of the workload.
         """
-        self._take(partial(take_outcome, self._memory, outcome))
+        if self._steps is None:
+            take_outcome(self._memory, outcome)
+        else:
+            self._inbox.append(partial(take_outcome, self._memory, outcome))
 
     def cycle(self, now: float, budget: int | None = None, pause: Pause = _never) -> Cycle:
         """Run a cycle: decide all that can be decided now, or until `budget` heads were judged.
@@ -123,23 +120,21 @@ class Engine:
     def _shall_pause(self) -> bool:
         return self._pause()
 
-    def _take(self, take: Callable[[], None]) -> None:
-        if self._steps is None:
-            take()
-        else:
-            self._inbox.append(take)
-
-    def _observe(self, fact: Fact) -> None:
+    def _observe(self, fact: Fact | CreditFact) -> None:
+        credit = self._memory.credits
         match fact:
             case WorkloadFact():
                 observe_workload(self._memory, fact)
-                if self._memory.credits.any:
-                    self._memory.credits.note(fact.key, fact)
+                if credit.any:
+                    credit.note(fact.key, fact)
             case Gone(kind=Kind.WORKLOAD, name=name):
                 forget_workload(self._memory, Key(name))
-                self._memory.credits.note(Key(name), None)
+                if credit.any:
+                    credit.note(Key(name), None)
             case Gone():
                 drop_object(self._memory, fact)
+            case _ if isinstance(fact, CreditFact):
+                credit.observe(fact)
             case _:
                 put_object(self._memory, fact)
 
@@ -188,48 +183,6 @@ class Engine:
         The usage of the workloads `aside` does not count.
         """
         return exceeds(self._memory, workload, aside)
-
-    def credit_accounts(self) -> tuple[CreditAccountFact, ...]:
-        """Return the credit ledgers as of the last cycle, for storing; none without a policy."""
-        return tuple(self._memory.credits.records(self._memory.workloads))
-
-    def credit_budgets(self) -> tuple[BudgetAccountFact, ...]:
-        """Return what is spent from and held in budgets, as of the last cycle, for storing."""
-        return tuple(self._memory.credits.budgets(self._memory.tree, self._memory.workloads))
-
-    def usage_records(self) -> tuple[UsageRecordFact, ...]:
-        """Return the hourly rows of usage that are to be stored, older hours of a tree first."""
-        return tuple(self._memory.credits.usage(self._memory.workloads))
-
-    def credits_altered(self) -> bool:
-        """Say, once per change, whether ledgers should be stored now.
-
-        They should after a change of quotas, prices or reclaimable pods.
-        """
-        return self._memory.credits.is_altered(self._memory.clock)
-
-    def credits_cover(self, workload: Key) -> bool:
-        """Say whether a finished workload may be deleted: the stored accounts include its end."""
-        return self._memory.credits.stored.covers(workload, self._memory.tree)
-
-    def credits_name(self, workload: Key) -> bool:
-        """Say whether an evicted workload may release its quota: the stored accounts name it."""
-        return self._memory.credits.stored.recorded(workload, self._memory.tree)
-
-    def credits_behind(self, workload: Key, since: int) -> tuple[str, ...]:
-        """Return the accounts and budgets that a workload concerns and that are older than `since`.
-
-        That is: stored up to a time before it, in epoch seconds.
-        """
-        return self._memory.credits.stored.behind(workload, self._memory.tree, since)
-
-    def credits_settled(self, workload: Key) -> bool:
-        """Say whether a workload may reserve again: the stored accounts include what it held."""
-        return self._memory.credits.stored.settled(workload, self._memory.tree)
-
-    def credit_policies(self) -> dict[str, tuple[CohortName, ...]]:
-        """Return, for each credit policy, the root cohorts that it applies to."""
-        return self._memory.credits.governed(self._memory.tree)
 
     def changed(self) -> Changed:
         """Return the names of objects whose views may have changed since the last call."""

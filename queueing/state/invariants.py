@@ -20,7 +20,7 @@ def check(memory: Memory) -> None:
         _check_queue(memory, queue)
     _check_turns(memory)
     _check_promises(memory)
-    drifted = memory.credits.drifted(memory.ledger.charges)
+    drifted = memory.credits.drifted()
     _expect(not drifted, f"{drifted}: what those hold who may not borrow drifted")
 
 

@@ -13,12 +13,12 @@ from queueing.core.credits.facts import (
     CreditAccountFact,
     CreditGrantFact,
     CreditPolicyFact,
-    LeaverRecord,
     Member,
     Mode,
     Sink,
 )
 from queueing.core.credits.folding import Resolution
+from queueing.core.credits.holding import Holding, Runs
 from queueing.core.credits.prices import Prices
 from queueing.core.names import (
     CohortName,
@@ -119,9 +119,10 @@ def account(found: wire.CreditAccount) -> CreditAccountFact:
     )
 
 
-def leaver(one: wire.Leaver) -> LeaverRecord:
+def leaver(one: wire.Leaver) -> Holding:
     """Read what was written of one who was about to leave."""
-    return LeaverRecord(
+    runs_since = int(one.runs_since.timestamp()) if one.runs_since else None
+    return Holding(
         uid=Uid(one.uid),
         queue=QueueName(one.cluster_queue),
         priority=one.priority,
@@ -133,7 +134,7 @@ def leaver(one: wire.Leaver) -> LeaverRecord:
         },
         local_queue=Key(one.local_queue) if one.local_queue else None,
         user=one.user,
-        runs_since=int(one.runs_since.timestamp()) if one.runs_since else None,
+        runs=None if runs_since is None else Runs(runs_since, runs_since),
     )
 
 
@@ -219,11 +220,11 @@ def _partners(found: tuple[tuple[str, int], ...], unit: str) -> list[dict[str, A
     ]
 
 
-def leaver_entry(one: LeaverRecord) -> dict[str, Any]:
+def leaver_entry(one: Holding) -> dict[str, Any]:
     """Spell what is written of one who is about to leave."""
     until = {} if one.until is None else {"until": timestamp(one.until)}
     came_by = {} if one.local_queue is None else {"localQueue": one.local_queue}
-    ran = {} if one.runs_since is None else {"runsSince": timestamp(one.runs_since)}
+    ran = {} if one.runs is None else {"runsSince": timestamp(one.runs.since)}
     return {
         **until,
         **came_by,

@@ -226,7 +226,7 @@ def _credits(cluster: LivingCluster, event: Event) -> None:
 def _agree(cluster: LivingCluster, term: CreditPolicyFact | BudgetFact | CreditGone) -> None:
     kept = (one for one in cluster.terms if getattr(one, "name", "") != term.name)
     cluster.terms = (*kept, *(() if isinstance(term, CreditGone) else (term,)))
-    cluster.engine.observe_credit(term)
+    cluster.engine.observe(term)
 
 
 def _check_object(cluster: LivingCluster, event: Event) -> None:

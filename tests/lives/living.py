@@ -173,7 +173,7 @@ class LivingCluster:
         """Return an engine that knows nothing but what is stored, or only some facts of it."""
         engine = fresh(self.facts() if facts is None else facts, self.settings)
         for credit in (*self.terms, *self.accounts):
-            engine.observe_credit(credit)
+            engine.observe(credit)
         return engine
 
     def cycle(self, budget: int | None = None) -> Cycle:
@@ -186,9 +186,9 @@ class LivingCluster:
     def write(self, cycle: Cycle) -> None:
         """Carry out what a cycle decided, write by write, as luck has it."""
         if self.terms or self.accounts:
-            self.accounts = (*self.engine.credit_accounts(), *self.engine.credit_budgets())
+            self.accounts = (*self.engine.credits.accounts(), *self.engine.credits.budgets())
             for account in self.accounts:
-                self.engine.observe_credit(account)
+                self.engine.observe(account)
         self.reasons.note(cycle, late=self.late)
         writes = [one for one in cycle.decisions if _is_write(one)]
         for at, decision in enumerate(writes):

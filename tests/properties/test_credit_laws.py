@@ -31,14 +31,14 @@ def decided(life: Life) -> list[Decision]:
         if cluster.engine is not engine:
             engine = cluster.engine
             for one in stored:
-                engine.observe_credit(one)
-            engine.observe_credit(POLICY)
+                engine.observe(one)
+            engine.observe(POLICY)
         found += cluster.cycle().decisions
         engine.check()
-        stored = engine.credit_accounts()
+        stored = engine.credits.accounts()
         for one in stored:
             assert sum(child.balance for child in one.children) + sum(one.sinks.values()) == 0
-            engine.observe_credit(one)
+            engine.observe(one)
     return found
 
 

@@ -148,7 +148,7 @@ def may_not_borrow(made: World, *, from_priority: int) -> None:
     rule = CreditPolicyFact(
         name="rule", prices=CORE_PRICES, non_borrowing_min_priority=from_priority
     )
-    made.engine.observe_credit(rule)
+    made.engine.observe(rule)
 
 
 def test_of_those_who_may_not_borrow_the_second_needs_nominal_quota_for_what_it_adds() -> None:

@@ -10,11 +10,11 @@ from queueing.core.credits.facts import (
     PART,
     ChildRecord,
     CreditAccountFact,
-    LeaverRecord,
     Member,
     Mode,
     Sink,
 )
+from queueing.core.credits.holding import Holding
 from queueing.core.names import CohortName, FlavorName, FlavorResource, QueueName, ResourceName, Uid
 from queueing.translate import credits as translate
 from queueing.translate import credits_wire as wire
@@ -45,7 +45,7 @@ STORED = CreditAccountFact(
     ),
     sinks={**dict.fromkeys(Sink, 0), Sink.ROUNDING: 4},
     leavers=(
-        LeaverRecord(
+        Holding(
             uid=Uid("u"), queue=QueueName("a"), priority=3, since=1_799_999_990, usage={GPU: 4}
         ),
     ),

@@ -5,13 +5,13 @@ import pytest
 
 from queueing.core.credits.facts import (
     PART,
-    LeaverRecord,
     Member,
     RowName,
     UsageRecordFact,
     UsageRow,
 )
 from queueing.core.credits.folding import Resolution
+from queueing.core.credits.holding import Holding, Runs
 from queueing.core.names import FlavorName, FlavorResource, Key, QueueName, ResourceName, Uid
 from queueing.translate import credits_wire as wire
 from queueing.translate.usage_records import Stretch, usage_object, usage_record, usage_status
@@ -38,7 +38,7 @@ RECORD = UsageRecordFact(
         UsageRow(name=RowName(Member("Cohort", "left"), "", "", CPU), quota=9, lent=PART + 1),
     ),
     leavers=(
-        LeaverRecord(
+        Holding(
             uid=Uid("u"),
             queue=QueueName("a"),
             priority=3,
@@ -47,7 +47,7 @@ RECORD = UsageRecordFact(
             usage={CPU: 1000},
             local_queue=Key("team/q"),
             user="ada",
-            runs_since=HOUR + 5,
+            runs=Runs(HOUR + 5, HOUR + 5),
         ),
     ),
 )

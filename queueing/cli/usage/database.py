@@ -11,9 +11,8 @@ from pathlib import Path
 
 from queueing.cli.output import UsageProblem
 from queueing.cli.usage.sources import Kept
-from queueing.core.credits.facts import MICRO, PART, UsageRow
+from queueing.core.credits.facts import MICRO, PART, UsageRow, name_of_tree
 from queueing.core.names import Key, namespace_of
-from queueing.state.credits.usages import name_of
 from queueing.translate.times import timestamp
 
 SCHEMA = """
@@ -43,7 +42,7 @@ def add(file: Path, kept: Iterable[Kept]) -> int:
             database.execute(SCHEMA)
             for one in kept:
                 begin, end = timestamp(one.of.start), timestamp(one.of.end)
-                database.execute(_REPLACED, (name_of(one.of.root), begin, end))
+                database.execute(_REPLACED, (name_of_tree(one.of.root), begin, end))
                 values = list(_values(one))
                 database.executemany(_ADDED, values)
                 count += len(values)
@@ -56,7 +55,7 @@ def _values(one: Kept) -> Iterator[tuple[object, ...]]:
     begin, end, as_of = map(timestamp, (one.of.start, one.of.end, one.as_of))
     for row in one.rows:
         yield (
-            name_of(one.of.root),
+            name_of_tree(one.of.root),
             str(one.of.resolution),
             begin,
             end,

@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from queueing.cli.output import columns
+from queueing.cli.usage.lines import Line
 from queueing.cli.usage.page import page
 from queueing.core.credits.facts import HOUR, MICRO
 from queueing.core.credits.prices import Prices
-from queueing.core.credits.usage import Line
 from queueing.core.names import FlavorResource
 
 AMOUNTS = ("used", "withinQuota", "borrowed", "lent", "wasted", "idleHeld")

@@ -1,21 +1,22 @@
 """Where `queueing usage` has its numbers from: kept rows, and for other trees the Workloads."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from queueing.core.credits.allowance import rates_of
-from queueing.core.credits.attribution import LocalQueueWeights, lent_by_local_queue
+from queueing.cli.usage.attribution import LocalQueueWeights, lent_by_local_queue
+from queueing.cli.usage.lines import Line
 from queueing.core.credits.facts import PART, CreditPolicyFact, Member, UsageRow
 from queueing.core.credits.folding import Resolution
-from queueing.core.credits.holding import Holding, holding_of, running_since
+from queueing.core.credits.holding import Holding, holding_of, runs_of
 from queueing.core.credits.prices import Prices
-from queueing.core.credits.usage import Billing, Line, usage_lines
 from queueing.core.facts import ClusterQueueFact, CohortFact, LocalQueueFact, WorkloadFact
-from queueing.core.names import CohortName, FlavorResource, Key, QueueName, namespace_of
-from queueing.core.quota.tree import quotas_of
+from queueing.core.names import FlavorResource, Key, QueueName, namespace_of
+from queueing.core.quota.tree import QuotaTree
 from queueing.sim.documents import Document
 from queueing.sim.intake import Intake
+from queueing.state.credits.ledger import member_of
+from queueing.state.credits.meter import Meter, MeterTerms
 from queueing.translate import credits_wire as wire
 from queueing.translate.inbound.manifests import read
 from queueing.translate.usage_records import Stretch, folded, stretch, usage_record
@@ -150,50 +151,56 @@ def _weights(world: Intake) -> LocalQueueWeights:
     return found
 
 
-def _of_workloads(found: Sources, by: str, between: tuple[int, int]) -> Sequence[Line]:
-    """Count Workloads of the trees of which no rows are kept."""
-    world = found.world
-    roots = {one.of.root for one in found.kept}
-    parents = {one.name: one.parent for one in world.facts if isinstance(one, CohortFact)}
-    queues = {one.name: one for one in world.facts if isinstance(one, ClusterQueueFact)}
-    facts = {one.uid: one for one in world.facts if isinstance(one, WorkloadFact)}
-    holdings = [
-        held
-        for one in facts.values()
-        if (held := holding_of(one)) is not None
-        and _root(queues.get(held.queue), held.queue, parents) not in roots
-    ]
-    payers: Mapping[str, Callable[[Holding], str]] = {
-        "team": lambda one: namespace_of(facts[one.uid].key),
-        "user": lambda one: one.user or NOBODY,
-        "queue": lambda one: QueueName(one.queue),
-        "flavor": lambda _: "",
-    }
-    return usage_lines(
-        holdings,
-        {
-            name: {resource: quota.nominal for resource, quota in quotas_of(one.groups).items()}
-            for name, one in queues.items()
-        },
-        Billing(
-            payer=payers[by],
-            running_since=lambda one: running_since(facts[one.uid]),
-            rates=lambda one: rates_of(one.usage, found.prices),
-        ),
-        between=between,
-    )
+def _of_workloads(found: Sources, by: str, between: tuple[int, int]) -> Iterable[Line]:
+    """Count Workloads of the trees of which no rows are kept; what they lent or lost is unknown."""
+    tree = QuotaTree()
+    for fact in found.world.facts:
+        if isinstance(fact, ClusterQueueFact):
+            tree.put_queue(fact)
+        elif isinstance(fact, CohortFact):
+            tree.put_cohort(fact)
+    by_root: dict[Member, list[Holding]] = {}
+    facts = {one.uid: one for one in found.world.facts if isinstance(one, WorkloadFact)}
+    for fact in facts.values():
+        held = _holding(fact, *between)
+        if held is not None:
+            known = tree.queue(held.queue).root() if tree.has_queue(held.queue) else None
+            root = Member("ClusterQueue", held.queue) if known is None else member_of(known)
+            by_root.setdefault(root, []).append(held)
+    nodes = {member_of(one): tuple(one.subtree()) for one in tree.roots()}
+    for root in by_root.keys() - {one.of.root for one in found.kept}:
+        terms = MeterTerms(root, nodes.get(root, ()), found.prices, found.unit, {})
+        for row in _metered(terms, by_root[root], between):
+            yield replace(_line(row, _payer(row, by)), lent=None, wasted=None)
 
 
-def _root(
-    queue: ClusterQueueFact | None, name: QueueName, parents: Mapping[CohortName, CohortName | None]
-) -> Member:
-    if queue is None or queue.cohort is None:
-        return Member("ClusterQueue", name)
-    top, seen = queue.cohort, set[CohortName]()
-    while (above := parents.get(top)) and top not in seen:
-        seen.add(top)
-        top = above
-    return Member("Cohort", top)
+def _holding(fact: WorkloadFact, begin: int, end: int) -> Holding | None:
+    """Return the part of a workload's holding that is within a period; None if there is none."""
+    held = holding_of(fact)
+    if held is None:
+        return None
+    since, until = max(held.since, begin), min(end if held.until is None else held.until, end)
+    return held._replace(since=since, until=until, runs=runs_of(fact)) if since < until else None
+
+
+def _metered(
+    terms: MeterTerms, holdings: Iterable[Holding], between: tuple[int, int]
+) -> Iterator[UsageRow]:
+    """Yield the rows that a meter counts of the holdings in a period."""
+    begin, end = between
+    meter = Meter(terms, begin, None)
+    meter.reshape(terms, ())
+    numbered = list(enumerate(holdings))
+    begins = [(one.since, number, one, 1) for number, one in numbered]
+    ends = [(one.until or end, number, one, -1) for number, one in numbered]
+    for when, number, one, sign in sorted(begins + ends, key=lambda moment: moment[:2]):
+        meter.advance(when)
+        if one.runs is not None and sign < 0:
+            meter.ran(number, one, min(one.runs.since, when), when)
+        meter.count(number, one, when, sign)
+    meter.advance(end)
+    for record in meter.records(()):
+        yield from (row for row in record.rows if row.name.local_queue)
 
 
 def _plus(one: Line, other: Line) -> Line:

@@ -83,7 +83,7 @@ class Accounts:
 
         If not, it is reconciled again when it may.
         """
-        if self._engine.credits_cover(key):
+        if self._engine.credits.covers(key):
             self._waiting.pop(key, None)
             return True
         self._waiting[key] = None
@@ -94,7 +94,7 @@ class Accounts:
 
         If not, they are written at once, and it is reconciled again.
         """
-        if self._engine.credits_name(key):
+        if self._engine.credits.names(key):
             self._leaving.pop(key, None)
             return True
         self._leaving[key] = None
@@ -108,7 +108,7 @@ class Accounts:
         changed. After a crash, the new usage is counted from the time of the stored account on.
         """
         since = floor(self._clock.now()) - max(self._lags(), default=0) - NEAR_S
-        behind = self._engine.credits_behind(key, since)
+        behind = self._engine.credits.behind(key, since)
         if not behind:
             return True
         self._changing[key] = None
@@ -123,10 +123,10 @@ class Accounts:
         """
         engine, clock = self._engine, self._clock
         ends = clock.monotonic() + PATIENCE_S
-        while not engine.credits_settled(key) and clock.monotonic() < ends:
+        while not engine.credits.settled(key) and clock.monotonic() < ends:
             self.urgent.set()
             await asyncio.sleep(LOOK_S)
-        return engine.credits_settled(key)
+        return engine.credits.settled(key)
 
     @property
     def every_s(self) -> float:
@@ -153,7 +153,7 @@ class Accounts:
         when a Workload that `preceded` refused waits for them.
         """
         now, every_s = self._clock.monotonic(), self.every_s
-        for record in self._engine.credit_accounts():
+        for record in self._engine.credits.accounts():
             due = at_once or now - self._last.get(record.name, -EVERY_S) >= every_s
             if due:
                 self._last[record.name] = now
@@ -164,14 +164,14 @@ class Accounts:
         rows_now = rows_too or (at_once and bool(self._changing))
         await self._usages.write(every_s, at_once=rows_now, anyhow=anyhow)
         for key in list(self._waiting):
-            if self._engine.credits_cover(key):
+            if self._engine.credits.covers(key):
                 del self._waiting[key]
                 self._attend(key)
         changing, self._changing = self._changing, {}
         for key in changing:
             self._attend(key)
         for key in list(self._leaving):
-            if self._engine.credits_name(key):
+            if self._engine.credits.names(key):
                 del self._leaving[key]
                 self._attend(key)
 

@@ -38,7 +38,7 @@ class Budgets:
         `every_s` is the least number of seconds between two writes of one budget.
         """
         now = self._clock.monotonic()
-        for record in self._engine.credit_budgets():
+        for record in self._engine.credits.budgets():
             if record.name not in self._intake.budgets:
                 continue
             if at_once or now - self._last.get(record.name, -every_s) >= every_s:

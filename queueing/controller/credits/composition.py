@@ -50,7 +50,7 @@ class Credits:
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
-        self.intake = Intake(dependencies.engine.observe_credit, dependencies.wake)
+        self.intake = Intake(dependencies.engine.observe, dependencies.wake)
         self.accounts = Accounts(
             AccountDependencies(
                 engine=dependencies.engine,
@@ -92,7 +92,7 @@ class Credits:
         """
         woken = False
         while True:
-            altered = self._dependencies.engine.credits_altered()
+            altered = self._dependencies.engine.credits.is_altered()
             if altered:
                 self.accounts.urgent.set()
             if self.accounts.urgent.is_set():

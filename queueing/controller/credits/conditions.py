@@ -33,13 +33,13 @@ class PolicyConditions:
 
     async def write(self) -> None:
         """Write the conditions that differ; one that cannot be written is tried next time."""
-        governed = self._engine.credit_policies()
+        governed = self._engine.credits.policies()
         for name, policy in list(self._intake.policies.items()):
             verdict = self._effect(name, policy, governed.get(name, ()))
             await self._set(CREDIT_POLICIES.at(name, subresource="status"), policy, verdict)
         booked = {
             uid: account.name
-            for account in self._engine.credit_accounts()
+            for account in self._engine.credits.accounts()
             for uid in account.grants
         }
         for name, grant in list(self._intake.grants.items()):

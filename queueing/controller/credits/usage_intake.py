@@ -7,10 +7,15 @@ hour, day or month they cover, not their rows.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from queueing.core.credits.facts import CreditFact, CreditGone, CreditKind, Member
+from queueing.core.credits.facts import (
+    CreditFact,
+    CreditGone,
+    CreditKind,
+    Member,
+    name_of_tree,
+)
 from queueing.core.credits.folding import Resolution
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
-from queueing.state.credits.usages import name_of
 from queueing.translate import credits_wire as wire
 from queueing.translate import usage_records as translate
 from queueing.translate.usage_records import Stretch
@@ -63,7 +68,7 @@ class UsageIntake:
         known = self.known.pop(name, None)
         if known is not None and self._newest.get(known.of.root) == known.of:
             del self._newest[known.of.root]
-            self._observe(CreditGone(CreditKind.USAGE, name_of(known.of.root)))
+            self._observe(CreditGone(CreditKind.USAGE, name_of_tree(known.of.root)))
 
     def aged(
         self, resolution: Resolution, ages: Callable[[Member], dict[Resolution, int]], now: float

@@ -58,7 +58,7 @@ class UsageRecords:
         """
         now = self._clock.monotonic()
         failed: set[Member] = set()
-        for record in self._engine.usage_records():
+        for record in self._engine.credits.usage():
             of = Stretch(record.root, Resolution.HOUR, record.start)
             due = at_once or now - self._last.get(record.root, -every_s) >= every_s
             known = self._written.get(of.name)

@@ -238,7 +238,7 @@ class Gauges:
             "Cohort": {},
             "Namespace": {},
         }
-        for account in self.engine.credit_accounts():
+        for account in self.engine.credits.accounts():
             for child in account.children:
                 if child.departed_at is None:
                     whose: tuple[str, ...] = (child.member.name,)

@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from queueing.core.credits.facts import HOUR, MICRO
+from queueing.core.credits.holding import seconds_of
 from queueing.core.credits.period import spelled
 from queueing.core.credits.prices import Prices
-from queueing.core.credits.restraint import Restraint
 from queueing.core.decisions import Bar, Reason
 from queueing.core.facts import WorkloadFact
-from queueing.core.names import FlavorName, FlavorResource, Key, QueueName, ResourceName
+from queueing.core.names import Key, QueueName
+from queueing.core.restraint import Restraint
 from queueing.core.sharing import Use, added
 
 LOWEST_PRIORITY = -(2**31)
@@ -110,37 +111,7 @@ class Allowance:
 
     def _cost(self, workload: WorkloadFact, queue: QueueName, use: Use) -> int:
         prices = self.prices(queue) if self.limits(queue, workload.local_queue) else None
-        return 0 if prices is None else cost_of(added(use.own, use.parts), prices)
-
-
-def seconds_of(workload: WorkloadFact) -> int | None:
-    """Return how many seconds a run may last; None without a maximum execution time."""
-    if workload.max_execution_s is None:
-        return None
-    return max(0, workload.max_execution_s - workload.past_execution_s)
-
-
-def cost_of(usage: Mapping[FlavorResource, int], prices: Prices) -> int:
-    """Return what usage costs in all flavors, in micro-credits per second."""
-    return sum(prices.by_flavor(usage).values())
-
-
-def rates_of(usage: Mapping[FlavorResource, int], prices: Prices) -> dict[FlavorResource, int]:
-    """Return `cost_of` divided by flavor-resource; resources that are not billed are left out."""
-    return {
-        FlavorResource(flavor, resource): cost
-        for flavor, amounts in _by_flavor(usage).items()
-        for resource, cost in prices.shares(flavor, amounts).items()
-    }
-
-
-def _by_flavor(
-    usage: Mapping[FlavorResource, int],
-) -> Mapping[FlavorName, Mapping[ResourceName, int]]:
-    by_flavor: dict[FlavorName, dict[ResourceName, int]] = {}
-    for (flavor, resource), amount in usage.items():
-        by_flavor.setdefault(flavor, {})[resource] = amount
-    return by_flavor
+        return 0 if prices is None else prices.total(added(use.own, use.parts))
 
 
 def _covers(limit: Limit, cost: int, seconds: int | None) -> bool:

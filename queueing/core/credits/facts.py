@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from hashlib import sha256
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
+from queueing.core.credits.holding import Holding
 from queueing.core.credits.period import Period
 from queueing.core.credits.prices import Prices
-from queueing.core.names import CohortName, FlavorResource, Key, QueueName, Uid
+from queueing.core.names import CohortName, FlavorResource, QueueName, Uid
 
 PART = 1 << 32
 """Parts in a micro-credit: balances are integers in this unit, so that fractions are not lost."""
@@ -19,6 +20,17 @@ HOUR = 3600
 """Credits are shown in units of so many (GPU hours, for example)."""
 _OF_QUEUE = "clusterqueue."
 _NAME_MAX = 253
+
+
+class CreditKind(StrEnum):
+    """The kinds of objects of the credit system."""
+
+    POLICY = "CreditPolicy"
+    GRANT = "CreditGrant"
+    ACCOUNT = "CreditAccount"
+    BUDGET = "CreditBudget"
+    SAVED = "Checkpoint"
+    USAGE = "UsageRecord"
 
 
 class Mode(StrEnum):
@@ -138,29 +150,13 @@ class ChildRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeaverRecord:
-    """A holding of an evicted workload, which its status no longer shows, or soon will not."""
-
-    uid: Uid
-    queue: QueueName
-    priority: int
-    since: int
-    until: int | None = None
-    """None while it still holds quota."""
-    usage: Mapping[FlavorResource, int]
-    local_queue: Key | None = None
-    user: str = ""
-    runs_since: int | None = None
-    """Since when all its pods ran; None if they never did."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CreditAccountFact:
     """A CreditAccount: one ledger up to `as_of`, as it is stored, and read after a restart.
 
     Its children are those of `cohort`, or the namespaces of `queue`; just one of the two is set.
     """
 
+    kind: ClassVar = CreditKind.ACCOUNT
     cohort: CohortName | None = None
     queue: QueueName | None = None
     as_of: int | None = None
@@ -168,7 +164,7 @@ class CreditAccountFact:
     unit: str = ""
     children: tuple[ChildRecord, ...] = ()
     sinks: Mapping[Sink, int] = field(default_factory=dict)
-    leavers: tuple[LeaverRecord, ...] = ()
+    leavers: tuple[Holding, ...] = ()
     grants: Mapping[Uid, bool] = field(default_factory=dict)
     """Grants that were booked, and whether they were taken back since."""
     grant_names: Mapping[Uid, str] = field(default_factory=dict)
@@ -186,6 +182,11 @@ def account_of_queue(queue: QueueName) -> str:
         return name
     digest = sha256(queue.encode()).hexdigest()[:12]
     return f"{name[: _NAME_MAX - len(digest) - 1].rstrip('-.')}-{digest}"
+
+
+def name_of_tree(root: Member) -> str:
+    """Return the name of a tree: kind and name of its root."""
+    return f"{root.kind}/{root.name}"
 
 
 class HolderKind(StrEnum):
@@ -216,6 +217,7 @@ class BudgetFact:
 class BudgetAccountFact:
     """The status of a CreditBudget, as it is stored, and read after a restart."""
 
+    kind: ClassVar = CreditKind.BUDGET
     name: str
     as_of: int | None = None
     period_start: int | None = None
@@ -227,7 +229,7 @@ class BudgetAccountFact:
     unit: str = ""
     opportunistic: tuple[Uid, ...] = ()
     """Workloads that run beyond the budget, without spending it."""
-    leavers: tuple[LeaverRecord, ...] = ()
+    leavers: tuple[Holding, ...] = ()
     bound: bool = False
     """Whether the holder exists and has prices."""
 
@@ -266,12 +268,18 @@ class UsageRow:
 class UsageRecordFact:
     """The usage rows of a tree from `start` to `as_of`: one hour, or the present one so far."""
 
+    kind: ClassVar = CreditKind.USAGE
     root: Member
     start: int
     as_of: int
     unit: str = ""
     rows: tuple[UsageRow, ...] = ()
-    leavers: tuple[LeaverRecord, ...] = ()
+    leavers: tuple[Holding, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the tree: kind and name of its root."""
+        return name_of_tree(self.root)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,17 +292,6 @@ class SavedFact:
     at: int
 
 
-class CreditKind(StrEnum):
-    """The kinds of objects of the credit system."""
-
-    POLICY = "CreditPolicy"
-    GRANT = "CreditGrant"
-    ACCOUNT = "CreditAccount"
-    BUDGET = "CreditBudget"
-    SAVED = "Checkpoint"
-    USAGE = "UsageRecord"
-
-
 @dataclass(frozen=True, slots=True)
 class CreditGone:
     """An object of the credit system was deleted."""
@@ -303,13 +300,7 @@ class CreditGone:
     name: str
 
 
-CreditFact = (
-    CreditPolicyFact
-    | CreditGrantFact
-    | CreditAccountFact
-    | BudgetFact
-    | BudgetAccountFact
-    | SavedFact
-    | UsageRecordFact
-    | CreditGone
-)
+Record = CreditAccountFact | BudgetAccountFact | UsageRecordFact
+"""What is stored of an account, as of a time, with its `leavers`: holdings that are not over by
+then, of workloads whose status does not show them any more, or soon will not."""
+CreditFact = CreditPolicyFact | CreditGrantFact | BudgetFact | SavedFact | Record | CreditGone

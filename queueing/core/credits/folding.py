@@ -22,20 +22,13 @@ class Resolution(StrEnum):
     @property
     def coarser(self) -> "Resolution | None":
         """The resolution to which rows are added up as they age; None if they are deleted."""
-        return _COARSER[self]
+        return {Resolution.HOUR: Resolution.DAY, Resolution.DAY: Resolution.MONTH}.get(self)
 
     def span(self, at: int) -> Span:
         """Return the stretch of time, in UTC, that contains a time."""
         return _PERIODS[self].at(at)
 
 
-_COARSER: Mapping[Resolution, Resolution | None] = MappingProxyType(
-    {
-        Resolution.HOUR: Resolution.DAY,
-        Resolution.DAY: Resolution.MONTH,
-        Resolution.MONTH: None,
-    }
-)
 _PERIODS: Mapping[Resolution, Period] = MappingProxyType(
     {
         Resolution.HOUR: Period(3600),

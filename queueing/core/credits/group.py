@@ -6,11 +6,10 @@ same changes of rates at the same times are equal, however often they were advan
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from queueing.core.credits.decay import Decay, shrink
 from queueing.core.credits.facts import PART, ChildRecord, Member, Sink
-from queueing.core.credits.market import Market, OpenPosition
+from queueing.core.credits.market import NOTHING, Market, Marks, Position
 from queueing.core.credits.partners import Partners
 from queueing.core.names import FlavorName
 
@@ -20,6 +19,14 @@ REFUND_S = 900
 """For how many seconds, at most, what was paid for lost work is given back."""
 KEPT_HALF_LIVES = 3
 """For how many half-lives the balance of a child that left is kept."""
+
+
+@dataclass(slots=True)
+class OpenPosition:
+    """The position of a child, and the market's integrals when its account was last settled."""
+
+    position: Position
+    marks: Marks
 
 
 @dataclass(slots=True)
@@ -41,15 +48,7 @@ class Account:
     @property
     def is_active(self) -> bool:
         """Whether it lends or borrows anything; a child that left may still do so."""
-        return any(one.idle or one.borrowed for one in self.positions.values())
-
-
-class Position(NamedTuple):
-    """What a child lends and borrows in one flavor from now on; see `market.OpenPosition`."""
-
-    idle: int
-    borrowed: int
-    paying: int
+        return any(one.position != NOTHING for one in self.positions.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,40 +61,8 @@ class Standing:
     """Micro-credits per second."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """Work that an eviction lost in one flavor; costs in micro-credits per second."""
-
-    cost: int
-    whole: int
-    """What all workloads of the child in the flavor cost, `cost` included."""
-    seconds: int
-    was_saved: bool = False
-    """Whether work was saved before, so that the child gets back what it paid for the loss."""
-
-    @property
-    def refunded_s(self) -> int:
-        """For how many of the seconds the child gets back what it paid."""
-        return min(self.seconds, REFUND_S) if self.was_saved else 0
-
-
 class Group:
     """The accounts of siblings, up to the time `at`."""
-
-    __slots__ = (
-        "_debt_limit_s",
-        "_decay",
-        "_next_point",
-        "_pool_rate",
-        "_pool_so_far",
-        "_stale",
-        "_weights",
-        "accounts",
-        "at",
-        "markets",
-        "partners",
-        "sinks",
-    )
 
     def __init__(self, at: int, *, decay: Decay, debt_limit_s: int) -> None:
         self.at = at
@@ -160,12 +127,11 @@ class Group:
         earned = account.weight * (self._pool_so_far - account.pool_mark)
         account.at, account.pool_mark = self.at, self._pool_so_far
         for flavor, known in account.positions.items():
-            market = self.markets[flavor]
-            lent = known.idle * (market.lent_so_far - known.lent_mark)
-            taken = known.borrowed * (market.taken_so_far - known.taken_mark)
-            pooled = known.borrowed * (market.pooled_so_far - known.pooled_mark)
-            known.lent_mark, known.taken_mark = market.lent_so_far, market.taken_so_far
-            known.pooled_mark = market.pooled_so_far
+            now, before = self.markets[flavor].so_far, known.marks
+            lent = known.position.idle * (now.lent - before.lent)
+            taken = known.position.borrowed * (now.taken - before.taken)
+            pooled = known.position.borrowed * (now.pooled - before.pooled)
+            known.marks = now
             earned += lent
             if lent or taken or pooled:
                 self.partners.note(member, lent=lent, taken=taken, pooled=pooled)
@@ -177,23 +143,16 @@ class Group:
 
     def place(self, member: Member, flavor: FlavorName, position: Position) -> None:
         """Set what a child lends and borrows in a flavor from the group's time on."""
-        account = self.accounts[member]
+        account, market = self.accounts[member], self._market(flavor)
         known = account.positions.get(flavor)
-        market = self._market(flavor)
         if known is None:
-            known = account.positions[flavor] = OpenPosition(
-                lent_mark=market.lent_so_far,
-                taken_mark=market.taken_so_far,
-                pooled_mark=market.pooled_so_far,
-            )
-        elif (known.idle, known.borrowed, known.paying) == position:
+            known = account.positions[flavor] = OpenPosition(NOTHING, market.so_far)
+        elif known.position == position:
             return
         self._settle(member, account)
-        account.paying += position.paying - known.paying
-        market.idle += position.idle - known.idle
-        market.borrowed += position.borrowed - known.borrowed
-        market.paying += position.paying - known.paying
-        known.idle, known.borrowed, known.paying = position
+        account.paying += position.paying - known.position.paying
+        market.change(known.position, position)
+        known.position = position
         self._stale[market] = None
 
     def reshape(
@@ -212,7 +171,7 @@ class Group:
         for member, account in self.accounts.items():
             self._settle(member, account)
             for flavor in list(account.positions):
-                self.place(member, flavor, Position(0, 0, 0))
+                self.place(member, flavor, NOTHING)
         present = [one for one in self.accounts.values() if one.departed_at is None]
         mean = sum(one.balance for one in present) // len(present) if present else 0
         for member, standing in sorted(members.items()):
@@ -243,12 +202,18 @@ class Group:
 
     def give(self, member: Member, amount: int) -> bool:
         """Book a grant, in `PART`s, which may be negative; False if there is no such account."""
-        account = self.accounts.get(member)
-        if account is None:
+        if member not in self.accounts:
             return False
-        self._settle(member, account)
+        account = self._settled(member)
         self._adjust(account, account.balance + amount, Sink.GRANTED)
         return True
+
+    def take_back(self, member: Member, amount: int) -> None:
+        """Take back what is left of a grant, as far as the balance is positive."""
+        if member in self.accounts:
+            account = self._settled(member)
+            left = min(max(account.balance, 0), amount)
+            self._adjust(account, account.balance - left, Sink.GRANTED)
 
     def present(self) -> set[Member]:
         """Return the present children."""
@@ -256,8 +221,7 @@ class Group:
 
     def hand_over(self, member: Member) -> int:
         """Remove the debt of a child that moved to another group; return it, negative or 0."""
-        account = self.accounts[member]
-        self._settle(member, account)
+        account = self._settled(member)
         debt = min(0, account.balance)
         self._adjust(account, account.balance - debt, Sink.ADJUSTED)
         return debt
@@ -268,42 +232,35 @@ class Group:
         If it has a surplus here, that pays for the debt; if it has debt here, the larger one
         counts.
         """
-        account = self.accounts[member]
-        self._settle(member, account)
+        account = self._settled(member)
         before = account.balance
         after = before + debt if before > 0 else min(before, debt)
         self._adjust(account, after, Sink.ADJUSTED)
 
-    def take_back(self, member: Member, amount: int) -> None:
-        """Take back what is left of a grant, as far as the balance is positive."""
-        account = self.accounts.get(member)
-        if account is not None:
-            self._settle(member, account)
-            left = min(max(account.balance, 0), amount)
-            self._adjust(account, account.balance - left, Sink.GRANTED)
+    def lose(self, member: Member, cost: int, seconds: int) -> None:
+        """Count work that an eviction lost, which cost so many micro-credits per second."""
+        self._settled(member).wasted += PART * cost * seconds
 
-    def lose(self, member: Member, flavor: FlavorName, loss: Loss) -> None:
-        """Count work that an eviction lost, and refund what the child paid for a part of it."""
-        account = self.accounts[member]
-        self._settle(member, account)
-        account.wasted += PART * loss.cost * loss.seconds
+    def refund(
+        self, member: Member, flavor: FlavorName, part: tuple[int, int], seconds: int
+    ) -> None:
+        """Give back a part (of a whole) of what a child pays now, for `REFUND_S` at most."""
+        account, (cost, whole) = self._settled(member), part
         known = account.positions.get(flavor)
-        if known is not None and loss.refunded_s and loss.whole:
-            refund = PART * known.paying * loss.cost // loss.whole * loss.refunded_s
+        if known is not None and whole:
+            refund = PART * known.position.paying * cost // whole * min(seconds, REFUND_S)
             self._adjust(account, account.balance + refund, Sink.REFUNDED)
 
     # Reading ----------------------------------------------------------------------------------
 
     def balance(self, member: Member) -> int:
         """Return a child's balance at the group's time."""
-        account = self.accounts[member]
-        self._settle(member, account)
-        return account.balance
+        return self._settled(member).balance
 
     def paying(self, member: Member) -> dict[FlavorName, int]:
         """Return what a child pays from the group's time on, in micro-credits per second."""
         known = self.accounts[member].positions.items()
-        return {flavor: one.paying for flavor, one in known if one.paying}
+        return {flavor: one.position.paying for flavor, one in known if one.position.paying}
 
     def records(
         self, exponents: Mapping[Member, int], held: Mapping[Member, int]
@@ -345,6 +302,11 @@ class Group:
         self.sinks.update(sinks)
 
     # Inside -----------------------------------------------------------------------------------
+
+    def _settled(self, member: Member) -> Account:
+        account = self.accounts[member]
+        self._settle(member, account)
+        return account
 
     def _market(self, flavor: FlavorName) -> Market:
         found = self.markets.get(flavor)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from queueing.core.credits.allowance import seconds_of
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.usage import held_usage
@@ -34,12 +33,23 @@ class Holding(NamedTuple):
     admitted_at: int | None = None
     """When the workload got quota, if the amounts have changed since; None if that is `since`."""
 
-    def unsaved_since(self, when: int, saved: int | None) -> int:
-        """Return since when work is lost if an eviction ends the holding at `when`.
+    def lost_s(self, when: int, saved: int | None) -> int:
+        """Return how many seconds of work are lost if an eviction ends the holding at `when`.
 
         `saved` is when its work was last saved; None for never, so that all of it is lost.
         """
-        return self.since if saved is None else max(self.since, min(saved, when))
+        since = self.since if saved is None else max(self.since, min(saved, when))
+        return max(0, when - since)
+
+    def as_leaver(self) -> "Holding":
+        """Return what is stored of it when its status does not show it any more."""
+        runs = None if self.runs is None else Runs(self.runs.since, self.runs.since)
+        return self._replace(may_last=None, admitted_at=None, runs=runs)
+
+    @property
+    def life(self) -> tuple[Uid, int]:
+        """What distinguishes it from all other holdings: its workload, and since when it holds."""
+        return self.uid, self.since
 
     @property
     def began(self) -> int:
@@ -66,12 +76,19 @@ def holding_of(
             int(reserved.changed),
             ended_at(fact) if "Finished" in fact.conditions else None,
             fact.local_queue,
-            None if fact.max_execution_s is None else seconds_of(fact),
+            seconds_of(fact),
             fact.user,
             None,
             None,
         )
     )
+
+
+def seconds_of(fact: WorkloadFact) -> int | None:
+    """Return how many seconds a run may last; None without a maximum execution time."""
+    if fact.max_execution_s is None:
+        return None
+    return max(0, fact.max_execution_s - fact.past_execution_s)
 
 
 def ended_at(fact: WorkloadFact) -> int | None:
@@ -86,27 +103,16 @@ def released_at(fact: WorkloadFact) -> int | None:
     return int(reserved.changed) if reserved is not None and not reserved.status else None
 
 
-def running_since(fact: WorkloadFact) -> int | None:
+def runs_of(fact: WorkloadFact) -> Runs | None:
     """Return since when all pods of a workload run; None if they do not.
 
-    For a workload that finished before all were ready, it is the time of its admission.
+    For a workload that finished before all were ready, it is the time of its admission, and the end
+    shows it.
     """
-    ready, admitted = fact.conditions.get("PodsReady"), fact.conditions.get("Admitted")
+    ready, finished = fact.conditions.get("PodsReady"), fact.conditions.get("Finished")
     if ready is not None and ready.status:
-        return int(ready.changed)
-    if fact.is_true("Finished") and admitted is not None and admitted.status:
-        return int(admitted.changed)
-    return None
-
-
-def runs_of(fact: WorkloadFact) -> Runs | None:
-    """Return since when all pods run, and since when the status shows it; None if they do not.
-
-    Both are as in `running_since`; for a workload that finished early, the end shows it.
-    """
-    if "PodsReady" not in fact.conditions and "Finished" not in fact.conditions:
+        return Runs(int(ready.changed), int(ready.changed))
+    admitted = fact.conditions.get("Admitted")
+    if finished is None or not finished.status or admitted is None or not admitted.status:
         return None
-    since = running_since(fact)
-    if since is None:
-        return None
-    return Runs(since, since if fact.is_true("PodsReady") else ended_at(fact) or since)
+    return Runs(int(admitted.changed), int(finished.changed))

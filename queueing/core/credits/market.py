@@ -1,26 +1,34 @@
 """One flavor of one cohort: which children leave quota idle, and which borrow it."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from queueing.core.credits.facts import PART
 
 
-@dataclass(slots=True)
-class OpenPosition:
-    """What a child lends and borrows in one flavor; rates in micro-credits per second.
+class Position(NamedTuple):
+    """What a child lends and borrows in one flavor; rates in micro-credits per second."""
 
-    The marks are the market's integrals at the time when the child's account was last settled.
-    """
-
-    idle: int = 0
+    idle: int
     """Quota that it could lend and does not use."""
-    borrowed: int = 0
+    borrowed: int
     """What it uses beyond its quota."""
-    paying: int = 0
+    paying: int
     """What it pays for that, by the priority classes of its workloads."""
-    lent_mark: int = 0
-    taken_mark: int = 0
-    pooled_mark: int = 0
+
+
+NOTHING = Position(0, 0, 0)
+
+
+class Marks(NamedTuple):
+    """The integrals of a market at a time: of what is lent, taken and pooled."""
+
+    lent: int
+    taken: int
+    pooled: int
+
+
+UNMOVED = Marks(0, 0, 0)
 
 
 @dataclass(slots=True, eq=False)
@@ -29,7 +37,7 @@ class Market:
 
     It is covered first by quota that siblings leave idle, then by the cohort's own quota (the
     pool), and the rest by what the cohort borrows itself (imported). A child earns in proportion to
-    what it leaves idle: `lent_so_far` is the integral over time of lent / idle, so its earnings are
+    what it leaves idle: `so_far.lent` is the integral over time of lent / idle, so its earnings are
     its idle quota times the difference of two values of that. All are in `PART`s, rounded down.
     """
 
@@ -42,9 +50,7 @@ class Market:
     lent_rate: int = 0
     taken_rate: int = 0
     pooled_rate: int = 0
-    lent_so_far: int = 0
-    taken_so_far: int = 0
-    pooled_so_far: int = 0
+    so_far: Marks = UNMOVED
 
     @property
     def imported(self) -> int:
@@ -61,6 +67,15 @@ class Market:
 
     def pass_time(self, seconds: int) -> None:
         """Advance the integrals."""
-        self.lent_so_far += self.lent_rate * seconds
-        self.taken_so_far += self.taken_rate * seconds
-        self.pooled_so_far += self.pooled_rate * seconds
+        lent, taken, pooled = self.so_far
+        self.so_far = Marks(
+            lent + self.lent_rate * seconds,
+            taken + self.taken_rate * seconds,
+            pooled + self.pooled_rate * seconds,
+        )
+
+    def change(self, before: Position, after: Position) -> None:
+        """Replace the position of a child; the rates follow with the next `reprice`."""
+        self.idle += after.idle - before.idle
+        self.borrowed += after.borrowed - before.borrowed
+        self.paying += after.paying - before.paying

@@ -2,14 +2,21 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import NamedTuple
 
-DAY = 24 * 3600
-_MONDAY = 4
-"""Days from the epoch, a Thursday, to the first Monday."""
-_ERA = 146_097
-"""Days of 400 years."""
+_CALENDAR: Mapping[str, tuple[Callable[[datetime], datetime], int]] = MappingProxyType(
+    {
+        "Daily": (lambda day: day, 1),
+        "Weekly": (lambda day: day - timedelta(days=day.weekday()), 7),
+        "Monthly": (lambda day: day.replace(day=1), 31),
+        "Yearly": (lambda day: day.replace(month=1, day=1), 366),
+    }
+)
+"""Each unit by what returns its first day, and the most days that it has."""
+CALENDAR = tuple(_CALENDAR)
+"""Names of the periods that follow the calendar."""
 
 
 class Span(NamedTuple):
@@ -17,75 +24,6 @@ class Span(NamedTuple):
 
     begin: int
     end: int
-
-
-class Date(NamedTuple):
-    """A day of the Gregorian calendar."""
-
-    year: int
-    month: int
-    day: int
-
-
-def days_to(date: Date) -> int:
-    """Return the days from the epoch to a date (Hinnant's days_from_civil)."""
-    year = date.year - (date.month <= 2)  # noqa: PLR2004 - years are counted from March
-    era, of_era = divmod(year, 400)
-    of_year = (153 * ((date.month + 9) % 12) + 2) // 5 + date.day - 1
-    return era * _ERA + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
-
-
-def date_of(days: int) -> Date:
-    """Return the date so many days after the epoch (Hinnant's civil_from_days)."""
-    era, of_era = divmod(days + 719_468, _ERA)
-    years = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
-    of_year = of_era - (365 * years + years // 4 - years // 100)
-    from_march = (5 * of_year + 2) // 153
-    month = (from_march + 2) % 12 + 1
-    day = of_year - (153 * from_march + 2) // 5 + 1
-    return Date(years + era * 400 + (month <= 2), month, day)  # noqa: PLR2004 - as above
-
-
-def spelled(at: int) -> str:
-    """Format a time as API objects do: 2026-01-31T12:00:00Z."""
-    days, left = divmod(at, DAY)
-    date = date_of(days)
-    hours, left = divmod(left, 3600)
-    return (
-        f"{date.year:04}-{date.month:02}-{date.day:02}T{hours:02}:{left // 60:02}:{left % 60:02}Z"
-    )
-
-
-def _daily(at: int) -> Span:
-    return _of_length(at, DAY)
-
-
-def _weekly(at: int) -> Span:
-    begin = (at // DAY - _MONDAY) // 7 * 7 + _MONDAY
-    return Span(begin * DAY, (begin + 7) * DAY)
-
-
-def _monthly(at: int) -> Span:
-    date = date_of(at // DAY)
-    following = Date(date.year + date.month // 12, date.month % 12 + 1, 1)
-    return Span(days_to(Date(date.year, date.month, 1)) * DAY, days_to(following) * DAY)
-
-
-def _yearly(at: int) -> Span:
-    year = date_of(at // DAY).year
-    return Span(days_to(Date(year, 1, 1)) * DAY, days_to(Date(year + 1, 1, 1)) * DAY)
-
-
-def _of_length(at: int, seconds: int) -> Span:
-    begin = at // seconds * seconds
-    return Span(begin, begin + seconds)
-
-
-_CALENDAR: Mapping[str, Callable[[int], Span]] = MappingProxyType(
-    {"Daily": _daily, "Weekly": _weekly, "Monthly": _monthly, "Yearly": _yearly}
-)
-CALENDAR = tuple(_CALENDAR)
-"""Names of the periods that follow the calendar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,5 +35,15 @@ class Period:
     def at(self, time: int) -> Span:
         """Return the span that contains a time."""
         if isinstance(self.length, int):
-            return _of_length(time, self.length)
-        return _CALENDAR[self.length](time)
+            begin = time // self.length * self.length
+            return Span(begin, begin + self.length)
+        first_day, most = _CALENDAR[self.length]
+        day = datetime.fromtimestamp(time, UTC).replace(hour=0, minute=0, second=0)
+        first = first_day(day)
+        following = first_day(first + timedelta(days=most))
+        return Span(int(first.timestamp()), int(following.timestamp()))
+
+
+def spelled(at: int) -> str:
+    """Return a time as objects spell it: 2026-12-01T00:00:00Z."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,6 +1,6 @@
 """Prices: what amounts of resources cost, in micro-credits per second."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
@@ -24,27 +24,33 @@ class Prices:
     def bill(self, flavor: FlavorName, amounts: Mapping[ResourceName, int]) -> int:
         """Return what amounts of one flavor cost, rounded down."""
         costs = [self.cost(flavor, resource, amount) for resource, amount in amounts.items()]
+        return self.together(costs)
+
+    def together(self, costs: Sequence[int]) -> int:
+        """Return what resources of one flavor cost together: the dearest one, or all."""
         return sum(costs) if self.add_up else max(costs, default=0)
 
-    def by_flavor(self, amounts: Mapping[FlavorResource, int]) -> dict[FlavorName, int]:
+    def by_flavor(self, usage: Mapping[FlavorResource, int]) -> dict[FlavorName, int]:
         """Return what a usage costs, by flavor."""
-        if len(amounts) == 1:
-            (((flavor, resource), amount),) = amounts.items()
+        if len(usage) == 1:
+            (((flavor, resource), amount),) = usage.items()
             return {flavor: self.cost(flavor, resource, amount)}
-        sums: dict[FlavorName, dict[ResourceName, int]] = {}
-        for (flavor, resource), amount in amounts.items():
-            sums.setdefault(flavor, {})[resource] = amount
-        return {flavor: self.bill(flavor, one) for flavor, one in sorted(sums.items())}
+        return {flavor: self.bill(flavor, one) for flavor, one in sorted(_divided(usage).items())}
 
-    def shares(
-        self, flavor: FlavorName, amounts: Mapping[ResourceName, int]
-    ) -> dict[ResourceName, int]:
-        """Return the resources that are billed, with their costs: the dearest one, or all."""
-        costs = {resource: self.cost(flavor, resource, one) for resource, one in amounts.items()}
-        if self.add_up or not costs:
-            return costs
-        dearest = max(sorted(costs), key=lambda resource: costs[resource])
-        return {dearest: costs[dearest]}
+    def total(self, usage: Mapping[FlavorResource, int]) -> int:
+        """Return what a usage costs in all flavors."""
+        return sum(self.by_flavor(usage).values())
+
+    def by_resource(self, usage: Mapping[FlavorResource, int]) -> dict[FlavorResource, int]:
+        """Return `total` divided by flavor-resource; resources that are not billed are left out."""
+        found: dict[FlavorResource, int] = {}
+        for flavor, amounts in _divided(usage).items():
+            costs = {one: self.cost(flavor, one, amount) for one, amount in amounts.items()}
+            if not self.add_up:
+                dearest = max(sorted(costs), key=lambda resource: costs[resource])
+                costs = {dearest: costs[dearest]}
+            found |= {FlavorResource(flavor, one): cost for one, cost in costs.items()}
+        return found
 
     def cost(self, flavor: FlavorName, resource: ResourceName, amount: int) -> int:
         """Return what an amount of one resource costs."""
@@ -57,3 +63,12 @@ class Prices:
         if price is None:
             price = self.table.get((None, resource), 0)
         return price, _THOUSANDTHS.get(resource, 1)
+
+
+def _divided(
+    usage: Mapping[FlavorResource, int],
+) -> dict[FlavorName, dict[ResourceName, int]]:
+    found: dict[FlavorName, dict[ResourceName, int]] = {}
+    for (flavor, resource), amount in usage.items():
+        found.setdefault(flavor, {})[resource] = amount
+    return found

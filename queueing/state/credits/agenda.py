@@ -4,7 +4,7 @@ Events of the same second happen in the order in which they were planned.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from enum import Enum
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -18,65 +18,50 @@ class Ran(NamedTuple):
     since: int
 
 
-@dataclass(frozen=True, slots=True)
-class Give:
+class Give(NamedTuple):
     """A grant is to be booked, or, once it has expired, to be taken back."""
 
     grant: CreditGrantFact
     expired: bool
 
 
-Event = Holding | Ran | Give | None
-"""A `Holding` begins to count, None: it ends."""
+class End(Enum):
+    """How a holding ends."""
+
+    RELEASED = "Released"
+    EVICTED = "Evicted"
+    """It loses its work since the last save."""
 
 
-class Second(NamedTuple):
-    """The events of one second."""
-
-    when: int
-    events: list[tuple[int, Event]]
-    """Each with the number of the holding that it concerns, in the order of planning."""
-    evicted: list[int]
-    """Numbers of the holdings that end by eviction, and lose their work since the last save."""
-
-    def ended(self) -> set[int]:
-        """Return the numbers of the holdings that end."""
-        return {token for token, event in self.events if event is None}
+Event = Holding | Ran | Give | End
+"""A `Holding` begins to count."""
+Events = list[tuple[int, Event]]
+"""Each with the number of the holding that it concerns, in the order of planning."""
 
 
 class Agenda:
     """Planned events, by time in seconds. Each holding gets a number of its own, from 1."""
 
-    __slots__ = ("_evicted", "_last", "_planned", "_times")
+    __slots__ = ("_last", "_planned", "_times")
 
     def __init__(self) -> None:
-        self._planned: dict[int, list[tuple[int, Event]]] = {}
-        self._evicted: dict[int, list[int]] = {}
+        self._planned: dict[int, Events] = {}
         self._times: list[int] = []
         self._last = 0
 
     def begin(self, holding: Holding) -> int:
         """Plan the begin of a holding; return its number."""
-        self._last = token = self._last + 1
-        events = self._planned.get(holding.since)
-        if events is None:
-            self.plan(holding.since, token, holding)
-        else:
-            events.append((token, holding))
-        return token
+        self._last += 1
+        self.plan(holding.since, self._last, holding)
+        return self._last
 
-    def plan(self, when: int, token: int, event: Event = None) -> None:
+    def plan(self, when: int, token: int, event: Event) -> None:
         """Plan an event of the holding with number `token`, at a past or future time."""
         events = self._planned.get(when)
         if events is None:
             events = self._planned[when] = []
             heappush(self._times, when)
         events.append((token, event))
-
-    def evict(self, when: int, token: int) -> None:
-        """Plan the end of a holding by eviction, which loses its work since the last save."""
-        self.plan(when, token)
-        self._evicted.setdefault(when, []).append(token)
 
     @property
     def next_at(self) -> int | None:
@@ -93,11 +78,11 @@ class Agenda:
         }
         for when, events in self._planned.items():
             for token, event in events:
-                if event is None:
+                if isinstance(event, End):
                     yield when, token, begins.get(token)
 
-    def due(self, at: int) -> Iterator[Second]:
-        """Yield the seconds up to `at`, in order of time, and remove them from the agenda."""
+    def due(self, at: int) -> Iterator[tuple[int, Events]]:
+        """Yield the seconds up to `at` with their events, and remove them from the agenda."""
         while self._times and self._times[0] <= at:
             when = heappop(self._times)
-            yield Second(when, self._planned.pop(when), self._evicted.pop(when, []))
+            yield when, self._planned.pop(when)

@@ -1,96 +1,96 @@
-"""What the engine calls: takes in facts, advances all ledgers, and says what follows from them."""
+"""What the engine calls: takes in facts, advances all accounts, and says what follows from them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from math import floor
+from typing import Any, NamedTuple
 
 from queueing.core.credits.allowance import Allowance
 from queueing.core.credits.facts import (
-    BudgetAccountFact,
     BudgetFact,
-    CreditAccountFact,
     CreditFact,
     CreditGone,
     CreditGrantFact,
     CreditKind,
     CreditPolicyFact,
     SavedFact,
-    UsageRecordFact,
 )
 from queueing.core.credits.holding import Holding
 from queueing.core.facts import WorkloadFact
 from queueing.core.fair_sharing.patience import Patiences
-from queueing.core.names import CohortName, Key, QueueName, Uid
+from queueing.core.names import Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
-from queueing.state.credits import accounts, grants
+from queueing.state.credits.account import Wanted
 from queueing.state.credits.accounts import Accounts
-from queueing.state.credits.agenda import Agenda, Give, Second
-from queueing.state.credits.books import Books
+from queueing.state.credits.agenda import Agenda, End, Events, Ran
+from queueing.state.credits.bending import Bending, patience
 from queueing.state.credits.budgets import BudgetChanges, Budgets
-from queueing.state.credits.coverage import Coverage
+from queueing.state.credits.cohort_ledger import CohortLedger, cohort_ledgers
 from queueing.state.credits.grants import Grants
+from queueing.state.credits.meter import meters
+from queueing.state.credits.namespace_ledger import NamespaceLedger, Sharers, namespace_ledgers
 from queueing.state.credits.policies import Policies
 from queueing.state.credits.presence import Presence
-from queueing.state.credits.queue_books import QueueBooks
-from queueing.state.credits.restraints import Restraints
+from queueing.state.credits.records import Records
 from queueing.state.credits.saves import Saves
-from queueing.state.credits.shares import Bending, Undisturbed
-from queueing.state.credits.stored import Stored
-from queueing.state.credits.usages import Usages
 from queueing.state.usage.charges import Charge
+from queueing.state.usage.restraints import Restraints
+
+
+class Surroundings(NamedTuple):
+    """What the credit system reads of the engine's memory, as it is at any time."""
+
+    tree: QuotaTree
+    workloads: Mapping[Key, WorkloadFact]
+    charges: Mapping[Key, Charge]
+    sharers: Callable[[], Sharers]
+    queue_of: Callable[[Key], QueueName | None]
+    """Returns the present ClusterQueue of a LocalQueue."""
+    protect: Callable[[float, Key], None]
+    """Notes until when a minimum runtime protects a workload."""
 
 
 class Credits:
-    """All ledgers and budgets. Without a policy or a budget it does nothing."""
+    """All accounts, and what follows from them.
 
-    __slots__ = (
-        "_accounts",
-        "_agenda",
-        "_altered_at",
-        "_bending",
-        "_books",
-        "_budgets",
-        "_grants",
-        "_policies",
-        "_presence",
-        "_reshaped",
-        "_restraints",
-        "_saves",
-        "_started",
-        "_undisturbed",
-        "_usages",
-        "any",
-        "queue_books",
-        "stored",
-    )
+    While there is no policy or budget (`any`), nothing of it is called; its attributes are those of
+    an engine without credits.
+    """
 
-    def __init__(self) -> None:
-        self._policies = Policies()
-        self._accounts = Accounts[CreditAccountFact]()
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        self._policies = Policies(around.tree)
+        self._accounts = Accounts()
         self._agenda = Agenda()
         self._grants = Grants(self._agenda)
-        self._books = Books(self._policies, self._accounts)
-        self.queue_books = QueueBooks(self._policies, self._accounts)
-        """The ledgers within ClusterQueues."""
-        self._budgets = Budgets(Coverage(self._policies), self._books.counted)
-        self._restraints = Restraints(self._policies)
+        self._budgets = Budgets(self._policies, self._accounts, around.queue_of)
+        self._restraints = Restraints()
         self._bending = Bending(self._policies)
-        self._undisturbed = Undisturbed(self._policies)
-        self._presence = Presence(self._agenda, self._undisturbed)
+        self._presence = Presence(self._agenda, self._policies, around.protect)
         self._saves = Saves()
-        self._usages = Usages(self._policies)
-        self.stored = Stored(
-            self._presence,
-            self._accounts,
-            books=self._books,
-            queue_books=self.queue_books,
-            also=(self._budgets, self._usages),
+        self._unready: dict[int, None] = {}
+        self.records = Records(
+            self._accounts, self._presence, self._policies, self._grants, around.workloads
         )
-        """Whether the stored accounts include what a workload held."""
+        """What others see."""
         self.any = False
-        """Whether there is any policy or budget."""
-        self._reshaped = False
-        self._altered_at: int | None = None
-        self._started = False
+        """Whether there is any policy or budget, or was until now."""
+        self.has_budgets = False
+        """Whether there is any budget, so that maximum execution times matter."""
+        self.demoted: Mapping[Uid, None] = self._budgets.demoted
+        """Workloads that run beyond a budget, with the lowest priority."""
+        self.allowance: Allowance | None = None
+        """What budgets and restraints allow in this cycle; None without either."""
+        self.patience: Patiences = {}
+        """Root of a tree → what protects workloads there from preemption by shares."""
+        self.bends = False
+        """Whether any balance bends a weight now."""
+        self.queues: dict[QueueName, NamespaceLedger] = {}
+        """The ledgers within ClusterQueues."""
+        self.reordered: dict[QueueName, None] = {}
+        """Queues whose order of LocalQueues may have changed; `rank_local_queues` empties this."""
+        self._reshaped = self._divided = self._noted = self._started = False
+        self._stirred: dict[Key, None] | None = None
+        """Workloads whose charge or status may have changed since the last cycle; None for all."""
 
     # News ---------------------------------------------------------------------------------------
 
@@ -101,298 +101,200 @@ class Credits:
                 self._reshaped |= self._policies.put(fact)
             case CreditGrantFact():
                 self._grants.put(fact)
-            case CreditAccountFact():
-                self._accounts.put(fact.name, fact)
             case BudgetFact():
                 self._reshaped |= self._budgets.put(fact)
-            case BudgetAccountFact():
-                self._budgets.accounts.put(fact.name, fact)
             case SavedFact():
                 self._saves.put(fact)
-            case UsageRecordFact():
-                self._usages.put(fact)
-            case CreditGone():
-                self._forget(fact)
-        self.any = self._policies.any or self._budgets.any
+            case CreditGone(CreditKind.SAVED, name):
+                self._saves.drop(name)
+            case CreditGone(CreditKind.POLICY, name):
+                self._reshaped |= self._policies.drop(name)
+            case CreditGone(CreditKind.GRANT, name):
+                self._grants.drop(name)
+            case CreditGone(kind, name):
+                if kind is CreditKind.BUDGET:
+                    self._reshaped |= self._budgets.drop(name)
+                self._accounts.drop((kind, name))
+            case _:
+                self._accounts.put(fact)
+        self._look()
 
-    def _forget(self, gone: CreditGone) -> None:
-        match gone.kind:
-            case CreditKind.SAVED:
-                self._saves.drop(gone.name)
-            case CreditKind.POLICY:
-                self._reshaped |= self._policies.drop(gone.name)
-            case CreditKind.GRANT:
-                self._grants.drop(gone.name)
-            case CreditKind.BUDGET:
-                self._reshaped |= self._budgets.drop(gone.name)
-            case CreditKind.ACCOUNT:
-                self._accounts.drop(gone.name)
-            case CreditKind.USAGE:
-                self._usages.records.drop(gone.name)
+    def _look(self) -> None:
+        self.has_budgets = self._budgets.any
+        self.any = self._policies.any or self.has_budgets or bool(self._accounts)
 
     def note(self, key: Key, fact: WorkloadFact | None) -> None:
         """Note the new status of a workload; None if it was deleted."""
         if self._policies.any:
             self._presence.note(key, fact)
-        if self._budgets.any or self._policies.restrains:
-            self.stir(key)
+        self.stir(key)
 
     def stir(self, key: Key) -> None:
         """Note that the charge of a workload may have changed."""
-        if self._budgets.any:
-            self._budgets.stir(key)
-        if self._policies.restrains:
-            self._restraints.stir(key)
-
-    def reshape(self) -> None:
-        """Note that quotas, weights or the structure of trees changed."""
-        self._reshaped = self._counts
-
-    @property
-    def _counts(self) -> bool:
-        """Whether there is any policy or budget, or was until now."""
-        ledgers = self._books.by_cohort or self.queue_books.by_queue
-        return self._policies.any or bool(ledgers) or self._budgets.any
-
-    # Time ---------------------------------------------------------------------------------------
-
-    def advance(
-        self,
-        tree: QuotaTree,
-        workloads: dict[Key, WorkloadFact],
-        charges: Mapping[Key, Charge],
-        *,
-        now: float,
-        bends: bool,
-    ) -> bool:
-        """Bring the ledgers up to `now`; say whether weighted shares may have changed.
-
-        `bends` says that fair sharing is on, so that balances bend weights. Called once per cycle.
-        """
-        if not self._counts:
-            self._started = True
-            return False
-        at = floor(now) - self._policies.lag_s
-        changed, divided = self._reshaped, self._reshaped or self.queue_books.stale
-        if divided:
-            if self._started:
-                # What happened before the change counts by the earlier terms.
-                self._catch_up(tree, workloads, charges, now)
-            if changed:
-                self._reshape(tree, workloads, at)
-            else:
-                self.queue_books.refit(self._books.counted, at)
-            self._altered_at = at
-        self._catch_up(tree, workloads, charges, now)
-        self._books.advance(at)
-        self.queue_books.advance(at)
-        self.queue_books.measure(at, anyhow=divided)
-        self._budgets.advance(at)
-        self._usages.advance(at)
-        if bends:
-            self._undisturbed.look(tree, now)
-            if changed or self._bending.is_due(at):
-                changed |= self._bending.bend(self._books.by_cohort.values(), tree, at)
-            elif self._policies.holds:
-                changed |= self._bending.bend_held(self._books.by_cohort.values(), tree)
-        self._started = True
-        return changed
-
-    def _catch_up(
-        self,
-        tree: QuotaTree,
-        workloads: Mapping[Key, WorkloadFact],
-        charges: Mapping[Key, Charge],
-        now: float,
-    ) -> None:
-        """Plan what new statuses and grants say, and execute all events up to the ledgers' time."""
-        self._presence.take_changes(workloads, charges, floor(now))
-        if self._presence.altered_at is not None:
-            self._altered_at, self._presence.altered_at = self._presence.altered_at, None
-        self._grants.plan()
-        self._carry_out(tree, floor(now) - self._policies.lag_s)
-
-    def allow(
-        self,
-        tree: QuotaTree,
-        charges: Mapping[Key, Charge],
-        workloads: Mapping[Key, WorkloadFact],
-    ) -> BudgetChanges:
-        """Compute what budgets leave for admissions; return what that changes."""
-        return self._budgets.allow(tree, charges, workloads, self._agenda.ends())
-
-    def restrain(self, tree: QuotaTree, charges: Mapping[Key, Charge]) -> bool:
-        """Update what workloads that may not borrow hold; say whether more of them may fit now.
-
-        Called after `allow`, because a workload that runs beyond a budget is not one of them.
-        """
-        return self._restraints.measure(tree, charges)
-
-    def wakes(self, now: float) -> list[Key]:
-        """Return the workloads whose minimum runtime is over since the last call."""
-        return self._undisturbed.wakes(now)
-
-    def next_at(self) -> float | None:
-        """Return when time alone may change a decision, in seconds of the clock; None for never."""
-        times = [float(one + self._policies.lag_s) for one in self._next_in_ledgers()]
-        if self._books.by_cohort and self._undisturbed.next_at is not None:
-            times.append(self._undisturbed.next_at)
-        return min(times, default=None)
-
-    def _next_in_ledgers(self) -> Iterator[int]:
-        """Yield the times of the ledgers at which a decision may change."""
-        if self._books.by_cohort and self._bending.next_tick is not None:
-            yield self._bending.next_tick
-            if self._policies.holds and self._agenda.next_at is not None:
-                yield self._agenda.next_at
-        if self.queue_books.by_queue and self.queue_books.next_tick is not None:
-            yield self.queue_books.next_tick
-        if self._budgets.next_at is not None:
-            yield self._budgets.next_at
-            if self._agenda.next_at is not None:
-                yield self._agenda.next_at
-
-    def _reshape(self, tree: QuotaTree, workloads: dict[Key, WorkloadFact], at: int) -> None:
-        """Open and close ledgers and purses; all use the present quotas and terms from `at` on."""
-        self._reshaped = False
-        self._restraints.reshape()
-        self._undisturbed.reshape()
-        if not self._books.by_cohort:
-            self._presence.look_again(workloads)
-        self._presence.follows_pods = self._policies.keeps_usage
-        for stored in self._books.reshape(tree, at, started=self._started):
-            self._presence.recall(stored.leavers)
-        for inner in self.queue_books.reshape(
-            tree, self._books.counted, at=at, started=self._started
-        ):
-            self._presence.recall(inner.leavers)
-        for purse in self._budgets.reshape(tree, at, started=self._started):
-            self._presence.recall(purse.leavers)
-        for rows in self._usages.reshape(tree, at, self._books.counted, started=self._started):
-            self._presence.recall(rows.leavers)
-
-    def _carry_out(self, tree: QuotaTree, at: int) -> None:
-        """Execute all events that are planned up to `at`."""
-        for second in self._agenda.due(at):
-            # Losses first: they depend on what was held before any event of that second.
-            for token in second.evicted:
-                self._lose(token, second.when)
-            self._let_happen(second, tree)
-
-    def _lose(self, token: int, when: int) -> None:
-        holding = self._books.counted.get(token)
-        if holding is not None:
-            saved = self._saves.last(holding.uid, holding.since, when)
-            self._books.lose(holding, when, saved)
-            self.queue_books.lose(holding, when, saved)
-            self._usages.lose(holding, saved, when)
-
-    def _let_happen(self, second: Second, tree: QuotaTree) -> None:
-        """Execute the events of one second in ledgers, purses and rows of usage."""
-        events, ends = second.events, self._presence.ends
-        if self._usages.follows:
-            self._usages.follow(events, self._books.counted, second.when)
-        if not (self._budgets.follows or self.queue_books.by_queue):
-            events = self._books.follow(events, second.when)
-            for token in ends.keys() & second.ended() if ends else ():
-                del ends[token]
-        for token, event in events:
-            if event is None:
-                ends.pop(token, None)
-                self._count_out(token, second.when)
-            elif isinstance(event, Holding):
-                self._count_in(token, event, tree, second.when)
-            elif isinstance(event, Give):
-                grants.carry_out(event, self._books.by_cohort.values(), second.when)
-
-    def _count_out(self, token: int, when: int) -> None:
-        if self.queue_books.by_queue:
-            self.queue_books.count(self._books.counted.get(token), when, -1)
-        if self._budgets.follows:
-            self._budgets.count_out(token, when)
-        self._books.count_out(token, when)
-
-    def _count_in(self, token: int, holding: Holding, tree: QuotaTree, when: int) -> None:
-        self._books.count_in(token, holding, when)
-        if self.queue_books.by_queue:
-            self.queue_books.count(holding, when, 1)
-        if self._budgets.follows:
-            self._budgets.count_in(token, holding, tree, when)
-
-    # Budgets ------------------------------------------------------------------------------------
-
-    @property
-    def has_budgets(self) -> bool:
-        """Whether there is any budget, so that maximum execution times matter."""
-        return self._budgets.any
-
-    @property
-    def allowance(self) -> Allowance | None:
-        """What budgets and restraints allow in this cycle; None without either."""
-        found, restraints = self._budgets.allowance, self._restraints.by_queue
-        if not restraints:
-            return found
-        if found is None:
-            return Allowance(restraints=restraints)
-        found.restraints = restraints
-        return found
-
-    def drifted(self, charges: Mapping[Key, Charge]) -> list[QueueName]:
-        """Return the queues whose restraint has wrong sums, for the invariants."""
-        return self._restraints.drifted(charges)
-
-    def find_queues_by(self, queue_of: Callable[[Key], QueueName | None]) -> None:
-        """Set the function that returns the ClusterQueue of a LocalQueue."""
-        self._budgets.coverage.queue_of = queue_of
+        if self._stirred is not None:
+            self._stirred[key] = None
 
     def demote(self, uid: Uid) -> None:
         """Note that a workload was admitted beyond a budget."""
         self._budgets.demote(uid)
 
-    def is_demoted(self, uid: Uid) -> bool:
-        """Say whether a workload runs beyond a budget, with the lowest priority."""
-        return self._budgets.is_demoted(uid)
+    def reshape(self) -> None:
+        """Note that quotas, weights or the structure of trees changed."""
+        self._reshaped = self.any
 
-    def budgets(
-        self, tree: QuotaTree, workloads: Mapping[Key, WorkloadFact]
-    ) -> Iterator[BudgetAccountFact]:
-        """Yield the account that is to be stored in every budget's status, by name."""
-        leaving = list(self._presence.leaving(workloads))
-        return self._budgets.records(tree, leaving)
+    def divide(self) -> None:
+        """Note that LocalQueues changed, and so perhaps the namespaces of a queue."""
+        self._divided = self._policies.orders_local_queues
 
-    # Answers ------------------------------------------------------------------------------------
+    # Time ---------------------------------------------------------------------------------------
 
-    @property
-    def patience(self) -> Patiences:
-        """Root of a tree → what protects workloads there from preemption by shares."""
-        return self._undisturbed.patience
+    def advance(self, now: float, *, bends: bool, started: bool) -> bool:
+        """Bring all accounts up to `now`; say whether weighted shares may have changed.
 
-    @property
-    def bends(self) -> bool:
-        """Whether any balance bends a weight now."""
-        return bool(self._books.by_cohort) and self._bending.is_any
-
-    def records(self, workloads: dict[Key, WorkloadFact]) -> Iterator[CreditAccountFact]:
-        """Yield every ledger as it is to be stored: those of cohorts, then those of queues."""
-        leaving = list(self._presence.leaving(workloads))
-        yield from accounts.records(self._books.by_cohort, leaving, self._grants.names())
-        yield from self.queue_books.records(leaving)
-
-    def usage(self, workloads: Mapping[Key, WorkloadFact]) -> Iterator[UsageRecordFact]:
-        """Yield the records of usage that are to be stored, older hours of a tree first."""
-        return self._usages.unstored(self._presence.leaving(workloads))
-
-    def is_altered(self, now: float) -> bool:
-        """Say, once per change, whether ledgers should be stored, because their terms changed.
-
-        No object contains the time of such a change. A restart from accounts that are stored after
-        it counts by the same terms.
+        `bends` says that fair sharing is on, so that balances bend weights; `started`, that there
+        was a cycle before. Called once per cycle.
         """
-        if self._altered_at is None or self._altered_at > floor(now) - self._policies.lag_s:
-            return False
-        self._altered_at = None
-        return True
+        started |= self._started
+        at = floor(now) - self._policies.lag_s
+        changed, divided = self._reshaped, self._reshaped or self._divided
+        if divided:
+            if started:
+                # What happened before the change counts by the earlier terms.
+                self._catch_up(now)
+            if changed:
+                self._reshape(at, bends=bends, started=started)
+            else:
+                self._refit(at)
+            self._reshaped = self._divided = False
+            self.records.altered_at = at
+        self._catch_up(now)
+        self._accounts.advance(at)
+        bent, queues = self._bending.measure(at, changed=changed, divided=divided)
+        self.bends = self._bending.is_any
+        self.reordered.update(dict.fromkeys(queues))
+        if bends and (changed or self._policies.minimum_runtime_s):
+            self.patience = {root: patience(one, now) for root, one in self._policies.trees()}
+        self._started = True
+        return changed or bent
 
-    def governed(self, tree: QuotaTree) -> dict[str, tuple[CohortName, ...]]:
-        """Return, for each policy, the root cohorts that it applies to."""
-        return self._policies.governed(tree)
+    def _catch_up(self, now: float) -> None:
+        """Plan what new statuses and grants say, and execute all events up to the ledgers' time."""
+        self._presence.take_changes(self._around.workloads, self._around.charges, floor(now))
+        if self._presence.altered_at is not None:
+            self.records.altered_at, self._presence.altered_at = self._presence.altered_at, None
+        self._grants.plan()
+        self.records.at = floor(now) - self._policies.lag_s
+        for when, events in self._agenda.due(self.records.at):
+            self._accounts.advance(when)
+            # Losses first: they depend on what was held before any event of that second.
+            for token, event in events:
+                if event is End.EVICTED:
+                    self._lose(token, when)
+            self._let_happen(events, when)
+
+    def _lose(self, token: int, when: int) -> None:
+        holding = self._accounts.counted.get(token)
+        if holding is not None:
+            saved = self._saves.last(holding.uid, holding.since, when)
+            self._accounts.lose(holding, when, saved)
+
+    def _let_happen(self, events: Events, when: int) -> None:
+        """Execute the events of one second in all accounts."""
+        accounts, ends, decided = self._accounts, self._presence.ends, self._budgets.decided
+        for token, event in events:
+            if isinstance(event, End):
+                accounts.end(token, when)
+                ends.pop(token, None)
+            elif isinstance(event, Holding):
+                accounts.begin(token, event, when)
+                decided.pop(event.uid, None)
+            elif isinstance(event, Ran):
+                accounts.ran(token, event.since, when)
+            else:
+                for ledger in accounts.all(CohortLedger):
+                    ledger.book(event)
+
+    def _reshape(self, at: int, *, bends: bool, started: bool) -> None:
+        """Open and close accounts; all use the present quotas and terms from `at` on."""
+        policies, accounts, presence = self._policies, self._accounts, self._presence
+        if not self._noted:
+            presence.look_again(self._around.workloads)
+        self._noted = policies.any
+        policies.match()
+        wanted: list[Wanted[Any]] = [
+            *cohort_ledgers(policies, self._around.tree),
+            *namespace_ledgers(policies, self._around.sharers()),
+            *self._budgets.wanted(),
+            *meters(policies, self._unready),
+        ]
+        presence.recall(accounts.reshape(self._around.tree, wanted, at, started=started))
+        self._budgets.reshape()
+        self._stirred = None
+        self._bending.cohorts = accounts.all(CohortLedger) if bends else ()
+        before = self.queues
+        self.queues = {QueueName(one.holder.name): one for one in accounts.all(NamespaceLedger)}
+        self._bending.queues = self.queues
+        self.reordered.update(dict.fromkeys((*before, *self.queues)))
+
+    def _refit(self, at: int) -> None:
+        """Update the ledgers of queues whose namespaces or weights changed, from `at` on."""
+        changed = [
+            one
+            for one in namespace_ledgers(self._policies, self._around.sharers())
+            if (known := self.queues.get(QueueName(one.holder.name))) is not None
+            and not known.has(one.terms.weights)
+        ]
+        if changed:
+            self._accounts.refit(changed, at)
+            self.reordered.update(dict.fromkeys(QueueName(one.holder.name) for one in changed))
+
+    # What follows for decisions -----------------------------------------------------------------
+
+    def allow(self) -> BudgetChanges:
+        """Compute what budgets leave for admissions; return what that changes."""
+        counted = self._accounts.counted
+        ends = (
+            (when, holding)
+            for when, token, begins in self._agenda.ends()
+            if (holding := begins or counted.get(token)) is not None
+        )
+        return self._budgets.allow(
+            self._around.charges, self._around.workloads, self._stirred, ends
+        )
+
+    def restrain(self) -> bool:
+        """Update what workloads that may not borrow hold; say whether more of them may fit now.
+
+        Called after `allow`, because a workload that runs beyond a budget is not one of them.
+        """
+        charges, before = self._around.charges, self._restraints.by_queue
+        if self._stirred is None:
+            self._restraints.begin(self._policies.restrained(), charges)
+            loosened = bool(before or self._restraints.by_queue)
+        else:
+            loosened = bool(before) and self._restraints.measure(charges, self._stirred)
+        self._stirred = {}
+        found, restraints = self._budgets.allowance, self._restraints.by_queue
+        if restraints:
+            found = found or Allowance()
+            found.restraints = restraints
+        self.allowance = found
+        self._look()
+        return loosened
+
+    def next_at(self) -> float | None:
+        """Return when time alone may change a decision, in seconds of the clock; None for never."""
+        tick, period_ends, event = (
+            self._bending.next_tick,
+            self._budgets.next_at,
+            self._agenda.next_at,
+        )
+        if period_ends is None and not (self._policies.holds and self._bending.cohorts):
+            event = None
+        times = [one for one in (tick, period_ends, event) if one is not None]
+        return float(min(times) + self._policies.lag_s) if times else None
+
+    def drifted(self) -> list[QueueName]:
+        """Return the queues whose restraint has wrong sums, for the invariants."""
+        noted = self._stirred
+        return [] if noted is None else self._restraints.drifted(self._around.charges, noted)

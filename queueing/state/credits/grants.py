@@ -1,12 +1,8 @@
 """CreditGrants: each is booked once, and what decay left of it is taken back when it expires."""
 
-from collections.abc import Iterable
-
-from queueing.core.credits.decay import Decay, shrink
-from queueing.core.credits.facts import PART, CreditGrantFact
+from queueing.core.credits.facts import CreditGrantFact
 from queueing.core.names import Uid
 from queueing.state.credits.agenda import Agenda, Give
-from queueing.state.credits.book import Book
 
 _NOBODY = 0
 """For events that concern no holding; holdings are numbered from 1."""
@@ -14,8 +10,6 @@ _NOBODY = 0
 
 class Grants:
     """All CreditGrants, by name."""
-
-    __slots__ = ("_agenda", "_by_name", "_planned")
 
     def __init__(self, agenda: Agenda) -> None:
         self._agenda = agenda
@@ -42,23 +36,3 @@ class Grants:
                 self._agenda.plan(grant.at, _NOBODY, Give(grant, expired=False))
                 if grant.expires_at is not None:
                     self._agenda.plan(grant.expires_at, _NOBODY, Give(grant, expired=True))
-
-
-def carry_out(given: Give, books: Iterable[Book], at: int) -> None:
-    """Book a grant, or take it back, in every ledger of which its receiver is a child."""
-    for book in books:
-        if given.grant.receiver in book.children:
-            book.advance(at)
-            _book(book, given.grant, expired=given.expired)
-
-
-def _book(book: Book, grant: CreditGrantFact, *, expired: bool) -> None:
-    """Book a grant, or take back what decay left of it; each only once."""
-    booked = book.grants.get(grant.uid)
-    if not expired and booked is None:
-        if book.group.give(grant.receiver, grant.amount * PART):
-            book.grants[grant.uid] = False
-    elif expired and booked is False and grant.expires_at is not None:
-        kept = Decay(book.policy.half_life_s).kept_after(grant.expires_at - grant.at)
-        book.group.take_back(grant.receiver, shrink(grant.amount * PART, kept))
-        book.grants[grant.uid] = True

@@ -1,57 +1,53 @@
-"""What the workloads of one tree used, hour by hour: rows for reports.
+"""What the workloads of one tree used, hour by hour: rows for reports (`usageRecords`).
 
 Invariants: rows are sums of amounts times whole seconds, and do not depend on when they are read.
 All rows of a tree are of the same stretch of time, so that one UsageRecord can hold them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from queueing.core.credits.allowance import rates_of
+from typing_extensions import override
+
 from queueing.core.credits.facts import (
     HOUR,
-    PART,
+    CreditKind,
     Member,
+    Record,
     RowName,
     UsageRecordFact,
     UsageRow,
+    name_of_tree,
 )
-from queueing.core.credits.folding import bounded, plus
+from queueing.core.credits.folding import bounded
 from queueing.core.credits.holding import Holding
-from queueing.core.credits.pot import Pot, Share
 from queueing.core.credits.prices import Prices
+from queueing.core.credits.shares import Pot, Share
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.quota.node import Node
-from queueing.state.credits.book import member_of
+from queueing.state.credits.account import Account, Numbered, Wanted, remaining
+from queueing.state.credits.ledger import member_of
+from queueing.state.credits.policies import Policies
+
+Payer = tuple[QueueName, Key | None, str]
+"""A ClusterQueue, a LocalQueue of it and a user."""
+RATES_MAX = 4096
+"""How many different usages the memo of costs holds; it is emptied when it is full."""
 
 
 @dataclass(slots=True)
-class _Cell:
-    """One flavor-resource of one ClusterQueue."""
-
-    nominal: int
-    at: int
-    usage: int = 0
-    borrowed_so_far: int = 0
-    """The integral over time of the borrowed fraction of its usage, in `PART`s."""
-
-    def pass_time(self, to: int) -> None:
-        if self.usage > self.nominal:
-            rate = PART * (self.usage - self.nominal) // self.usage
-            self.borrowed_so_far += rate * (to - self.at)
-        self.at = to
-
-
-@dataclass(slots=True)
-class _Line:
+class Line:
     """One row of the present hour, for a user of a LocalQueue and one flavor-resource."""
 
     name: RowName
-    cell: _Cell
+    share: Share
+    """That of the queue."""
     at: int
     price: int
     per: int
     """With `price`: what the resource costs for a holding of no other one; see `Prices.rate`."""
+    mark: int
     amount: int = 0
     rate: int = 0
     """Micro-credits per second that `amount` costs."""
@@ -60,252 +56,231 @@ class _Line:
     idle: int = 0
     wasted: int = 0
     cost: int = 0
-    mark: int = 0
 
     def settle(self, to: int) -> None:
         """Bring the sums up to a time."""
-        self.cell.pass_time(to)
+        self.share.settle(to)
         seconds = to - self.at
         self.used += self.amount * seconds
         self.cost += self.rate * seconds
-        self.borrowed += self.amount * (self.cell.borrowed_so_far - self.mark)
-        self.at, self.mark = to, self.cell.borrowed_so_far
+        self.borrowed += self.amount * (self.share.borrowed_so_far - self.mark)
+        self.at, self.mark = to, self.share.borrowed_so_far
 
-    def clear(self) -> None:
-        self.used = self.borrowed = self.idle = self.wasted = self.cost = 0
+    def row(self) -> UsageRow:
+        """Return its sums."""
+        return UsageRow(
+            name=self.name,
+            used=self.used,
+            borrowed=self.borrowed,
+            idle=self.idle,
+            wasted=self.wasted,
+            cost=self.cost,
+        )
 
 
-Payer = tuple[QueueName, Key | None, str]
-"""A ClusterQueue, a LocalQueue of it and a user."""
-RATES_MAX = 4096
-"""How many different usages the memo of costs holds; it is emptied when it is full."""
+class MeterTerms(NamedTuple):
+    """By what a meter counts: the quotas of these nodes, and prices."""
+
+    root: Member
+    nodes: tuple[Node, ...]
+    prices: Prices
+    unit: str
+    unready: dict[int, None]
+    """Numbers of the holdings of which it is not known yet that all pods run. All meters share it,
+    since queues move from one tree to another."""
 
 
-class Meter:
-    """The rows of one tree, up to the time `at`.
+class Meter(Account[MeterTerms]):
+    """The rows of one tree, up to the time `at`."""
 
-    `closed` are hours that are over and not stored yet.
-    """
-
-    __slots__ = (
-        "_above",
-        "_cells",
-        "_lines",
-        "_prices",
-        "_rates",
-        "_read",
-        "_shares",
-        "_sums",
-        "_used",
-        "at",
-        "closed",
-        "root",
-        "start",
-        "unit",
-    )
-
-    def __init__(self, root: Member, at: int, stored: UsageRecordFact | None = None) -> None:
-        self.root, self.at = root, at if stored is None else stored.as_of
-        self.start = hour_of(self.at)
-        self.closed: list[UsageRecordFact] = []
-        self.unit = ""
-        self._prices = Prices({})
-        self._read = -1 if stored is None else stored.as_of
-        """The time of the stored record that this was resumed from: it includes all until then."""
-        self._cells: dict[tuple[str, FlavorResource], _Cell] = {}
-        self._lines: dict[Payer, dict[FlavorResource, _Line]] = {}
+    def __init__(self, terms: MeterTerms, at: int, stored: UsageRecordFact | None) -> None:
+        self._terms = terms
+        self.at = at
+        self.start = hour_of(at)
+        self._closed: list[UsageRecordFact] = []
+        """Hours that are over and not stored yet."""
+        self._stored = stored
+        """The newest record that was stored."""
+        self._lines: dict[Payer, dict[FlavorResource, Line]] = {}
         self._shares: dict[tuple[Member, FlavorResource], Share] = {}
-        self._above: dict[QueueName, tuple[Member, ...]] = {}
-        """The path from each queue up to the root."""
-        self._used: dict[QueueName, dict[FlavorResource, int]] = {}
-        """By how much the usage of each queue changed since time last passed; see `_use`."""
+        self._used: dict[Share, int] = {}
+        """By how much the usage of queues changed since time last passed: much of it is given back
+        in the same second."""
         self._rates: dict[tuple[tuple[FlavorResource, int], ...], Mapping[FlavorResource, int]] = {}
         self._sums: dict[RowName, UsageRow] = {}
         """The rows of this hour up to the last `reshape`, and those of an earlier leader."""
-        if stored is not None and stored.start == self.start:
-            self._sums = {one.name: one for one in stored.rows}
+        if stored is not None:
+            self.read_at = at
+            if stored.start == self.start:
+                self._sums = {one.name: one for one in stored.rows}
 
-    # Time ---------------------------------------------------------------------------------------
+    # Time and holdings --------------------------------------------------------------------------
 
+    @override
     def advance(self, to: int) -> None:
         """Let time pass up to `to`. Hours that are over are closed; an hour includes its end."""
-        if self._used and self.at < to:
-            self._use()
+        if self.at < to:
+            for share, amount in self._used.items():
+                if amount:
+                    share.use(amount, self.at)
+            self._used.clear()
         while self.at < to:
             end = self.start + HOUR
             if to <= end:
                 self.at = to
                 return
             self.at = end
-            rows = self.rows()
-            if any(not _is_quota_only(one) for one in rows):
-                self.closed.append(self._record(rows))
-            self._sums.clear()
-            self._drop_lines()
-            self._begin(end if self._lines else hour_of(to))
+            hour = self._record()
+            if any(not _is_quota_only(one) for one in hour.rows):
+                self._closed.append(hour)
+            self._begin_hour(to)
 
-    def _begin(self, hour: int) -> None:
-        self.at = self.start = hour
-        for lines in self._lines.values():
-            for line in lines.values():
-                line.clear()
+    def _begin_hour(self, to: int) -> None:
+        """Begin the next hour, or if nothing is used, that of `to`; forget what is not used now."""
+        going_on: dict[Payer, dict[FlavorResource, Line]] = {}
+        for payer, lines in self._lines.items():
+            for resource, line in lines.items():
+                if line.amount:
+                    anew = replace(line, used=0, borrowed=0, idle=0, wasted=0, cost=0)
+                    going_on.setdefault(payer, {})[resource] = anew
+        self._lines = going_on
+        self._sums.clear()
+        if not going_on:
+            self.at = hour_of(to)
+        self.start = self.at
         for share in self._shares.values():
-            share.settle(hour)
+            share.settle(self.at)
             share.lent = share.granted = 0
 
-    def _drop_lines(self) -> None:
-        """Forget lines that use nothing now."""
-        for payer, lines in list(self._lines.items()):
-            kept = {resource: line for resource, line in lines.items() if line.amount}
-            if kept:
-                self._lines[payer] = kept
-            else:
-                del self._lines[payer]
+    @override
+    def count(self, token: int, holding: Holding, when: int, sign: int) -> None:
+        if sign > 0:
+            self._terms.unready[token] = None
+        else:
+            self.ran(token, holding, when, when)
+        self._use(holding, sign)
 
-    def closed_until(self, as_of: int) -> None:
-        """Forget closed hours that are stored: those up to `as_of`."""
-        self.closed = [one for one in self.closed if one.as_of > as_of]
+    @override
+    def ran(self, token: int, holding: Holding, since: int, when: int) -> None:
+        """Note, at `when`, since when all pods of a holding run; its quota was idle until then."""
+        if token in self._terms.unready:
+            del self._terms.unready[token]
+            seconds = since - holding.since
+            if when > self.read_at and seconds > 0:
+                for resource, amount in holding.usage.items():
+                    self._line(holding, resource).idle += amount * seconds
 
-    # What workloads do --------------------------------------------------------------------------
+    @override
+    def lose(self, holding: Holding, seconds: int, *, was_saved: bool) -> None:
+        for resource, amount in holding.usage.items():
+            self._line(holding, resource).wasted += amount * seconds
 
-    def count(self, holding: Holding, when: int, sign: int) -> None:
-        """Add a holding at a time, or with sign -1 remove it."""
-        if self.at < when:
-            self.advance(when)
-        usage, lines = holding.usage, self._lines_of(holding)
+    def _use(self, holding: Holding, sign: int) -> None:
+        usage, used, at = holding.usage, self._used, self.at
         rates = None if len(usage) == 1 else self._rates_of(usage)
-        used = self._used.get(holding.queue)
-        if used is None:
-            used = self._used[holding.queue] = {}
-        at = self.at
         for resource, amount in usage.items():
-            line = lines.get(resource) or self._line(holding, resource)
-            more = sign * amount
-            cell = line.cell
-            if line.at != at or cell.at != at:
+            line, more = self._line(holding, resource), sign * amount
+            if line.at != at:
                 line.settle(at)
-            cell.usage += more
             line.amount += more
             if rates is None:
                 line.rate += sign * (line.price * amount // line.per)
             else:
                 line.rate += sign * rates.get(resource, 0)
-            used[resource] = used.get(resource, 0) + more
-
-    def _use(self) -> None:
-        """Apply the changes of one second to the shares of queues and cohorts, from `at` on."""
-        for queue, used in self._used.items():
-            for resource, amount in used.items():
-                more = amount
-                for member in self._above.get(queue, ()):
-                    share = self._shares.get((member, resource))
-                    if share is None or not more:
-                        break
-                    more = share.use(more, self.at)
-        self._used.clear()
-
-    def wait(self, holding: Holding, seconds: int, when: int) -> None:
-        """Note, at `when`, that the pods of a holding did not all run for so many seconds."""
-        if when > self._read and seconds > 0:
-            self.advance(when)
-            for resource, amount in holding.usage.items():
-                self._line(holding, resource).idle += amount * seconds
-
-    def lose(self, holding: Holding, seconds: int, when: int) -> None:
-        """Note, at `when`, that an eviction lost the work of so many seconds."""
-        if when > self._read:
-            self.advance(when)
-            for resource, amount in holding.usage.items():
-                self._line(holding, resource).wasted += amount * max(0, seconds)
+            used[line.share] = used.get(line.share, 0) + more
 
     # Structure ----------------------------------------------------------------------------------
 
-    def reshape(self, nodes: Iterable[Node], prices: Prices, unit: str) -> None:
-        """Take over the quotas of these nodes, and these prices.
-
-        The caller counts all holdings anew afterwards.
-        """
-        self._sums = {one.name: one for one in self.rows()}
-        self._prices, self.unit = prices, unit
-        self._cells.clear()
-        self._lines.clear()
-        self._shares.clear()
-        self._above.clear()
-        self._used.clear()
-        self._rates.clear()
+    @override
+    def reshape(self, terms: MeterTerms, holdings: Iterable[Numbered]) -> None:
+        self._sums = {one.name: one for one in self._record().rows}
+        self._terms = terms
+        for table in (self._lines, self._shares, self._used, self._rates):
+            table.clear()
         pots: dict[tuple[Node, FlavorResource], Pot] = {}
-        for node in sorted(nodes, key=member_of):
+        for node in terms.nodes:  # parents first
             for resource, cell in sorted(node.cells.items()):
-                pot = None
+                member, pot, above = member_of(node), None, None
                 if node.parent is not None:
                     pot = pots.setdefault((node.parent, resource), Pot(self.at))
-                share = Share(pot, cell.limits.nominal, cell.quota, cell.local, self.at)
-                self._shares[member_of(node), resource] = share
-                if node.is_queue:
-                    self._cells[node.name, resource] = _Cell(cell.limits.nominal, self.at)
-            if node.is_queue:
-                up = (node, *node.ancestors())
-                self._above[QueueName(node.name)] = tuple(member_of(one) for one in up)
+                    above = self._shares.get((member_of(node.parent), resource))
+                self._shares[member, resource] = Share(
+                    RowName(member, "", "", resource),
+                    self.at,
+                    cell.limits.nominal,
+                    cell.quota,
+                    cell.local,
+                    pot,
+                    above,
+                )
+        for _, holding in holdings:
+            self._use(holding, 1)
 
-    # Reading ------------------------------------------------------------------------------------
+    @override
+    def close(self) -> None:
+        self.reshape(self._terms._replace(nodes=(), prices=Prices({})), ())
 
-    def record(self) -> UsageRecordFact:
-        """Return the record of the present hour so far."""
-        return self._record(self.rows())
+    @override
+    def outlives(self, stored: Record | None) -> bool:
+        """Say whether something that it counted is not stored yet."""
+        return stored is None or stored.as_of is None or stored.as_of < self.at
 
-    def rows(self) -> tuple[UsageRow, ...]:
-        """Return the rows of the present hour so far, sorted by name."""
-        found = dict(self._sums)
-        for row in self._grown():
-            known = found.get(row.name)
-            found[row.name] = row if known is None else plus(known, row)
-        return tuple(bounded(found.values()))
+    # What is stored -----------------------------------------------------------------------------
 
-    def _grown(self) -> Iterator[UsageRow]:
-        for line in (line for lines in self._lines.values() for line in lines.values()):
-            line.settle(self.at)
-            row = UsageRow(
-                name=line.name,
-                used=line.used,
-                borrowed=line.borrowed,
-                idle=line.idle,
-                wasted=line.wasted,
-                cost=line.cost,
-            )
-            if not _is_quota_only(row):
-                yield row
-        for (member, resource), share in self._shares.items():
-            share.settle(self.at)
-            if share.granted or share.lent:
-                name = RowName(member, "", "", resource)
-                yield UsageRow(name=name, quota=share.granted, lent=share.lent)
+    @override
+    def told(self, stored: Record) -> None:
+        """Note what was stored: hours that are over by then are forgotten."""
+        if isinstance(stored, UsageRecordFact):
+            self._stored = stored
+            self._closed = [one for one in self._closed if one.as_of > stored.as_of]
 
-    def _record(self, rows: tuple[UsageRow, ...]) -> UsageRecordFact:
+    @override
+    def records(self, leavers: Iterable[Holding]) -> Iterator[UsageRecordFact]:
+        """Yield the hours that are not stored, and the present one so far, older ones first."""
+        known = {one.life: one for one in leavers} if self._terms.nodes else {}
+        if self._closed and self._stored is not None:
+            for one in self._stored.leavers:  # an hour that is over may have to name them
+                known.setdefault(one.life, one)
+        for hour in (*self._closed, self._record()):
+            yield replace(hour, leavers=remaining(known.values(), hour.as_of))
+
+    def _record(self) -> UsageRecordFact:
         return UsageRecordFact(
-            root=self.root, start=self.start, as_of=self.at, unit=self.unit, rows=rows
+            root=self._terms.root,
+            start=self.start,
+            as_of=self.at,
+            unit=self._terms.unit,
+            rows=tuple(
+                one for one in bounded(self._rows()) if one.quota or not _is_quota_only(one)
+            ),
         )
 
-    def _lines_of(self, holding: Holding) -> dict[FlavorResource, _Line]:
-        payer = holding.queue, holding.local_queue, holding.user
-        found = self._lines.get(payer)
-        if found is None:
-            found = self._lines[payer] = {}
-        return found
+    def _rows(self) -> Iterator[UsageRow]:
+        """Yield the rows of the present hour so far; several may have one name."""
+        yield from self._sums.values()
+        for line in (line for lines in self._lines.values() for line in lines.values()):
+            line.settle(self.at)
+            yield line.row()
+        for share in self._shares.values():
+            share.settle(self.at)
+            yield UsageRow(name=share.name, quota=share.granted, lent=share.lent)
 
-    def _line(self, holding: Holding, resource: FlavorResource) -> _Line:
-        lines = self._lines_of(holding)
+    def _line(self, holding: Holding, resource: FlavorResource) -> Line:
+        payer = holding.queue, holding.local_queue, holding.user
+        lines = self._lines.get(payer)
+        if lines is None:
+            lines = self._lines[payer] = {}
         found = lines.get(resource)
         if found is None:
-            cell = self._cells.get((holding.queue, resource))
-            if cell is None:
-                cell = self._cells[holding.queue, resource] = _Cell(0, self.at)
-            cell.pass_time(self.at)
             queue = Member("ClusterQueue", holding.queue)
-            name = RowName(queue, holding.local_queue or "", holding.user, resource)
-            price, per = self._prices.rate(*resource)
-            found = lines[resource] = _Line(
-                name, cell, self.at, price, per, mark=cell.borrowed_so_far
-            )
+            share = self._shares.get((queue, resource))
+            name = RowName(queue, "", "", resource)
+            if share is None:
+                share = self._shares[queue, resource] = Share(name, self.at)
+            share.settle(self.at)
+            price, per = self._terms.prices.rate(*resource)
+            name = name._replace(local_queue=holding.local_queue or "", user=holding.user)
+            found = lines[resource] = Line(name, share, self.at, price, per, share.borrowed_so_far)
         return found
 
     def _rates_of(self, usage: Mapping[FlavorResource, int]) -> Mapping[FlavorResource, int]:
@@ -315,7 +290,7 @@ class Meter:
         if found is None:
             if len(self._rates) >= RATES_MAX:
                 self._rates.clear()
-            found = self._rates[key] = rates_of(usage, self._prices)
+            found = self._rates[key] = self._terms.prices.by_resource(usage)
         return found
 
 
@@ -326,3 +301,11 @@ def hour_of(at: int) -> int:
 
 def _is_quota_only(row: UsageRow) -> bool:
     return not (row.used or row.borrowed or row.idle or row.wasted or row.cost or row.lent)
+
+
+def meters(policies: Policies, unready: dict[int, None]) -> Iterator[Wanted[MeterTerms]]:
+    """Yield the meters that there should be, by name."""
+    for root, policy in sorted(policies.recorded(), key=lambda one: member_of(one[0])):
+        member = member_of(root)
+        terms = MeterTerms(member, tuple(root.subtree()), policy.prices, policy.unit, unready)
+        yield Wanted(Meter, (CreditKind.USAGE, name_of_tree(member)), member, terms)

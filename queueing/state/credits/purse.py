@@ -4,13 +4,16 @@ Invariants: within a period, `spent` is the sum over all seconds of what the cov
 No holding is covered whose hold exceeded what was left when it began.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from typing_extensions import override
 
 from queueing.core.credits.facts import BudgetAccountFact, BudgetFact
 from queueing.core.credits.holding import Holding
-from queueing.core.credits.period import Span
 from queueing.core.names import Uid
+from queueing.state.credits.account import Account, Numbered, remaining
 
 
 @dataclass(slots=True)
@@ -30,37 +33,39 @@ class Counted:
         return self.cost * max(0, self.since + self.may_last - max(at, self.since))
 
 
-@dataclass(slots=True)
-class Purse:
-    """What is spent of one budget up to the time `at`; amounts in micro-credits."""
+class BudgetTerms(NamedTuple):
+    """By what a purse counts."""
 
     fact: BudgetFact
-    at: int
-    span: Span
-    spent: int = 0
-    _rate: int = 0
-    _counted: dict[int, Counted] = field(default_factory=dict)
-    _known: dict[Uid, None] = field(default_factory=dict)
-    """Workloads that the stored account names as running beyond the budget."""
-    _read_at: int = -1
-    """The time of that account: all other holdings that began by then were covered."""
+    cost: Callable[[Holding], int]
+    """Returns what a holding costs, in micro-credits per second."""
 
-    @classmethod
-    def opened(cls, fact: BudgetFact, at: int, stored: BudgetAccountFact | None) -> "Purse":
-        """Return a purse with nothing spent at a time, or one that goes on from what was stored."""
-        if stored is None or stored.as_of is None:
-            return cls(fact, at, fact.period.at(at))
-        span = fact.period.at(stored.as_of)
-        kept = stored.period_start == span.begin
-        known = dict.fromkeys(stored.opportunistic)
-        spent = stored.spent if kept else 0
-        return cls(fact, stored.as_of, span, spent, _known=known, _read_at=stored.as_of)
 
+class Purse(Account[BudgetTerms]):
+    """What is spent of one budget up to the time `at`; amounts in micro-credits."""
+
+    def __init__(self, terms: BudgetTerms, at: int, stored: BudgetAccountFact | None) -> None:
+        self.fact, self._cost = terms
+        self.at, self.span = at, self.fact.period.at(at)
+        self.spent = 0
+        self.held = 0
+        """What running workloads may still cost, as of the last cycle."""
+        self.unit, self.is_priced = "", False
+        """The unit of the policy that prices the holder, if there are both, as of then."""
+        self._rate = 0
+        self._counted: dict[int, Counted] = {}
+        self._known: dict[Uid, None] = {}
+        """Workloads that the stored account names as running beyond the budget. All other holdings
+        that began by its time were covered."""
+        if stored is not None:
+            self.read_at = at
+            self.spent = stored.spent if stored.period_start == self.span.begin else 0
+            self._known = dict.fromkeys(stored.opportunistic)
+
+    # Time and holdings --------------------------------------------------------------------------
+
+    @override
     def advance(self, to: int) -> None:
-        """Let time pass up to `to`. When a period ends, `spent` is reset to 0.
-
-        An earlier time changes nothing.
-        """
         while self.at < to:
             end = min(to, self.span.end)
             self.spent += self._rate * (end - self.at)
@@ -70,50 +75,70 @@ class Purse:
                 self.spent = 0
                 self._cover()
 
-    def counts(self, token: int) -> bool:
-        """Say whether the holding with this number is counted."""
-        return token in self._counted
+    @override
+    def count(self, token: int, holding: Holding, _when: int, sign: int) -> None:
+        """Count a holding, which is covered if that is possible, or end it."""
+        if sign > 0:
+            one = Counted(holding.uid, holding.since, self._cost(holding), holding.may_last)
+            one.covered = self.fact.blocks or self._is_covered(one)
+            self._counted[token] = one
+            self._rate += one.cost if one.covered else 0
+        elif token in self._counted:
+            one = self._counted.pop(token)
+            self._known.pop(one.uid, None)
+            self._rate -= one.cost if one.covered else 0
+            self._cover()
 
-    def count_in(self, token: int, holding: Holding, cost: int) -> None:
-        """Begin to count a holding, from the purse's time on; it is covered if that is possible."""
-        one = Counted(holding.uid, holding.since, cost, holding.may_last)
-        one.covered = self.fact.blocks or self._is_covered(one)
-        self._counted[token] = one
-        if one.covered:
-            self._rate += cost
-
-    def count_out(self, token: int) -> None:
-        """End the holding with this number."""
-        one = self._counted.pop(token)
-        self._known.pop(one.uid, None)
-        if one.covered:
-            self._rate -= one.cost
-        self._cover()
-
-    def recount(self, holdings: Iterable[tuple[int, Holding, int]]) -> None:
-        """Take over other prices, another grant and other holdings; covered ones stay covered."""
+    @override
+    def reshape(self, terms: BudgetTerms, holdings: Iterable[Numbered]) -> None:
+        self.fact, self._cost = terms
         span = self.fact.period.at(self.at)
         if span.begin != self.span.begin:
             self.spent = 0
         self.span = span
         before, self._counted = self._counted, {}
         self._rate = 0
-        for token, holding, cost in holdings:
+        for token, holding in holdings:
             known = before.get(token)
             if known is None:
-                self.count_in(token, holding, cost)
+                self.count(token, holding, self.at, 1)
                 continue
-            known.cost, known.covered = cost, known.covered or self.fact.blocks
+            known.cost = self._cost(holding)
+            known.covered |= self.fact.blocks
             self._counted[token] = known
-            if known.covered:
-                self._rate += cost
+            self._rate += known.cost if known.covered else 0
         self._cover()
+
+    # Reading ------------------------------------------------------------------------------------
+
+    @property
+    def left(self) -> int:
+        """What is neither spent nor held."""
+        return self.fact.grant - self.spent - self.held
 
     def opportunistic(self) -> tuple[Uid, ...]:
         """Return, sorted, the workloads that run beyond the budget; none if it blocks."""
         if self.fact.blocks:
             return ()
         return tuple(sorted({one.uid for one in self._counted.values() if not one.covered}))
+
+    @override
+    def records(self, leavers: Iterable[Holding]) -> Iterator[BudgetAccountFact]:
+        yield BudgetAccountFact(
+            name=self.fact.name,
+            as_of=self.at,
+            period_start=self.span.begin,
+            period_end=self.span.end,
+            spent=self.spent,
+            held=self.held,
+            left=self.left,
+            unit=self.unit,
+            opportunistic=self.opportunistic(),
+            leavers=remaining(leavers, self.at),
+            bound=self.is_priced,
+        )
+
+    # Inside -------------------------------------------------------------------------------------
 
     def _cover(self) -> None:
         """Cover holdings that run beyond the budget, the oldest first, until one does not fit."""
@@ -127,7 +152,7 @@ class Purse:
 
     def _is_covered(self, one: Counted) -> bool:
         """Say whether a new holding is covered, or was covered by the stored account."""
-        if one.since <= self._read_at:
+        if one.since <= self.read_at:
             return one.uid not in self._known
         return self._may_cover(one)
 

@@ -46,7 +46,7 @@ def hold_quota(memory: Memory, fact: WorkloadFact) -> None:
         if key in memory.ledger.evicting and not fact.is_true("Evicted"):
             take_back_eviction(memory, fact)
     holder = holder_of(fact, memory.settings)
-    if memory.credits.is_demoted(fact.uid):
+    if fact.uid in memory.credits.demoted:
         holder = replace(holder, priority=LOWEST_PRIORITY)
     admitted = fact.is_true("Admitted")
     old = memory.ledger.charges.get(key)

@@ -5,7 +5,7 @@ Invariant: a workload is in at most one queue, and is not held back while it is 
 
 from collections.abc import Hashable, Iterable
 
-from queueing.core.credits.allowance import seconds_of
+from queueing.core.credits.holding import seconds_of
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, QueueName
 from queueing.core.ordering import queue_key, queue_timestamp

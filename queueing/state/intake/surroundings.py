@@ -17,7 +17,7 @@ def put_object(memory: Memory, fact: ObjectFact) -> None:
     if ripple is STILL:
         return
     if isinstance(fact, LocalQueueFact):
-        memory.credits.queue_books.note_change()
+        memory.credits.divide()
     turns = memory.ledger.turns
     if turns is not None and isinstance(fact, LocalQueueFact):
         turns.open(fact)
@@ -39,7 +39,7 @@ def drop_object(memory: Memory, gone: Gone) -> None:
     if ripple is STILL:
         return
     if gone.kind is Kind.LOCAL_QUEUE:
-        memory.credits.queue_books.note_change()
+        memory.credits.divide()
         if memory.ledger.turns is not None:
             memory.ledger.turns.close(Key(gone.name))
     for name in ripple.queues:

@@ -13,7 +13,7 @@ from queueing.core.names import Key, QueueName, Uid
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import Rules, Settings
-from queueing.state.credits.credits import Credits
+from queueing.state.credits.credits import Credits, Surroundings
 from queueing.state.memory.objects import Objects
 from queueing.state.memory.pairs import Pairs
 from queueing.state.queues.peers import Item, Peers
@@ -184,7 +184,7 @@ class Memory:
     settings: Settings
     objects: Objects
     ledger: Ledger
-    credits: Credits = field(default_factory=Credits)
+    credits: Credits = field(init=False)
     workloads: Workloads = field(default_factory=Workloads)
 
     # Workloads that wait.
@@ -220,8 +220,16 @@ class Memory:
         turns = None if shared is None else Turns(shared)
         ledger = Ledger(tree, turns, promises=settings.rules.promises)
         made = cls(settings=settings, objects=Objects(tree), ledger=ledger)
-        made.credits.queue_books.sharers = made.objects.sharers
-        made.credits.find_queues_by(made.objects.queue_behind)
+        made.credits = Credits(
+            Surroundings(
+                tree=tree,
+                workloads=made.workloads,
+                charges=ledger.charges,
+                sharers=made.objects.sharers,
+                queue_of=made.objects.queue_behind,
+                protect=made.timers.set,
+            )
+        )
         ledger.on_price = made.note_charge
         return made
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from queueing.core.admissibility import inactivity
-from queueing.core.credits.part import weights_of
+from queueing.core.credits.post import weights_of
 from queueing.core.facts import (
     CheckFact,
     ClusterQueueFact,

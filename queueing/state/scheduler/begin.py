@@ -26,7 +26,8 @@ def begin(memory: Memory, now: float) -> None:
             place(memory, fact)
     memory.writes.delays.clear()
     take_turns(memory)
-    take_credits(memory)
+    if memory.credits.any:
+        take_credits(memory)
 
 
 def take_credits(memory: Memory) -> None:
@@ -35,13 +36,9 @@ def take_credits(memory: Memory) -> None:
     Balances change weighted shares, and with them the order of entries and the possible victims.
     """
     credit, fair = memory.credits, memory.settings.fair_sharing is not None
-    charges = memory.ledger.charges
-    changed = credit.advance(memory.tree, memory.workloads, charges, now=memory.clock, bends=fair)
-    memory.edits.reshaped |= changed
+    memory.edits.reshaped |= credit.advance(memory.clock, bends=fair, started=memory.cycles > 1)
     rank_local_queues(memory)
     _take_budgets(memory)
-    for key in credit.wakes(memory.clock):
-        _expose(memory, key)
 
 
 def _expose(memory: Memory, key: Key) -> None:
@@ -57,14 +54,14 @@ def _take_budgets(memory: Memory) -> None:
     Workloads whose class changed are charged anew; if budgets now group workloads differently, all
     pending ones are queued anew.
     """
-    news = memory.credits.allow(memory.tree, memory.ledger.charges, memory.workloads)
+    news = memory.credits.allow()
     for key in news.reclassified:
         fact = memory.workloads.get(key)
         if fact is not None and fact.holds_quota:
             place(memory, fact)
     if news.regrouped:
         rejoin(memory, memory.items)
-    loosened = memory.credits.restrain(memory.tree, memory.ledger.charges)
+    loosened = memory.credits.restrain()
     if loosened or news.loosened:
         for queue in memory.queues.values():
             # A search in progress has passed over the barred flavors: this makes it begin anew.

@@ -198,7 +198,7 @@ def _wake_at(memory: Memory) -> float | None:
     times = [timer] if timer is not None and (memory.items or held) else []
     if turns is not None and turns.next_at is not None:
         times.append(turns.next_at)
-    credited = memory.credits.next_at()
+    credited = memory.credits.next_at() if memory.credits.any else None
     if credited is not None and memory.items:
         times.append(credited)
     return min(times, default=None)

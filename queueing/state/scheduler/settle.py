@@ -97,7 +97,7 @@ def _holder(
         uid=fact.uid,
         queue=decision.cluster_queue,
         local_queue=fact.local_queue,
-        priority=LOWEST_PRIORITY if memory.credits.is_demoted(fact.uid) else fact.priority,
+        priority=LOWEST_PRIORITY if fact.uid in memory.credits.demoted else fact.priority,
         timestamp=item.timestamp,
         reserved_at=memory.clock,
         evicted=False,

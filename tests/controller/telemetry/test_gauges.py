@@ -187,7 +187,7 @@ def test_the_history_of_a_local_queue_is_shown_where_it_orders() -> None:
 def test_balances_of_credits_are_shown() -> None:
     desk = Desk()
     prices = Prices({(None, ResourceName("cpu")): MICRO})
-    desk.engine.observe_credit(CreditPolicyFact(name="p", prices=prices))
+    desk.engine.observe(CreditPolicyFact(name="p", prices=prices))
     grant = CreditGrantFact(
         name="g",
         uid=Uid("g"),
@@ -195,7 +195,7 @@ def test_balances_of_credits_are_shown() -> None:
         amount=5 * MICRO,
         at=int(NOW) - 60,
     )
-    desk.engine.observe_credit(grant)
+    desk.engine.observe(grant)
     desk.engine.cycle(NOW - 120)
     shown = desk.shown()
     labels = 'cluster_queue="cq",replica_role="leader"'
@@ -210,7 +210,7 @@ def test_balances_of_cohorts_and_of_namespaces_within_a_queue_are_shown() -> Non
     taking_turns = cluster_queue("cq")
     taking_turns["spec"]["admissionScope"] = {"admissionMode": "UsageBasedAdmissionFairSharing"}
     desk.admin.on_cluster_queue(Modified(read(queues.ClusterQueue, taking_turns)))
-    desk.engine.observe_credit(
+    desk.engine.observe(
         CreditPolicyFact(name="p", prices=prices, half_life_s=10**9, orders_local_queues=True)
     )
     for queue, cohort_name, member in (
@@ -218,7 +218,7 @@ def test_balances_of_cohorts_and_of_namespaces_within_a_queue_are_shown() -> Non
         (QueueName("cq"), None, Member("Namespace", "ns")),
     ):
         child = ChildRecord(member=member, balance=-7 * MICRO * PART)
-        desk.engine.observe_credit(
+        desk.engine.observe(
             CreditAccountFact(queue=queue, cohort=cohort_name, as_of=int(NOW), children=(child,))
         )
     shown = desk.shown()

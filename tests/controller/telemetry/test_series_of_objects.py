@@ -38,7 +38,7 @@ COUNTED = [
 def used() -> Desk:
     """Return a desk where every gauge of a queue and of a cohort has something to show."""
     desk = Desk()
-    desk.engine.observe_credit(
+    desk.engine.observe(
         CreditPolicyFact(
             name="p",
             prices=Prices({(None, ResourceName("cpu")): MICRO}),
@@ -52,7 +52,7 @@ def used() -> Desk:
         (QueueName("cq"), None, Member("Namespace", "ns")),
     ):
         child = ChildRecord(member=member, balance=MICRO * PART)
-        desk.engine.observe_credit(
+        desk.engine.observe(
             CreditAccountFact(queue=queue, cohort=cohort, as_of=int(NOW), children=(child,))
         )
     desk.hear(RUNNING, workload("waits", "70"))

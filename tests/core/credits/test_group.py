@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from queueing.core.credits.decay import Decay, shrink
 from queueing.core.credits.facts import MICRO, PART, Member, Sink
-from queueing.core.credits.group import Group, Position, Standing
+from queueing.core.credits.group import Group, Standing
+from queueing.core.credits.market import Position
 from queueing.core.names import FlavorName
 
 A, B, C = (Member("ClusterQueue", name) for name in "abc")

@@ -57,9 +57,9 @@ def world(*budgets: BudgetFact, mode: Compatibility = Compatibility.QUEUEING) ->
         ]
         for fact in facts:
             made.observe(fact)
-    made.engine.observe_credit(LASTING)
+    made.engine.observe(LASTING)
     for one in budgets:
-        made.engine.observe_credit(one)
+        made.engine.observe(one)
     made.cycle(START)
     return made
 
@@ -74,7 +74,7 @@ def run(made: World, name: str, cores: int, seconds: int | None, *, at: float, *
 
 
 def purse(made: World, name: str = "hourly") -> BudgetAccountFact:
-    return next(one for one in made.engine.credit_budgets() if one.name == name)
+    return next(one for one in made.engine.credits.budgets() if one.name == name)
 
 
 def amounts(made: World) -> tuple[int, int, int]:

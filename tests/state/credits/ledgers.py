@@ -62,7 +62,7 @@ def world(
     for one in facts or two_queues():
         made.observe(one)
     if terms is not None:
-        made.engine.observe_credit(terms)
+        made.engine.observe(terms)
     made.cycle(START)
     return made
 
@@ -84,7 +84,7 @@ def finish(made: World, key: str, now: float) -> None:
 
 
 def account(made: World, name: str = "all") -> CreditAccountFact:
-    return next(one for one in made.engine.credit_accounts() if one.cohort == name)
+    return next(one for one in made.engine.credits.accounts() if one.cohort == name)
 
 
 def balances(made: World, name: str = "all") -> dict[str, float]:

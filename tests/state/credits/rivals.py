@@ -33,7 +33,7 @@ def world(**terms: Any) -> World:
     for name in QUEUES:
         made.observe(queue(name))
         made.observe(local_queue(f"team/{name}", name))
-    made.engine.observe_credit(policy)
+    made.engine.observe(policy)
     made.cycle(START)
     return made
 
@@ -57,7 +57,7 @@ def end(made: World, name: str, at: float) -> None:
 
 def balances(made: World, at: float) -> dict[str, float]:
     made.cycle(at)
-    [account] = made.engine.credit_accounts()
+    [account] = made.engine.credits.accounts()
     assert sum(one.balance for one in account.children) + sum(account.sinks.values()) == 0
     return {one.member.name: round(one.balance / PART / MICRO, 2) for one in account.children}
 

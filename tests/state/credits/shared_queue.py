@@ -62,7 +62,7 @@ def world(
     made = World((), settings=settings or Settings())
     for one in facts or objects():
         made.observe(one)
-    made.engine.observe_credit(terms or policy())
+    made.engine.observe(terms or policy())
     made.cycle(now)
     return made
 
@@ -88,7 +88,7 @@ def runs(made: World) -> set[str]:
 
 
 def account(made: World, name: str = "q") -> CreditAccountFact:
-    return next(one for one in made.engine.credit_accounts() if one.queue == name)
+    return next(one for one in made.engine.credits.accounts() if one.queue == name)
 
 
 def balances(made: World, at: float, name: str = "q") -> dict[str, float]:

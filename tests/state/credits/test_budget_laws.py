@@ -10,7 +10,7 @@ from queueing.core.credits.facts import BudgetAccountFact, BudgetFact, HolderKin
 from queueing.core.credits.holding import Holding
 from queueing.core.credits.period import Period
 from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName, Uid
-from queueing.state.credits.purse import Purse
+from queueing.state.credits.purse import BudgetTerms, Purse
 
 HOUR = 600
 GRANT = 700
@@ -54,6 +54,12 @@ def fact(*, blocks: bool) -> BudgetFact:
     )
 
 
+def opened(budget: BudgetFact, stored: BudgetAccountFact | None = None) -> Purse:
+    """A purse that counts cores; it goes on from what was stored of it."""
+    begin = 0 if stored is None or stored.as_of is None else stored.as_of
+    return Purse(BudgetTerms(budget, lambda one: sum(one.usage.values())), begin, stored)
+
+
 def holding(number: int, stay: Stay) -> Holding:
     return Holding(
         uid=Uid(f"u{number:02}"),
@@ -78,12 +84,11 @@ def played(purse: Purse, stays: list[Stay], *, until: int, since: int = 0) -> Pu
         if when > until:
             break
         if begins != 1:
-            if purse.counts(number):
-                purse.advance(when)
-                purse.count_out(number)
+            purse.advance(when)
+            purse.count(number, holding(number, stays[number]), when, -1)
         elif stays[number].until > since:
             purse.advance(when)
-            purse.count_in(number, holding(number, stays[number]), stays[number].cores)
+            purse.count(number, holding(number, stays[number]), when, 1)
     purse.advance(until)
     return purse
 
@@ -91,7 +96,7 @@ def played(purse: Purse, stays: list[Stay], *, until: int, since: int = 0) -> Pu
 @settings(max_examples=25, deadline=None)
 @given(stays=STAYS, until=st.integers(0, 3 * HOUR))
 def test_a_blocking_budget_spends_what_an_integrator_finds(stays: list[Stay], until: int) -> None:
-    purse = played(Purse.opened(fact(blocks=True), 0, None), stays, until=until)
+    purse = played(opened(fact(blocks=True)), stays, until=until)
     begin = until // HOUR * HOUR
     spent = 0
     for second in range(begin, until):
@@ -108,10 +113,10 @@ def test_those_whom_a_demoting_budget_covers_never_spend_more_than_it_grants(
         stay if stay.may_last is None else replace(stay, lasts=min(stay.lasts, stay.may_last))
         for stay in stays
     ]
-    purse = Purse.opened(fact(blocks=False), 0, None)
+    purse = opened(fact(blocks=False))
     for second in sorted({*(when for when, _, _ in moments(bounded)), until}):
         if second <= until:
-            again = played(Purse.opened(fact(blocks=False), 0, None), bounded, until=second)
+            again = played(opened(fact(blocks=False)), bounded, until=second)
             assert again.spent <= GRANT
             purse = again
     beyond: Mapping[Uid, None] = dict.fromkeys(purse.opportunistic())
@@ -129,7 +134,7 @@ def test_a_purse_that_is_read_again_goes_on_as_if_nothing_had_been(
     stays: list[Stay], written: int, later: int, blocks: bool
 ) -> None:
     budget = fact(blocks=blocks)
-    before = played(Purse.opened(budget, 0, None), stays, until=written)
+    before = played(opened(budget), stays, until=written)
     stored = BudgetAccountFact(
         name=budget.name,
         as_of=before.at,
@@ -138,7 +143,7 @@ def test_a_purse_that_is_read_again_goes_on_as_if_nothing_had_been(
         opportunistic=before.opportunistic(),
     )
     end = written + later
-    whole = played(Purse.opened(budget, 0, None), stays, until=end)
-    again = played(Purse.opened(budget, 0, stored), stays, until=end, since=written)
+    whole = played(opened(budget), stays, until=end)
+    again = played(opened(budget, stored), stays, until=end, since=written)
     assert (again.spent, again.span) == (whole.spent, whole.span)
     assert again.opportunistic() == whole.opportunistic()

@@ -88,7 +88,7 @@ def test_who_waits_for_a_budget_is_woken_by_an_end_before_its_time() -> None:
 def test_who_waits_for_a_budget_is_woken_by_a_change_of_it(change: Any) -> None:
     made = world(budget(1000))
     assert not run(made, "one", 2, 501, at=START)
-    made.engine.observe_credit(change)
+    made.engine.observe(change)
     made.cycle(START + 1)
     assert runs(made, "one")
 
@@ -117,7 +117,7 @@ def test_what_a_budget_bars_in_one_flavor_is_woken_by_it_though_the_next_is_too_
     made = with_a_small_flavor(world(budget(1000)))
     assert run(made, "one", 2, 300, at=START)
     assert not run(made, "two", 2, 300, at=START)
-    made.engine.observe_credit(budget(2000))
+    made.engine.observe(budget(2000))
     made.cycle(START + 1)
     assert runs(made, "two")
     assert not run(made, "three", 2, 600, at=START + 1)
@@ -128,7 +128,7 @@ def test_what_a_budget_bars_in_one_flavor_is_woken_by_it_though_the_next_is_too_
 def test_what_a_budget_bars_in_one_flavor_is_woken_by_a_release_of_the_next() -> None:
     made = with_a_small_flavor(world(budget(0)))
     free = Prices({**CORE_PRICES.table, (FlavorName("small"), ResourceName("cpu")): 0})
-    made.engine.observe_credit(replace(LASTING, prices=free))
+    made.engine.observe(replace(LASTING, prices=free))
     made.cycle(START)
     assert run(made, "one", 1, 300, at=START)
     assert not run(made, "two", 1, 300, at=START)
@@ -193,10 +193,10 @@ def test_a_workload_of_many_pods_is_covered_as_a_whole_or_not_at_all() -> None:
 
 def test_nobody_is_preempted_for_one_that_the_budget_does_not_cover() -> None:
     made = world(budget(1000, holder="a"))
-    made.engine.observe_credit(budget(10**6))
+    made.engine.observe(budget(10**6))
     made.cycle(START)
     assert run(made, "low", 8, 100, at=START)
-    made.engine.observe_credit(budget(1000))
+    made.engine.observe(budget(1000))
     assert not run(made, "high", 8, 100, at=START + 1, priority=10)
     assert waits(made, "high").reason is Reason.BUDGET_EXHAUSTED
     assert not made.workloads[Key("team/low")].is_true("Evicted")
@@ -228,7 +228,7 @@ def test_every_budget_above_a_workload_counts() -> None:
     assert not run(made, "two", 1, 60, at=START)
     assert "CreditBudget door" in waits(made, "two").message
     made.cycle(START + 30)
-    assert {one.name: one.spent // MICRO for one in made.engine.credit_budgets()} == {
+    assert {one.name: one.spent // MICRO for one in made.engine.credits.budgets()} == {
         "queue": 30,
         "door": 30,
     }
@@ -258,7 +258,7 @@ def test_a_budget_has_effect_where_its_holder_goes_by_prices(
 ) -> None:
     made = world(budget(1000, kind=kind, holder=holder))
     assert purse(made).bound is want
-    made.engine.observe_credit(CreditGone(CreditKind.POLICY, LASTING.name))
+    made.engine.observe(CreditGone(CreditKind.POLICY, LASTING.name))
     made.cycle(START + 1)
     assert not purse(made).bound
 
@@ -278,6 +278,6 @@ def test_a_budget_counts_in_the_unit_of_the_policy_that_prices_its_holder(
 ) -> None:
     made = world(budget(1000, kind=kind, holder=holder))
     of_cohort = replace(LASTING, name="cores", root_cohorts=(CohortName("all"),), unit="coreh")
-    made.engine.observe_credit(of_cohort)
+    made.engine.observe(of_cohort)
     made.cycle(START + 1)
     assert purse(made).unit == want

@@ -127,7 +127,7 @@ def credit_facts(history: History, second: int) -> Iterable[CreditFact]:
 def lived(history: History, looks: set[int], restart_at: int) -> World:
     """Let it happen to an engine that looks at these seconds only, and when quotas change."""
     made = World(objects(history.quotas(0)), settings=SETTINGS)
-    made.engine.observe_credit(LASTING)
+    made.engine.observe(LASTING)
     made.cycle(float(START))
     for second in range(LENGTH_S + 1):
         now = float(START + second)
@@ -142,7 +142,7 @@ def lived(history: History, looks: set[int], restart_at: int) -> World:
                 done = Condition(type="Finished", status=True, reason="Done", changed=now)
                 made.observe(replace(known, conditions={**known.conditions, "Finished": done}))
         for credit in credit_facts(history, second):
-            made.engine.observe_credit(credit)
+            made.engine.observe(credit)
         changed = [name for at, name, _ in history.raises if at == second]
         for name in changed:
             made.observe(queue(name, history.quotas(second)[name]))
@@ -158,8 +158,8 @@ def restarted(made: World, history: History, second: int) -> World:
     """Start a process that knows what objects say, and the accounts as they are now."""
     facts = [*objects(history.quotas(second)), *made.workloads.values()]
     anew = World(facts, settings=SETTINGS)
-    for one in (*made.engine.credit_accounts(), *credit_facts(history, second)):
-        anew.engine.observe_credit(one)
+    for one in (*made.engine.credits.accounts(), *credit_facts(history, second)):
+        anew.engine.observe(one)
     return anew
 
 
@@ -169,7 +169,7 @@ def test_the_ledgers_of_a_tree_equal_a_sum_over_seconds(seed: int, looks: set[in
     chance = Random(seed)
     history = some_history(chance)
     made = lived(history, looks, restart_at=chance.randrange(1, LENGTH_S))
-    accounts = made.engine.credit_accounts()
+    accounts = made.engine.credits.accounts()
     found = {one.member.name: one.balance for each in accounts for one in each.children}
     assert found == summed(history)
     for one in accounts:

@@ -57,7 +57,7 @@ def objects(own: int = 0) -> list[Fact]:
 
 def world(*, own: int = 0, **terms: Any) -> World:
     made = World(objects(own), settings=SETTINGS)
-    made.engine.observe_credit(replace(TERMS, **terms))
+    made.engine.observe(replace(TERMS, **terms))
     made.cycle(START)
     return made
 
@@ -77,7 +77,7 @@ def end(made: World, name: str, *, now: float) -> None:
 
 
 def child(made: World, name: str) -> ChildRecord:
-    [account] = made.engine.credit_accounts()
+    [account] = made.engine.credits.accounts()
     return next(one for one in account.children if one.member.name == name)
 
 
@@ -104,7 +104,7 @@ def running(made: World, queue: str) -> int:
 def test_a_flood_does_not_use_a_surplus_twice(hold_s: int, for_the_other: int) -> None:
     made = world(admission_hold_s=hold_s)
     surplus = 6 * HOLD_S  # doubles the weight twice, and pays six cores for as long as a hold is
-    made.engine.observe_credit(
+    made.engine.observe(
         CreditGrantFact(
             name="gift",
             uid=Uid("gift"),
@@ -191,12 +191,12 @@ def test_a_start_from_what_is_stored_holds_the_same(written_at: int) -> None:
             made.observe(replace(fact, reclaimable={PodSetName("main"): 1}))
         made.cycle(now)
         if at in {written_at, 130}:
-            stored = made.engine.credit_accounts() if at >= written_at else stored
+            stored = made.engine.credits.accounts() if at >= written_at else stored
     again = World(objects(own=2), settings=SETTINGS)
     for fact in made.workloads.values():
         again.observe(fact)
-    again.engine.observe_credit(TERMS)
+    again.engine.observe(TERMS)
     for account in stored:
-        again.engine.observe_credit(account)
+        again.engine.observe(account)
     again.cycle(START + 200)
     assert child(again, "a").held == child(made, "a").held > 0

@@ -95,23 +95,23 @@ def test_cohorts_lend_to_each_other_as_queues_do() -> None:
     made.cycle(START + 100)
     assert balances(made, "root") == {"left": -300, "right": 300}
     assert balances(made, "left") == {"a": -300}
-    assert all(total(one) == 0 for one in made.engine.credit_accounts())
+    assert all(total(one) == 0 for one in made.engine.credits.accounts())
 
 
 def test_without_a_policy_there_is_no_ledger() -> None:
     made = world()
-    assert made.engine.credit_accounts() == ()
-    assert world(terms=policy(mode=Mode.OFF)).engine.credit_accounts() == ()
+    assert made.engine.credits.accounts() == ()
+    assert world(terms=policy(mode=Mode.OFF)).engine.credits.accounts() == ()
 
 
 def test_a_policy_may_name_its_trees_and_goes_before_a_general_one() -> None:
     made = world(terms=policy())
-    made.engine.observe_credit(
+    made.engine.observe(
         replace(policy(name="special"), root_cohorts=(CohortName("all"),), unit="hours")
     )
     made.cycle(START + 1)
     assert account(made).policy == "special"
-    assert made.engine.credit_policies() == {"default": (), "special": ("all",)}
+    assert made.engine.credits.policies() == {"default": (), "special": ("all",)}
 
 
 def test_a_grant_is_booked_once() -> None:
@@ -120,7 +120,7 @@ def test_a_grant_is_booked_once() -> None:
         name="gift", uid=Uid("g"), receiver=A, amount=50 * MICRO, at=int(START) + 5
     )
     for wait in (0, 10, 20):
-        made.engine.observe_credit(grant)
+        made.engine.observe(grant)
         made.cycle(START + wait)
     assert balances(made) == {"a": 50, "b": 0}
     assert account(made).grants == {"g": False}
@@ -131,7 +131,7 @@ def test_what_happened_before_a_grant_counts_before_it_however_seldom_anybody_lo
     found = []
     for looks in (range(1, 60), (60,)):
         made = world(terms=policy())
-        made.engine.observe_credit(
+        made.engine.observe(
             CreditGrantFact(name="gift", uid=Uid("g"), receiver=B, amount=MICRO, at=int(START) + 30)
         )
         submit(made, "one", "a", 8, now=START + 1)
@@ -145,7 +145,7 @@ def test_what_happened_before_a_grant_counts_before_it_however_seldom_anybody_lo
 
 def test_what_is_left_of_a_grant_is_taken_back_when_it_expires() -> None:
     made = world(terms=policy(half_life_s=1024))
-    made.engine.observe_credit(
+    made.engine.observe(
         CreditGrantFact(
             name="gift",
             uid=Uid("g"),

@@ -23,7 +23,7 @@ def moved(made: World, name: str, to: str, at: float) -> dict[str, dict[str, int
     made.observe(cluster_queue(name, own, cohort=to))
     made.cycle(at)
     found = {}
-    for account in made.engine.credit_accounts():
+    for account in made.engine.credits.accounts():
         assert sum(one.balance for one in account.children) + sum(account.sinks.values()) == 0
         of = {one.member.name: round(one.balance / PART / MICRO) for one in account.children}
         found[str(account.cohort)] = of
@@ -66,15 +66,15 @@ def test_a_surplus_is_not_taken_along_and_waits_for_a_return() -> None:
 
 def test_a_restart_after_a_move_finds_the_debt_where_the_queue_is() -> None:
     made = with_debt()
-    stored = made.engine.credit_accounts()
+    stored = made.engine.credits.accounts()
     again = World([cohort("all"), cohort("other"), flavor(), namespace()], settings=SETTINGS)
     for name in "bc":
         again.observe(queue(name))
     for name in "ad":
         again.observe(cluster_queue(name, {"default": {"cpu": 4000}}, cohort="other"))
-    again.engine.observe_credit(LASTING)
+    again.engine.observe(LASTING)
     for account in stored:
-        again.engine.observe_credit(account)
+        again.engine.observe(account)
     assert moved(again, "a", "other", START + 102)["other"] == {"a": -800, "d": 0}
 
 

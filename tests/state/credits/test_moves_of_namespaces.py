@@ -120,7 +120,7 @@ def test_flooding_counts_at_once() -> None:
 def test_when_the_policy_goes_turns_are_as_before() -> None:
     made = lent_by_b()
     made.cycle(START + HOUR)
-    made.engine.observe_credit(policy(orders_local_queues=False))
+    made.engine.observe(policy(orders_local_queues=False))
     run(made, "a1", 9, at=START + HOUR)
     run(made, "b1", 9, at=START + HOUR + 1)
     end(made, "a0", START + 2 * HOUR)
@@ -130,5 +130,5 @@ def test_when_the_policy_goes_turns_are_as_before() -> None:
 
 def test_the_account_of_a_queue_and_of_a_cohort_of_its_name_are_apart() -> None:
     made = world(*objects("a", "b")[:-3], cohort("q"), queue(cohort="q"), door("a"), door("b"))
-    names = [(one.name, one.cohort, one.queue) for one in made.engine.credit_accounts()]
+    names = [(one.name, one.cohort, one.queue) for one in made.engine.credits.accounts()]
     assert names == [("q", "q", None), ("clusterqueue.q", None, QueueName("q"))]

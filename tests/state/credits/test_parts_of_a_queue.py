@@ -102,7 +102,7 @@ def test_a_queue_has_a_ledger_only_where_it_would_have_an_effect(
     )
     run(made, "a1", 9, at=START)
     made.cycle(START + 10)
-    assert made.engine.credit_accounts() == ()
+    assert made.engine.credits.accounts() == ()
 
 
 # Against a sum over seconds -----------------------------------------------------------------------
@@ -189,9 +189,9 @@ def restarted(made: World, facts: Iterable[Fact], terms: CreditPolicyFact) -> Wo
     anew = World((), settings=Settings())
     for fact in [*facts, *made.workloads.values()]:
         anew.observe(fact)
-    for one in made.engine.credit_accounts():
-        anew.engine.observe_credit(one)
-    anew.engine.observe_credit(terms)
+    for one in made.engine.credits.accounts():
+        anew.engine.observe(one)
+    anew.engine.observe(terms)
     return anew
 
 
@@ -202,20 +202,20 @@ def test_a_new_process_counts_an_evicted_workload_up_to_its_release() -> None:
     evicted = Condition(type="Evicted", status=True, reason="Preempted", changed=START + 5)
     made.observe(replace(fact, conditions={**fact.conditions, "Evicted": evicted}))
     made.cycle(START + 10)
-    assert not made.engine.credits_name(Key("a/a1"))
-    for one in made.engine.credit_accounts():
-        made.engine.observe_credit(one)
-    assert made.engine.credits_name(Key("a/a1"))
-    stored = made.engine.credit_accounts()
+    assert not made.engine.credits.names(Key("a/a1"))
+    for one in made.engine.credits.accounts():
+        made.engine.observe(one)
+    assert made.engine.credits.names(Key("a/a1"))
+    stored = made.engine.credits.accounts()
     made.drain(START + 20)
     anew = world(*objects(), *made.workloads.values(), now=START)
-    assert anew.engine.credit_accounts()
+    assert anew.engine.credits.accounts()
     anew = World((), settings=Settings())
     for known in [*objects(), *made.workloads.values()]:
         anew.observe(known)
     for one in stored:
-        anew.engine.observe_credit(one)
-    anew.engine.observe_credit(policy())
+        anew.engine.observe(one)
+    anew.engine.observe(policy())
     assert balances(anew, START + 20)["a"] == -4 * 20
 
 
@@ -224,7 +224,7 @@ def test_an_end_is_covered_once_an_account_that_knows_it_was_stored() -> None:
     run(made, "a1", 7, at=START)
     end(made, "a1", START + 10)
     made.cycle(START + 11)
-    assert not made.engine.credits_cover(Key("a/a1"))
-    for one in made.engine.credit_accounts():
-        made.engine.observe_credit(one)
-    assert made.engine.credits_cover(Key("a/a1"))
+    assert not made.engine.credits.covers(Key("a/a1"))
+    for one in made.engine.credits.accounts():
+        made.engine.observe(one)
+    assert made.engine.credits.covers(Key("a/a1"))

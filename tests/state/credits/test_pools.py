@@ -55,7 +55,7 @@ def pool(*, weights: tuple[float, float] = (1, 1)) -> World:
     prices = Prices(
         {(None, ResourceName(one)): price for one, price in (("cpu", MICRO), ("gpu", MICRO))}
     )
-    made.engine.observe_credit(replace(LASTING, prices=prices))
+    made.engine.observe(replace(LASTING, prices=prices))
     made.cycle(START)
     return made
 
@@ -69,7 +69,7 @@ def give(made: World, name: str, seconds: int) -> None:
         amount=seconds * MICRO,
         at=int(START),
     )
-    made.engine.observe_credit(grant)
+    made.engine.observe(grant)
 
 
 @pytest.mark.parametrize(

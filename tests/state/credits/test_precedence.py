@@ -59,7 +59,7 @@ def filled(settings: Settings, *, hours: int) -> tuple[dict[str, int], int]:
         amount=hours * HOUR * 18 * MICRO,
         at=int(START),
     )
-    world.engine.observe_credit(grant)
+    world.engine.observe(grant)
     for number in range(POOL + 2 * OWN):
         for name in "ab":
             made = START + number / 1000

@@ -48,7 +48,7 @@ def saved(name: str, at: float) -> SavedFact:
 
 def child(made: World, name: str) -> tuple[float, float]:
     """Return what a queue has, and what evictions lost of its work."""
-    [account] = made.engine.credit_accounts()
+    [account] = made.engine.credits.accounts()
     [one] = [each for each in account.children if each.member.name == name]
     return round(one.balance / PART / MICRO, 2), one.wasted / PART / MICRO
 
@@ -68,7 +68,7 @@ def test_what_was_paid_for_work_since_its_checkpoint_comes_back(
     made = world()
     run(made, "victim", "a", 8, at=START)
     if save_at is not None:
-        made.engine.observe_credit(saved("victim", START + save_at))
+        made.engine.observe(saved("victim", START + save_at))
     evict(made, "victim", START + 1000)
     balances(made, START + 1100)
     assert child(made, "a") == (balance, wasted)
@@ -77,7 +77,7 @@ def test_what_was_paid_for_work_since_its_checkpoint_comes_back(
 def test_saving_without_being_preempted_gains_nothing() -> None:
     made = world()
     run(made, "own", "a", 8, at=START)
-    made.engine.observe_credit(saved("own", START + 50))
+    made.engine.observe(saved("own", START + 50))
     end(made, "own", START + 100)
     balances(made, START + 200)
     assert child(made, "a") == (-400, 0)
@@ -92,7 +92,7 @@ def test_a_restart_refunds_and_counts_waste_once(written_at: int) -> None:
     save = saved("victim", START + 900)
     for at in range(0, 1101, 50):
         if at == 900:
-            made.engine.observe_credit(save)
+            made.engine.observe(save)
         if at == 950:
             choose(made, "victim", START + at)
             choose(made, "other", START + at)
@@ -101,16 +101,16 @@ def test_a_restart_refunds_and_counts_waste_once(written_at: int) -> None:
             evict(made, "other", START + at)
         made.cycle(START + at)
         if at <= written_at:
-            stored = made.engine.credit_accounts()
+            stored = made.engine.credits.accounts()
     again = World([cohort("all"), flavor(), namespace()], settings=SETTINGS)
     for name in QUEUES:
         again.observe(queue(name))
         again.observe(local_queue(f"team/{name}", name))
     for fact in made.workloads.values():
         again.observe(fact)
-    again.engine.observe_credit(LASTING)
-    again.engine.observe_credit(save)
+    again.engine.observe(LASTING)
+    again.engine.observe(save)
     for account in stored:
-        again.engine.observe_credit(account)
+        again.engine.observe(account)
     again.cycle(START + 1100)
     assert child(again, "a") == child(made, "a")

@@ -41,8 +41,8 @@ def restarted(made: World, stored: Iterable[CreditAccountFact], terms: CreditPol
     for fact in [*two_queues(), *made.workloads.values()]:
         anew.observe(fact)
     for one in stored:
-        anew.engine.observe_credit(one)
-    anew.engine.observe_credit(terms)
+        anew.engine.observe(one)
+    anew.engine.observe(terms)
     return anew
 
 
@@ -51,7 +51,7 @@ def test_a_new_process_counts_what_happened_since_the_account_was_stored() -> No
     made = world(terms=terms)
     submit(made, "one", "a", 6, now=START)
     made.cycle(START + 30)
-    stored = made.engine.credit_accounts()
+    stored = made.engine.credits.accounts()
     submit(made, "two", "b", 2, now=START + 50)
     finish(made, "team/one", START + 70)
     submit(made, "three", "b", 5, now=START + 90)
@@ -72,7 +72,7 @@ def test_a_new_process_counts_an_evicted_workload_up_to_its_release() -> None:
     made.observe(workload("own", {"cpu": 4000}, local_queue="team/b", created=START + 20))
     made.cycle(START + 20)
     made.cycle(START + 30)
-    stored = made.engine.credit_accounts()
+    stored = made.engine.credits.accounts()
     assert [one.uid for one in stored[0].leavers] == ["team/one"]
     made.drain(START + 60)
     anew = restarted(made, stored, terms)
@@ -93,15 +93,15 @@ def test_what_was_released_and_reserved_again_is_named_until_the_account_holds_i
     made.observe(workload("own", {"cpu": 4000}, local_queue="team/b", created=START + 40))
     made.cycle(START + 40)
     made.cycle(START + 41)
-    assert not made.engine.credits_name(key)
+    assert not made.engine.credits.names(key)
     store(made)
-    assert made.engine.credits_name(key)
+    assert made.engine.credits.names(key)
     made.drain(START + 60)
-    assert not made.engine.credits_settled(key)
+    assert not made.engine.credits.settled(key)
     made.cycle(START + 61)
-    assert not made.engine.credits_settled(key)
+    assert not made.engine.credits.settled(key)
     stored = store(made)
-    assert made.engine.credits_settled(key)
+    assert made.engine.credits.settled(key)
     assert [(one.since, one.until) for one in stored[0].leavers] == [(START, START + 60)]
     finish(made, "team/own", START + 80)
     made.cycle(START + 80)
@@ -115,9 +115,9 @@ def test_what_was_released_and_reserved_again_is_named_until_the_account_holds_i
 
 def store(made: World) -> tuple[CreditAccountFact, ...]:
     """Write the accounts down, and hear of it."""
-    stored = made.engine.credit_accounts()
+    stored = made.engine.credits.accounts()
     for one in stored:
-        made.engine.observe_credit(one)
+        made.engine.observe(one)
     return stored
 
 
@@ -127,17 +127,17 @@ def test_an_end_is_covered_once_an_account_that_knows_it_was_stored() -> None:
     finish(made, "team/one", START + 40)
     made.cycle(START + 41)
     key = Key("team/one")
-    assert not made.engine.credits_cover(key)
-    for one in made.engine.credit_accounts():
-        made.engine.observe_credit(one)
-    assert made.engine.credits_cover(key)
+    assert not made.engine.credits.covers(key)
+    for one in made.engine.credits.accounts():
+        made.engine.observe(one)
+    assert made.engine.credits.covers(key)
 
 
 def test_without_a_policy_every_end_is_covered() -> None:
     made = world()
     submit(made, "one", "a", 6, now=START)
     finish(made, "team/one", START + 40)
-    assert made.engine.credits_cover(Key("team/one"))
+    assert made.engine.credits.covers(Key("team/one"))
 
 
 def test_what_was_removed_by_force_meanwhile_is_charged_to_nobody() -> None:
@@ -145,7 +145,7 @@ def test_what_was_removed_by_force_meanwhile_is_charged_to_nobody() -> None:
     made = world(terms=terms)
     submit(made, "one", "a", 6, now=START)
     made.cycle(START + 30)
-    stored = made.engine.credit_accounts()
+    stored = made.engine.credits.accounts()
     made.observe(Gone(Kind.WORKLOAD, "team/one"))
     anew = restarted(made, stored, terms)
     anew.cycle(START + 500)
@@ -170,12 +170,12 @@ def test_accounts_that_lag_behind_a_change_are_those_above_what_is_held() -> Non
     submit(made, "big", "a", 4, now=START)
     made.cycle(START + 60)
     big, since = Key("team/big"), int(START) + 50
-    assert made.engine.credits_behind(big, since) == ("all",)
-    assert made.engine.credits_behind(Key("team/nobody"), since) == ()
-    for stored in made.engine.credit_accounts():
-        made.engine.observe_credit(stored)
-    assert made.engine.credits_behind(big, since) == ()
-    assert made.engine.credits_behind(big, since + 60) == ("all",)
+    assert made.engine.credits.behind(big, since) == ("all",)
+    assert made.engine.credits.behind(Key("team/nobody"), since) == ()
+    for stored in made.engine.credits.accounts():
+        made.engine.observe(stored)
+    assert made.engine.credits.behind(big, since) == ()
+    assert made.engine.credits.behind(big, since + 60) == ("all",)
 
 
 ONE_POD_LESS = {"reclaimable": {PodSetName("main"): 1}}
@@ -196,17 +196,17 @@ def test_accounts_are_to_be_written_when_terms_change_and_once(
     made = world(terms=policy(lag_s=lag))
     submit(made, "big", "a", 4, now=START)
     made.cycle(START + 60)
-    made.engine.credits_altered()
-    assert not made.engine.credits_altered(), "nothing has changed"
+    made.engine.credits.is_altered()
+    assert not made.engine.credits.is_altered(), "nothing has changed"
     fact = made.workloads[Key("team/big")]
     made.observe(replace(fact, **less))
     made.cycle(START + 100)
-    assert made.engine.credits_altered() is asked
+    assert made.engine.credits.is_altered() is asked
     made.cycle(START + 100 + lag)
-    assert made.engine.credits_altered() is not asked
+    assert made.engine.credits.is_altered() is not asked
     made.observe(cluster_queue("a", {"default": {"cpu": quota(2000)}}, cohort="all"))
     made.cycle(START + 200)
-    assert made.engine.credits_altered()
+    assert made.engine.credits.is_altered()
 
 
 def test_a_queue_that_moves_as_its_first_workload_begins_is_counted_where_it_is_now() -> None:

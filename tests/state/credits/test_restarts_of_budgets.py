@@ -31,7 +31,7 @@ def restarted(made: World, at: float, *stored: BudgetAccountFact, facts: tuple[A
     for fact in made.workloads.values():
         again.observe(fact)
     for credit in (LASTING, *facts, *stored):
-        again.engine.observe_credit(credit)
+        again.engine.observe(credit)
     again.cycle(at)
     return again
 

@@ -47,7 +47,7 @@ def world(*, settings: Settings = CLASSICAL, **rule: Any) -> World:
     for name in "ab":
         made.observe(queue(name))
         made.observe(local_queue(f"team/{name}", name))
-    made.engine.observe_credit(replace(POLICY, **rule))
+    made.engine.observe(replace(POLICY, **rule))
     made.cycle(START)
     return made
 
@@ -148,7 +148,7 @@ def test_who_waits_is_woken_by_a_change_of_the_rule(change: Any) -> None:
     made = world()
     assert not run(made, "one", 6, HIGH)
     if isinstance(change, CreditPolicyFact | CreditGone):
-        made.engine.observe_credit(change)
+        made.engine.observe(change)
     else:
         made.observe(change)
     made.cycle(START + 60)
@@ -203,7 +203,7 @@ def test_fewer_pods_run_where_all_of_them_would_borrow() -> None:
 
 def test_a_budget_and_the_rule_both_count() -> None:
     made = world()
-    made.engine.observe_credit(
+    made.engine.observe(
         BudgetFact(
             name="b", kind=HolderKind.CLUSTER_QUEUE, holder="a", grant=10**9, created=int(START)
         )
@@ -236,7 +236,7 @@ def test_who_may_not_borrow_for_fewer_pods_either_hears_of_a_change_of_the_rule(
     )
     made.cycle(START + 1)
     assert waits(made, "elastic").reason is Reason.WAITING_FOR_QUOTA
-    made.engine.observe_credit(replace(POLICY, non_borrowing_min_priority=None))
+    made.engine.observe(replace(POLICY, non_borrowing_min_priority=None))
     made.cycle(START + 2)
     assert runs(made, "elastic")
 

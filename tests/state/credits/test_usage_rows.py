@@ -55,7 +55,7 @@ def rows_of(records: Iterable[UsageRecordFact]) -> dict[tuple[str, str, str], Us
 
 
 def of_door(made: World, queue: str, user: str = "") -> UsageRow:
-    return rows_of(made.engine.usage_records())[queue, f"team/{queue}", user]
+    return rows_of(made.engine.credits.usage())[queue, f"team/{queue}", user]
 
 
 def test_what_was_used_and_borrowed_stands_by_local_queue_and_user_with_its_cost() -> None:
@@ -74,7 +74,7 @@ def test_a_sibling_lends_what_is_borrowed_and_no_more_than_it_leaves_idle() -> N
     made.cycle(START + 100)
     submit(made, "own", "b", 1, START + 100)
     made.cycle(START + 200)
-    lender = rows_of(made.engine.usage_records())["b", "", ""]
+    lender = rows_of(made.engine.credits.usage())["b", "", ""]
     assert lender.lent == pytest.approx(PART * 2000 * 200, rel=1e-6)
     assert lender.quota == 4000 * 200
 
@@ -83,7 +83,7 @@ def test_without_being_asked_to_a_policy_keeps_no_rows() -> None:
     made = world(terms=policy())
     submit(made, "one", "a", 3, START)
     made.cycle(START + 100)
-    assert made.engine.usage_records() == ()
+    assert made.engine.credits.usage() == ()
 
 
 def test_a_queue_in_no_cohort_has_rows_too() -> None:
@@ -98,13 +98,13 @@ def test_an_hour_that_is_over_is_closed_with_all_that_happened_in_it() -> None:
     made = world(terms=TERMS)
     submit(made, "one", "a", 2, START)
     made.cycle(OVER + 50)
-    first, second = made.engine.usage_records()
+    first, second = made.engine.credits.usage()
     assert (first.start, first.as_of) == (OVER - HOUR, OVER)
     assert (second.start, second.as_of) == (OVER, OVER + 50)
     used = [rows_of([one])["a", "team/a", ""].used for one in (first, second)]
     assert used == [2000 * (OVER - int(START)), 2000 * 50]
-    made.engine.observe_credit(first)
-    assert [one.start for one in made.engine.usage_records()] == [OVER]
+    made.engine.observe(first)
+    assert [one.start for one in made.engine.credits.usage()] == [OVER]
 
 
 def test_hours_in_which_nothing_ran_are_not_told_of() -> None:
@@ -115,7 +115,7 @@ def test_hours_in_which_nothing_ran_are_not_told_of() -> None:
     made.cycle(START + 5 * HOUR)
     submit(made, "two", "a", 2, START + 5 * HOUR)
     made.cycle(START + 5 * HOUR + 30)
-    starts = [one.start for one in made.engine.usage_records()]
+    starts = [one.start for one in made.engine.credits.usage()]
     assert starts == [OVER - HOUR, OVER + 4 * HOUR]
     assert of_door(made, "a").used == 2000 * 40
 
@@ -146,7 +146,7 @@ def test_work_that_was_saved_is_not_wasted() -> None:
     made = world(terms=TERMS)
     submit(made, "one", "a", 6, START)
     life = made.workloads[Key("team/one")].uid
-    made.engine.observe_credit(SavedFact(name="team/one-1", uid=Uid(life), at=int(START) + 45))
+    made.engine.observe(SavedFact(name="team/one-1", uid=Uid(life), at=int(START) + 45))
     made.observe(workload("own", {"cpu": 4000}, local_queue="team/b", created=START + 20))
     made.cycle(START + 20)
     made.cycle(START + 30)
@@ -160,23 +160,23 @@ def test_an_end_is_covered_once_a_row_that_knows_it_was_stored() -> None:
     submit(made, "one", "a", 2, START)
     finish(made, "team/one", START + 40)
     made.cycle(START + 41)
-    for one in made.engine.credit_accounts():
-        made.engine.observe_credit(one)
-    assert not made.engine.credits_cover(Key("team/one"))
-    for record in made.engine.usage_records():
-        made.engine.observe_credit(record)
-    assert made.engine.credits_cover(Key("team/one"))
+    for one in made.engine.credits.accounts():
+        made.engine.observe(one)
+    assert not made.engine.credits.covers(Key("team/one"))
+    for record in made.engine.credits.usage():
+        made.engine.observe(record)
+    assert made.engine.credits.covers(Key("team/one"))
 
 
 def test_rows_of_a_tree_that_is_no_more_wait_until_they_are_stored() -> None:
     made = world(terms=TERMS)
     submit(made, "one", "a", 2, START)
-    made.engine.observe_credit(replace(TERMS, keeps_usage=False))
+    made.engine.observe(replace(TERMS, keeps_usage=False))
     made.cycle(START + 50)
-    [record] = made.engine.usage_records()
+    [record] = made.engine.credits.usage()
     assert rows_of([record])["a", "team/a", ""].used == 2000 * 50
-    made.engine.observe_credit(record)
-    assert made.engine.usage_records() == ()
+    made.engine.observe(record)
+    assert made.engine.credits.usage() == ()
 
 
 # Starting anew --------------------------------------------------------------------------------
@@ -188,28 +188,28 @@ class Kills:
     def __init__(self) -> None:
         self.made = world(terms=TERMS)
         self.stored: dict[tuple[str, int], UsageRecordFact] = {}
-        self.accounts = self.made.engine.credit_accounts()
+        self.accounts = self.made.engine.credits.accounts()
         self.held: dict[tuple[Uid, int], tuple[str, int, int | None]] = {}
         """Queue, amount and end of every stay, as statuses told."""
         self.store()
 
     def store(self) -> None:
-        self.accounts = self.made.engine.credit_accounts()
+        self.accounts = self.made.engine.credits.accounts()
         for one in self.accounts:
-            self.made.engine.observe_credit(one)
-        for record in self.made.engine.usage_records():
+            self.made.engine.observe(one)
+        for record in self.made.engine.credits.usage():
             self.stored[record.root.name, record.start] = record
-            self.made.engine.observe_credit(record)
+            self.made.engine.observe(record)
 
     def kill(self) -> None:
         anew = World((), settings=SETTINGS)
         for fact in [*two_queues(), *self.made.workloads.values()]:
             anew.observe(fact)
         for account in self.accounts:
-            anew.engine.observe_credit(account)
+            anew.engine.observe(account)
         for record in self.stored.values():
-            anew.engine.observe_credit(record)
-        anew.engine.observe_credit(TERMS)
+            anew.engine.observe(record)
+        anew.engine.observe(TERMS)
         self.made = anew
 
     def look(self) -> None:
@@ -238,7 +238,7 @@ def drain(kills: Kills, now: float) -> None:
     made.cycle(now)
     kills.store()
     evicted = [one.key for one in made.workloads.values() if one.is_true("Evicted")]
-    if all(made.engine.credits_name(one) for one in evicted):
+    if all(made.engine.credits.names(one) for one in evicted):
         made.drain(now)
         kills.look()
         made.cycle(now)
@@ -270,7 +270,7 @@ def step(kills: Kills, random: Random, number: int, now: float) -> None:
         case "store":
             kills.store()
             for key in [one.key for one in made.workloads.values() if one.is_true("Finished")]:
-                if made.engine.credits_cover(key):
+                if made.engine.credits.covers(key):
                     made.observe(Gone(Kind.WORKLOAD, key))
         case _:
             kills.kill()

@@ -37,7 +37,7 @@ from tests.state.credits.ledgers import (
 def rich_and_poor(**terms: Any) -> World:
     """Both queues want the whole pool; `b` has lent for long."""
     made = world(*two_queues(nominal=0, pool=4000), terms=policy(**terms))
-    made.engine.observe_credit(
+    made.engine.observe(
         CreditGrantFact(name="g", uid=Uid("g"), receiver=B, amount=HOUR * MICRO, at=int(START))
     )
     return made
@@ -67,7 +67,7 @@ def test_without_fair_sharing_balances_bend_nothing() -> None:
     made = world(
         *two_queues(nominal=0, pool=4000), terms=policy(horizon_s=600), settings=Settings()
     )
-    made.engine.observe_credit(
+    made.engine.observe(
         CreditGrantFact(name="g", uid=Uid("g"), receiver=B, amount=HOUR * MICRO, at=int(START))
     )
     submit(made, "holds", "a", 4, now=START)
@@ -93,7 +93,7 @@ def test_a_workload_runs_for_the_minimum_runtime_before_shares_take_it() -> None
 
 def test_nominal_quota_is_reclaimed_without_regard_to_balances_and_runtime() -> None:
     made = world(terms=policy(minimum_runtime_s=1800, horizon_s=600))
-    made.engine.observe_credit(
+    made.engine.observe(
         CreditGrantFact(name="g", uid=Uid("g"), receiver=A, amount=HOUR * MICRO, at=int(START))
     )
     submit(made, "borrows", "a", 8, now=START)

@@ -1,23 +1,20 @@
 """Workloads that may not borrow: from a priority upwards they stay, together, in nominal quota.
 
-It is the rule `nonBorrowingMinPriority` of a CreditPolicy (docs/decisions/0044). Invariant: no
-admission brings what these workloads hold in a ClusterQueue above its nominal quota. So what the
-queue borrows is held by workloads of lower priority, which are preempted first. A ResourceClaim
-that several of them use counts once; other users of it do not lower that, since they may end first.
+It is the rule `nonBorrowingMinPriority` of a CreditPolicy, though it needs no ledger
+(docs/decisions/0044). Invariant: no admission brings what these workloads hold in a ClusterQueue
+above its nominal quota. So what the queue borrows is held by workloads of lower priority, which are
+preempted first. A ResourceClaim that several of them use counts once; other users of it do not
+lower that, since they may end first.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from queueing.core.facts import WorkloadFact
-from queueing.core.names import FlavorResource, QueueName
+from queueing.core.names import FlavorResource
 from queueing.core.quantities import quantity
 from queueing.core.quota.node import Node
 from queueing.core.sharing import Together, Use
-
-
-def _tell_nobody(_queue: QueueName) -> None:
-    """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +23,6 @@ class Restraint:
 
     node: Node
     min_priority: int
-    on_take: Callable[[QueueName], None] = _tell_nobody
-    """Called with the queue's name for each such admission of the cycle."""
     _held: Together = field(default_factory=Together)
     """What is held by workloads charged before the cycle, and by those that it admitted."""
     taken: list[Use] = field(default_factory=list)
@@ -69,7 +64,6 @@ class Restraint:
         if self.concerns(workload.priority):
             self._held.add(use)
             self.taken.append(use)
-            self.on_take(QueueName(self.node.name))
 
     def forget_taken(self) -> dict[FlavorResource, int]:
         """Remove what the last cycle admitted, which is counted by its charges now.
