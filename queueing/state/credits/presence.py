@@ -149,24 +149,32 @@ class Presence:
         counts = found
         if known is not None:
             same = found is not None and known.holding.life == found.life
-            when = _end_of(known.holding, fact, found, now)
-            evicted = fact is not None and fact.uid == known.holding.uid and not same
-            ended = self._end(known, when, is_told=same, evicted=evicted)
-            del self._entered[key]
-            if fact is None:
-                self._released.pop(key, None)
-            elif ended.until is not None:
-                self._released[key] = ended
-            if found is not None and same:  # only the amounts changed: they count from now on
-                since = self.altered_at = max(now, found.since)
-                may_last = found.may_last
-                if may_last is not None:
-                    may_last = max(0, may_last - (since - found.since))
-                counts = found._replace(since=since, may_last=may_last, admitted_at=found.since)
+            self._leave(key, known, fact, _end_of(known.holding, fact, found, now), is_told=same)
+            if same and found is not None:
+                counts = self._from_now(found, now)
         if found is not None and counts is not None:
-            begins = counts is found
             entered = self._entered[key] = self._begin(key, counts, shown=found)
-            self._hear(entered, fact, found.until, begins=begins)
+            self._hear(entered, fact, found.until, begins=counts is found)
+
+    def _leave(
+        self, key: Key, known: Entered, fact: WorkloadFact | None, when: int, *, is_told: bool
+    ) -> None:
+        """End a holding that its status does not show, or with other amounts (`is_told`)."""
+        evicted = fact is not None and fact.uid == known.holding.uid and not is_told
+        ended = self._end(known, when, is_told=is_told, evicted=evicted)
+        del self._entered[key]
+        if fact is None:
+            self._released.pop(key, None)
+        elif ended.until is not None:
+            self._released[key] = ended
+
+    def _from_now(self, found: Holding, now: int) -> Holding:
+        """Return a holding of which only the amounts changed: they count from now on."""
+        since = self.altered_at = max(now, found.since)
+        may_last = found.may_last
+        if may_last is not None:
+            may_last = max(0, may_last - (since - found.since))
+        return found._replace(since=since, may_last=may_last, admitted_at=found.since)
 
     def _begin(self, key: Key, holding: Holding, *, shown: Holding) -> Entered:
         """Plan the begin of a holding, which its status shows as `shown`."""
