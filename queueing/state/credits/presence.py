@@ -153,7 +153,7 @@ class Presence:
             if same and found is not None:
                 counts = self._from_now(found, now)
         if found is not None and counts is not None:
-            entered = self._entered[key] = self._begin(key, counts, shown=found)
+            entered = self._entered[key] = self._begin(key, counts, now, shown=found)
             self._hear(entered, fact, found.until, begins=counts is found)
 
     def _leave(
@@ -176,11 +176,11 @@ class Presence:
             may_last = max(0, may_last - (since - found.since))
         return found._replace(since=since, may_last=may_last, admitted_at=found.since)
 
-    def _begin(self, key: Key, holding: Holding, *, shown: Holding) -> Entered:
+    def _begin(self, key: Key, holding: Holding, now: int, *, shown: Holding) -> Entered:
         """Plan the begin of a holding, which its status shows as `shown`."""
-        longest = self._policies.minimum_runtime_s
-        if longest:
-            self._protect(float(holding.since + longest), key)
+        protected_until = holding.since + self._policies.minimum_runtime_s
+        if protected_until > max(now, holding.since):
+            self._protect(float(protected_until), key)
         return Entered(self._agenda.begin(holding), shown._replace(until=None))
 
     def _hear(
